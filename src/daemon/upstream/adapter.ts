@@ -1,0 +1,36 @@
+import type { Tokens } from '../../shared/money.ts';
+import type { Batch, FinishReason } from '../features/inference/neutral.ts';
+import type { UpstreamCall, UpstreamFailure } from '../features/inference/upstream.ts';
+
+/** Where an HTTP provider is and how it is spoken to. */
+export interface ProviderSettings {
+  name: string;
+  /** Without a slash at the end. */
+  baseUrl: string;
+}
+
+/** Turns one provider's bytes into neutral events. Bytes may be cut anywhere. */
+export interface Decoder {
+  push(bytes: Uint8Array): Batch;
+  /** After the last byte. Throws an UpstreamFailure of kind `broken` when the answer was cut short. */
+  end(): Batch;
+}
+
+/**
+ * What a provider behind HTTP has of its own: how a call is written, how the answer is read, what its failures mean.
+ * Everything else (timeouts, aborts, waiting for the first event) is in http-upstream.ts, once for all.
+ */
+export interface Adapter {
+  /** Pure: the request for one call. The body is JSON text; asks for a stream unless `wholeAnswer(call)`. */
+  request(call: UpstreamCall): { url: string; headers: Record<string, string>; body: string };
+  decoder(call: UpstreamCall): Decoder;
+  /** Whether this call is answered by one JSON document in the caller's own format. */
+  wholeAnswer?(call: UpstreamCall): boolean;
+  /** Reads usage and outcome off such a document. Throws an UpstreamFailure when it is not an answer. */
+  readAnswer?(
+    json: Record<string, unknown>,
+    call: UpstreamCall,
+  ): { tokens: Tokens | undefined; finish: FinishReason };
+  /** What a status of 400 or more means. `body` is at most 64 KiB and may be anything. */
+  failure(status: number, headers: Record<string, string>, body: string): UpstreamFailure;
+}

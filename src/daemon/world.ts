@@ -1,0 +1,58 @@
+/** One call to another host. Times in milliseconds; a time that is left out is not limited. */
+export interface OutgoingRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  url: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array;
+  signal?: AbortSignal;
+  /** Until the status line and headers are there. */
+  headersTimeoutMs?: number;
+  /** Between two reads of the body. */
+  idleTimeoutMs?: number;
+}
+
+export interface IncomingAnswer {
+  status: number;
+  /** Names in lower case; of a repeated header the last value. */
+  headers: Record<string, string>;
+  body: IncomingBody;
+}
+
+/** The bytes of an answer as they come. Leaving the iteration early, or `cancel`, ends the call to the other host. */
+export interface IncomingBody extends AsyncIterable<Uint8Array> {
+  /** All bytes at once; fails with a NetworkFailure of kind `too-large` past `bytesMax`. */
+  bytes(bytesMax: number): Promise<Uint8Array>;
+  cancel(): void;
+}
+
+export type NetworkFailureKind =
+  | 'refused'
+  | 'unresolved'
+  | 'connect-timeout'
+  | 'headers-timeout'
+  | 'idle-timeout'
+  | 'reset'
+  | 'too-large'
+  | 'aborted';
+
+/** Why a call to another host gave no (whole) answer. */
+export class NetworkFailure extends Error {
+  readonly kind: NetworkFailureKind;
+
+  constructor(kind: NetworkFailureKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'NetworkFailure';
+    this.kind = kind;
+  }
+}
+
+/** All that is not computation: made once in main.ts and handed to constructors, so that tests can hold it still. */
+export interface World {
+  /** Wall clock, milliseconds since 1970. For people and for expiry. */
+  now(): number;
+  /** Milliseconds of a clock that only goes forward. For durations and rates. */
+  elapsed(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  randomBytes(count: number): Uint8Array;
+  send(request: OutgoingRequest): Promise<IncomingAnswer>;
+}

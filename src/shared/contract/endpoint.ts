@@ -1,0 +1,99 @@
+import type { Static, TSchema } from 'typebox';
+import type { ErrorCode } from '../errors.ts';
+
+/** What an API key may be allowed to do. A key issued without scopes gets `defaultScopes`. */
+export const scopeNames = [
+  'responses',
+  'models:read',
+  'usage:read',
+  'traces',
+  'traces:read',
+  'threads',
+  'threads:read',
+  'runs',
+  'runs:read',
+  'plugins',
+  'keys',
+  'billing',
+  'workspace',
+] as const;
+
+export type ScopeName = (typeof scopeNames)[number];
+
+export const defaultScopes: readonly ScopeName[] = ['responses', 'models:read', 'usage:read'];
+
+/** A login's part in a workspace; `any` asks for a login and nothing more. */
+export type Role = 'owner' | 'admin' | 'member' | 'any';
+
+/**
+ * Who may call. A kind of caller that is not named is refused; a credential that is given and wrong is refused even
+ * where nobody needs one.
+ */
+export interface Access {
+  /** No credential is needed. */
+  nobody?: true;
+  /** An API key with one of these scopes; `any` asks for none. */
+  apiKey?: ScopeName | readonly ScopeName[] | 'any';
+  login?: Role;
+  /** An access token of the site API with this ability. */
+  token?: string;
+  agent?: true;
+  /** Only a login will do: everything else is told `signed_out`. */
+  loginOnly?: true;
+}
+
+/** How a successful answer travels, beside plain JSON. */
+export interface StreamShape {
+  /** What one `data:` line holds. */
+  event: TSchema;
+  /** Whether the stream is closed by `data: [DONE]`. */
+  done: boolean;
+  /** Whether the answer is always a stream; otherwise the body's `stream` decides. */
+  always: boolean;
+}
+
+/** One endpoint of the service: the single place where its wire form is written down. */
+export interface Endpoint {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `{name}` for a segment and `{name...}` for a last part that may hold slashes. */
+  readonly path: string;
+  readonly summary: string;
+  /** Groups the endpoints of one domain in the reference. */
+  readonly tag: string;
+  readonly access: Access;
+  /** `v1` and `site` differ in envelope and in the shape of failures. */
+  readonly surface: 'v1' | 'site';
+  /** The `type` of a 401: `unauthorized` on model routes, `authentication` elsewhere. */
+  readonly unauthorizedType?: 'unauthorized' | 'authentication';
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly headers?: TSchema;
+  readonly body?: TSchema;
+  readonly bodyRequired?: boolean;
+  /** In bytes; 1 MiB unless told. */
+  readonly bodyLimit?: number;
+  readonly result: TSchema;
+  readonly stream?: StreamShape;
+  /** Every code that the endpoint itself may answer with; those of the server are added for all. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** Declares an endpoint; the types of its parts are kept, so that handler, client and command are checked against it. */
+export function endpoint<const E extends Endpoint>(definition: E): E {
+  return definition;
+}
+
+type Part<E extends Endpoint, K extends 'params' | 'query' | 'headers' | 'body'> = E[K] extends TSchema
+  ? Static<E[K]>
+  : undefined;
+
+/** What a caller sends: only the parts that the endpoint declares. */
+export type Input<E extends Endpoint> = {
+  [K in 'params' | 'query' | 'headers' | 'body' as E[K] extends TSchema ? K : never]: Part<E, K>;
+};
+
+export type Params<E extends Endpoint> = Part<E, 'params'>;
+export type Query<E extends Endpoint> = Part<E, 'query'>;
+export type Body<E extends Endpoint> = Part<E, 'body'>;
+export type Result<E extends Endpoint> = Static<E['result']>;

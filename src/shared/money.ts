@@ -1,0 +1,108 @@
+/**
+ * Money is an integer number of nano-dollars (10⁻⁹ USD) inside and a decimal string of dollars on the wire.
+ * A safe integer holds nine million dollars, more than one call or one local account can reach; it is asserted.
+ */
+export type NanoUsd = number;
+
+const NANO_PER_USD = 1_000_000_000n;
+const TOKENS_PER_PRICE = 1_000_000n;
+const MILLION = 1_000_000n;
+
+/** What a provider takes, in nano-dollars per million tokens; null where nobody knows. */
+export interface Prices {
+  input: NanoUsd;
+  cachedInput: NanoUsd;
+  cacheWrite: NanoUsd;
+  output: NanoUsd;
+  /** Prices that replace those above for the whole call once its input is longer than `aboveInputTokens`. */
+  tiers?: PriceTier[];
+}
+
+export interface PriceTier {
+  aboveInputTokens: number;
+  input: NanoUsd;
+  cachedInput: NanoUsd;
+  cacheWrite: NanoUsd;
+  output: NanoUsd;
+}
+
+/** Tokens of one answer. `input` counts cached and cache-written tokens too; `output` counts reasoning. */
+export interface Tokens {
+  input: number;
+  cachedInput: number;
+  cacheWrite: number;
+  output: number;
+  reasoning: number;
+}
+
+/** What a call costs, in nano-dollars: total = provider + margin, always. */
+export interface Cost {
+  provider: NanoUsd;
+  margin: NanoUsd;
+  total: NanoUsd;
+}
+
+export const noCost: Cost = { provider: 0, margin: 0, total: 0 };
+
+/** The prices that hold for an input of that many tokens. */
+export function pricesFor(prices: Prices, inputTokens: number): Omit<Prices, 'tiers'> {
+  let best: Omit<Prices, 'tiers'> = prices;
+  let from = 0;
+  for (const tier of prices.tiers ?? []) {
+    if (inputTokens > tier.aboveInputTokens && tier.aboveInputTokens >= from) {
+      best = tier;
+      from = tier.aboveInputTokens;
+    }
+  }
+  return best;
+}
+
+/**
+ * What `tokens` cost at `prices` with a margin in millionths (50_000 = 5 %).
+ * The only place where dollars are rounded: once per call, upwards.
+ */
+export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost {
+  const at = pricesFor(prices, tokens.input);
+  const plainInput = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite);
+  const exact =
+    BigInt(plainInput) * BigInt(at.input) +
+    BigInt(tokens.cachedInput) * BigInt(at.cachedInput) +
+    BigInt(tokens.cacheWrite) * BigInt(at.cacheWrite) +
+    BigInt(tokens.output) * BigInt(at.output);
+  const provider = safe(roundUp(exact, TOKENS_PER_PRICE));
+  const total = safe(roundUp(exact * (MILLION + BigInt(marginPpm)), TOKENS_PER_PRICE * MILLION));
+  return { provider, margin: total - provider, total };
+}
+
+/** Adds a margin in millionths to a price, rounded up: for rate cards, not for charging. */
+export function withMargin(price: NanoUsd, marginPpm: number): NanoUsd {
+  return safe(roundUp(BigInt(price) * (MILLION + BigInt(marginPpm)), MILLION));
+}
+
+/** `1234` → `"0.000001234"`: dollars, no exponent, no needless zeros. */
+export function formatUsd(amount: NanoUsd): string {
+  const sign = amount < 0 ? '-' : '';
+  const nano = BigInt(Math.abs(amount));
+  const whole = nano / NANO_PER_USD;
+  const fraction = (nano % NANO_PER_USD).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${sign}${whole}${fraction && `.${fraction}`}`;
+}
+
+/** `"0.15"` → nano-dollars; undefined when it is not a plain decimal number with at most nine places. */
+export function parseUsd(text: string): NanoUsd | undefined {
+  const match = /^(-?)(\d{1,7})(?:\.(\d{1,9}))?$/.exec(text);
+  if (!match) return undefined;
+  const [, sign, whole = '0', fraction = ''] = match;
+  const nano = BigInt(whole) * NANO_PER_USD + BigInt(fraction.padEnd(9, '0'));
+  return safe(sign ? -nano : nano);
+}
+
+function roundUp(value: bigint, unit: bigint): bigint {
+  return (value + unit - 1n) / unit;
+}
+
+function safe(value: bigint): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`amount out of range: ${value}`);
+  return number;
+}

@@ -1,0 +1,107 @@
+/**
+ * Server-sent events, read and written. Source: the WHATWG HTML standard, "Server-sent events", parsing an event stream.
+ */
+
+export interface SseEvent {
+  /** The `event:` field; `message` when there was none. */
+  event: string;
+  data: string;
+  id: string | undefined;
+}
+
+/** Past this many characters without a line end, or in one event, a stream is not worth reading further. */
+export const sseEventCharsMax = 4 * 1024 * 1024;
+
+export class SseTooLong extends Error {
+  constructor() {
+    super(`a server-sent event is longer than ${sseEventCharsMax} characters`);
+    this.name = 'SseTooLong';
+  }
+}
+
+/**
+ * An incremental reader: feed it bytes however they are cut, get the events that are complete.
+ * CR, LF and CRLF end lines; comments and unknown fields are dropped; a byte order mark at the start is skipped.
+ */
+export function sseReader() {
+  const decoder = new TextDecoder('utf-8');
+  let rest = '';
+  let event = '';
+  let id: string | undefined;
+  let data: string | undefined;
+  let dataLength = 0;
+
+  const takeLine = (line: string, into: SseEvent[]): void => {
+    if (line === '') {
+      if (data !== undefined) into.push({ event: event || 'message', data, id });
+      event = '';
+      data = undefined;
+      dataLength = 0;
+      return;
+    }
+    // The common line first: reading a stream is mostly this branch.
+    if (line.startsWith('data:')) {
+      const value = line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5);
+      dataLength += value.length + 1;
+      if (dataLength > sseEventCharsMax) throw new SseTooLong();
+      data = data === undefined ? value : `${data}\n${value}`;
+      return;
+    }
+    const colon = line.indexOf(':');
+    if (colon === 0) return;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + (line.charCodeAt(colon + 1) === 32 ? 2 : 1));
+    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
+    else if (field === 'event') event = value;
+    else if (field === 'id' && !value.includes('\0')) id = value;
+  };
+
+  return {
+    push(bytes: Uint8Array): SseEvent[] {
+      const events: SseEvent[] = [];
+      const text =
+        rest === ''
+          ? decoder.decode(bytes, { stream: true })
+          : rest + decoder.decode(bytes, { stream: true });
+      let start = 0;
+      // Looked for once: a search a line for what is hardly ever there would make long reads quadratic.
+      const anyCr = text.includes('\r');
+      for (;;) {
+        const end = anyCr ? lineEnd(text, start) : text.indexOf('\n', start);
+        if (end < 0) break;
+        // A CR at the very end may be the first half of a CRLF.
+        if (text.charCodeAt(end) === 13 && end + 1 === text.length) break;
+        takeLine(text.slice(start, end), events);
+        start = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
+      }
+      rest = text.slice(start);
+      if (rest.length > sseEventCharsMax) throw new SseTooLong();
+      return events;
+    },
+    /** What a last, unfinished event held: the standard drops it, some providers mean it. */
+    end(): SseEvent[] {
+      const events: SseEvent[] = [];
+      const text = rest + decoder.decode();
+      rest = '';
+      for (const line of text.split(/\r\n|\r|\n/)) if (line !== '') takeLine(line, events);
+      takeLine('', events);
+      return events;
+    },
+  };
+}
+
+export type SseReader = ReturnType<typeof sseReader>;
+
+function lineEnd(text: string, from: number): number {
+  const lf = text.indexOf('\n', from);
+  const cr = text.indexOf('\r', from);
+  if (cr < 0) return lf;
+  return lf < 0 || cr < lf ? cr : lf;
+}
+
+/** One event as text, blank line included. `json` must be JSON text, which cannot hold a raw line end. */
+export function sseEvent(json: string, event?: string): string {
+  return event === undefined ? `data: ${json}\n\n` : `event: ${event}\ndata: ${json}\n\n`;
+}
+
+export const sseDone = 'data: [DONE]\n\n';

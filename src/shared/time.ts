@@ -1,0 +1,14 @@
+/** Milliseconds since 1970 → `2026-11-21T08:54:15.000Z`, the form of every timestamp outside OpenAI-shaped objects. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Milliseconds since 1970 → whole Unix seconds, the form inside OpenAI-shaped objects. */
+export function unixSeconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
+/** The UTC day of a time as `2026-11-21`. */
+export function utcDay(ms: number): string {
+  return isoTime(ms).slice(0, 10);
+}
