@@ -1,0 +1,1 @@
+export type { EventRecord, EventsStore, NewEvent } from './events-store.ts';

@@ -1,0 +1,29 @@
+/** A stored response: what `GET /v1/responses/{id}` gives back and what a continuation is built on. */
+export interface StoredResponse {
+  id: string;
+  workspaceId: string;
+  requestId: string;
+  previousId: string | null;
+  /** The response object as it was sent, JSON text. */
+  body: string;
+  /** The input items of this call alone, in the Responses format, JSON text. */
+  input: string;
+  /** The output items with sealed reasoning, whether or not the caller asked to see it, JSON text. */
+  output: string;
+  createdAt: number;
+  expiresAt: number;
+}
+
+export interface ResponsesStore {
+  /** Keeps the response and makes its items findable by id. */
+  insert(record: StoredResponse): Promise<void>;
+  /** Unexpired at `at`, of this workspace. */
+  byId(workspaceId: string, id: string, at: number): Promise<StoredResponse | undefined>;
+  /** The response and those before it, oldest first; undefined when one is missing. */
+  chain(workspaceId: string, id: string, at: number): Promise<StoredResponse[] | undefined>;
+  /** JSON texts of items by their ids, for `item_reference`; missing ones are left out. */
+  items(workspaceId: string, ids: string[], at: number): Promise<Map<string, string>>;
+  /** Whether this call deleted it. */
+  remove(workspaceId: string, id: string): Promise<boolean>;
+  removeExpired(at: number, limit: number): Promise<number>;
+}

@@ -1,0 +1,119 @@
+import type { Cost, NanoUsd, Tokens } from '../../../shared/money.ts';
+import type { NewEvent } from '../events/index.ts';
+
+/** How a call ended. `interrupted`: the daemon died while it ran. */
+export type CallStatus = 'completed' | 'incomplete' | 'failed' | 'canceled' | 'interrupted';
+
+/** One try to have a call answered by one provider. */
+export interface Attempt {
+  provider: string;
+  model: string;
+  /** HTTP status of the provider, 200 for an answer, 0 where there was none. */
+  status: number;
+  errorCode: string | null;
+  ms: number;
+}
+
+/** Money set aside for a call that has begun: the most it can cost. */
+export interface HoldRecord {
+  requestId: string;
+  workspaceId: string;
+  /** Null when a login, not a key, is calling. */
+  keyId: string | null;
+  endpoint: string;
+  model: string;
+  streamed: boolean;
+  ownKey: boolean;
+  amount: NanoUsd;
+  /** The estimate of the prompt alone: what is charged when the daemon dies before anything else is known. */
+  promptEstimate: Tokens;
+  promptCost: NanoUsd;
+  createdAt: number;
+}
+
+/** All that is kept of a finished call. Times in milliseconds since 1970, durations in milliseconds. */
+export interface UsageRecord {
+  requestId: string;
+  responseId: string | null;
+  workspaceId: string;
+  keyId: string | null;
+  endpoint: string;
+  model: string;
+  provider: string | null;
+  streamed: boolean;
+  ownKey: boolean;
+  status: CallStatus;
+  errorCode: string | null;
+  tokens: Tokens;
+  /** Whether `tokens` are the provider's own count; otherwise they are an estimate. */
+  tokensReported: boolean;
+  /** Null when the price is unknown. */
+  cost: Cost | null;
+  charged: NanoUsd;
+  attempts: Attempt[];
+  ttftMs: number | null;
+  totalMs: number;
+  createdAt: number;
+  completedAt: number;
+}
+
+/** Moves `amount` > 0 from one account to another; accounts come into being with their first entry. */
+export interface LedgerEntry {
+  kind: 'provider_cost' | 'margin';
+  debit: string;
+  credit: string;
+  amount: NanoUsd;
+}
+
+/** Ends a hold and writes what became of it, all at once or not at all. */
+export interface Settlement {
+  usage: UsageRecord;
+  entries: LedgerEntry[];
+  /** `agent`, `key` or `own_key`, and `paid` or `free`: how the public totals are split. */
+  caller: 'key' | 'agent';
+  tier: 'paid' | 'free';
+  /** Written in the same transaction. */
+  event: NewEvent;
+}
+
+/** A hold that outlived its process, with the progress that was last written. */
+export interface LeftHold extends HoldRecord {
+  progressTokens: Tokens | null;
+  progressCost: NanoUsd | null;
+  provider: string | null;
+}
+
+/** Tokens served on one UTC day. */
+export interface ServedDay {
+  /** `2026-11-21` */
+  day: string;
+  caller: 'key' | 'agent';
+  ownKey: boolean;
+  tier: 'paid' | 'free';
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export interface Spend {
+  total: NanoUsd;
+  day: NanoUsd;
+  month: NanoUsd;
+}
+
+/** Each method is one transaction; a promise that resolves means: on disk, also after a power cut. */
+export interface MeteringStore {
+  hold(record: HoldRecord): Promise<void>;
+  /** Keeps what a running call has cost so far, for the case that the daemon dies. */
+  progress(progress: { requestId: string; provider: string; tokens: Tokens; cost: NanoUsd }): Promise<void>;
+  /** Resolves to the sequence of its event. Rejects when the request was settled before. */
+  settle(settlement: Settlement): Promise<number>;
+  usage(requestId: string): Promise<UsageRecord | undefined>;
+  /** What a key (and nothing else) was charged; day and month are the UTC ones of `at`. */
+  spendOfKey(keyId: string, at: number): Promise<Spend>;
+  served(): Promise<ServedDay[]>;
+  /** Holds older than this process. */
+  leftHolds(before: number): Promise<LeftHold[]>;
+  /** Every account's stored balance against the sum of its entries, and the sum of all, which is zero. */
+  checkSums(): Promise<{ accounts: number; wrong: string[]; total: NanoUsd }>;
+}

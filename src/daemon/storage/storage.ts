@@ -1,0 +1,21 @@
+import type { EventsStore } from '../features/events/events-store.ts';
+import type { ResponsesStore } from '../features/inference/responses-store.ts';
+import type { KeysStore } from '../features/keys/keys-store.ts';
+import type { MeteringStore } from '../features/metering/metering-store.ts';
+import type { WorkspacesStore } from '../features/workspaces/workspaces-store.ts';
+
+/** What the service remembers: one store a feature. An engine is a folder that opens one of these. */
+export interface Storage {
+  keys: KeysStore;
+  workspaces: WorkspacesStore;
+  metering: MeteringStore;
+  responses: ResponsesStore;
+  events: EventsStore;
+  /** Whether writes are accepted: false after a failed check or a full disk, with the reason. */
+  state(): { writable: boolean; reason: string | undefined };
+  /** Called once when the engine can go on no longer; the process should end. */
+  onFatal(listener: (reason: Error) => void): void;
+  /** The thorough checks that are too slow for the start; refuses writes from then on when they fail. */
+  check(): Promise<{ ok: boolean; problems: string[] }>;
+  close(): Promise<void>;
+}
