@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// A shim, readable by any Node: it says what is wrong when Node is too old, then hands over.
+var parts = process.versions.node.split('.').map(Number);
+if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
+  process.stderr.write('gateway needs Node 22.19 or newer; this is Node ' + process.versions.node + '.\n');
+  process.exit(1);
+} else {
+  import('node:module')
+    .then((module) => {
+      if (module.enableCompileCache) module.enableCompileCache();
+      return import('../dist/cli/main.js');
+    })
+    .then((cli) =>
+      cli.main({
+        serve: () => import('../dist/daemon/main.js'),
+      }),
+    );
+}

@@ -1,0 +1,54 @@
+/**
+ * Where a daemon keeps its things and where a command finds them. Pure: the environment is handed in.
+ * Source of the default places: the XDG base directory specification, and the habits of macOS and Windows.
+ */
+export interface Folders {
+  /** Holds the database, the keys' files and `daemon.json`. */
+  data: string;
+  /** Holds `config.yaml`. */
+  config: string;
+}
+
+/** Files of the data folder that both the daemon and the commands know. */
+export const dataFiles = {
+  /** `{url, pid, version, data_dir, started_at}` while a daemon runs. */
+  daemon: 'daemon.json',
+  /** The owner's login key; 0600. */
+  login: 'login-key',
+  /** The API key named `default`; 0600. */
+  defaultKey: 'default-key',
+  /** The key that seals reasoning; 0600. */
+  dataKey: 'data-key',
+} as const;
+
+export interface DaemonFile {
+  url: string;
+  pid: number;
+  version: string;
+  data_dir: string;
+  started_at: string;
+}
+
+interface Surroundings {
+  env: Record<string, string | undefined>;
+  platform: string;
+  home: string;
+}
+
+/** `GATEWAY_HOME` puts everything into one folder; otherwise each platform's own places are used. */
+export function foldersOf({ env, platform, home }: Surroundings): Folders {
+  const own = env.GATEWAY_HOME;
+  if (own) return { data: own, config: own };
+  if (platform === 'darwin') {
+    const support = `${home}/Library/Application Support/gateway`;
+    return { data: support, config: support };
+  }
+  if (platform === 'win32') {
+    const local = env.LOCALAPPDATA ?? `${home}\\AppData\\Local`;
+    return { data: `${local}\\gateway\\data`, config: `${local}\\gateway\\config` };
+  }
+  return {
+    data: `${env.XDG_DATA_HOME || `${home}/.local/share`}/gateway`,
+    config: `${env.XDG_CONFIG_HOME || `${home}/.config`}/gateway`,
+  };
+}
