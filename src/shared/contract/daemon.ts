@@ -1,0 +1,92 @@
+import { type Static, Type } from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { Count, everyone, nullable, Timestamp } from './vocabulary.ts';
+
+/** One provider as the daemon sees it now. */
+export const ProviderStatus = Type.Object({
+  name: Type.String(),
+  state: Type.Enum(['available', 'benched', 'unavailable']),
+  models: Count,
+  reason: nullable(Type.String({ description: 'Why it is not available, for people.' })),
+});
+
+/** How the daemon is doing, for the person who runs it. */
+export const DaemonStatus = Type.Object({
+  url: Type.String(),
+  pid: Type.Integer(),
+  version: Type.String(),
+  started_at: Timestamp,
+  uptime_ms: Type.Integer({ minimum: 0 }),
+  data_dir: Type.String(),
+  default_model: nullable(Type.String()),
+  storage: Type.Object({ writable: Type.Boolean(), reason: nullable(Type.String()) }),
+  providers: Type.Array(ProviderStatus),
+});
+
+/** Tells the daemon's owner how it is doing. */
+export const getStatus = endpoint({
+  id: 'getStatus',
+  method: 'GET',
+  path: '/v1/admin/status',
+  summary: 'Show how the daemon is doing.',
+  tag: 'daemon',
+  access: { login: 'owner', loginOnly: true },
+  surface: 'v1',
+  result: DaemonStatus,
+  errors: ['unauthenticated', 'signed_out', 'permission'],
+});
+
+/** Asks the daemon to end: running calls are finished first. */
+export const stopDaemon = endpoint({
+  id: 'stopDaemon',
+  method: 'POST',
+  path: '/v1/admin/stop',
+  summary: 'Stop the daemon once running calls are done.',
+  tag: 'daemon',
+  access: { login: 'owner', loginOnly: true },
+  surface: 'v1',
+  result: Type.Object({ stopping: Type.Literal(true), pid: Type.Integer() }),
+  errors: ['unauthenticated', 'signed_out', 'permission'],
+});
+
+/** Says that the process is up, and nothing more. */
+export const health = endpoint({
+  id: 'health',
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Say whether the process is up.',
+  tag: 'daemon',
+  access: everyone,
+  surface: 'v1',
+  result: Type.Object({ status: Type.Literal('ok') }),
+  errors: ['unauthenticated'],
+});
+
+/** Says whether calls can be served: storage is open, current and writable. */
+export const ready = endpoint({
+  id: 'ready',
+  method: 'GET',
+  path: '/readyz',
+  summary: 'Say whether calls can be served.',
+  tag: 'daemon',
+  access: everyone,
+  surface: 'v1',
+  result: Type.Object({ status: Type.Literal('ready') }),
+  errors: ['unauthenticated', 'unavailable'],
+});
+
+/** The description of the whole API. */
+export const openApi = endpoint({
+  id: 'openApi',
+  method: 'GET',
+  path: '/v1/openapi.json',
+  summary: 'Describe the API in OpenAPI 3.1.0.',
+  tag: 'daemon',
+  access: everyone,
+  surface: 'v1',
+  result: Type.Record(Type.String(), Type.Unknown()),
+  errors: ['unauthenticated'],
+});
+
+export type DaemonStatus = Static<typeof DaemonStatus>;
+export type ProviderStatus = Static<typeof ProviderStatus>;

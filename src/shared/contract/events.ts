@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { nullable, Timestamp } from './vocabulary.ts';
+
+/**
+ * Something that happened in a workspace: `request.started`, `request.routed`, `request.completed`, `key.revoked`, …
+ * `sequence` is null for what is told live and not kept. `events.dropped` (`data.count`) tells a reader who was too
+ * slow that live events were left out; kept ones never are.
+ */
+export const EventView = Type.Object({
+  type: Type.String(),
+  sequence: nullable(Type.Integer()),
+  created_at: Timestamp,
+  data: Type.Record(Type.String(), Type.Unknown()),
+});
+
+/** Follows what happens. Kept events carry their sequence as the SSE id, so that a reader can resume. */
+export const streamEvents = endpoint({
+  id: 'streamEvents',
+  method: 'GET',
+  path: '/v1/events',
+  summary: 'Follow what happens, as server-sent events.',
+  tag: 'events',
+  access: { apiKey: ['traces:read', 'traces'], login: 'any' },
+  surface: 'v1',
+  query: Type.Object({
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Resume after this sequence; `Last-Event-ID` wins. Without either: from now on.',
+      }),
+    ),
+  }),
+  headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ maxLength: 32 })) }),
+  result: EventView,
+  stream: { event: EventView, done: false, always: true },
+  errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],
+});
+
+export type EventView = Static<typeof EventView>;

@@ -1,0 +1,148 @@
+import { type Static, Type } from 'typebox';
+import { endpoint } from './endpoint.ts';
+import {
+  Count,
+  deleted,
+  listOf,
+  nullable,
+  pageQuery,
+  Scope,
+  Timestamp,
+  Usd,
+  WorkspaceReference,
+} from './vocabulary.ts';
+
+/** What the owner of a key allows it; null where nothing is limited. Periods are those of UTC. */
+export const Limits = Type.Object({
+  spend_cap: nullable(Type.Object({ usd: Usd, period: Type.Enum(['day', 'month', 'total']) })),
+  max_price: nullable(
+    Type.Object(
+      { input: nullable(Usd), output: nullable(Usd) },
+      { description: 'The price cap, in dollars per million tokens.' },
+    ),
+  ),
+  models: nullable(Type.Array(Type.String(), { description: 'Model ids; `*` stands for any characters.' })),
+  requests_per_minute: nullable(Type.Integer({ minimum: 1 })),
+  expires_at: nullable(Timestamp),
+});
+
+/** A key as lists show it: never with its secret. */
+export const Key = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  workspace: Type.String({ description: 'The id of the workspace that the key belongs to.' }),
+  owner: Type.String({ description: 'The id of the user who issued it; only they may set its limits.' }),
+  status: Type.Enum(['active', 'revoked', 'expired']),
+  scopes: Type.Array(Scope),
+  models: nullable(Type.Array(Type.String(), { description: 'The only models it was issued for.' })),
+  actions: nullable(Type.Array(Type.String(), { description: 'The only actions it was issued for.' })),
+  limits: Limits,
+  hint: Type.String({ description: 'What the secret is recognised by: `gwk_aB3d…x9Zk`.' }),
+  created_at: Timestamp,
+  last_used_at: nullable(Timestamp),
+  revoked_at: nullable(Timestamp),
+});
+
+/** A key at the moment of its making: the only time that its secret is told. */
+export const IssuedKey = Type.Object({ key: Key, secret: Type.String() });
+
+/** What an agent may still use without paying, per UTC day. */
+export const FreeTier = Type.Object({
+  requests: Type.Object({ limit: Count, used: Count }),
+  budget_usd: Type.Object({ limit: Usd, used: Usd }),
+  shared_pool: Type.Object({ state: Type.String() }),
+  resets_at: Timestamp,
+});
+
+/** The calling key as it sees itself. */
+export const KeyView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  workspace: Type.String(),
+  scopes: Type.Array(Scope),
+  created_at: Timestamp,
+  last_used_at: nullable(Timestamp),
+  balance_usd: nullable(Usd),
+  spend_usd: Type.Object({ total: Usd, day: Usd, month: Usd }),
+  limits: Limits,
+  free_tier: nullable(FreeTier),
+});
+
+/** Longest name of a key, in characters. */
+export const keyNameCharsMax = 64;
+
+/** Lists the keys of a workspace, revoked ones too. */
+export const listKeys = endpoint({
+  id: 'listKeys',
+  method: 'GET',
+  path: '/v1/workspaces/{workspace}/keys',
+  summary: 'List the keys of a workspace, newest first, without secrets.',
+  tag: 'keys',
+  access: { apiKey: 'keys', login: 'member' },
+  surface: 'v1',
+  params: Type.Object({ workspace: WorkspaceReference }),
+  query: Type.Object(pageQuery),
+  result: listOf(Key),
+  errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
+});
+
+/** Issues a key. The secret is in this answer and never again. */
+export const issueKey = endpoint({
+  id: 'issueKey',
+  method: 'POST',
+  path: '/v1/workspaces/{workspace}/keys',
+  summary: 'Issue an API key; its secret is shown once.',
+  tag: 'keys',
+  access: { apiKey: 'keys', login: 'admin' },
+  surface: 'v1',
+  params: Type.Object({ workspace: WorkspaceReference }),
+  body: Type.Object(
+    {
+      name: Type.Optional(
+        Type.String({ minLength: 1, maxLength: keyNameCharsMax, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
+      ),
+      scopes: Type.Optional(
+        Type.Array(Scope, {
+          minItems: 1,
+          maxItems: 32,
+          description: 'What the key may do; `responses`, `models:read` and `usage:read` unless told.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  bodyRequired: false,
+  result: IssuedKey,
+  errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
+});
+
+/** Ends a key at once: calls with it are refused and its running streams stop. */
+export const revokeKey = endpoint({
+  id: 'revokeKey',
+  method: 'DELETE',
+  path: '/v1/workspaces/{workspace}/keys/{key}',
+  summary: 'Revoke a key; it takes effect now.',
+  tag: 'keys',
+  access: { apiKey: 'keys', login: 'any' },
+  surface: 'v1',
+  params: Type.Object({ workspace: WorkspaceReference, key: Type.String({ minLength: 1, maxLength: 64 }) }),
+  result: deleted('key'),
+  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
+});
+
+/** Shows the calling key to itself. */
+export const getKey = endpoint({
+  id: 'getKey',
+  method: 'GET',
+  path: '/v1/key',
+  summary: 'Show the calling key: what it may do, what it spent, and its limits.',
+  tag: 'keys',
+  access: { apiKey: 'any', login: 'any', agent: true },
+  surface: 'v1',
+  result: KeyView,
+  errors: ['unauthenticated'],
+});
+
+export type Key = Static<typeof Key>;
+export type KeyView = Static<typeof KeyView>;
+export type Limits = Static<typeof Limits>;

@@ -1,0 +1,73 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { type Access, scopeNames } from './endpoint.ts';
+
+/** Shapes that the contracts of several domains share. Source: part 1 of the field decisions. */
+
+/** A time: ISO 8601 in UTC, `2026-11-21T08:54:15.000Z`. */
+export const Timestamp = Type.String({ format: 'date-time' });
+
+/** Dollars as a plain decimal, at most nine places: `"0.000042"`. Never a float. */
+export const Usd = Type.String({ pattern: '^-?[0-9]+(\\.[0-9]{1,9})?$', description: 'Dollars.' });
+
+export const Count = Type.Integer({ minimum: 0 });
+
+export const Scope = Type.Enum([...scopeNames]);
+
+/** Anybody may call, with or without a credential; a wrong one is refused all the same. */
+export const everyone = {
+  nobody: true,
+  apiKey: 'any',
+  login: 'any',
+  token: 'any',
+  agent: true,
+} as const satisfies Access;
+
+/** A workspace in a path. */
+export const WorkspaceReference = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'The id or slug of a workspace; `me` is the caller’s own.',
+});
+
+/** A value or null: null says that there is none, and the member is always there. */
+export function nullable<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** One page of a list, newest first. `next` is what to send as `after` for the page that follows, null on the last. */
+export function listOf<S extends TSchema>(item: S) {
+  return Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    next: nullable(Type.String()),
+  });
+}
+
+/** What a list is asked with, beside the filters of its own. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'How many; 20 unless told.' })),
+  after: Type.Optional(Type.String({ maxLength: 64, description: 'The `next` of the page before.' })),
+};
+
+export const pageSizeDefault = 20;
+
+/** The answer to a deletion. */
+export function deleted<const Name extends string>(object: Name) {
+  return Type.Object({ id: Type.String(), object: Type.Literal(object), deleted: Type.Literal(true) });
+}
+
+/** How many tokens one or more answers took. `input` counts cached ones too, `output` counts reasoning. */
+export const TokenCounts = Type.Object({
+  input: Count,
+  cached_input: Count,
+  cache_write: Count,
+  output: Count,
+  reasoning: Count,
+});
+
+/** What an answer costs: total = provider + margin. */
+export const CostView = Type.Object({ provider_usd: Usd, margin_usd: Usd, total_usd: Usd });
+
+export type TokenCounts = Static<typeof TokenCounts>;
+export type CostView = Static<typeof CostView>;
