@@ -1,4 +1,5 @@
 import type { Body, Endpoint, Params, Query, Result, ScopeName } from '../shared/contract/endpoint.ts';
+import { ApiError } from '../shared/errors.ts';
 
 /** Who is calling, told by the credential alone. */
 export type Caller = Nobody | KeyCaller | LoginCaller;
@@ -22,9 +23,16 @@ export interface KeyCaller {
 /** A person who is logged in; `workspaceId` is the person's own workspace, the one that `me` names. */
 export interface LoginCaller {
   kind: 'login';
+  loginId: string;
   userId: string;
   workspaceId: string;
   revoked: AbortSignal;
+}
+
+/** The caller of an endpoint that is not for everybody; the server has turned the others away before. */
+export function identified(caller: Caller): KeyCaller | LoginCaller {
+  if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
+  return caller;
 }
 
 /** One call as a handler sees it: validated input, and nothing of HTTP but what the contract names. */

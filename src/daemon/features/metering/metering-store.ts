@@ -101,6 +101,28 @@ export interface Spend {
   month: NanoUsd;
 }
 
+/** Which finished calls to sum up: completed at or after `since` and before `until`. */
+export interface UsageFilter {
+  workspaceId: string;
+  /** Undefined: those of every key and login. */
+  keyId: string | undefined;
+  model: string | undefined;
+  since: number;
+  until: number;
+  groupBy: 'day' | 'model' | 'key';
+}
+
+/** Sums over the calls of one UTC day, one model, or one key (`group` null: calls of a login). */
+export interface UsageGroup {
+  group: string | null;
+  requests: number;
+  /** Those among `requests` whose cost is null; the others make up `cost`. */
+  unpriced: number;
+  tokens: Tokens;
+  cost: Cost;
+  charged: NanoUsd;
+}
+
 /** Each method is one transaction; a promise that resolves means: on disk, also after a power cut. */
 export interface MeteringStore {
   hold(record: HoldRecord): Promise<void>;
@@ -112,6 +134,8 @@ export interface MeteringStore {
   /** What a key (and nothing else) was charged; day and month are the UTC ones of `at`. */
   spendOfKey(keyId: string, at: number): Promise<Spend>;
   served(): Promise<ServedDay[]>;
+  /** Ordered by group, ascending; null last. Groups without calls are left out. */
+  summarize(filter: UsageFilter): Promise<UsageGroup[]>;
   /** Holds older than this process. */
   leftHolds(before: number): Promise<LeftHold[]>;
   /** Every account's stored balance against the sum of its entries, and the sum of all, which is zero. */

@@ -38,5 +38,8 @@ export interface WorkspacesStore {
   homeOf(userId: string): Promise<WorkspaceRecord | undefined>;
   role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined>;
   insertLogin(record: LoginRecord): Promise<void>;
+  /** Inserts it and revokes, at its `createdAt`, the user's other logins of the same name: at once. */
+  replaceLogin(record: LoginRecord): Promise<void>;
   loginByDigest(digest: string): Promise<LoginRecord | undefined>;
+  loginById(id: string): Promise<LoginRecord | undefined>;
 }
