@@ -12,3 +12,9 @@ export function unixSeconds(ms: number): number {
 export function utcDay(ms: number): string {
   return isoTime(ms).slice(0, 10);
 }
+
+/** An ISO 8601 time or day in UTC → milliseconds since 1970; undefined when there is no such time. */
+export function parseTime(text: string): number | undefined {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
