@@ -43,7 +43,14 @@ export interface Call<E extends Endpoint> {
   query: Query<E>;
   body: Body<E>;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Aborted when the client leaves before its answer is complete. */
+  /** The body as it came, before it was parsed. */
+  rawBody?: Uint8Array;
+  /** The address that the connection comes from. */
+  remoteAddress?: string;
+  /**
+   * Aborted when the client leaves before its answer is complete (reason `client-left`), or when the daemon stops and
+   * will wait no longer (reason `draining`: the client is still there and can be told).
+   */
   signal: AbortSignal;
 }
 

@@ -75,6 +75,10 @@ export interface Endpoint {
   readonly bodyLimit?: number;
   readonly result: TSchema;
   readonly stream?: StreamShape;
+  /** What a whole answer is made of when it is not JSON: `text/plain; version=0.0.4`. The result is then a string. */
+  readonly contentType?: string;
+  /** Headers of a successful answer, beside those of every answer: name in lower case → what it tells. */
+  readonly responseHeaders?: Readonly<Record<string, string>>;
   /** Every code that the endpoint itself may answer with; those of the server are added for all. */
   readonly errors: readonly ErrorCode[];
 }
