@@ -89,6 +89,8 @@ export const CreateResponseBody = Type.Object(
     stream_options: maybe(Open),
     store: maybe(Type.Boolean()),
     background: maybe(Type.Boolean()),
+    conversation: maybe(Type.Union([Type.String(), Open])),
+    prompt: maybe(Open),
     truncation: maybe(Type.String()),
     service_tier: maybe(Type.String()),
     safety_identifier: maybe(Type.String({ maxLength: 64 })),

@@ -1,0 +1,196 @@
+import { formatUsd } from '../../../../shared/money.ts';
+import { sseDone, sseEvent } from '../../../../shared/sse.ts';
+import type { Json } from '../fault.ts';
+import type { Batch, InferenceEvent, RawFrame } from '../neutral.ts';
+import type { Output } from '../output.ts';
+import type { Settled, StartedFailure, StreamRenderer } from '../renderer.ts';
+import { sealedFormat } from './messages.ts';
+import { finishReason, showChatUsage } from './whole.ts';
+
+export interface ChatStreamOptions {
+  id: string;
+  /** Unix seconds */
+  created: number;
+  model: string;
+  output: Output;
+  includeUsage: boolean;
+  requestId: string;
+}
+
+/**
+ * A stream of chat chunks. It carries nothing but chunks, since clients check each line; every chunk has the same id,
+ * time and model, and the finish reason comes once, in a chunk of its own.
+ */
+export class ChatStream implements StreamRenderer {
+  readonly #options: ChatStreamOptions;
+  readonly #prefix: string;
+  readonly #suffix: string;
+  /** The place of each function call among the calls of the message, by output index. */
+  readonly #calls = new Map<number, number>();
+  /** Calls that got arguments, by output index. */
+  readonly #argued = new Set<number>();
+  /** The paragraph of thoughts that each item is at. */
+  readonly #paragraphs = new Map<number, number>();
+  /** The provider's first chunk, later its usage chunk, when its own frames are passed on. */
+  #passed: Json | undefined;
+  #started = false;
+
+  constructor(options: ChatStreamOptions) {
+    this.#options = options;
+    const base = {
+      id: options.id,
+      object: 'chat.completion.chunk',
+      created: options.created,
+      model: options.model,
+    };
+    this.#prefix = JSON.stringify(base).slice(0, -1);
+    this.#suffix = options.includeUsage ? ',"usage":null}' : '}';
+  }
+
+  head(): string {
+    // A provider's own frames bring their own first chunk; ours is written with the first batch.
+    return '';
+  }
+
+  batch(batch: Batch): string {
+    if (batch.frames !== undefined) {
+      for (const event of batch.events) this.#options.output.apply(event);
+      return this.#pass(batch.frames);
+    }
+    let text = '';
+    for (const event of batch.events) {
+      this.#options.output.apply(event);
+      text += this.#render(event);
+    }
+    return text === '' ? '' : this.#start() + text;
+  }
+
+  finish(settled: Settled): string {
+    if (this.#passed) return this.#passedUsage(settled) + sseDone;
+    const reason = finishReason(this.#options.output, settled.finish);
+    const end = this.#start() + this.#sealed() + this.#chunk('{}', JSON.stringify(reason));
+    return end + (this.#options.includeUsage ? this.#usage(settled) : '') + sseDone;
+  }
+
+  fail(failure: StartedFailure): string {
+    const error = {
+      type: failure.type,
+      code: failure.code,
+      message: failure.message,
+      param: null,
+      request_id: this.#options.requestId,
+    };
+    return sseEvent(JSON.stringify({ error })) + sseDone;
+  }
+
+  #start(): string {
+    if (this.#started) return '';
+    this.#started = true;
+    return this.#chunk('{"role":"assistant","content":""}');
+  }
+
+  #chunk(delta: string, finish = 'null', logprobs = ''): string {
+    const choice = `{"index":0,"delta":${delta}${logprobs},"finish_reason":${finish}}`;
+    return sseEvent(`${this.#prefix},"choices":[${choice}]${this.#suffix}`);
+  }
+
+  #render(event: InferenceEvent): string {
+    switch (event.type) {
+      case 'text': {
+        const logprobs = event.logprobs
+          ? `,"logprobs":{"content":${JSON.stringify(event.logprobs)},"refusal":null}`
+          : '';
+        return this.#chunk(`{"content":${JSON.stringify(event.delta)}}`, 'null', logprobs);
+      }
+      case 'refusal':
+        return this.#chunk(`{"refusal":${JSON.stringify(event.delta)}}`);
+      case 'reasoning': {
+        // A new paragraph of a summary has no mark of its own in this format.
+        const gap = event.part > 0 && this.#newPart(event.index, event.part) ? '\n\n' : '';
+        return this.#chunk(`{"reasoning_content":${JSON.stringify(gap + event.delta)}}`);
+      }
+      case 'item-started':
+        return event.item.kind === 'function_call' ? this.#startCall(event.index, event.item) : '';
+      case 'arguments': {
+        this.#argued.add(event.index);
+        const call = `{"index":${this.#calls.get(event.index) ?? 0},"function":{"arguments":${JSON.stringify(event.delta)}}}`;
+        return this.#chunk(`{"tool_calls":[${call}]}`);
+      }
+      case 'item-done':
+        return this.#endCall(event.index);
+      default:
+        return '';
+    }
+  }
+
+  #newPart(index: number, part: number): boolean {
+    const known = this.#paragraphs.get(index) ?? 0;
+    this.#paragraphs.set(index, part);
+    return part > known;
+  }
+
+  #startCall(index: number, item: { callId: string; name: string }): string {
+    const place = this.#calls.size;
+    this.#calls.set(index, place);
+    const call = {
+      index: place,
+      id: item.callId,
+      type: 'function',
+      function: { name: item.name, arguments: '' },
+    };
+    return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  /** A call without arguments still needs the text of an empty object. */
+  #endCall(index: number): string {
+    const item = this.#options.output.items[index];
+    if (item?.kind !== 'function_call' || item.arguments !== '{}' || this.#argued.has(index)) return '';
+    const call = { index: this.#calls.get(index) ?? 0, function: { arguments: '{}' } };
+    return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  /** What the provider wants back of its reasoning, for clients that send `reasoning_details` along. */
+  #sealed(): string {
+    const details = this.#options.output.items.flatMap((item, index) =>
+      item.kind === 'reasoning' && item.sealed !== undefined
+        ? [{ type: 'reasoning.encrypted', data: item.sealed, id: item.id, format: sealedFormat, index }]
+        : [],
+    );
+    return details.length > 0 ? this.#chunk(JSON.stringify({ reasoning_details: details })) : '';
+  }
+
+  #usage(settled: Settled): string {
+    const usage = JSON.stringify(showChatUsage(settled.tokens, settled.service));
+    return sseEvent(`${this.#prefix},"choices":[],"usage":${usage}}`);
+  }
+
+  /** Frames of the same format keep their bytes; only a usage chunk waits, as the cost goes into it. */
+  #pass(frames: readonly RawFrame[]): string {
+    let text = '';
+    for (const { raw, json } of frames) {
+      this.#passed ??= json;
+      if (Array.isArray(json.choices) && json.choices.length === 0 && json.usage) {
+        this.#passed = json;
+        continue;
+      }
+      text += sseEvent(raw);
+    }
+    return text;
+  }
+
+  #passedUsage(settled: Settled): string {
+    if (!this.#options.includeUsage) return '';
+    const { id, created, model, service_tier, system_fingerprint, usage } = this.#passed ?? {};
+    const whole = {
+      id,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+      service_tier,
+      system_fingerprint,
+      choices: [],
+      usage: { ...showChatUsage(settled.tokens, settled.service), ...(usage as Json | undefined) },
+    };
+    return sseEvent(JSON.stringify(whole));
+  }
+}

@@ -1,0 +1,24 @@
+import { ApiError } from '../../../shared/errors.ts';
+
+/** The caller's mistake, with the place of it as the caller wrote it: `input[2].content`. */
+export function invalid(param: string, message: string): ApiError {
+  return new ApiError('invalid_request', { param, message });
+}
+
+export type Json = Record<string, unknown>;
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A member that is text, or undefined when it is absent or null; anything else is the caller's mistake. */
+export function optionalText(value: unknown, param: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw invalid(param, 'This must be a string.');
+  return value;
+}
+
+export function requiredText(value: unknown, param: string): string {
+  if (typeof value !== 'string') throw invalid(param, 'This must be a string.');
+  return value;
+}

@@ -1,0 +1,181 @@
+import type { MakeId } from '../../../shared/ids.ts';
+import type { Json } from './fault.ts';
+import type { InferenceEvent, ReasoningOrigin } from './neutral.ts';
+
+export type OutputPart =
+  | { type: 'output_text'; text: string; annotations: Json[]; logprobs: unknown[] }
+  | { type: 'refusal'; refusal: string };
+
+/** An output item while it grows. Its id never changes, so that every event and the final answer agree. */
+export type OutputItem = { id: string; done: boolean } & (
+  | { kind: 'message'; parts: OutputPart[] }
+  | { kind: 'reasoning'; parts: string[]; sealed: string | undefined; whole: Json | undefined }
+  | { kind: 'function_call'; callId: string; name: string; arguments: string; whole: Json | undefined }
+  | { kind: 'opaque'; json: Json }
+);
+
+/** What an answer holds, put together from its events. */
+export interface Output {
+  items: OutputItem[];
+  apply(event: InferenceEvent): void;
+  /** Characters of text, thoughts and arguments that were made so far: the base of an estimate. */
+  characters(): number;
+}
+
+/** `seal` hides what a provider wants back of its reasoning. */
+export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => string): Output {
+  const items: OutputItem[] = [];
+  let characters = 0;
+  return {
+    items,
+    characters: () => characters,
+    apply(event) {
+      switch (event.type) {
+        case 'item-started':
+          items[event.index] = start(event.item, makeId);
+          return;
+        case 'text':
+          characters += event.delta.length;
+          addText(items[event.index], event.delta, event.logprobs);
+          return;
+        case 'refusal':
+          characters += event.delta.length;
+          addRefusal(items[event.index], event.delta);
+          return;
+        case 'annotation':
+          addAnnotation(items[event.index], event.annotation);
+          return;
+        case 'reasoning': {
+          characters += event.delta.length;
+          const item = items[event.index];
+          if (item?.kind === 'reasoning')
+            item.parts[event.part] = (item.parts[event.part] ?? '') + event.delta;
+          return;
+        }
+        case 'arguments': {
+          characters += event.delta.length;
+          const item = items[event.index];
+          if (item?.kind === 'function_call') item.arguments += event.delta;
+          return;
+        }
+        case 'item-done':
+          finish(items[event.index], event, seal);
+      }
+    },
+  };
+}
+
+type Started = Extract<InferenceEvent, { type: 'item-started' }>['item'];
+
+function start(item: Started, makeId: MakeId): OutputItem {
+  switch (item.kind) {
+    case 'message':
+      return { kind: 'message', id: item.id ?? makeId('msg'), done: false, parts: [] };
+    case 'reasoning':
+      return {
+        kind: 'reasoning',
+        id: item.id ?? makeId('rs'),
+        done: false,
+        parts: [],
+        sealed: undefined,
+        whole: undefined,
+      };
+    case 'function_call':
+      return {
+        kind: 'function_call',
+        id: item.id ?? makeId('fc'),
+        done: false,
+        callId: item.callId,
+        name: item.name,
+        arguments: '',
+        whole: undefined,
+      };
+    case 'opaque':
+      return { kind: 'opaque', id: String(item.json.id ?? ''), done: false, json: item.json };
+  }
+}
+
+function addText(item: OutputItem | undefined, delta: string, logprobs: unknown[] | undefined): void {
+  if (item?.kind !== 'message') return;
+  const last = item.parts[item.parts.length - 1];
+  if (last?.type === 'output_text') {
+    last.text += delta;
+    if (logprobs) last.logprobs.push(...logprobs);
+  } else
+    item.parts.push({ type: 'output_text', text: delta, annotations: [], logprobs: [...(logprobs ?? [])] });
+}
+
+function addRefusal(item: OutputItem | undefined, delta: string): void {
+  if (item?.kind !== 'message') return;
+  const last = item.parts[item.parts.length - 1];
+  if (last?.type === 'refusal') last.refusal += delta;
+  else item.parts.push({ type: 'refusal', refusal: delta });
+}
+
+function addAnnotation(item: OutputItem | undefined, annotation: Json): void {
+  if (item?.kind !== 'message') return;
+  const text = item.parts.findLast((part) => part.type === 'output_text');
+  if (text?.type === 'output_text') text.annotations.push(annotation);
+}
+
+type Done = Extract<InferenceEvent, { type: 'item-done' }>;
+
+function finish(item: OutputItem | undefined, event: Done, seal: (origin: ReasoningOrigin) => string): void {
+  if (!item) return;
+  item.done = true;
+  if (item.kind === 'opaque') item.json = event.item ?? item.json;
+  else if (item.kind === 'function_call') {
+    if (item.arguments === '') item.arguments = '{}';
+    item.whole = event.item;
+  } else if (item.kind === 'reasoning') {
+    item.whole = event.item;
+    if (event.origin) item.sealed = seal(event.origin);
+  }
+}
+
+export interface ShowOptions {
+  /** Whether sealed reasoning is shown; it is always kept with a stored response. */
+  sealed: boolean;
+  status: 'in_progress' | 'completed' | 'incomplete';
+}
+
+/** An item in the Responses format. */
+export function showItem(item: OutputItem, { sealed, status }: ShowOptions): Json {
+  switch (item.kind) {
+    case 'message':
+      return { id: item.id, type: 'message', status, role: 'assistant', content: item.parts.map(showPart) };
+    case 'function_call':
+      return {
+        ...item.whole,
+        id: item.id,
+        type: 'function_call',
+        status,
+        call_id: item.callId,
+        name: item.name,
+        arguments: item.arguments,
+      };
+    case 'reasoning': {
+      const { encrypted_content: _theirs, ...whole } = item.whole ?? {};
+      const summary = item.parts
+        .filter((text) => text !== undefined)
+        .map((text) => ({ type: 'summary_text', text }));
+      const shown: Json = { ...whole, id: item.id, type: 'reasoning', summary: whole.summary ?? summary };
+      if (sealed && item.sealed !== undefined) shown.encrypted_content = item.sealed;
+      return shown;
+    }
+    case 'opaque':
+      return item.json;
+  }
+}
+
+/** A content part in the Responses format. */
+export function showPart(part: OutputPart): Json {
+  return part.type === 'refusal'
+    ? { type: 'refusal', refusal: part.refusal }
+    : { type: 'output_text', text: part.text, annotations: part.annotations, logprobs: part.logprobs };
+}
+
+/** All items in the Responses format. An item that never ended is incomplete. */
+export function showOutput(items: readonly OutputItem[], { sealed }: { sealed: boolean }): Json[] {
+  return items.map((item) => showItem(item, { sealed, status: item.done ? 'completed' : 'incomplete' }));
+}

@@ -1,0 +1,94 @@
+import { sseDone } from '../../../../shared/sse.ts';
+import { unixSeconds } from '../../../../shared/time.ts';
+import type { Json } from '../fault.ts';
+import type { Batch } from '../neutral.ts';
+import { type Output, showOutput } from '../output.ts';
+import type { Answering, Settled, StartedFailure, StreamRenderer } from '../renderer.ts';
+import { EventWriter } from './event-writer.ts';
+import { ItemEvents } from './item-events.ts';
+import { passFrames } from './pass-frames.ts';
+import { endResource, showUsage } from './resource.ts';
+
+export interface ResponsesStreamOptions {
+  /** The response object as it stands at the start. */
+  resource: Json;
+  output: Output;
+  answering: Answering;
+  /** Whether `service:*` events are wanted. */
+  serviceEvents: boolean;
+  /** Whether sealed reasoning is shown. */
+  sealed: boolean;
+}
+
+/** A stream in the Responses format, from neutral events or from a provider's own frames of the same format. */
+export class ResponsesStream implements StreamRenderer {
+  readonly #options: ResponsesStreamOptions;
+  readonly #writer = new EventWriter();
+  readonly #items: ItemEvents;
+  #passing = false;
+
+  constructor(options: ResponsesStreamOptions) {
+    this.#options = options;
+    this.#items = new ItemEvents(options.output, this.#writer, { sealed: options.sealed });
+  }
+
+  head(): string {
+    const { resource, answering, serviceEvents } = this.#options;
+    const created = this.#writer.write('response.created', { response: resource });
+    const route = serviceEvents
+      ? this.#writer.write('service:route', {
+          request_id: answering.requestId,
+          model: answering.model,
+          provider: answering.provider,
+          attempt: answering.attempt,
+        })
+      : '';
+    return created + route + this.#writer.write('response.in_progress', { response: resource });
+  }
+
+  batch(batch: Batch): string {
+    if (batch.frames === undefined) return this.#items.render(batch.events);
+    this.#passing = true;
+    const { output, sealed } = this.#options;
+    for (const event of batch.events) output.apply(event);
+    return passFrames(batch.frames, { output, sealed, nextSequence: () => this.#writer.next() });
+  }
+
+  finish(settled: Settled): string {
+    const status = settled.finish === 'stop' ? 'completed' : 'incomplete';
+    const open = this.#passing ? '' : this.#items.close(status);
+    const response = this.#end(status, settled);
+    return open + this.#cost(settled) + this.#writer.write(`response.${status}`, { response }) + sseDone;
+  }
+
+  fail(failure: StartedFailure, settled: Settled | undefined): string {
+    const { type, code, message } = failure;
+    const response = this.#end('failed', settled, failure);
+    const cost = this.#cost(settled);
+    const error = this.#writer.write('error', { error: { type, code, message, param: null } });
+    return cost + error + this.#writer.write('response.failed', { response }) + sseDone;
+  }
+
+  #end(status: 'completed' | 'incomplete' | 'failed', settled?: Settled, error?: StartedFailure): Json {
+    const { resource, output, sealed } = this.#options;
+    return endResource(resource, {
+      status,
+      ...(status === 'incomplete' && { incompleteReason: settled?.finish ?? 'max_output_tokens' }),
+      ...(error && { error: { code: error.code, message: error.message } }),
+      output: showOutput(output.items, { sealed }),
+      tokens: settled?.tokens,
+      completedAt: unixSeconds(settled?.completedAt ?? 0),
+      service: settled?.service,
+    });
+  }
+
+  #cost(settled: Settled | undefined): string {
+    if (!this.#options.serviceEvents || !settled) return '';
+    return this.#writer.write('service:cost', {
+      request_id: this.#options.answering.requestId,
+      usage: showUsage(settled.tokens),
+      cost: settled.service.cost,
+      charged_usd: settled.service.charged_usd,
+    });
+  }
+}
