@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { type ErrorCode, failures } from '../errors.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** The bodies of failures. Source: part 7 of the service description. */
 
@@ -34,3 +36,8 @@ export const SiteInvalid = Type.Object(
 export type ErrorReply = Static<typeof ErrorReply>;
 export type SiteError = Static<typeof SiteError>;
 export type SiteInvalid = Static<typeof SiteInvalid>;
+
+/** The status of a failure: the site surface tells input that it does not accept by 422. */
+export function statusOf(code: ErrorCode, surface: Endpoint['surface']): number {
+  return surface === 'site' && code === 'invalid_request' ? 422 : failures[code].status;
+}

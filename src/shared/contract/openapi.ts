@@ -1,0 +1,165 @@
+import type { TSchema } from 'typebox';
+import { type ErrorCode, failures } from '../errors.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ErrorReply, SiteError, SiteInvalid, statusOf } from './error-reply.ts';
+import { type JsonSchema, type SchemaNames, takeOutNames } from './schema.ts';
+
+export interface OpenApiOptions {
+  /** The version of the API, not of the program. */
+  version: string;
+  /** Addresses that serve it; without any, the address that the description was fetched from. */
+  servers?: readonly string[];
+}
+
+/** Describes endpoints in OpenAPI 3.1.0. Source: the OpenAPI specification, version 3.1.0. */
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  options: OpenApiOptions,
+): Record<string, unknown> {
+  const found = new Map<string, JsonSchema>();
+  const names = { pointer: '#/components/schemas/', moveNamed: true, prefixItems: true, found };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/\.\.\.\}$/, '}');
+    const operations = paths[path] ?? {};
+    operations[endpoint.method.toLowerCase()] = operation(endpoint, names);
+    paths[path] = operations;
+  }
+  const tags = [...new Set(endpoints.map(({ tag }) => tag))];
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Gateway', version: options.version, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: (options.servers ?? ['/']).map((url) => ({ url })),
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))),
+      headers: commonHeaders,
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A key, login or token.' } },
+    },
+  };
+}
+
+const commonHeaders = {
+  'x-request-id': {
+    description: 'Names this request: `req_…`.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'x-service-version': { description: 'The version of the daemon.', schema: { type: 'string' } },
+  'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+};
+
+const everyAnswer = {
+  'x-request-id': { $ref: '#/components/headers/x-request-id' },
+  'x-service-version': { $ref: '#/components/headers/x-service-version' },
+};
+
+/** Every code that an endpoint can be answered with: its own, and those of the server that apply to it. */
+export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
+  const { access } = endpoint;
+  const codes = new Set<ErrorCode>(endpoint.errors);
+  const add = (condition: unknown, ...added: ErrorCode[]) => {
+    if (condition) for (const code of added) codes.add(code);
+  };
+  add(true, 'invalid_request', 'unauthenticated', 'host_not_allowed', 'origin_not_allowed');
+  add(true, 'headers_too_large', 'server_error', 'unavailable');
+  add(endpoint.params, 'not_found');
+  add(
+    endpoint.method !== 'GET',
+    'invalid_json',
+    'request_timeout',
+    'limit_exceeded',
+    'unsupported_media_type',
+  );
+  add(access.loginOnly, 'signed_out');
+  add(access.apiKey !== undefined && access.apiKey !== 'any', 'out_of_scope');
+  add(!access.nobody, 'permission');
+  add(access.nobody, 'rate_limited');
+  return [...codes];
+}
+
+function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
+  const { access, body } = endpoint;
+  const parameters = parametersOf(endpoint, names);
+  const scopes = access.apiKey === undefined || access.apiKey === 'any' ? [] : [access.apiKey].flat();
+  return {
+    operationId: endpoint.id,
+    summary: endpoint.summary,
+    tags: [endpoint.tag],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: endpoint.bodyRequired !== false,
+        content: { 'application/json': { schema: takeOutNames(body, names) } },
+      },
+    }),
+    responses: { 200: success(endpoint, names), ...failed(endpoint, names) },
+    security: access.nobody ? [{}, { bearer: [] }] : [{ bearer: [] }],
+    ...(scopes.length > 0 && { 'x-scopes': scopes }),
+    ...(access.login && { 'x-login-role': access.login }),
+    ...(access.loginOnly && { 'x-login-only': true }),
+  };
+}
+
+function parametersOf(endpoint: Endpoint, names: SchemaNames): unknown[] {
+  const of = (place: 'path' | 'query' | 'header', schema: TSchema | undefined) => {
+    const { properties, required } = (schema ?? {}) as {
+      properties?: Record<string, TSchema>;
+      required?: string[];
+    };
+    return Object.entries(properties ?? {}).map(([name, property]) => {
+      const { description, ...plain } = takeOutNames(property, names) as JsonSchema;
+      return {
+        name,
+        in: place,
+        required: place === 'path' || (required ?? []).includes(name),
+        ...(description !== undefined && { description }),
+        schema: plain,
+      };
+    });
+  };
+  return [...of('path', endpoint.params), ...of('query', endpoint.query), ...of('header', endpoint.headers)];
+}
+
+function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
+  const { stream, responseHeaders } = endpoint;
+  const content: Record<string, unknown> = {};
+  if (!stream?.always) {
+    content[endpoint.contentType ?? 'application/json'] = { schema: takeOutNames(endpoint.result, names) };
+  }
+  if (stream) {
+    // The schema is that of what one `data:` line holds: 3.1 cannot describe a sequence.
+    content['text/event-stream'] = {
+      schema: takeOutNames(stream.event, names),
+      ...(stream.done && { 'x-last-line': 'data: [DONE]' }),
+    };
+  }
+  const headers: Record<string, unknown> = { ...everyAnswer };
+  for (const [name, description] of Object.entries(responseHeaders ?? {})) {
+    headers[name] = { description, schema: { type: 'string' } };
+  }
+  return { description: stream ? 'The answer, whole or as a stream.' : 'The answer.', headers, content };
+}
+
+function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
+  const codesByStatus = new Map<number, ErrorCode[]>();
+  for (const code of answerableCodes(endpoint)) {
+    const status = statusOf(code, endpoint.surface);
+    codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code]);
+  }
+  const responses: Record<string, unknown> = {};
+  for (const [status, codes] of [...codesByStatus].sort(([a], [b]) => a - b)) {
+    const schema = endpoint.surface === 'v1' ? ErrorReply : status === 422 ? SiteInvalid : SiteError;
+    const canWait = codes.some((code) => failures[code].retry === 'after-waiting');
+    responses[status] = {
+      description: codes.map((code) => `\`${code}\`: ${failures[code].message}`).join(' '),
+      headers: {
+        ...everyAnswer,
+        ...(canWait && { 'retry-after': { $ref: '#/components/headers/retry-after' } }),
+      },
+      content: { 'application/json': { schema: takeOutNames(schema, names) } },
+    };
+  }
+  return responses;
+}
