@@ -152,6 +152,10 @@ export class ApiError extends Error {
   get status(): number {
     return failures[this.code].status;
   }
+
+  get type(): string {
+    return failures[this.code].type;
+  }
 }
 
 /** The body of a `/v1` failure. `type` is to branch on, `code` is the exact reason, `message` is for people. */

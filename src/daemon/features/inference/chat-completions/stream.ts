@@ -1,4 +1,3 @@
-import { formatUsd } from '../../../../shared/money.ts';
 import { sseDone, sseEvent } from '../../../../shared/sse.ts';
 import type { Json } from '../fault.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../neutral.ts';

@@ -1,0 +1,142 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { asApiError, type Begun, endedFailure, type InferenceNeeds } from './begin.ts';
+import type { Settled, StartedFailure, StreamRenderer } from './renderer.ts';
+import { UpstreamFailure } from './upstream.ts';
+
+/** Headers of a model answer; a stream has no cost yet. */
+export function answerHeaders(begun: Begun, settled?: Settled): Record<string, string> {
+  const headers: Record<string, string> = {
+    'x-service-model': begun.route.model,
+    'x-service-upstream': begun.route.provider,
+  };
+  const cost = settled?.service.cost;
+  if (cost) headers['x-service-cost-usd'] = cost.total_usd;
+  return headers;
+}
+
+/**
+ * The stream that the caller gets: the provider's batches, rendered; then the settlement, on disk before the last
+ * event, as a reader may ask for the usage the moment the stream ends. `keep` stores the answer. Whoever leaves early pays for what was made.
+ */
+export async function* relayStream(
+  needs: InferenceNeeds,
+  begun: Begun,
+  { renderer, keep }: { renderer: StreamRenderer; keep?: (settled: Settled) => Promise<void> },
+): AsyncGenerator<string> {
+  const { meter, answer } = begun;
+  if (answer.kind !== 'stream') throw new TypeError('a stream was asked for');
+  let head = renderer.head();
+  try {
+    for await (const batch of answer.batches) {
+      meter.see(batch.events);
+      const text = head + renderer.batch(batch);
+      head = '';
+      if (text !== '') yield text;
+      if (meter.isOverspent()) {
+        meter.finish = 'max_output_tokens';
+        break;
+      }
+      meter.keepProgress();
+    }
+    const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
+    await keep?.(settled);
+    reportOutcome(needs, begun, settled);
+    yield head + renderer.finish(settled);
+  } catch (error) {
+    if (begun.ended() === 'client-left') return;
+    const { failure, settled } = await failStarted(needs, begun, error);
+    yield head + renderer.fail(failure, settled);
+  } finally {
+    begun.release();
+    begun.abort.abort('over');
+    if (!meter.isSettled) await meter.settle({ status: 'canceled' }).catch(() => {});
+  }
+}
+
+/** Settles an answer that broke after its start and says how the caller is told. */
+export async function failStarted(
+  needs: InferenceNeeds,
+  begun: Begun,
+  error: unknown,
+): Promise<{ failure: StartedFailure; settled: Settled | undefined }> {
+  const failure = startedFailure(begun, error);
+  if (failure.code === 'server_error') needs.log.warn({ err: error }, 'an answer broke');
+  const status = begun.ended() === 'revoked' ? 'canceled' : 'failed';
+  const settled = await begun.meter.settle({ status, errorCode: failure.code }).catch(() => undefined);
+  if (!begun.ended()) {
+    const totalMs = needs.world.elapsed() - begun.startedAt;
+    needs.router.report(begun.route, { ok: false, ttftMs: totalMs, totalMs, outputTokens: 0 });
+  }
+  return { failure, settled };
+}
+
+function startedFailure(begun: Begun, error: unknown): StartedFailure {
+  const ended = begun.ended();
+  if (ended) return show(endedFailure(ended));
+  if (error instanceof UpstreamFailure) {
+    const message = `The provider ${begun.route.provider} broke off its answer.`;
+    return show(
+      new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', { message }),
+    );
+  }
+  return show(asApiError(error));
+}
+
+function show(error: ApiError): StartedFailure {
+  return { type: error.type, code: error.code, message: error.message };
+}
+
+/** Tells routing how the answer went, for live speed. */
+export function reportOutcome(needs: InferenceNeeds, begun: Begun, settled: Settled): void {
+  needs.router.report(begun.route, {
+    ok: true,
+    ttftMs: begun.meter.ttftMs ?? 0,
+    totalMs: needs.world.elapsed() - begun.startedAt,
+    outputTokens: settled.tokens.output,
+  });
+}
+
+/** Reads a provider's stream to its end for a caller who wants the answer whole. */
+export async function drain(begun: Begun): Promise<void> {
+  const { answer, meter, output } = begun;
+  if (answer.kind !== 'stream') return;
+  for await (const batch of answer.batches) {
+    meter.see(batch.events);
+    for (const event of batch.events) output.apply(event);
+    if (meter.isOverspent()) {
+      meter.finish = 'max_output_tokens';
+      return;
+    }
+    meter.keepProgress();
+  }
+}
+
+/**
+ * Runs what makes a whole answer and sees to it that the call is settled and let go of, however that ends. A failure
+ * before the first byte is still a status.
+ */
+export async function wholeAnswer<T>(
+  needs: InferenceNeeds,
+  begun: Begun,
+  make: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    const ended = begun.ended();
+    if (ended) {
+      await begun.meter.settle({ status: 'canceled', errorCode: endedFailure(ended).code }).catch(() => {});
+      throw endedFailure(ended);
+    }
+    const { failure } = await failStarted(needs, begun, error);
+    throw new ApiError(failure.code === 'rate_limited' ? 'rate_limited' : 'upstream_failed', {
+      message: failure.message,
+      cause: error,
+    });
+  } finally {
+    begun.release();
+    begun.abort.abort('over');
+    if (!begun.meter.isSettled) await begun.meter.settle({ status: 'canceled' }).catch(() => {});
+  }
+}

@@ -1,0 +1,219 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import type { World } from '../../world.ts';
+import type { NewEvent } from '../events/index.ts';
+import type { Admission, MeteringStore, UsageRecord } from '../metering/index.ts';
+import { choicesOf, costBound, estimateTokens, inputTokensBound, outputTokensOn } from './bounds.ts';
+import { invalid } from './fault.ts';
+import { Meter } from './meter.ts';
+import type { Inference } from './neutral.ts';
+import { createOutput, type Output } from './output.ts';
+import type { ResponsesStore } from './responses-store.ts';
+import type { OpenedRoute, Route, Router } from './router.ts';
+import type { Sealer } from './sealing.ts';
+import type { Wishes } from './service-member.ts';
+
+export interface InferenceNeeds {
+  world: Pick<World, 'now' | 'elapsed'>;
+  makeId: MakeId;
+  router: Router;
+  admission: Admission;
+  metering: Pick<MeteringStore, 'progress'>;
+  responses: ResponsesStore;
+  sealer: Sealer;
+  marginPpm: number;
+  /** How long stored responses are kept, in milliseconds. */
+  responsesKeptMs: number;
+  /** Tells those who watch live; never waits. */
+  publish: (event: NewEvent) => void;
+  /** Called with each settlement that is on disk. */
+  onSettled: (usage: UsageRecord) => void;
+  log: { warn(details: object, message: string): void };
+}
+
+/** A call that is about to be made for a caller. */
+export interface ModelCall {
+  caller: KeyCaller | LoginCaller;
+  requestId: string;
+  endpoint: string;
+  inference: Inference;
+  wishes: Wishes;
+  signal: AbortSignal;
+}
+
+/** A call that a provider has begun to answer, with its hold on disk. */
+export interface Begun extends OpenedRoute {
+  meter: Meter;
+  output: Output;
+  startedAt: number;
+  /** Ends the provider's work. */
+  abort: AbortController;
+  /** Why the call was ended from outside, if it was. */
+  ended: () => EndedBy | undefined;
+  /** Lets go of the signals; call it when the answer is over. */
+  release: () => void;
+}
+
+export type EndedBy = 'client-left' | 'draining' | 'revoked';
+
+/**
+ * Plans, admits and opens one call. The hold is written while the provider is already being dialled, and nobody gets
+ * the answer before the hold is on disk.
+ */
+export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Begun> {
+  const { inference } = call;
+  const startedAt = needs.world.elapsed();
+  const inputBound = inputTokensBound(inference);
+  const routes = planned(needs, call, inputBound);
+  const first = routes[0] as Route;
+  const outputTokensMax = outputTokensOn(first, inference.outputTokensMax);
+  const meter = await admit(needs, call, { routes, inputBound, outputTokensMax, startedAt });
+  const { abort, ended, release } = endings(call);
+  try {
+    const opening = needs.router.open({
+      routes,
+      inference,
+      outputTokensMax,
+      signal: abort.signal,
+      onAttempt: (attempt) => meter.attempts.push(attempt),
+    });
+    const [opened] = await Promise.all([opening, meter.committed()]);
+    const { route, answer } = opened;
+    const output = createOutput(needs.makeId, (origin) => needs.sealer.seal(call.caller.workspaceId, origin));
+    meter.begin(route, output);
+    needs.publish(
+      liveEvent(needs, 'request.routed', call, { ...tell(route), attempt: opened.attempts.length }),
+    );
+    return { ...opened, answer, meter, output, startedAt, abort, ended, release };
+  } catch (error) {
+    abort.abort(error);
+    release();
+    throw await failBefore(meter, { error, ended: ended(), first });
+  }
+}
+
+function planned(needs: InferenceNeeds, { inference, wishes }: ModelCall, inputTokensMax: number): Route[] {
+  const routes = needs.router.plan({ inference, wishes, inputTokensMax });
+  if (choicesOf(inference) === 1) return routes;
+  const able = routes.filter((route) => route.wire === 'chat');
+  if (able.length === 0) throw invalid('n', 'The providers of this model give one answer at a time.');
+  return able;
+}
+
+interface AdmitOptions {
+  routes: Route[];
+  inputBound: number;
+  outputTokensMax: number | undefined;
+  startedAt: number;
+}
+
+async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptions): Promise<Meter> {
+  const { inference, wishes, caller } = call;
+  const { routes, inputBound, startedAt, outputTokensMax } = options;
+  const { marginPpm } = needs;
+  const promptTokens = estimateTokens(inputBound);
+  const promptEstimate = { input: promptTokens, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+  const hold = await needs.admission.hold({
+    requestId: call.requestId,
+    workspaceId: caller.workspaceId,
+    keyId: caller.kind === 'key' ? caller.keyId : null,
+    endpoint: call.endpoint,
+    model: (routes[0] as Route).model,
+    streamed: inference.stream,
+    ownKey: wishes.pay === 'mine',
+    amount: costBound(routes, inference, { inputTokens: inputBound, marginPpm }),
+    promptEstimate,
+    promptCost: costBound(
+      routes.slice(0, 1),
+      { ...inference, outputTokensMax: 0 },
+      {
+        inputTokens: promptTokens,
+        marginPpm,
+      },
+    ),
+    createdAt: needs.world.now(),
+  });
+  needs.publish(
+    liveEvent('request.started', call, { model: (routes[0] as Route).model, streamed: inference.stream }),
+  );
+  return new Meter({
+    admission: needs.admission,
+    keepProgress: (progress) => needs.metering.progress(progress),
+    clock: needs.world,
+    marginPpm,
+    hold,
+    startedAt,
+    promptTokens,
+    outputTokensMax,
+    onSettled: needs.onSettled,
+  });
+}
+
+/** One signal for the provider, ended by whoever comes first: the client, the daemon's stop, the key's revocation. */
+function endings({ signal, caller }: ModelCall) {
+  const abort = new AbortController();
+  let by: EndedBy | undefined;
+  const end = (cause: EndedBy) => {
+    by ??= cause;
+    abort.abort(cause);
+  };
+  const onSignal = () => end(signal.reason === 'draining' ? 'draining' : 'client-left');
+  const onRevoked = () => end('revoked');
+  if (signal.aborted) onSignal();
+  else signal.addEventListener('abort', onSignal, { once: true });
+  if (caller.revoked.aborted) onRevoked();
+  else caller.revoked.addEventListener('abort', onRevoked, { once: true });
+  const release = () => {
+    signal.removeEventListener('abort', onSignal);
+    caller.revoked.removeEventListener('abort', onRevoked);
+  };
+  return { abort, ended: () => by, release };
+}
+
+interface FailedBefore {
+  error: unknown;
+  ended: EndedBy | undefined;
+  first: Route;
+}
+
+/** Settles a call that got no answer and says what the caller is told. */
+async function failBefore(meter: Meter, { error, ended, first }: FailedBefore): Promise<ApiError> {
+  const failure = ended ? endedFailure(ended) : asApiError(error);
+  // Whoever was asked and not waited for may have worked on the prompt.
+  if (ended && meter.attempts.length === 0) meter.chargePromptOf(first);
+  const status = ended === 'client-left' || ended === 'revoked' ? 'canceled' : 'failed';
+  await meter.settle({ status, errorCode: failure.code }).catch(() => {});
+  return failure;
+}
+
+/** What a caller is told whose call was ended from outside. */
+export function endedFailure(ended: EndedBy): ApiError {
+  if (ended === 'revoked') return new ApiError('unauthenticated', { message: 'The key was revoked.' });
+  if (ended === 'draining') return new ApiError('unavailable', { message: 'The daemon is stopping.' });
+  return new ApiError('unavailable', { message: 'The client left.' });
+}
+
+/** A failure as the caller may see it; what is not meant for callers becomes a plain server error with its cause. */
+export function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError('server_error', { cause: error });
+}
+
+function tell(route: Route): Record<string, unknown> {
+  return { model: route.model, provider: route.provider };
+}
+
+function liveEvent(
+  { world }: Pick<InferenceNeeds, 'world'>,
+  type: string,
+  { caller, requestId, endpoint }: ModelCall,
+  data: Record<string, unknown>,
+): NewEvent {
+  const key = caller.kind === 'key' ? caller.keyId : null;
+  return {
+    type,
+    workspaceId: caller.workspaceId,
+    at: world.now(),
+    data: { request_id: requestId, endpoint, key, ...data },
+  };
+}

@@ -1,0 +1,70 @@
+import type { CreateChatCompletionBody } from '../../../../shared/contract/chat-completions.ts';
+import { unixSeconds } from '../../../../shared/time.ts';
+import { RelayReply, StreamReply } from '../../../handler.ts';
+import { answerHeaders, drain, relayStream, reportOutcome, wholeAnswer } from '../answer.ts';
+import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
+import type { Settled } from '../renderer.ts';
+import { parseWishes } from '../service-member.ts';
+import type { JsonAnswer } from '../upstream.ts';
+import { parseChat } from './parse.ts';
+import { ChatStream } from './stream.ts';
+import { wholeChat } from './whole.ts';
+
+export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
+  body: CreateChatCompletionBody;
+};
+
+/** One call in the chat-completions format, from the validated body to the reply. */
+export async function complete(needs: InferenceNeeds, call: CompleteCall): Promise<RelayReply | StreamReply> {
+  const { body, caller, requestId, signal } = call;
+  const inference = parseChat(body, (sealed) => needs.sealer.open(caller.workspaceId, sealed));
+  const wishes = parseWishes(body.service);
+  const endpoint = '/v1/chat/completions';
+  const begun = await begin(needs, { caller, requestId, endpoint, inference, wishes, signal });
+  const created = unixSeconds(needs.world.now());
+  return inference.stream ? stream(needs, call, { begun, created }) : whole(needs, begun, created);
+}
+
+function stream(
+  needs: InferenceNeeds,
+  { body, requestId }: CompleteCall,
+  { begun, created }: { begun: Begun; created: number },
+): StreamReply {
+  const renderer = new ChatStream({
+    id: needs.makeId('chatcmpl'),
+    created,
+    model: begun.route.model,
+    output: begun.output,
+    includeUsage: body.stream_options?.include_usage === true,
+    requestId,
+  });
+  return new StreamReply(answerHeaders(begun), relayStream(needs, begun, { renderer }));
+}
+
+function whole(needs: InferenceNeeds, begun: Begun, created: number): Promise<RelayReply> {
+  return wholeAnswer(needs, begun, async () => {
+    const { answer, meter, output, route } = begun;
+    if (answer.kind === 'json') {
+      if (answer.tokens) meter.report(answer.tokens);
+      meter.finish = answer.finish;
+    } else await drain(begun);
+    const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
+    reportOutcome(needs, begun, settled);
+    const headers = answerHeaders(begun, settled);
+    if (answer.kind === 'json') return new RelayReply(headers, spliced(answer, settled));
+    const id = needs.makeId('chatcmpl');
+    return new RelayReply(
+      headers,
+      JSON.stringify(wholeChat({ id, created, model: route.model, output, settled })),
+    );
+  });
+}
+
+const brace = 0x7d;
+
+/** The provider's own bytes with our member `service` at the end: nothing that it says is lost or written again. */
+function spliced(answer: JsonAnswer, settled: Settled): Uint8Array {
+  const end = answer.bytes.lastIndexOf(brace);
+  const service = Buffer.from(`,"service":${JSON.stringify(settled.service)}}`);
+  return Buffer.concat([answer.bytes.subarray(0, end), service]);
+}

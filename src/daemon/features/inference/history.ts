@@ -1,0 +1,82 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import { isObject, type Json } from './fault.ts';
+import type { InputItem } from './neutral.ts';
+import { checkCallIds, type OpenSealed, parseInput, parseItem } from './responses/items.ts';
+import type { ResponsesStore, StoredResponse } from './responses-store.ts';
+
+interface HistoryOptions {
+  store: ResponsesStore;
+  workspaceId: string;
+  now: number;
+  open: OpenSealed;
+}
+
+export interface ResolvedInput {
+  /** History first, then this call's own items. */
+  items: InputItem[];
+  /** This call's own items in the Responses format, references resolved. */
+  own: Json[];
+}
+
+/** Brings together what a Responses call continues and what it adds. Other workspaces' responses do not exist here. */
+export async function resolveInput(
+  body: { input?: unknown; previous_response_id?: string | null },
+  options: HistoryOptions,
+): Promise<ResolvedInput> {
+  const before = body.previous_response_id ? await earlierItems(body.previous_response_id, options) : [];
+  const { input } = body;
+  if (!Array.isArray(input)) {
+    const items = input === undefined ? [] : parseInput(input, options.open);
+    const own: Json[] = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [];
+    return { items: [...before, ...items], own };
+  }
+  const own = input.some(isReference) ? await resolveReferences(input, options) : (input as Json[]);
+  const items = [...before, ...parseInput(own, options.open)];
+  checkCallIds(items, before.length);
+  return { items, own };
+}
+
+async function earlierItems(
+  id: string,
+  { store, workspaceId, now, open }: HistoryOptions,
+): Promise<InputItem[]> {
+  const chain = await store.chain(workspaceId, id, now);
+  if (!chain) {
+    throw new ApiError('previous_response_not_found', {
+      param: 'previous_response_id',
+      message: `Previous response with id ${JSON.stringify(id)} not found.`,
+    });
+  }
+  return chain.flatMap((response) => itemsOf(response, open));
+}
+
+function itemsOf(response: StoredResponse, open: OpenSealed): InputItem[] {
+  const items = [...(JSON.parse(response.input) as Json[]), ...(JSON.parse(response.output) as Json[])];
+  return items.map((item, index) => parseItem(item, `previous_response_id[${index}]`, open));
+}
+
+/** Some clients leave the type out and send the id alone. */
+function isReference(item: unknown): item is { id: string } {
+  if (!isObject(item) || typeof item.id !== 'string') return false;
+  return item.type === 'item_reference' || (item.type === undefined && item.role === undefined);
+}
+
+async function resolveReferences(input: readonly unknown[], options: HistoryOptions): Promise<Json[]> {
+  const ids = input.filter(isReference).map((item) => item.id);
+  const found = await options.store.items(options.workspaceId, ids, options.now);
+  return input.map((item, index) => {
+    if (!isReference(item)) return item as Json;
+    const text = found.get(item.id);
+    if (text !== undefined) return JSON.parse(text) as Json;
+    throw new ApiError('not_found', {
+      param: `input[${index}].id`,
+      message: `Item with id ${JSON.stringify(item.id)} not found. Only items of stored responses can be referred to.`,
+    });
+  });
+}
+
+/** Gives items their ids before they are stored, so that they can be listed and referred to. */
+export function withIds(items: readonly Json[], makeId: MakeId): Json[] {
+  return items.map((item) => (typeof item.id === 'string' ? item : { id: makeId('msg'), ...item }));
+}

@@ -1,0 +1,244 @@
+import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { type Cost, costOf, formatUsd, type NanoUsd, type Tokens } from '../../../shared/money.ts';
+import type { Admission, CallStatus, Hold, LedgerEntry, Settlement, UsageRecord } from '../metering/index.ts';
+import { estimateTokens } from './bounds.ts';
+import type { FinishReason, InferenceEvent } from './neutral.ts';
+import type { Output } from './output.ts';
+import type { Settled } from './renderer.ts';
+import type { Route, RouteAttempt } from './router.ts';
+
+/** A running stream's cost is kept on disk this often, for the case that the daemon dies. */
+const progressEveryMs = 2_000;
+/** No vocabulary averages more characters a token; past this, a provider ignored the limit it was given. */
+const charactersPerTokenMax = 24;
+
+export interface MeterOptions {
+  admission: Admission;
+  /** Writes what the call has cost so far; it may fail unheard. */
+  keepProgress: (progress: {
+    requestId: string;
+    provider: string;
+    tokens: Tokens;
+    cost: NanoUsd;
+  }) => Promise<void>;
+  clock: { now(): number; elapsed(): number };
+  marginPpm: number;
+  hold: Hold;
+  startedAt: number;
+  /** Estimate of the prompt, in tokens. */
+  promptTokens: number;
+  outputTokensMax: number | undefined;
+  /** Called after the settlement is on disk. */
+  onSettled: (usage: UsageRecord) => void;
+}
+
+export interface SettleReason {
+  status: CallStatus;
+  errorCode?: string;
+}
+
+/**
+ * Counts what one call used and settles it exactly once, whichever way the call ends. The rule for answers that broke
+ * off: the provider's own usage if it was told, else the estimate of the prompt and of what was delivered, never above
+ * the hold; a usage of zero that the provider told stays zero.
+ */
+export class Meter {
+  readonly #options: MeterOptions;
+  readonly attempts: RouteAttempt[] = [];
+  responseId: string | null = null;
+  finish: FinishReason = 'stop';
+  #route: Route | undefined;
+  #output: Output | undefined;
+  #reported: Tokens | undefined;
+  #ttftMs: number | null = null;
+  #progressAt: number;
+  #settled: Promise<Settled> | undefined;
+
+  constructor(options: MeterOptions) {
+    this.#options = options;
+    this.#progressAt = options.startedAt;
+  }
+
+  /** A provider has begun to answer; until then nothing is charged. */
+  begin(route: Route, output: Output): void {
+    this.#route = route;
+    this.#output = output;
+    this.#ttftMs = Math.round(this.#options.clock.elapsed() - this.#options.startedAt);
+  }
+
+  /** The provider may have worked on the prompt although no answer came: the client left while it was asked. */
+  chargePromptOf(route: Route): void {
+    this.#route ??= route;
+  }
+
+  report(tokens: Tokens): void {
+    this.#reported = tokens;
+  }
+
+  /** Takes from a batch what counts. */
+  see(events: readonly InferenceEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'usage') this.#reported = event.tokens;
+      else if (event.type === 'finished') this.finish = event.reason;
+    }
+  }
+
+  /** Whether the answer has outgrown what it was allowed by far. */
+  isOverspent(): boolean {
+    const most = this.#options.outputTokensMax;
+    if (most === undefined || !this.#output) return false;
+    return this.#output.characters() > most * charactersPerTokenMax + 1024;
+  }
+
+  /** Called with each batch; writes now and then. */
+  keepProgress(): void {
+    const { clock, keepProgress, hold } = this.#options;
+    const at = clock.elapsed();
+    if (at - this.#progressAt < progressEveryMs || !this.#route) return;
+    this.#progressAt = at;
+    const tokens = this.tokens();
+    const cost = this.#cost(tokens)?.total ?? 0;
+    keepProgress({ requestId: hold.record.requestId, provider: this.#route.provider, tokens, cost }).catch(
+      () => {},
+    );
+  }
+
+  /** The provider's count, else the estimate of prompt and delivered output; none when nobody began to answer. */
+  tokens(): Tokens {
+    if (this.#reported) return this.#reported;
+    if (!this.#route) return { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+    const output = estimateTokens(this.#output?.characters() ?? 0);
+    return { input: this.#options.promptTokens, cachedInput: 0, cacheWrite: 0, output, reasoning: 0 };
+  }
+
+  get ttftMs(): number | null {
+    return this.#ttftMs;
+  }
+
+  /** Resolves when the hold is on disk; rejects with what the caller is told when it could not be written. */
+  async committed(): Promise<void> {
+    try {
+      await this.#options.hold.committed;
+    } catch (cause) {
+      throw new ApiError('unavailable', { message: 'The ledger cannot be written right now.', cause });
+    }
+  }
+
+  get isSettled(): boolean {
+    return this.#settled !== undefined;
+  }
+
+  /** Settles on the first call; later calls get the first one's result. */
+  settle(reason: SettleReason): Promise<Settled> {
+    this.#settled ??= this.#settle(reason);
+    return this.#settled;
+  }
+
+  async #settle({ status, errorCode }: SettleReason): Promise<Settled> {
+    const { admission, clock, hold, startedAt, onSettled } = this.#options;
+    const { record } = hold;
+    const tokens = this.tokens();
+    const cost = this.#cost(tokens);
+    // The hold is the promise that was made to the caller's budget: no answer may cost more.
+    const charged = record.ownKey || !cost ? 0 : Math.min(cost.total, record.amount);
+    const completedAt = clock.now();
+    const usage: UsageRecord = {
+      requestId: record.requestId,
+      responseId: this.responseId,
+      workspaceId: record.workspaceId,
+      keyId: record.keyId,
+      endpoint: record.endpoint,
+      model: this.#route?.model ?? record.model,
+      provider: this.#route?.provider ?? null,
+      streamed: record.streamed,
+      ownKey: record.ownKey,
+      status,
+      errorCode: errorCode ?? null,
+      tokens,
+      tokensReported: this.#reported !== undefined,
+      cost,
+      charged,
+      attempts: this.attempts,
+      ttftMs: this.#ttftMs,
+      totalMs: Math.round(clock.elapsed() - startedAt),
+      createdAt: record.createdAt,
+      completedAt,
+    };
+    const settlement: Settlement = {
+      usage,
+      entries: this.#entries(usage, cost),
+      caller: 'key',
+      tier: charged > 0 || record.ownKey ? 'paid' : 'free',
+      event: settledEvent(usage),
+    };
+    await admission.settle(hold, settlement);
+    onSettled(usage);
+    return { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
+  }
+
+  #cost(tokens: Tokens): Cost | null {
+    if (!this.#route) return { provider: 0, margin: 0, total: 0 };
+    return this.#route.prices ? costOf(this.#route.prices, tokens, this.#options.marginPpm) : null;
+  }
+
+  #entries({ charged, workspaceId }: UsageRecord, cost: Cost | null): LedgerEntry[] {
+    if (charged === 0 || !cost || !this.#route) return [];
+    const debit = `workspace:${workspaceId}`;
+    const provider = Math.min(cost.provider, charged);
+    const entries: LedgerEntry[] = [
+      { kind: 'provider_cost', debit, credit: `provider:${this.#route.provider}`, amount: provider },
+      { kind: 'margin', debit, credit: 'margin', amount: charged - provider },
+    ];
+    return entries.filter((entry) => entry.amount > 0);
+  }
+}
+
+/** The member `service` of an answer. */
+export function serviceAnswer(usage: UsageRecord): ServiceAnswer {
+  return {
+    model: usage.model,
+    provider: usage.provider ?? '',
+    attempts: usage.attempts.map((attempt) => ({
+      provider: attempt.provider,
+      model: attempt.model,
+      status: attempt.status,
+      error_code: attempt.errorCode,
+      ms: attempt.ms,
+    })),
+    cost: usage.cost && {
+      provider_usd: formatUsd(usage.cost.provider),
+      margin_usd: formatUsd(usage.cost.margin),
+      total_usd: formatUsd(usage.cost.total),
+    },
+    charged_usd: formatUsd(usage.charged),
+    own_key: usage.ownKey,
+  };
+}
+
+function settledEvent(usage: UsageRecord): Settlement['event'] {
+  const type = usage.status === 'failed' ? 'request.failed' : 'request.completed';
+  return {
+    type,
+    workspaceId: usage.workspaceId,
+    at: usage.completedAt,
+    data: {
+      request_id: usage.requestId,
+      response_id: usage.responseId,
+      endpoint: usage.endpoint,
+      model: usage.model,
+      provider: usage.provider,
+      key: usage.keyId,
+      streamed: usage.streamed,
+      status: usage.status,
+      error_code: usage.errorCode,
+      input_tokens: usage.tokens.input,
+      output_tokens: usage.tokens.output,
+      cost_usd: usage.cost && formatUsd(usage.cost.total),
+      charged_usd: formatUsd(usage.charged),
+      attempts: usage.attempts.length,
+      ttft_ms: usage.ttftMs,
+      total_ms: usage.totalMs,
+    },
+  };
+}
