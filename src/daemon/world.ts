@@ -7,8 +7,10 @@ export interface OutgoingRequest {
   signal?: AbortSignal;
   /** Until the status line and headers are there. */
   headersTimeoutMs?: number;
-  /** Between two reads of the body. */
+  /** How long a reader of the body waits for more bytes. */
   idleTimeoutMs?: number;
+  /** The same for the first bytes; `idleTimeoutMs` where it is left out. */
+  firstReadTimeoutMs?: number;
 }
 
 export interface IncomingAnswer {
@@ -55,4 +57,20 @@ export interface World {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(count: number): Uint8Array;
   send(request: OutgoingRequest): Promise<IncomingAnswer>;
+}
+
+/** Does `work` every `everyMs` milliseconds until aborted. A failure is told, and the next turn comes all the same. */
+export async function repeatedly(
+  world: Pick<World, 'sleep'>,
+  options: { everyMs: number; signal: AbortSignal; onFailure: (error: unknown) => void },
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const { everyMs, signal, onFailure } = options;
+  while (!signal.aborted) {
+    await world.sleep(everyMs, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (signal.aborted) return;
+    await work().catch(onFailure);
+  }
 }

@@ -67,7 +67,7 @@ export const getUsage = endpoint({
 
 const TimeBound = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?Z)?$',
-  description: 'A UTC time or day: `2026-11-21T08:54:15Z` or `2026-11-21`.',
+  description: 'A UTC time, or a day with all its hours: `2026-11-21T08:54:15Z` or `2026-11-21`.',
 });
 
 /** Sums up finished calls: a key its own, a login those of its workspace. */

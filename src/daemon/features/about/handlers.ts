@@ -1,0 +1,51 @@
+import {
+  type DaemonStatus,
+  getStatus,
+  health,
+  openApi,
+  ready,
+  stopDaemon,
+} from '../../../shared/contract/daemon.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { type Caller, implement, RelayReply } from '../../handler.ts';
+
+export interface AboutDependencies {
+  /** Fails for everybody but the login of the user who runs the daemon. */
+  requireDaemonOwner(caller: Caller): Promise<void>;
+  status(): Promise<DaemonStatus>;
+  /** Begins to stop and returns at once: the answer to the request still has to go out. */
+  stop(): void;
+  pid: number;
+  storageState(): { writable: boolean; reason: string | undefined };
+  /** The description of the whole API; asked for once. */
+  openApiDocument(): unknown;
+}
+
+export const aboutHandlers = (deps: AboutDependencies) => {
+  let document: string | undefined;
+  return [
+    implement(health, async () => ({ status: 'ok' })),
+
+    implement(ready, async () => {
+      const { writable, reason } = deps.storageState();
+      if (!writable) throw new ApiError('unavailable', { message: `Nothing can be written: ${reason}` });
+      return { status: 'ready' };
+    }),
+
+    implement(openApi, async () => {
+      document ??= JSON.stringify(deps.openApiDocument());
+      return new RelayReply({ 'content-type': 'application/json; charset=utf-8' }, document);
+    }),
+
+    implement(getStatus, async ({ caller }) => {
+      await deps.requireDaemonOwner(caller);
+      return await deps.status();
+    }),
+
+    implement(stopDaemon, async ({ caller }) => {
+      await deps.requireDaemonOwner(caller);
+      deps.stop();
+      return { stopping: true, pid: deps.pid };
+    }),
+  ];
+};

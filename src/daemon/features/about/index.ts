@@ -1,0 +1,1 @@
+export { aboutHandlers } from './handlers.ts';

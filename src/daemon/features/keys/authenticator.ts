@@ -1,0 +1,157 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { parseSecret } from '../../../shared/secrets.ts';
+import type { Caller, KeyCaller, LoginCaller, Nobody } from '../../handler.ts';
+import { repeatedly, type World } from '../../world.ts';
+import type { WorkspacesStore } from '../workspaces/index.ts';
+import type { KeysStore } from './keys-store.ts';
+
+export interface AuthenticatorDependencies {
+  keysStore: Pick<KeysStore, 'byDigest' | 'touch'>;
+  workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf'>;
+  /** Of a whole secret; two secrets never share one. */
+  digest: (secret: string) => string;
+  now: () => number;
+  /** How many callers are kept in memory. */
+  callersMax?: number;
+}
+
+const callersMaxDefault = 10_000;
+const flushEveryMs = 30_000;
+const nobody: Nobody = { kind: 'nobody' };
+
+/** Tells callers by their credential, and is the one place that knows at once when a credential ends. */
+export function authenticator(deps: AuthenticatorDependencies) {
+  const { digest, now, callersMax = callersMaxDefault } = deps;
+  const callers = new Map<string, KeyCaller | LoginCaller>();
+  const lookups = new Map<string, Promise<Caller>>();
+  const uses = useLog(deps.keysStore);
+  const endings = revocations();
+
+  const admit = (caller: KeyCaller | LoginCaller): Caller => {
+    if (caller.revoked.aborted) throw new ApiError('unauthenticated');
+    if (caller.kind === 'key') uses.note(caller.keyId, now());
+    return caller;
+  };
+
+  const lookUp = async (kind: 'api' | 'login', key: string): Promise<Caller> => {
+    const find = kind === 'api' ? findKey : findLogin;
+    const caller = await find(deps, key, endings.signalOf);
+    // What is unknown is not kept: it could be issued the next moment, and guesses would fill the memory.
+    if (!caller) throw new ApiError('unauthenticated');
+    if (callers.size >= callersMax) callers.delete(callers.keys().next().value ?? '');
+    callers.set(key, caller);
+    return admit(caller);
+  };
+
+  return {
+    /**
+     * The caller that an `Authorization` header names; nobody without one. Answers at once for a caller seen before.
+     * Throws or rejects with the same `unauthenticated` for a malformed, mistyped, unknown or revoked credential.
+     */
+    authenticate(header: string | undefined): Caller | Promise<Caller> {
+      if (header === undefined) return nobody;
+      const secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+      const kind = parseSecret(secret);
+      if (kind !== 'api' && kind !== 'login') throw new ApiError('unauthenticated');
+      const key = digest(secret);
+      const known = callers.get(key);
+      if (known) return admit(known);
+      const underWay = lookups.get(key);
+      if (underWay) return underWay;
+      const lookup = lookUp(kind, key).finally(() => lookups.delete(key));
+      lookups.set(key, lookup);
+      return lookup;
+    },
+
+    /** Refuses a key or login from now on and ends what runs with it. To be called once its revocation is on disk. */
+    revoke: endings.revoke,
+
+    /** When a key was last used, as far as it is not in the store yet. */
+    lastUse: uses.last,
+
+    /** Writes the times of last use down: now and then until aborted, and once more at the end. */
+    keepFlushed: (world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) =>
+      repeatedly(world, { everyMs: flushEveryMs, signal, onFailure }, uses.flush).then(() =>
+        uses.flush().catch(onFailure),
+      ),
+  };
+}
+
+export type Authenticator = ReturnType<typeof authenticator>;
+
+async function findKey(
+  { keysStore }: AuthenticatorDependencies,
+  digest: string,
+  signalOf: (id: string) => AbortSignal,
+): Promise<KeyCaller | undefined> {
+  const record = await keysStore.byDigest(digest);
+  if (!record || record.revokedAt !== null) return undefined;
+  return {
+    kind: 'key',
+    keyId: record.id,
+    workspaceId: record.workspaceId,
+    ownerId: record.ownerId,
+    scopes: new Set(record.scopes),
+    revoked: signalOf(record.id),
+  };
+}
+
+async function findLogin(
+  { workspacesStore }: AuthenticatorDependencies,
+  digest: string,
+  signalOf: (id: string) => AbortSignal,
+): Promise<LoginCaller | undefined> {
+  const record = await workspacesStore.loginByDigest(digest);
+  if (!record || record.revokedAt !== null) return undefined;
+  const home = await workspacesStore.homeOf(record.userId);
+  if (!home) return undefined;
+  return {
+    kind: 'login',
+    loginId: record.id,
+    userId: record.userId,
+    workspaceId: home.id,
+    revoked: signalOf(record.id),
+  };
+}
+
+/**
+ * One abort signal a credential, kept as long as the process: were it dropped with its caller, a look-up that raced a
+ * revocation could bring the credential back, and a running stream could miss its end.
+ */
+function revocations() {
+  const controllers = new Map<string, AbortController>();
+  const controllerOf = (id: string): AbortController => {
+    let controller = controllers.get(id);
+    if (!controller) {
+      controller = new AbortController();
+      controllers.set(id, controller);
+    }
+    return controller;
+  };
+  return {
+    signalOf: (id: string): AbortSignal => controllerOf(id).signal,
+    revoke: (id: string): void => controllerOf(id).abort(new ApiError('unauthenticated')),
+  };
+}
+
+/** Times of last use, gathered in memory: a write at each call would cost more than the call. */
+function useLog(store: Pick<KeysStore, 'touch'>) {
+  let uses = new Map<string, number>();
+  return {
+    note: (keyId: string, at: number): void => {
+      uses.set(keyId, at);
+    },
+    last: (keyId: string): number | undefined => uses.get(keyId),
+    flush: async (): Promise<void> => {
+      if (uses.size === 0) return;
+      const flushed = uses;
+      uses = new Map();
+      try {
+        await store.touch([...flushed].map(([keyId, at]) => ({ keyId, at })));
+      } catch (error) {
+        uses = new Map([...flushed, ...uses]);
+        throw error;
+      }
+    },
+  };
+}

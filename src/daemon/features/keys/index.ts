@@ -1,0 +1,6 @@
+export { type Authenticator, authenticator } from './authenticator.ts';
+export { sha256 } from './digest.ts';
+export { keyHandlers } from './handlers.ts';
+export { noLimits } from './key-view.ts';
+export { type Keys, keys } from './keys.ts';
+export type { KeyRecord, KeysStore } from './keys-store.ts';

@@ -1,0 +1,154 @@
+import { defaultScopes, type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
+import type { KeyView } from '../../../shared/contract/keys.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import { hintOf, makeSecret } from '../../../shared/secrets.ts';
+import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import type { EventFeed } from '../events/index.ts';
+import type { UsageReader } from '../metering/index.ts';
+import type { Membership, Workspaces, WorkspacesStore } from '../workspaces/index.ts';
+import type { Authenticator } from './authenticator.ts';
+import { toKeyView, toLoginView } from './key-view.ts';
+import type { KeyRecord, KeysStore } from './keys-store.ts';
+
+export interface KeysDependencies {
+  store: KeysStore;
+  logins: Pick<WorkspacesStore, 'loginById'>;
+  workspaces: Pick<Workspaces, 'membership'>;
+  usage: Pick<UsageReader, 'spendOf'>;
+  events: Pick<EventFeed, 'record'>;
+  authenticator: Pick<Authenticator, 'revoke' | 'lastUse'>;
+  digest: (secret: string) => string;
+  makeId: MakeId;
+  randomBytes: (count: number) => Uint8Array;
+  now: () => number;
+}
+
+type Identified = KeyCaller | LoginCaller;
+
+export interface NewKey {
+  name: string | undefined;
+  scopes: readonly ScopeName[] | undefined;
+}
+
+const unnamed = 'unnamed';
+
+/** Issuing, listing and revoking API keys. */
+export function keys(deps: KeysDependencies) {
+  const { store, authenticator } = deps;
+
+  const withLastUse = (record: KeyRecord): KeyRecord => ({
+    ...record,
+    lastUsedAt: authenticator.lastUse(record.id) ?? record.lastUsedAt,
+  });
+
+  return {
+    /**
+     * Issues a key in a workspace whose owner or admin is calling. A key hands on at most its own scopes.
+     * Fails with `permission`, or with `out_of_scope` when a key asks for what it may not do itself.
+     */
+    async issue(caller: Identified, workspace: string, wish: NewKey) {
+      const membership = await deps.workspaces.membership(caller, workspace);
+      if (!membership || membership.role === 'member') {
+        throw new ApiError('permission', { message: 'You may not issue keys in this workspace.' });
+      }
+      return await insert(deps, {
+        ...membership,
+        name: wish.name ?? unnamed,
+        scopes: scopesFor(caller, wish.scopes),
+        parentId: caller.kind === 'key' ? caller.keyId : null,
+      });
+    },
+
+    /** Issues a key without a caller: the daemon's own doing. */
+    issueFor: (owner: { userId: string; workspaceId: string }, name: string) =>
+      insert(deps, { ...owner, name, scopes: [...defaultScopes], parentId: null }),
+
+    /** Whether this secret was ever issued here, revoked or not. */
+    isKnown: async (secret: string): Promise<boolean> =>
+      (await store.byDigest(deps.digest(secret))) !== undefined,
+
+    /** One page, newest first, for any member. Fails with `permission`, also when there is no such workspace. */
+    async list(caller: Identified, workspace: string, page: { limit: number; after: string | undefined }) {
+      const membership = await deps.workspaces.membership(caller, workspace);
+      if (!membership) throw new ApiError('permission', { message: 'You are no member of this workspace.' });
+      const { limit, after } = page;
+      // One more than asked tells whether there is another page.
+      const found = await store.list(membership.workspaceId, { limit: limit + 1, after });
+      return { records: found.slice(0, limit).map(withLastUse), hasMore: found.length > limit };
+    },
+
+    /** Ends a key at once. `not_found` for whoever may not, and when it is no longer active. */
+    async revoke(caller: Identified, workspace: string, keyId: string): Promise<void> {
+      const membership = await deps.workspaces.membership(caller, workspace);
+      const record = membership && (await store.byId(membership.workspaceId, keyId));
+      if (!record || !mayRevoke(membership, record)) throw noSuchKey();
+      if (!(await store.revoke(record.workspaceId, keyId, deps.now()))) throw noSuchKey();
+      authenticator.revoke(keyId);
+      await tell(deps, 'key.revoked', record);
+    },
+
+    /** The calling key, or the calling login, as it sees itself. */
+    async view(caller: Identified): Promise<KeyView> {
+      const spend = await deps.usage.spendOf(caller);
+      if (caller.kind === 'key') {
+        const record = await store.byId(caller.workspaceId, caller.keyId);
+        if (!record) throw new ApiError('unauthenticated');
+        return toKeyView(withLastUse(record), spend);
+      }
+      const login = await deps.logins.loginById(caller.loginId);
+      if (!login) throw new ApiError('unauthenticated');
+      return toLoginView(login, caller.workspaceId, spend);
+    },
+  };
+}
+
+export type Keys = ReturnType<typeof keys>;
+
+async function insert(
+  deps: KeysDependencies,
+  key: Pick<KeyRecord, 'workspaceId' | 'name' | 'scopes' | 'parentId'> & { userId: string },
+): Promise<{ record: KeyRecord; secret: string }> {
+  const secret = makeSecret('api', deps.randomBytes);
+  const record: KeyRecord = {
+    id: deps.makeId('key'),
+    workspaceId: key.workspaceId,
+    ownerId: key.userId,
+    parentId: key.parentId,
+    name: key.name,
+    digest: deps.digest(secret),
+    hint: hintOf(secret),
+    scopes: key.scopes,
+    createdAt: deps.now(),
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+  await deps.store.insert(record);
+  await tell(deps, 'key.issued', record);
+  return { record, secret };
+}
+
+/** In the order of the list of scopes, each once. */
+function scopesFor(caller: Identified, wanted: readonly ScopeName[] | undefined): ScopeName[] {
+  const may = (scope: ScopeName) => caller.kind === 'login' || caller.scopes.has(scope);
+  if (wanted === undefined) return defaultScopes.filter(may);
+  const refused = wanted.find((scope) => !may(scope));
+  if (refused !== undefined) {
+    const message = `A key hands on only scopes that it has itself: not \`${refused}\`.`;
+    throw new ApiError('out_of_scope', { param: 'scopes', message });
+  }
+  return scopeNames.filter((scope) => wanted.includes(scope));
+}
+
+function mayRevoke(membership: Membership, record: KeyRecord): boolean {
+  return membership.role !== 'member' || record.ownerId === membership.userId;
+}
+
+function noSuchKey(): ApiError {
+  return new ApiError('not_found', { message: 'There is no such key.' });
+}
+
+function tell(deps: KeysDependencies, type: 'key.issued' | 'key.revoked', record: KeyRecord): Promise<void> {
+  const data = { key: record.id, name: record.name, hint: record.hint };
+  return deps.events.record({ type, workspaceId: record.workspaceId, at: deps.now(), data });
+}

@@ -1,0 +1,18 @@
+export { type Admission, createAdmission, type Hold } from './admission.ts';
+export { usageHandlers } from './handlers.ts';
+export type {
+  Attempt,
+  CallStatus,
+  HoldRecord,
+  LedgerEntry,
+  LeftHold,
+  MeteringStore,
+  ServedDay,
+  Settlement,
+  Spend,
+  UsageFilter,
+  UsageGroup,
+  UsageRecord,
+} from './metering-store.ts';
+export { type UsageReader, usageReader } from './usage-reader.ts';
+export { costView, tokenCounts, usageView } from './usage-view.ts';

@@ -1,0 +1,114 @@
+import type { ServedDayView, UsageSums, UsageView } from '../../../shared/contract/usage.ts';
+import type { CostView, TokenCounts } from '../../../shared/contract/vocabulary.ts';
+import { type Cost, formatUsd, noCost, type Tokens } from '../../../shared/money.ts';
+import { isoTime } from '../../../shared/time.ts';
+import type { ServedDay, UsageGroup, UsageRecord } from './metering-store.ts';
+
+/** A finished call as its caller sees it. */
+export function usageView(record: UsageRecord): UsageView {
+  return {
+    request_id: record.requestId,
+    response_id: record.responseId,
+    created_at: isoTime(record.createdAt),
+    completed_at: isoTime(record.completedAt),
+    endpoint: record.endpoint,
+    model: record.model,
+    provider: record.provider,
+    key: record.keyId,
+    streamed: record.streamed,
+    status: record.status,
+    tokens: tokenCounts(record.tokens),
+    cost: record.cost && costView(record.cost),
+    charged_usd: formatUsd(record.charged),
+    own_key: record.ownKey,
+    attempts: record.attempts.map((attempt) => ({
+      provider: attempt.provider,
+      model: attempt.model,
+      status: attempt.status,
+      error_code: attempt.errorCode,
+      ms: attempt.ms,
+    })),
+    ttft_ms: record.ttftMs,
+    total_ms: record.totalMs,
+  };
+}
+
+/** Tokens as every answer and read names them. */
+export function tokenCounts(tokens: Tokens): TokenCounts {
+  return {
+    input: tokens.input,
+    cached_input: tokens.cachedInput,
+    cache_write: tokens.cacheWrite,
+    output: tokens.output,
+    reasoning: tokens.reasoning,
+  };
+}
+
+/** A cost in dollars, as every answer and read names it. */
+export function costView(cost: Cost): CostView {
+  return {
+    provider_usd: formatUsd(cost.provider),
+    margin_usd: formatUsd(cost.margin),
+    total_usd: formatUsd(cost.total),
+  };
+}
+
+/** The sums of a group of calls, or of several groups together. */
+export function usageSums(groups: readonly UsageGroup[]): UsageSums {
+  const tokens: Tokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+  const cost: Cost = { ...noCost };
+  let requests = 0;
+  let unpriced = 0;
+  let charged = 0;
+  for (const group of groups) {
+    requests += group.requests;
+    unpriced += group.unpriced;
+    charged += group.charged;
+    for (const part of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const) {
+      tokens[part] += group.tokens[part];
+    }
+    for (const part of ['provider', 'margin', 'total'] as const) cost[part] += group.cost[part];
+  }
+  return {
+    requests,
+    unpriced_requests: unpriced,
+    tokens: tokenCounts(tokens),
+    cost: costView(cost),
+    charged_usd: formatUsd(charged),
+  };
+}
+
+/** The public totals: the newest day first. Calls on a caller's own provider key are a kind of caller, and paid. */
+export function servedView(rows: readonly ServedDay[]): {
+  total: Pick<ServedDayView, 'tokens' | 'input' | 'output' | 'requests'>;
+  days: ServedDayView[];
+} {
+  const total = { tokens: 0, input: 0, output: 0, requests: 0 };
+  const days = new Map<string, ServedDayView>();
+  for (const row of rows) {
+    const day = days.get(row.day) ?? emptyDay(row.day);
+    days.set(row.day, day);
+    const tokens = row.inputTokens + row.outputTokens;
+    for (const sums of [total, day]) {
+      sums.tokens += tokens;
+      sums.input += row.inputTokens;
+      sums.output += row.outputTokens;
+      sums.requests += row.requests;
+    }
+    day.by_caller[row.ownKey ? 'own_key' : row.caller] += tokens;
+    day.by_price_tier[row.ownKey ? 'paid' : row.tier] += tokens;
+  }
+  return { total, days: [...days.values()].sort((a, b) => (a.date < b.date ? 1 : -1)) };
+}
+
+function emptyDay(date: string): ServedDayView {
+  return {
+    date,
+    tokens: 0,
+    input: 0,
+    output: 0,
+    requests: 0,
+    by_caller: { key: 0, agent: 0, own_key: 0 },
+    by_price_tier: { paid: 0, free: 0 },
+  };
+}

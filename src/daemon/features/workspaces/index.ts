@@ -1,0 +1,9 @@
+export { type Bootstrap, bootstrap, type FirstSecrets } from './bootstrap.ts';
+export { type Membership, type Workspaces, workspaces } from './workspaces.ts';
+export type {
+  LoginRecord,
+  UserRecord,
+  WorkspaceRecord,
+  WorkspaceRole,
+  WorkspacesStore,
+} from './workspaces-store.ts';

@@ -1,0 +1,64 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { Caller, KeyCaller, LoginCaller } from '../../handler.ts';
+import type { WorkspaceRole, WorkspacesStore } from './workspaces-store.ts';
+
+/** A caller's part in a workspace. */
+export interface Membership {
+  workspaceId: string;
+  /** The user who calls, or for whom the calling key was issued. */
+  userId: string;
+  role: WorkspaceRole;
+}
+
+const rolesKept = 1000;
+
+/** Answers who belongs where. */
+export function workspaces(store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'>) {
+  const roles = new Map<string, WorkspaceRole>();
+  let ownerId: string | undefined;
+
+  const roleOf = async (workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> => {
+    const place = `${workspaceId} ${userId}`;
+    const known = roles.get(place);
+    if (known) return known;
+    const role = await store.role(workspaceId, userId);
+    // Only members are kept: somebody who is let in must not wait for a cache.
+    if (role) {
+      if (roles.size >= rolesKept) roles.clear();
+      roles.set(place, role);
+    }
+    return role;
+  };
+
+  return {
+    /**
+     * The caller's membership of a workspace named by id, slug or `me`; undefined alike when there is no such
+     * workspace and when it is none of the caller's. A key belongs to its one workspace.
+     */
+    async membership(caller: KeyCaller | LoginCaller, reference: string): Promise<Membership | undefined> {
+      const isOwn = reference === 'me' || reference === caller.workspaceId;
+      const workspaceId = isOwn ? caller.workspaceId : (await store.workspace(reference))?.id;
+      if (workspaceId === undefined) return undefined;
+      if (caller.kind === 'key' && caller.workspaceId !== workspaceId) return undefined;
+      const userId = caller.kind === 'key' ? caller.ownerId : caller.userId;
+      const role = await roleOf(workspaceId, userId);
+      return role && { workspaceId, userId, role };
+    },
+
+    roleOf,
+
+    /** To be called when somebody's role changes or ends. */
+    forgetRole(workspaceId: string, userId: string): void {
+      roles.delete(`${workspaceId} ${userId}`);
+    },
+
+    /** Lets only the login of the user who runs this daemon pass: fails with `signed_out` or `permission`. */
+    async requireDaemonOwner(caller: Caller): Promise<void> {
+      if (caller.kind !== 'login') throw new ApiError('signed_out');
+      ownerId ??= (await store.owner())?.user.id;
+      if (caller.userId !== ownerId) throw new ApiError('permission');
+    },
+  };
+}
+
+export type Workspaces = ReturnType<typeof workspaces>;

@@ -1,0 +1,191 @@
+import type { EventRecord, EventsStore } from '../../src/daemon/features/events/events-store.ts';
+import type { KeyRecord, KeysStore } from '../../src/daemon/features/keys/keys-store.ts';
+import type {
+  MeteringStore,
+  ServedDay,
+  UsageFilter,
+  UsageGroup,
+  UsageRecord,
+} from '../../src/daemon/features/metering/metering-store.ts';
+import type {
+  LoginRecord,
+  UserRecord,
+  WorkspaceRecord,
+  WorkspaceRole,
+  WorkspacesStore,
+} from '../../src/daemon/features/workspaces/workspaces-store.ts';
+import { utcDay } from '../../src/shared/time.ts';
+
+/** Stores that forget everything with the test: the plainest reading of each interface. */
+
+export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord> } {
+  const records = new Map<string, KeyRecord>();
+  const inWorkspace = (workspaceId: string, keyId: string) => {
+    const record = records.get(keyId);
+    return record?.workspaceId === workspaceId ? record : undefined;
+  };
+  return {
+    records,
+    async insert(record) {
+      records.set(record.id, { ...record });
+    },
+    async byDigest(digest) {
+      return copy([...records.values()].find((record) => record.digest === digest));
+    },
+    async byId(workspaceId, keyId) {
+      return copy(inWorkspace(workspaceId, keyId));
+    },
+    async list(workspaceId, { limit, after }) {
+      return [...records.values()]
+        .filter((record) => record.workspaceId === workspaceId && (after === undefined || record.id < after))
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, limit)
+        .map((record) => ({ ...record }));
+    },
+    async revoke(workspaceId, keyId, at) {
+      const record = inWorkspace(workspaceId, keyId);
+      if (!record || record.revokedAt !== null) return false;
+      record.revokedAt = at;
+      return true;
+    },
+    async touch(uses) {
+      for (const { keyId, at } of uses) {
+        const record = records.get(keyId);
+        if (record) record.lastUsedAt = at;
+      }
+    },
+  };
+}
+
+export function memoryWorkspacesStore(): WorkspacesStore & {
+  logins: LoginRecord[];
+  addUser(user: { id: string; workspaces: [workspace: string, role: WorkspaceRole][] }): void;
+} {
+  const users: UserRecord[] = [];
+  const all: WorkspaceRecord[] = [];
+  const members: { workspaceId: string; userId: string; role: WorkspaceRole }[] = [];
+  const logins: LoginRecord[] = [];
+  const find = (reference: string) => all.find(({ id, slug }) => id === reference || slug === reference);
+  const homeOf = async (userId: string) => {
+    const first = members.find((member) => member.userId === userId);
+    return first && find(first.workspaceId);
+  };
+  return {
+    logins,
+    addUser({ id, workspaces }) {
+      users.push({ id, number: users.length + 1, handle: id, name: id, createdAt: 0 });
+      for (const [workspace, role] of workspaces) {
+        if (!find(workspace)) {
+          all.push({ id: workspace, slug: workspace.replace('ws_', ''), name: workspace, createdAt: 0 });
+        }
+        members.push({ workspaceId: workspace, userId: id, role });
+      }
+    },
+    async createOwner({ user, workspace }) {
+      users.push({ ...user, number: users.length + 1 });
+      all.push(workspace);
+      members.push({ workspaceId: workspace.id, userId: user.id, role: 'owner' });
+    },
+    async owner() {
+      const user = users[0];
+      const workspace = user && (await homeOf(user.id));
+      return workspace && { user, workspace };
+    },
+    workspace: async (reference) => find(reference),
+    homeOf,
+    role: async (workspaceId, userId) =>
+      members.find((member) => member.workspaceId === workspaceId && member.userId === userId)?.role,
+    async insertLogin(record) {
+      logins.push({ ...record });
+    },
+    async replaceLogin(record) {
+      for (const login of logins) {
+        if (login.userId === record.userId && login.name === record.name)
+          login.revokedAt ??= record.createdAt;
+      }
+      logins.push({ ...record });
+    },
+    loginByDigest: async (digest) => copy(logins.find((login) => login.digest === digest)),
+    loginById: async (id) => copy(logins.find((login) => login.id === id)),
+  };
+}
+
+type MeteringReads = Pick<MeteringStore, 'usage' | 'spendOfKey' | 'served' | 'summarize'>;
+
+export function memoryMeteringReads(): MeteringReads & { calls: UsageRecord[]; days: ServedDay[] } {
+  const calls: UsageRecord[] = [];
+  const days: ServedDay[] = [];
+  return {
+    calls,
+    days,
+    usage: async (requestId) => calls.find((call) => call.requestId === requestId),
+    async spendOfKey(keyId, at) {
+      const chargedOn = (prefix: string) =>
+        calls
+          .filter((call) => call.keyId === keyId && utcDay(call.completedAt).startsWith(prefix))
+          .reduce((sum, call) => sum + call.charged, 0);
+      return { total: chargedOn(''), day: chargedOn(utcDay(at)), month: chargedOn(utcDay(at).slice(0, 7)) };
+    },
+    served: async () => days,
+    summarize: async (filter) => summarize(calls, filter),
+  };
+}
+
+function summarize(calls: readonly UsageRecord[], filter: UsageFilter): UsageGroup[] {
+  const groups = new Map<string | null, UsageGroup>();
+  for (const call of calls) {
+    if (call.workspaceId !== filter.workspaceId) continue;
+    if (filter.keyId !== undefined && call.keyId !== filter.keyId) continue;
+    if (filter.model !== undefined && call.model !== filter.model) continue;
+    if (call.completedAt < filter.since || call.completedAt >= filter.until) continue;
+    const name = { day: utcDay(call.completedAt), model: call.model, key: call.keyId }[filter.groupBy];
+    const group = groups.get(name) ?? emptyGroup(name);
+    groups.set(name, group);
+    group.requests += 1;
+    group.charged += call.charged;
+    for (const part of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const) {
+      group.tokens[part] += call.tokens[part];
+    }
+    if (call.cost === null) group.unpriced += 1;
+    else for (const part of ['provider', 'margin', 'total'] as const) group.cost[part] += call.cost[part];
+  }
+  const last = '\uffff';
+  return [...groups.values()].sort((a, b) => ((a.group ?? last) < (b.group ?? last) ? -1 : 1));
+}
+
+function emptyGroup(group: string | null): UsageGroup {
+  return {
+    group,
+    requests: 0,
+    unpriced: 0,
+    tokens: { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+    cost: { provider: 0, margin: 0, total: 0 },
+    charged: 0,
+  };
+}
+
+export function memoryEventsStore(): EventsStore & { kept: EventRecord[] } {
+  const kept: EventRecord[] = [];
+  let sequence = 0;
+  return {
+    kept,
+    async append(event) {
+      sequence += 1;
+      kept.push({ ...event, sequence });
+      return sequence;
+    },
+    after: async (workspaceId, after, limit) =>
+      kept.filter((event) => event.workspaceId === workspaceId && event.sequence > after).slice(0, limit),
+    last: async () => sequence,
+    async prune(before, keep) {
+      const stays = kept.slice(-keep).filter((event) => event.at >= before);
+      const dropped = kept.length - stays.length;
+      kept.splice(0, kept.length, ...stays);
+      return dropped;
+    },
+  };
+}
+
+function copy<T extends object>(record: T | undefined): T | undefined {
+  return record && { ...record };
+}
