@@ -134,9 +134,8 @@ async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptio
     ),
     createdAt: needs.world.now(),
   });
-  needs.publish(
-    liveEvent('request.started', call, { model: (routes[0] as Route).model, streamed: inference.stream }),
-  );
+  const started = { model: (routes[0] as Route).model, streamed: inference.stream };
+  needs.publish(liveEvent(needs, 'request.started', call, started));
   return new Meter({
     admission: needs.admission,
     keepProgress: (progress) => needs.metering.progress(progress),

@@ -1,0 +1,132 @@
+import { foldersOf } from '../../shared/folders.ts';
+import { type ConfigFault, readConfigFile } from './read-config-file.ts';
+import type { ConfigFile, UpstreamConfig } from './schema.ts';
+
+export const providerNames = ['openai', 'anthropic', 'google', 'openrouter', 'vercel'] as const;
+export type ProviderName = (typeof providerNames)[number];
+
+/** The names that the providers' own SDKs read; the first one that is set counts. */
+const keyNames: Record<ProviderName, string[]> = {
+  openai: ['OPENAI_API_KEY'],
+  anthropic: ['ANTHROPIC_API_KEY'],
+  google: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  openrouter: ['OPENROUTER_API_KEY'],
+  vercel: ['AI_GATEWAY_API_KEY'],
+};
+
+export interface ProviderAccount {
+  name: ProviderName;
+  baseUrl: string | undefined;
+  /** The operator's key; undefined when there is none. */
+  key: string | undefined;
+  /** What to set to have one. */
+  keyName: string;
+}
+
+export interface ConfiguredUpstream extends UpstreamConfig {
+  key: string | undefined;
+}
+
+/** Everything that can be set, from flags, then the environment, then the file, then the defaults. */
+export interface Config {
+  host: string;
+  port: number;
+  allowedHosts: string[];
+  corsOrigins: string[];
+  dataFolder: string;
+  configFile: string;
+  /** Millionths. */
+  marginPpm: number;
+  providers: ProviderAccount[];
+  upstreams: ConfiguredUpstream[];
+  findsLocalServers: boolean;
+  aliases: Record<string, string>;
+  timeouts: { connectMs: number; headersMs: number; firstEventMs: number; idleMs: number };
+  responsesKeptMs: number;
+  simulatorScript: string | undefined;
+  logLevel: string;
+}
+
+/** What the command line says; what it leaves out comes from elsewhere. */
+export interface ConfigFlags {
+  port?: number | undefined;
+  host?: string | undefined;
+  dataFolder?: string | undefined;
+  configFile?: string | undefined;
+  simulate?: string | undefined;
+  logLevel?: string | undefined;
+}
+
+interface Sources {
+  flags: ConfigFlags;
+  env: Record<string, string | undefined>;
+  platform: string;
+  home: string;
+}
+
+export class ConfigInvalid extends Error {
+  readonly faults: ConfigFault[];
+
+  constructor(faults: ConfigFault[]) {
+    super(faults.map((fault) => `${fault.place}: ${fault.message}`).join('\n'));
+    this.name = 'ConfigInvalid';
+    this.faults = faults;
+  }
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Reads and checks all of it; throws a ConfigInvalid with every fault at once. */
+export async function loadConfig({ flags, env, platform, home }: Sources): Promise<Readonly<Config>> {
+  const folders = foldersOf({ env, platform, home });
+  const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
+  const { file, faults } = await readConfigFile(configFile, { required: flags.configFile !== undefined });
+  const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? 4100;
+  if (faults.length > 0) throw new ConfigInvalid(faults);
+  const { timeouts } = file;
+  return Object.freeze({
+    host: flags.host ?? file.listen?.host ?? '127.0.0.1',
+    port,
+    allowedHosts: file.listen?.allowed_hosts ?? [],
+    corsOrigins: file.cors?.origins ?? [],
+    dataFolder: flags.dataFolder ?? folders.data,
+    configFile,
+    marginPpm: Math.round((file.margin_percent ?? 0) * 10_000),
+    providers: providerNames.map((name) => accountOf(name, file, env)),
+    upstreams: (file.upstreams ?? []).map((upstream) => ({
+      ...upstream,
+      key: upstream.key_env === undefined ? undefined : env[upstream.key_env],
+    })),
+    findsLocalServers: file.local_servers ?? true,
+    aliases: file.aliases ?? {},
+    timeouts: {
+      connectMs: timeouts?.connect_ms ?? 5_000,
+      headersMs: timeouts?.headers_ms ?? 600_000,
+      firstEventMs: timeouts?.first_event_ms ?? 300_000,
+      idleMs: timeouts?.idle_ms ?? 120_000,
+    },
+    responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
+    simulatorScript: flags.simulate ?? file.simulate,
+    logLevel: flags.logLevel ?? env.GATEWAY_LOG_LEVEL ?? file.log?.level ?? 'warn',
+  });
+}
+
+function accountOf(name: ProviderName, file: ConfigFile, env: Sources['env']): ProviderAccount {
+  const settings = file.providers?.[name];
+  const names = settings?.key_env === undefined ? keyNames[name] : [settings.key_env];
+  const found = names.find((candidate) => env[candidate]?.trim());
+  return {
+    name,
+    baseUrl: settings?.base_url?.replace(/\/+$/, ''),
+    key: found === undefined ? undefined : env[found]?.trim(),
+    keyName: names[0] as string,
+  };
+}
+
+function portOf(text: string | undefined, faults: ConfigFault[]): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  faults.push({ place: 'GATEWAY_PORT', message: 'This must be a port from 0 to 65535.' });
+  return undefined;
+}

@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import type { ConfigFile } from './schema.ts';
+
+export interface ConfigFault {
+  /** `config.yaml:12` or the name of an environment variable. */
+  place: string;
+  message: string;
+}
+
+/** Reads the file, if there is one. Nothing is loaded for a file that does not exist: most start without. */
+export async function readConfigFile(
+  path: string,
+  { required }: { required: boolean },
+): Promise<{ file: ConfigFile; faults: ConfigFault[] }> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (absent && !required) return { file: {}, faults: [] };
+    return {
+      file: {},
+      faults: [{ place: path, message: absent ? 'There is no such file.' : 'It cannot be read.' }],
+    };
+  }
+  const { checkConfigText } = await import('./check-config-text.ts');
+  return checkConfigText(text, path);
+}
