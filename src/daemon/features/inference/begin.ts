@@ -65,7 +65,7 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
   const { inference } = call;
   const startedAt = needs.world.elapsed();
   const inputBound = inputTokensBound(inference);
-  const routes = planned(needs, call, inputBound);
+  const routes = await planned(needs, call, inputBound);
   const first = routes[0] as Route;
   const outputTokensMax = outputTokensOn(first, inference.outputTokensMax);
   const meter = await admit(needs, call, { routes, inputBound, outputTokensMax, startedAt });
@@ -93,8 +93,12 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
   }
 }
 
-function planned(needs: InferenceNeeds, { inference, wishes }: ModelCall, inputTokensMax: number): Route[] {
-  const routes = needs.router.plan({ inference, wishes, inputTokensMax });
+async function planned(
+  needs: InferenceNeeds,
+  { inference, wishes }: ModelCall,
+  inputTokensMax: number,
+): Promise<Route[]> {
+  const routes = await needs.router.plan({ inference, wishes, inputTokensMax });
   if (choicesOf(inference) === 1) return routes;
   const able = routes.filter((route) => route.wire === 'chat');
   if (able.length === 0) throw invalid('n', 'The providers of this model give one answer at a time.');

@@ -43,7 +43,7 @@ export interface Router {
    * The ways to have this call answered, best first. Throws an ApiError: `model_not_found`, or `no_route` with what
    * would help.
    */
-  plan(request: { inference: Inference; wishes: Wishes; inputTokensMax: number }): Route[];
+  plan(request: { inference: Inference; wishes: Wishes; inputTokensMax: number }): Promise<Route[]>;
   /**
    * Tries routes until one begins to answer. Throws an ApiError; `onAttempt` hears of each failed try, so that a call
    * that is given up can still tell what was tried.
