@@ -6,7 +6,7 @@ import { UpstreamFailure } from './upstream.ts';
 /** Headers of a model answer; a stream has no cost yet. */
 export function answerHeaders(begun: Begun, settled?: Settled): Record<string, string> {
   const headers: Record<string, string> = {
-    'x-service-model': begun.route.model,
+    'x-service-model': begun.route.offer.model,
     'x-service-upstream': begun.route.provider,
   };
   const cost = settled?.service.cost;
@@ -40,7 +40,7 @@ export async function* relayStream(
     }
     const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
     await keep?.(settled);
-    reportOutcome(needs, begun, settled);
+    begun.finishRoute({ outputTokens: settled.tokens.output });
     yield head + renderer.finish(settled);
   } catch (error) {
     if (begun.ended() === 'client-left') return;
@@ -63,10 +63,7 @@ export async function failStarted(
   if (failure.code === 'server_error') needs.log.warn({ err: error }, 'an answer broke');
   const status = begun.ended() === 'revoked' ? 'canceled' : 'failed';
   const settled = await begun.meter.settle({ status, errorCode: failure.code }).catch(() => undefined);
-  if (!begun.ended()) {
-    const totalMs = needs.world.elapsed() - begun.startedAt;
-    needs.router.report(begun.route, { ok: false, ttftMs: totalMs, totalMs, outputTokens: 0 });
-  }
+  if (!begun.ended() && error instanceof UpstreamFailure) begun.finishRoute({ failure: error });
   return { failure, settled };
 }
 
@@ -84,16 +81,6 @@ function startedFailure(begun: Begun, error: unknown): StartedFailure {
 
 function show(error: ApiError): StartedFailure {
   return { type: error.type, code: error.code, message: error.message };
-}
-
-/** Tells routing how the answer went, for live speed. */
-export function reportOutcome(needs: InferenceNeeds, begun: Begun, settled: Settled): void {
-  needs.router.report(begun.route, {
-    ok: true,
-    ttftMs: begun.meter.ttftMs ?? 0,
-    totalMs: needs.world.elapsed() - begun.startedAt,
-    outputTokens: settled.tokens.output,
-  });
 }
 
 /** Reads a provider's stream to its end for a caller who wants the answer whole. */

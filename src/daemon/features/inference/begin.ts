@@ -43,10 +43,11 @@ export interface ModelCall {
 }
 
 /** A call that a provider has begun to answer, with its hold on disk. */
-export interface Begun extends OpenedRoute {
+export interface Begun extends Pick<OpenedRoute, 'answer' | 'route'> {
+  /** Tells routing how the answer went; to be called once. */
+  finishRoute: OpenedRoute['ended'];
   meter: Meter;
   output: Output;
-  startedAt: number;
   /** Ends the provider's work. */
   abort: AbortController;
   /** Why the call was ended from outside, if it was. */
@@ -65,42 +66,36 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
   const { inference } = call;
   const startedAt = needs.world.elapsed();
   const inputBound = inputTokensBound(inference);
-  const routes = await planned(needs, call, inputBound);
-  const first = routes[0] as Route;
-  const outputTokensMax = outputTokensOn(first, inference.outputTokensMax);
+  const routes = await planned(needs, call);
+  const preferred = first(routes);
+  const outputTokensMax = outputTokensOn(preferred, inference.outputTokensMax);
   const meter = await admit(needs, call, { routes, inputBound, outputTokensMax, startedAt });
   const { abort, ended, release } = endings(call);
   try {
     const opening = needs.router.open({
       routes,
       inference,
-      outputTokensMax,
+      outputTokensMaxFor: (route) => outputTokensOn(route, inference.outputTokensMax),
       signal: abort.signal,
-      onAttempt: (attempt) => meter.attempts.push(attempt),
+      attempts: meter.attempts,
+      onAttempt: (route, attempt) => tellRouted(needs, call, { route, attempt }),
     });
     const [opened] = await Promise.all([opening, meter.committed()]);
     const { route, answer } = opened;
     const output = createOutput(needs.makeId, (origin) => needs.sealer.seal(call.caller.workspaceId, origin));
     meter.begin(route, output);
-    needs.publish(
-      liveEvent(needs, 'request.routed', call, { ...tell(route), attempt: opened.attempts.length }),
-    );
-    return { ...opened, answer, meter, output, startedAt, abort, ended, release };
+    return { answer, route, finishRoute: opened.ended, meter, output, abort, ended, release };
   } catch (error) {
     abort.abort(error);
     release();
-    throw await failBefore(meter, { error, ended: ended(), first });
+    throw await failBefore(meter, { error, ended: ended(), preferred });
   }
 }
 
-async function planned(
-  needs: InferenceNeeds,
-  { inference, wishes }: ModelCall,
-  inputTokensMax: number,
-): Promise<Route[]> {
-  const routes = await needs.router.plan({ inference, wishes, inputTokensMax });
+async function planned(needs: InferenceNeeds, { inference, wishes, caller }: ModelCall): Promise<Route[]> {
+  const routes = await needs.router.plan({ inference, wishes, workspaceId: caller.workspaceId });
   if (choicesOf(inference) === 1) return routes;
-  const able = routes.filter((route) => route.wire === 'chat');
+  const able = routes.filter((route) => route.offer.wires?.includes('chat'));
   if (able.length === 0) throw invalid('n', 'The providers of this model give one answer at a time.');
   return able;
 }
@@ -123,7 +118,7 @@ async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptio
     workspaceId: caller.workspaceId,
     keyId: caller.kind === 'key' ? caller.keyId : null,
     endpoint: call.endpoint,
-    model: (routes[0] as Route).model,
+    model: first(routes).offer.model,
     streamed: inference.stream,
     ownKey: wishes.pay === 'mine',
     amount: costBound(routes, inference, { inputTokens: inputBound, marginPpm }),
@@ -138,7 +133,7 @@ async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptio
     ),
     createdAt: needs.world.now(),
   });
-  const started = { model: (routes[0] as Route).model, streamed: inference.stream };
+  const started = { model: first(routes).offer.model, streamed: inference.stream };
   needs.publish(liveEvent(needs, 'request.started', call, started));
   return new Meter({
     admission: needs.admission,
@@ -177,14 +172,15 @@ function endings({ signal, caller }: ModelCall) {
 interface FailedBefore {
   error: unknown;
   ended: EndedBy | undefined;
-  first: Route;
+  /** The route that was tried first. */
+  preferred: Route;
 }
 
 /** Settles a call that got no answer and says what the caller is told. */
-async function failBefore(meter: Meter, { error, ended, first }: FailedBefore): Promise<ApiError> {
+async function failBefore(meter: Meter, { error, ended, preferred }: FailedBefore): Promise<ApiError> {
   const failure = ended ? endedFailure(ended) : asApiError(error);
   // Whoever was asked and not waited for may have worked on the prompt.
-  if (ended && meter.attempts.length === 0) meter.chargePromptOf(first);
+  if (ended && meter.attempts.length === 0) meter.chargePromptOf(preferred);
   const status = ended === 'client-left' || ended === 'revoked' ? 'canceled' : 'failed';
   await meter.settle({ status, errorCode: failure.code }).catch(() => {});
   return failure;
@@ -202,8 +198,19 @@ export function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('server_error', { cause: error });
 }
 
-function tell(route: Route): Record<string, unknown> {
-  return { model: route.model, provider: route.provider };
+function first(routes: readonly Route[]): Route {
+  const [route] = routes;
+  if (!route) throw new TypeError('a plan has at least one route');
+  return route;
+}
+
+function tellRouted(
+  needs: InferenceNeeds,
+  call: ModelCall,
+  { route, attempt }: { route: Route; attempt: number },
+): void {
+  const data = { model: route.offer.model, provider: route.provider, attempt };
+  needs.publish(liveEvent(needs, 'request.routed', call, data));
 }
 
 function liveEvent(

@@ -53,7 +53,7 @@ function partsBound(parts: readonly ContentPart[]): number {
 /** The most that the call can write on a route: what was asked, within what the model can. */
 export function outputTokensOn(route: Route, asked: number | undefined): number | undefined {
   if (asked === undefined) return undefined;
-  return Math.min(asked, route.outputTokensMax ?? asked);
+  return Math.min(asked, route.offer.outputTokensMax ?? asked);
 }
 
 /** The most that the call can cost on any of the routes; 0 where no price is known. */
@@ -64,10 +64,10 @@ export function costBound(
 ): NanoUsd {
   let most = 0;
   for (const route of routes) {
-    if (!route.prices) continue;
-    const output =
-      outputTokensOn(route, inference.outputTokensMax) ?? route.outputTokensMax ?? outputTokensUnknown;
-    const input = Math.min(bound.inputTokens, route.contextLength ?? bound.inputTokens);
+    const { prices, contextLength, outputTokensMax } = route.offer;
+    if (!prices) continue;
+    const output = outputTokensOn(route, inference.outputTokensMax) ?? outputTokensMax ?? outputTokensUnknown;
+    const input = Math.min(bound.inputTokens, contextLength ?? bound.inputTokens);
     const tokens: Tokens = {
       input,
       cachedInput: 0,
@@ -75,7 +75,7 @@ export function costBound(
       output: output * choicesOf(inference),
       reasoning: 0,
     };
-    most = Math.max(most, costOf(dearest(route.prices), tokens, bound.marginPpm).total);
+    most = Math.max(most, costOf(dearest(prices), tokens, bound.marginPpm).total);
   }
   return most;
 }

@@ -149,7 +149,7 @@ export class Meter {
       workspaceId: record.workspaceId,
       keyId: record.keyId,
       endpoint: record.endpoint,
-      model: this.#route?.model ?? record.model,
+      model: this.#route?.offer.model ?? record.model,
       provider: this.#route?.provider ?? null,
       streamed: record.streamed,
       ownKey: record.ownKey,
@@ -159,7 +159,7 @@ export class Meter {
       tokensReported: this.#reported !== undefined,
       cost,
       charged,
-      attempts: this.attempts,
+      attempts: this.attempts.map(({ error_code: errorCode, ...attempt }) => ({ ...attempt, errorCode })),
       ttftMs: this.#ttftMs,
       totalMs: Math.round(clock.elapsed() - startedAt),
       createdAt: record.createdAt,
@@ -179,7 +179,9 @@ export class Meter {
 
   #cost(tokens: Tokens): Cost | null {
     if (!this.#route) return { provider: 0, margin: 0, total: 0 };
-    return this.#route.prices ? costOf(this.#route.prices, tokens, this.#options.marginPpm) : null;
+    return this.#route.offer.prices
+      ? costOf(this.#route.offer.prices, tokens, this.#options.marginPpm)
+      : null;
   }
 
   #entries({ charged, workspaceId }: UsageRecord, cost: Cost | null): LedgerEntry[] {

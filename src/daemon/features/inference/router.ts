@@ -1,31 +1,36 @@
 import type { Prices } from '../../../shared/money.ts';
 import type { Inference, Wire } from './neutral.ts';
 import type { Wishes } from './service-member.ts';
-import type { UpstreamAnswer } from './upstream.ts';
+import type { UpstreamAnswer, UpstreamFailure } from './upstream.ts';
 
 /** One way to have a call answered: a model at a provider. */
 export interface Route {
-  /** The catalog's id of the model. */
-  model: string;
   provider: string;
   /** The model's name at the provider. */
   providerModel: string;
-  /** The format to speak with the provider; undefined for one with its own. */
-  wire: Wire | undefined;
-  /** Null when nobody knows. */
-  prices: Prices | null;
-  /** The most that the model writes, if known. */
-  outputTokensMax: number | undefined;
-  /** The most that the model reads and writes together, if known. */
-  contextLength: number | undefined;
+  /** Whether the workspace's own key is used, so that nothing is charged here. */
+  ownKey: boolean;
+  offer: {
+    /** The catalog's id of the model. */
+    model: string;
+    /** Null when nobody knows. */
+    prices: Prices | null;
+    /** The most that the model reads and writes together; null when nobody knows. */
+    contextLength: number | null;
+    /** The most that the model writes; null when nobody knows. */
+    outputTokensMax: number | null;
+    /** The formats that the provider speaks; undefined for one with its own. */
+    wires: readonly Wire[] | undefined;
+  };
 }
 
+/** One try to have the call answered, as callers are told of it. */
 export interface RouteAttempt {
   provider: string;
   model: string;
   /** HTTP status of the provider, 200 for an answer, 0 where there was none. */
   status: number;
-  errorCode: string | null;
+  error_code: string | null;
   ms: number;
 }
 
@@ -33,28 +38,26 @@ export interface RouteAttempt {
 export interface OpenedRoute {
   answer: UpstreamAnswer;
   route: Route;
-  /** All tries, the successful one last. */
-  attempts: RouteAttempt[];
+  /** To be called once, when the answer is over: for live speed and health. */
+  ended(end: { failure?: UpstreamFailure; outputTokens?: number }): void;
 }
 
 /** Finds providers for a call and has one of them answer it. */
 export interface Router {
   /**
-   * The ways to have this call answered, best first. Throws an ApiError: `model_not_found`, or `no_route` with what
-   * would help.
+   * The ways to have this call answered, best first. Fails with an ApiError: `model_not_found`, or `no_route` with
+   * what would help.
    */
-  plan(request: { inference: Inference; wishes: Wishes; inputTokensMax: number }): Promise<Route[]>;
-  /**
-   * Tries routes until one begins to answer. Throws an ApiError; `onAttempt` hears of each failed try, so that a call
-   * that is given up can still tell what was tried.
-   */
+  plan(request: { inference: Inference; wishes: Wishes; workspaceId: string }): Promise<Route[]>;
+  /** Tries routes until one begins to answer. Fails with an ApiError, or with the signal's reason. */
   open(request: {
     routes: Route[];
     inference: Inference;
-    outputTokensMax: number | undefined;
+    outputTokensMaxFor: (route: Route) => number | undefined;
     signal: AbortSignal;
-    onAttempt: (attempt: RouteAttempt) => void;
+    /** Filled as it goes, so that a call that is given up can still tell what was tried. */
+    attempts: RouteAttempt[];
+    /** Told before each try; the first is 1. */
+    onAttempt: (route: Route, attempt: number) => void;
   }): Promise<OpenedRoute>;
-  /** Tells how an answer went on after it had begun, for live speed and health. */
-  report(route: Route, outcome: { ok: boolean; ttftMs: number; totalMs: number; outputTokens: number }): void;
 }

@@ -1,7 +1,7 @@
 import type { CreateChatCompletionBody } from '../../../../shared/contract/chat-completions.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
-import { answerHeaders, drain, relayStream, reportOutcome, wholeAnswer } from '../answer.ts';
+import { answerHeaders, drain, relayStream, wholeAnswer } from '../answer.ts';
 import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
 import type { Settled } from '../renderer.ts';
 import { parseWishes } from '../service-member.ts';
@@ -33,7 +33,7 @@ function stream(
   const renderer = new ChatStream({
     id: needs.makeId('chatcmpl'),
     created,
-    model: begun.route.model,
+    model: begun.route.offer.model,
     output: begun.output,
     includeUsage: body.stream_options?.include_usage === true,
     requestId,
@@ -49,13 +49,13 @@ function whole(needs: InferenceNeeds, begun: Begun, created: number): Promise<Re
       meter.finish = answer.finish;
     } else await drain(begun);
     const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
-    reportOutcome(needs, begun, settled);
+    begun.finishRoute({ outputTokens: settled.tokens.output });
     const headers = answerHeaders(begun, settled);
     if (answer.kind === 'json') return new RelayReply(headers, spliced(answer, settled));
     const id = needs.makeId('chatcmpl');
     return new RelayReply(
       headers,
-      JSON.stringify(wholeChat({ id, created, model: route.model, output, settled })),
+      JSON.stringify(wholeChat({ id, created, model: route.offer.model, output, settled })),
     );
   });
 }

@@ -1,7 +1,7 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
-import { answerHeaders, drain, relayStream, reportOutcome, wholeAnswer } from '../answer.ts';
+import { answerHeaders, drain, relayStream, wholeAnswer } from '../answer.ts';
 import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
 import { isObject, type Json } from '../fault.ts';
 import { resolveInput, withIds } from '../history.ts';
@@ -67,7 +67,7 @@ class Responding {
     this.#resource = startResource(call.body, {
       id,
       createdAt: unixSeconds(this.#createdAt),
-      model: begun.route.model,
+      model: begun.route.offer.model,
       store: call.body.store ?? true,
     });
   }
@@ -79,15 +79,15 @@ class Responding {
   }
 
   stream(serviceEvents: boolean): StreamReply {
-    const { route, output, attempts } = this.#begun;
+    const { route, output, meter } = this.#begun;
     const renderer = new ResponsesStream({
       resource: this.#resource,
       output,
       answering: {
         requestId: this.#call.requestId,
-        model: route.model,
+        model: route.offer.model,
         provider: route.provider,
-        attempt: attempts.length,
+        attempt: meter.attempts.length,
       },
       serviceEvents,
       sealed: this.#showsSealed,
@@ -106,7 +106,7 @@ class Responding {
       else await drain(this.#begun);
       const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
       await this.#keep(settled);
-      reportOutcome(this.#needs, this.#begun, settled);
+      this.#begun.finishRoute({ outputTokens: settled.tokens.output });
       return new RelayReply(answerHeaders(this.#begun, settled), JSON.stringify(this.#end(settled)));
     });
   }
