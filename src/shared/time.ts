@@ -13,8 +13,13 @@ export function utcDay(ms: number): string {
   return isoTime(ms).slice(0, 10);
 }
 
-/** An ISO 8601 time or day in UTC → milliseconds since 1970; undefined when there is no such time. */
+/**
+ * `2026-11-21T08:54:15.000Z` (seconds and their parts may be left out), or a day, → milliseconds since 1970.
+ * Undefined when it is neither, or when the calendar has no such day.
+ */
 export function parseTime(text: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
   const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
+  // A 31 February is taken for a day of March.
+  return Number.isNaN(ms) || utcDay(ms) !== text.slice(0, 10) ? undefined : ms;
 }

@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { aboutHandlers } from '../../../src/daemon/features/about/index.ts';
+import type { Caller } from '../../../src/daemon/handler.ts';
+import {
+  type DaemonStatus,
+  getStatus,
+  health,
+  openApi,
+  ready,
+  stopDaemon,
+} from '../../../src/shared/contract/daemon.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
+import { callHandler } from '../../support/call-handler.ts';
+
+const nobody: Caller = { kind: 'nobody' };
+const owner: Caller = {
+  kind: 'login',
+  loginId: 'key_login',
+  userId: 'usr_ann',
+  workspaceId: 'ws_acme',
+  revoked: new AbortController().signal,
+};
+const guest: Caller = { ...owner, userId: 'usr_otto' };
+
+const status: DaemonStatus = {
+  url: 'http://127.0.0.1:4100',
+  pid: 42,
+  version: '0.1.0',
+  started_at: '2026-11-21T08:00:00.000Z',
+  uptime_ms: 1500,
+  data_dir: '/data',
+  default_model: 'sim/assistant',
+  storage: { writable: true, reason: null },
+  providers: [{ name: 'simulator', state: 'available', models: 4, reason: null }],
+};
+
+let storage: { writable: boolean; reason: string | undefined };
+let stops: number;
+let documents: number;
+let handlers: ReturnType<typeof aboutHandlers>;
+
+beforeEach(() => {
+  storage = { writable: true, reason: undefined };
+  stops = 0;
+  documents = 0;
+  handlers = aboutHandlers({
+    requireDaemonOwner: async (caller) => {
+      if (caller !== owner) throw new ApiError('permission');
+    },
+    status: async () => status,
+    stop: () => {
+      stops += 1;
+    },
+    pid: 42,
+    storageState: () => storage,
+    openApiDocument: () => {
+      documents += 1;
+      return { openapi: '3.1.0' };
+    },
+  });
+});
+
+test('anybody is told that the process is up, even when nothing can be written', async () => {
+  storage = { writable: false, reason: 'disk full' };
+  expect(await callHandler(handlers, health, { caller: nobody })).toEqual({ status: 'ok' });
+});
+
+test('it is ready while it can write, and says why it is not', async () => {
+  expect(await callHandler(handlers, ready, { caller: nobody })).toEqual({ status: 'ready' });
+  storage = { writable: false, reason: 'disk full' };
+  await expect(callHandler(handlers, ready, { caller: nobody })).rejects.toMatchObject({
+    code: 'unavailable',
+    status: 503,
+    message: expect.stringContaining('disk full'),
+  });
+});
+
+test('the description of the API is made once', async () => {
+  for (let i = 0; i < 3; i += 1) {
+    expect(await callHandler(handlers, openApi, { caller: nobody })).toEqual({ openapi: '3.1.0' });
+  }
+  expect(documents).toBe(1);
+});
+
+describe('the owner of the daemon', () => {
+  test('sees how it is doing', async () => {
+    expect(await callHandler(handlers, getStatus, { caller: owner })).toEqual(status);
+  });
+
+  test('can stop it', async () => {
+    expect(await callHandler(handlers, stopDaemon, { caller: owner })).toEqual({ stopping: true, pid: 42 });
+    expect(stops).toBe(1);
+  });
+
+  test('is nobody else', async () => {
+    await expect(callHandler(handlers, getStatus, { caller: guest })).rejects.toMatchObject({
+      code: 'permission',
+    });
+    await expect(callHandler(handlers, stopDaemon, { caller: guest })).rejects.toMatchObject({
+      code: 'permission',
+    });
+    expect(stops).toBe(0);
+  });
+});
