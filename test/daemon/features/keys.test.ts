@@ -37,7 +37,7 @@ function makeDaemon() {
   const feature = keys({
     store,
     logins: people,
-    workspaces: workspaces(people),
+    workspaces: workspaces({ store: people }),
     usage: usageReader({ store: metering, now: world.now }),
     events: eventFeed({ store: events, world }),
     authenticator: authentic,

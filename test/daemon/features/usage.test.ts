@@ -30,7 +30,7 @@ let store: ReturnType<typeof memoryMeteringReads>;
 let handlers: ReturnType<typeof usageHandlers>;
 beforeEach(() => {
   store = memoryMeteringReads();
-  handlers = usageHandlers(usageReader({ store, now }), now);
+  handlers = usageHandlers(usageReader({ store, now }));
 });
 
 function finish(part: Partial<UsageRecord> = {}): UsageRecord {

@@ -114,7 +114,7 @@ describe('who belongs where', () => {
   });
 
   test('is told by id, slug and `me`', async () => {
-    const { membership } = workspaces(store);
+    const { membership } = workspaces({ store });
     const ann = login('usr_ann', 'ws_acme');
     expect(await membership(ann, 'me')).toEqual({ workspaceId: 'ws_acme', userId: 'usr_ann', role: 'owner' });
     expect(await membership(ann, 'club')).toEqual({
@@ -128,7 +128,7 @@ describe('who belongs where', () => {
   });
 
   test('binds a key to its one workspace, whatever else its owner is in', async () => {
-    const { membership } = workspaces(store);
+    const { membership } = workspaces({ store });
     const key = {
       kind: 'key',
       keyId: 'key_1',
@@ -147,7 +147,7 @@ describe('who belongs where', () => {
       reads += 1;
       return store.role(workspaceId, userId);
     };
-    const { roleOf, forgetRole } = workspaces({ ...store, role });
+    const { roleOf, forgetRole } = workspaces({ store: { ...store, role } });
     await roleOf('ws_acme', 'usr_ann');
     await roleOf('ws_acme', 'usr_ann');
     expect(reads).toBe(1);
@@ -160,7 +160,7 @@ describe('who belongs where', () => {
   });
 
   test('lets only the first user’s login run the daemon', async () => {
-    const { requireDaemonOwner } = workspaces(store);
+    const { requireDaemonOwner } = workspaces({ store });
     await expect(requireDaemonOwner(login('usr_ann', 'ws_acme'))).resolves.toBeUndefined();
     await expect(requireDaemonOwner(login('usr_otto', 'ws_other'))).rejects.toMatchObject({
       code: 'permission',

@@ -6,19 +6,21 @@ import type { UsageReader } from './usage-reader.ts';
 import { servedView, usageSums, usageView } from './usage-view.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-const daysDefault = 30;
 
-export const usageHandlers = (usage: UsageReader, now: () => number) => [
+export const usageHandlers = (usage: UsageReader) => [
   implement(getUsage, async ({ caller, params }) =>
     usageView(await usage.ofRequest(identified(caller), params.request_id)),
   ),
 
   implement(listUsage, async ({ caller, query }) => {
     const groupBy = query.group_by ?? 'day';
-    const until = timeOf('until', query.until) ?? now() + 1;
-    const since = timeOf('since', query.since) ?? startOfDay(until - 1) - (daysDefault - 1) * dayMs;
-    const wish = { keyId: query.key, model: query.model, since, until, groupBy };
-    const groups = await usage.summary(identified(caller), wish);
+    const { since, until, groups } = await usage.summary(identified(caller), {
+      keyId: query.key,
+      model: query.model,
+      since: timeOf('since', query.since),
+      until: timeOf('until', query.until),
+      groupBy,
+    });
     return {
       object: 'list',
       group_by: groupBy,
@@ -41,8 +43,4 @@ function timeOf(param: 'since' | 'until', text: string | undefined): number | un
   if (ms === undefined)
     throw new ApiError('invalid_request', { param, message: `\`${param}\` is not a time.` });
   return param === 'until' && text.length === 10 ? ms + dayMs : ms;
-}
-
-function startOfDay(ms: number): number {
-  return ms - (ms % dayMs);
 }

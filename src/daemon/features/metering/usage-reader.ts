@@ -10,13 +10,23 @@ import type {
   UsageRecord,
 } from './metering-store.ts';
 
-/** What a summary is asked for; times in milliseconds since 1970. */
+const dayMs = 24 * 60 * 60 * 1000;
+const summaryDays = 30;
+
+/** What a summary is asked for; times in milliseconds since 1970, thirty days up to now unless told. */
 export interface SummaryWish {
   keyId: string | undefined;
   model: string | undefined;
+  since: number | undefined;
+  until: number | undefined;
+  groupBy: UsageFilter['groupBy'];
+}
+
+/** Sums over calls completed at or after `since` and before `until`. */
+export interface Summary {
   since: number;
   until: number;
-  groupBy: UsageFilter['groupBy'];
+  groups: UsageGroup[];
 }
 
 type Store = Pick<MeteringStore, 'usage' | 'summarize' | 'spendOfKey' | 'served'>;
@@ -36,21 +46,25 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
       return record;
     },
 
-    async summary(caller: KeyCaller | LoginCaller, wish: SummaryWish): Promise<UsageGroup[]> {
-      if (wish.since >= wish.until) {
+    /** Fails with `not_found` when a key asks for another's calls, with `invalid_request` when no time is left. */
+    async summary(caller: KeyCaller | LoginCaller, wish: SummaryWish): Promise<Summary> {
+      // A call that ended in this very millisecond belongs in.
+      const until = wish.until ?? now() + 1;
+      const since = wish.since ?? startOfDay(until - 1) - (summaryDays - 1) * dayMs;
+      if (since >= until) {
         throw new ApiError('invalid_request', { param: 'since', message: '`since` is not before `until`.' });
       }
       if (caller.kind === 'key' && wish.keyId !== undefined && wish.keyId !== caller.keyId) {
         throw new ApiError('not_found', { param: 'key', message: 'A key sees its own usage only.' });
       }
-      return await store.summarize({
-        workspaceId: caller.workspaceId,
-        keyId: caller.kind === 'key' ? caller.keyId : wish.keyId,
-        model: wish.model,
-        since: wish.since,
-        until: wish.until,
-        groupBy: wish.groupBy,
-      });
+      const keyId = caller.kind === 'key' ? caller.keyId : wish.keyId;
+      const { workspaceId } = caller;
+      const { model, groupBy } = wish;
+      return {
+        since,
+        until,
+        groups: await store.summarize({ workspaceId, keyId, model, since, until, groupBy }),
+      };
     },
 
     /** What a key, or a login's whole workspace, was charged. */
@@ -82,3 +96,7 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
 }
 
 export type UsageReader = ReturnType<typeof usageReader>;
+
+function startOfDay(ms: number): number {
+  return ms - (ms % dayMs);
+}

@@ -13,7 +13,7 @@ export interface Membership {
 const rolesKept = 1000;
 
 /** Answers who belongs where. */
-export function workspaces(store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'>) {
+export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'> }) {
   const roles = new Map<string, WorkspaceRole>();
   let ownerId: string | undefined;
 
