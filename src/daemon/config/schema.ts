@@ -111,3 +111,8 @@ export const ConfigFile = Type.Object(
 export type ConfigFile = Static<typeof ConfigFile>;
 export type ConfiguredPrices = Static<typeof ConfiguredPrices>;
 export type UpstreamConfig = Static<typeof UpstreamConfig>;
+
+/** Whether prices of an upstream hold for all its models. */
+export function isOnePrice(prices: NonNullable<UpstreamConfig['prices']>): prices is ConfiguredPrices {
+  return typeof prices.input === 'string';
+}

@@ -14,5 +14,6 @@ export type {
   UsageGroup,
   UsageRecord,
 } from './metering-store.ts';
+export { recoverHolds } from './recover-holds.ts';
 export { type UsageReader, usageReader } from './usage-reader.ts';
 export { costView, tokenCounts, usageView } from './usage-view.ts';

@@ -1,0 +1,165 @@
+import { openApiDocument } from '../shared/contract/openapi.ts';
+import type { MakeId } from '../shared/ids.ts';
+import { apiVersion } from '../shared/version.ts';
+import { aboutHandlers } from './features/about/index.ts';
+import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
+import { eventFeed, eventHandlers } from './features/events/index.ts';
+import { createSealer, inferenceHandlers } from './features/inference/index.ts';
+import { authenticator, keyHandlers, keys as makeKeys, sha256 } from './features/keys/index.ts';
+import { createAdmission, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
+import { createRouter, Health } from './features/routing/index.ts';
+import { bootstrap, workspaces as makeWorkspaces } from './features/workspaces/index.ts';
+import type { Handler } from './handler.ts';
+import type { Provider } from './providers.ts';
+import { type ProcessFacts, statusReader } from './status.ts';
+import type { Storage } from './storage/storage.ts';
+import type { World } from './world.ts';
+
+export interface AppNeeds {
+  storage: Storage;
+  world: World;
+  makeId: MakeId;
+  providers: readonly Provider[];
+  aliases: Record<string, string>;
+  /** In millionths. */
+  marginPpm: number;
+  responsesKeptMs: number;
+  /** Seals reasoning; 32 bytes. */
+  dataKey: Uint8Array;
+  log: { warn(details: object, message: string): void };
+  /** What only the process knows of itself. */
+  process: ProcessFacts;
+  /** Begins to stop the daemon. */
+  stop: () => void;
+}
+
+/** Joins the rooms: the only place that sees features and edges at once. */
+export function createApp(needs: AppNeeds) {
+  const features = createFeatures(needs);
+  const { storage, world, log } = needs;
+  const { authentication, catalog, events, providers } = features;
+  return {
+    handlers: handlersOf(needs, features),
+    authenticate: authentication.authenticate,
+    catalog,
+    closeEvents: events.close,
+    /** Makes what the first start needs; the secrets that have to be written down come back. */
+    bootstrap: features.bootstrap,
+    /** Settles what an earlier daemon left behind when it died. */
+    recover: () =>
+      recoverHolds({ store: storage.metering, before: needs.process.startedAt, now: () => world.now() }),
+    addProviders(added: readonly Provider[]): void {
+      for (const provider of added) providers.set(provider.upstream.name, provider);
+      catalog.replaceProviders([...providers.values()].map((provider) => provider.description));
+    },
+    /** What goes on beside the calls, until aborted. */
+    async runBackground(signal: AbortSignal): Promise<void> {
+      const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
+      await Promise.all([
+        authentication.keepFlushed(world, signal, onFailure),
+        events.keepPruned(signal, onFailure),
+      ]);
+    },
+  };
+}
+
+export type App = ReturnType<typeof createApp>;
+
+/** The features that have state, each with what it needs. */
+function createFeatures(needs: AppNeeds) {
+  const { storage, world, makeId, marginPpm } = needs;
+  const now = () => world.now();
+  const randomBytes = (count: number) => world.randomBytes(count);
+  const providers = new Map(needs.providers.map((provider) => [provider.upstream.name, provider]));
+  const descriptions = needs.providers.map((provider) => provider.description);
+  const events = eventFeed({ store: storage.events, world });
+  const live = new LiveSpeed(world);
+  const health = new Health(world);
+  const catalog = new Catalog({ world, providers: descriptions, aliases: needs.aliases });
+  const workspaces = makeWorkspaces({ store: storage.workspaces });
+  const usage = usageReader({ store: storage.metering, now });
+  const authentication = authenticator({
+    keysStore: storage.keys,
+    workspacesStore: storage.workspaces,
+    digest: sha256,
+    now,
+  });
+  const keys = makeKeys({
+    store: storage.keys,
+    logins: storage.workspaces,
+    workspaces,
+    usage,
+    events,
+    authenticator: authentication,
+    digest: sha256,
+    makeId,
+    randomBytes,
+    now,
+  });
+  const router = createRouter({
+    catalog,
+    health,
+    live,
+    world,
+    marginPpm,
+    upstreams: { get: (name) => providers.get(name)?.upstream },
+    keyFor: (route) => providers.get(route.provider)?.key,
+  });
+  const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now };
+  return {
+    authentication,
+    bootstrap: (files: Parameters<typeof bootstrap>[1]) => bootstrap(first, files),
+    catalog,
+    events,
+    health,
+    keys,
+    live,
+    now,
+    providers,
+    randomBytes,
+    router,
+    usage,
+    workspaces,
+  };
+}
+
+type Features = ReturnType<typeof createFeatures>;
+
+/** Every endpoint of the daemon. */
+function handlersOf(needs: AppNeeds, features: Features): Handler[] {
+  const { storage, world, makeId, marginPpm, log } = needs;
+  const { catalog, events, live, usage, workspaces } = features;
+  const handlers: Handler[] = [
+    ...inferenceHandlers({
+      world,
+      makeId,
+      router: features.router,
+      admission: createAdmission(storage.metering),
+      metering: storage.metering,
+      responses: storage.responses,
+      sealer: createSealer(needs.dataKey, features.randomBytes),
+      marginPpm,
+      responsesKeptMs: needs.responsesKeptMs,
+      publish: events.publish,
+      onSettled: events.announce,
+      log,
+    }),
+    ...catalogHandlers({ catalog, live, marginPpm, world }),
+    ...keyHandlers(features.keys),
+    ...usageHandlers(usage),
+    ...eventHandlers(events),
+    ...aboutHandlers({
+      requireDaemonOwner: workspaces.requireDaemonOwner,
+      status: statusReader({ ...features, storage, facts: needs.process }),
+      stop: needs.stop,
+      pid: needs.process.pid,
+      storageState: storage.state,
+      openApiDocument: () =>
+        openApiDocument(
+          handlers.map(({ endpoint }) => endpoint),
+          { version: apiVersion },
+        ),
+    }),
+  ];
+  return handlers;
+}

@@ -1,0 +1,69 @@
+import { formatUsd } from '../../../shared/money.ts';
+import type { LeftHold, MeteringStore, Settlement, UsageRecord } from './metering-store.ts';
+
+interface RecoverOptions {
+  store: Pick<MeteringStore, 'leftHolds' | 'settle'>;
+  /** When this process started: older holds are nobody's. */
+  before: number;
+  now: () => number;
+}
+
+/**
+ * Settles the calls that were running when an earlier daemon died: what was last written of their progress is charged,
+ * else the estimate of the prompt, and the rest of the hold is let go. Resolves to how many there were.
+ */
+export async function recoverHolds({ store, before, now }: RecoverOptions): Promise<number> {
+  const left = await store.leftHolds(before);
+  await Promise.all(left.map((hold) => store.settle(interrupted(hold, now()))));
+  return left.length;
+}
+
+function interrupted(hold: LeftHold, at: number): Settlement {
+  const cost = hold.progressCost ?? hold.promptCost;
+  const charged = hold.ownKey ? 0 : Math.min(cost, hold.amount);
+  const usage: UsageRecord = {
+    requestId: hold.requestId,
+    responseId: null,
+    workspaceId: hold.workspaceId,
+    keyId: hold.keyId,
+    endpoint: hold.endpoint,
+    model: hold.model,
+    provider: hold.provider,
+    streamed: hold.streamed,
+    ownKey: hold.ownKey,
+    status: 'interrupted',
+    errorCode: 'server_error',
+    tokens: hold.progressTokens ?? hold.promptEstimate,
+    tokensReported: false,
+    cost: { provider: cost, margin: 0, total: cost },
+    charged,
+    attempts: [],
+    ttftMs: null,
+    totalMs: Math.max(0, at - hold.createdAt),
+    createdAt: hold.createdAt,
+    completedAt: at,
+  };
+  const credit = `provider:${hold.provider ?? 'unknown'}`;
+  const debit = `workspace:${hold.workspaceId}`;
+  return {
+    usage,
+    entries: charged > 0 ? [{ kind: 'provider_cost', debit, credit, amount: charged }] : [],
+    caller: 'key',
+    tier: charged > 0 || hold.ownKey ? 'paid' : 'free',
+    event: {
+      type: 'request.failed',
+      workspaceId: hold.workspaceId,
+      at,
+      data: {
+        request_id: hold.requestId,
+        endpoint: hold.endpoint,
+        model: hold.model,
+        provider: hold.provider,
+        key: hold.keyId,
+        streamed: hold.streamed,
+        status: 'interrupted',
+        charged_usd: formatUsd(charged),
+      },
+    },
+  };
+}
