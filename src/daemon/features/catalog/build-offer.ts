@@ -1,0 +1,97 @@
+import type { Prices } from '../../../shared/money.ts';
+import { freePrices } from './exact-price.ts';
+import { type Capabilities, traitsOf } from './model-traits.ts';
+import type { Offer, ProviderDescription } from './offer.ts';
+import { ownValue } from './own-value.ts';
+import type { PricedModel, PriceLibrary } from './price-library.ts';
+
+/** What the simulator answers to: all that the gateway can translate. */
+const simulated: Capabilities = {
+  inputModalities: ['text', 'image', 'file'],
+  outputModalities: ['text'],
+  tools: true,
+  parallelTools: true,
+  structuredOutput: true,
+  reasoning: true,
+  logprobs: true,
+};
+
+/** The library's names of the makers whose family name in ids differs from them. */
+const sourceOfFamily: Readonly<Record<string, string>> = {
+  xai: 'x-ai',
+  mistralai: 'mistral',
+  'z-ai': 'zai',
+};
+
+/** Joins what the configuration, the provider, the price library and our own table know; the first that knows wins. */
+export function buildOffer(
+  provider: ProviderDescription,
+  model: { id: string; providerModel: string },
+  library: PriceLibrary,
+  now: number,
+): { offer: Offer; isConditional: boolean } {
+  const { id, providerModel } = model;
+  const details = ownValue(provider.details, providerModel);
+  const { family, name } = familyAndName(provider, model);
+  const listed = findListed(provider, family, name, providerModel, library, now);
+  const traits = traitsOf(family, name);
+  const known = provider.kind === 'simulator' ? simulated : traits.capabilities;
+  const settled = settledPrices(provider, providerModel) ?? details?.prices;
+  const offer: Offer = {
+    model: id,
+    provider: provider.name,
+    kind: provider.kind,
+    providerModel,
+    prices: settled ?? listed?.prices ?? null,
+    contextLength: details?.contextLength ?? listed?.contextLength ?? traits.contextLength,
+    outputTokensMax: details?.outputTokensMax ?? traits.outputTokensMax,
+    capabilities: details?.capabilities ? { ...known, ...details.capabilities } : known,
+    wires: provider.wires,
+    available: provider.available,
+    reason: provider.available ? null : provider.reason,
+    title: details?.title ?? listed?.title ?? name,
+    description: details?.description ?? listed?.description ?? null,
+  };
+  return { offer, isConditional: settled === undefined && (listed?.isConditional ?? false) };
+}
+
+/** A price that needs no library: set in the configuration, or nothing because nobody is paid. */
+export function settledPrices(provider: ProviderDescription, providerModel: string): Prices | undefined {
+  const set = ownValue(provider.prices, providerModel) ?? ownValue(provider.prices, '*');
+  if (set !== undefined) return set;
+  return provider.kind === 'simulator' || provider.kind === 'local' ? freePrices : undefined;
+}
+
+/** The family that a model's traits and prices are looked up under; another server's own names have none. */
+function familyAndName(provider: ProviderDescription, model: { id: string; providerModel: string }) {
+  const isMaker = provider.kind === 'openai' || provider.kind === 'anthropic' || provider.kind === 'google';
+  if (isMaker) return { family: provider.kind as string, name: model.providerModel };
+  const slash = model.providerModel.indexOf('/');
+  const isReseller = provider.kind === 'openrouter' || provider.kind === 'vercel';
+  if (!isReseller || slash < 0) return { family: '', name: model.providerModel };
+  return { family: model.providerModel.slice(0, slash), name: model.providerModel.slice(slash + 1) };
+}
+
+function findListed(
+  provider: ProviderDescription,
+  family: string,
+  name: string,
+  providerModel: string,
+  library: PriceLibrary,
+  now: number,
+): PricedModel | undefined {
+  switch (provider.kind) {
+    case 'simulator':
+    case 'local':
+      return undefined;
+    case 'openrouter':
+      return library.find('openrouter', providerModel, now);
+    case 'compatible': {
+      const source = provider.baseUrl === undefined ? undefined : library.sourceOf(provider.baseUrl);
+      return source === undefined ? undefined : library.find(source, providerModel, now);
+    }
+    default:
+      // Vercel's gateway passes the makers' list prices on without a markup.
+      return family === '' ? undefined : library.find(ownValue(sourceOfFamily, family) ?? family, name, now);
+  }
+}

@@ -1,0 +1,143 @@
+import type { World } from '../../world.ts';
+
+/** What was measured of one model at one provider in the last hour. Null where nothing was measured. */
+export interface LiveNumbers {
+  attempts: number;
+  /** 0 to 1. */
+  uptime: number;
+  ttftMsP50: number | null;
+  ttftMsP90: number | null;
+  tokensPerSecondP50: number | null;
+}
+
+export interface LiveReader {
+  read(provider: string, model: string): LiveNumbers | null;
+}
+
+/** Six slices of ten minutes: a reading covers the last 50 to 60 minutes. */
+const sliceCount = 6;
+const sliceMs = 10 * 60 * 1000;
+/** Pairs of provider and model that are kept at most, some 7 KB each; the one seen first goes first. */
+const pairsMax = 1000;
+/** Eight buckets an octave: a reading is within 5 % of what was measured. From 2⁻² to 2¹⁸. */
+const bucketsPerOctave = 8;
+const lowestOctave = -2;
+const bucketCount = 20 * bucketsPerOctave;
+
+/** Uptime and speed per provider and model over the last hour, in bounded memory and constant time a record. */
+export class LiveSpeed implements LiveReader {
+  readonly #elapsed: () => number;
+  readonly #pairs = new Map<string, Slice[]>();
+
+  constructor(world: Pick<World, 'elapsed'>) {
+    this.#elapsed = () => world.elapsed();
+  }
+
+  /** One attempt that said something of the provider: a refused key or a faulty request says nothing. */
+  attempted(provider: string, model: string, outcome: { isOk: boolean; ttftMs?: number }): void {
+    const slice = this.#slice(provider, model);
+    slice.attempts += 1;
+    if (!outcome.isOk) slice.failures += 1;
+    else if (outcome.ttftMs !== undefined) slice.ttftMs.add(outcome.ttftMs);
+  }
+
+  /** An attempt that went well at first ended badly. */
+  broke(provider: string, model: string): void {
+    this.#slice(provider, model).failures += 1;
+  }
+
+  /** How fast a whole answer came. */
+  finished(provider: string, model: string, tokensPerSecond: number): void {
+    this.#slice(provider, model).tokensPerSecond.add(tokensPerSecond);
+  }
+
+  read(provider: string, model: string): LiveNumbers | null {
+    const oldest = this.#epoch() - sliceCount;
+    const slices = this.#pairs.get(keyOf(provider, model))?.filter((slice) => slice.epoch > oldest) ?? [];
+    const attempts = slices.reduce((sum, slice) => sum + slice.attempts, 0);
+    if (attempts === 0) return null;
+    const failures = slices.reduce((sum, slice) => sum + slice.failures, 0);
+    const ttft = slices.map((slice) => slice.ttftMs);
+    const speed = percentile(
+      slices.map((slice) => slice.tokensPerSecond),
+      0.5,
+    );
+    return {
+      attempts,
+      uptime: Math.max(0, Math.round((1 - failures / attempts) * 10_000) / 10_000),
+      ttftMsP50: rounded(percentile(ttft, 0.5), 0),
+      ttftMsP90: rounded(percentile(ttft, 0.9), 0),
+      tokensPerSecondP50: rounded(speed, 1),
+    };
+  }
+
+  #epoch(): number {
+    return Math.floor(this.#elapsed() / sliceMs);
+  }
+
+  #slice(provider: string, model: string): Slice {
+    const epoch = this.#epoch();
+    const key = keyOf(provider, model);
+    let slices = this.#pairs.get(key);
+    if (slices === undefined) {
+      const [first] = this.#pairs.keys();
+      if (first !== undefined && this.#pairs.size >= pairsMax) this.#pairs.delete(first);
+      slices = [];
+      this.#pairs.set(key, slices);
+    }
+    const place = ((epoch % sliceCount) + sliceCount) % sliceCount;
+    let slice = slices.find((candidate) => candidate.place === place);
+    if (slice === undefined || slice.epoch !== epoch) {
+      if (slice !== undefined) slices.splice(slices.indexOf(slice), 1);
+      slice = {
+        place,
+        epoch,
+        attempts: 0,
+        failures: 0,
+        ttftMs: new Histogram(),
+        tokensPerSecond: new Histogram(),
+      };
+      slices.push(slice);
+    }
+    return slice;
+  }
+}
+
+interface Slice {
+  place: number;
+  epoch: number;
+  attempts: number;
+  failures: number;
+  ttftMs: Histogram;
+  tokensPerSecond: Histogram;
+}
+
+/** Counts of values in buckets that grow by a constant factor. */
+class Histogram {
+  readonly counts = new Uint32Array(bucketCount);
+  total = 0;
+
+  add(value: number): void {
+    const octaves = Math.log2(Math.max(value, Number.MIN_VALUE)) - lowestOctave;
+    const bucket = Math.min(bucketCount - 1, Math.max(0, Math.floor(octaves * bucketsPerOctave)));
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.total += 1;
+  }
+}
+
+function percentile(histograms: Histogram[], part: number): number | null {
+  const total = histograms.reduce((sum, histogram) => sum + histogram.total, 0);
+  if (total === 0) return null;
+  let left = Math.ceil(total * part);
+  for (let bucket = 0; bucket < bucketCount; bucket += 1) {
+    for (const histogram of histograms) left -= histogram.counts[bucket] ?? 0;
+    if (left <= 0) return 2 ** ((bucket + 0.5) / bucketsPerOctave + lowestOctave);
+  }
+  return null;
+}
+
+function rounded(value: number | null, places: number): number | null {
+  return value === null ? null : Math.round(value * 10 ** places) / 10 ** places;
+}
+
+const keyOf = (provider: string, model: string) => `${provider} ${model}`;

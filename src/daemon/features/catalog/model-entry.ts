@@ -1,0 +1,140 @@
+import type {
+  CapabilitiesView,
+  LiveView,
+  ModelEntry,
+  ModelProvider,
+  PricesView,
+} from '../../../shared/contract/models.ts';
+import type { Rate, RateCard, RateRow } from '../../../shared/contract/rates.ts';
+import { formatUsd, type NanoUsd, type Prices, withMargin } from '../../../shared/money.ts';
+import { isoTime } from '../../../shared/time.ts';
+import type { LiveNumbers, LiveReader } from './live-speed.ts';
+import type { Capabilities } from './model-traits.ts';
+import type { Offer, Resolution } from './offer.ts';
+
+/** One model as `/v1/models` shows it. Prices of long inputs, where they differ, are not among the four shown. */
+export function toModelEntry(resolution: Resolution, live: LiveReader): ModelEntry {
+  const { id, offers } = resolution;
+  const measured = offers.map((offer) => live.read(offer.provider, offer.model));
+  const slash = id.indexOf('/');
+  const best = cheapest(offers);
+  return {
+    id,
+    object: 'model',
+    created: 0,
+    owned_by: slash > 0 ? id.slice(0, slash) : (offers[0]?.provider ?? id),
+    service: {
+      name: offers[0]?.title ?? id,
+      description: offers.find((offer) => offer.description !== null)?.description ?? null,
+      context_length: most(offers.map((offer) => offer.contextLength)),
+      max_output_tokens: most(offers.map((offer) => offer.outputTokensMax)),
+      capabilities: toCapabilitiesView(offers[0]?.capabilities),
+      providers: offers.map((offer, place) => toModelProvider(offer, measured[place] ?? null)),
+      prices: best?.prices ? toPricesView(best.prices) : null,
+      live: toLiveView(quickest(measured)),
+    },
+  };
+}
+
+function toModelProvider(offer: Offer, measured: LiveNumbers | null): ModelProvider {
+  return {
+    provider: offer.provider,
+    model: offer.providerModel,
+    available: offer.available,
+    reason: offer.reason,
+    prices: offer.prices ? toPricesView(offer.prices) : null,
+    live: toLiveView(measured),
+  };
+}
+
+/** The list is public and long; prices hardly ever change. */
+const shownPrices = new WeakMap<Prices, PricesView>();
+
+function toPricesView(prices: Prices): PricesView {
+  const known = shownPrices.get(prices);
+  if (known !== undefined) return known;
+  const view = {
+    input: formatUsd(prices.input),
+    cached_input: formatUsd(prices.cachedInput),
+    cache_write: formatUsd(prices.cacheWrite),
+    output: formatUsd(prices.output),
+  };
+  shownPrices.set(prices, view);
+  return view;
+}
+
+function toLiveView(numbers: LiveNumbers | null): LiveView | null {
+  if (numbers === null) return null;
+  return {
+    window: '1h',
+    attempts: numbers.attempts,
+    uptime: numbers.uptime,
+    ttft_ms_p50: numbers.ttftMsP50,
+    ttft_ms_p90: numbers.ttftMsP90,
+    tokens_per_second_p50: numbers.tokensPerSecondP50,
+  };
+}
+
+function toCapabilitiesView(capabilities: Capabilities | undefined): CapabilitiesView {
+  return {
+    input_modalities: [...(capabilities?.inputModalities ?? ['text'])],
+    output_modalities: [...(capabilities?.outputModalities ?? ['text'])],
+    tools: capabilities?.tools ?? null,
+    parallel_tools: capabilities?.parallelTools ?? null,
+    structured_output: capabilities?.structuredOutput ?? null,
+    reasoning: capabilities?.reasoning ?? null,
+    logprobs: capabilities?.logprobs ?? null,
+  };
+}
+
+/** The cheapest offer that can be called; where none can, the cheapest of all. */
+function cheapest(offers: readonly Offer[]): Offer | undefined {
+  const priced = offers.filter((offer) => offer.prices !== null);
+  const callable = priced.filter((offer) => offer.available);
+  const sum = (offer: Offer) => (offer.prices ? offer.prices.input + offer.prices.output : 0);
+  return (callable.length > 0 ? callable : priced).toSorted((a, b) => sum(a) - sum(b))[0];
+}
+
+function quickest(measured: readonly (LiveNumbers | null)[]): LiveNumbers | null {
+  const wait = (numbers: LiveNumbers) => numbers.ttftMsP50 ?? Number.POSITIVE_INFINITY;
+  const some = measured.filter((numbers) => numbers !== null);
+  return some.toSorted((a, b) => wait(a) - wait(b) || b.uptime - a.uptime)[0] ?? null;
+}
+
+function most(numbers: readonly (number | null)[]): number | null {
+  const known = numbers.filter((number) => number !== null);
+  return known.length > 0 ? Math.max(...known) : null;
+}
+
+/** The rate card at `now`, with a margin in millionths (50 000 = 5 %). */
+export function toRateCard(all: readonly Resolution[], marginPpm: number, now: number): RateCard {
+  return {
+    object: 'list',
+    unit: 'USD per million tokens',
+    margin_percent: marginPpm / 10_000,
+    as_of: isoTime(now),
+    data: all.flatMap(({ offers }) => offers.map((offer) => toRateRow(offer, marginPpm))),
+  };
+}
+
+function toRateRow({ model, provider, prices }: Offer, marginPpm: number): RateRow {
+  const rate = (price: NanoUsd | undefined) => (price === undefined ? null : toRate(price, marginPpm));
+  return {
+    model,
+    provider,
+    kind: 'list',
+    input: rate(prices?.input),
+    cached_input: rate(prices?.cachedInput),
+    cache_write: rate(prices?.cacheWrite),
+    output: rate(prices?.output),
+  };
+}
+
+function toRate(price: NanoUsd, marginPpm: number): Rate {
+  const total = withMargin(price, marginPpm);
+  return {
+    provider_usd: formatUsd(price),
+    margin_usd: formatUsd(total - price),
+    total_usd: formatUsd(total),
+  };
+}

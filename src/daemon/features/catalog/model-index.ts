@@ -1,0 +1,112 @@
+import { canonicalName, suffixesOf } from './model-names.ts';
+import { isCurrentModel } from './model-traits.ts';
+import type { ProviderDescription, ProviderKind } from './offer.ts';
+import type { PriceLibrary } from './price-library.ts';
+
+/** Where one model can be had: names only, nothing is priced yet. */
+export interface ModelSlot {
+  id: string;
+  at: { provider: ProviderDescription; providerModel: string }[];
+}
+
+/** Every model by id, and by the other ways to write one. */
+export interface ModelIndex {
+  slots: ReadonlyMap<string, ModelSlot>;
+  byCanonicalName: ReadonlyMap<string, ModelSlot>;
+  /** Shortened ids in their canonical form; more than one slot when the short form is ambiguous. */
+  bySuffix: ReadonlyMap<string, readonly ModelSlot[]>;
+  providers: ReadonlyMap<string, ProviderDescription>;
+}
+
+export const isMaker = (kind: ProviderKind) => kind === 'openai' || kind === 'anthropic' || kind === 'google';
+
+export const isReseller = (kind: ProviderKind) => kind === 'openrouter' || kind === 'vercel';
+
+/** Makers that Vercel's gateway has under the makers' own names. */
+const vercelFamilies = /^(openai|anthropic|google)\//;
+
+/** Lists what each provider has. Resellers come last, so that a model's id is its maker's spelling. */
+export function indexModels(
+  providers: readonly ProviderDescription[],
+  library: PriceLibrary | undefined,
+): ModelIndex {
+  const slots = new Map<string, ModelSlot>();
+  const byCanonicalName = new Map<string, ModelSlot>();
+  const add = (provider: ProviderDescription, id: string, providerModel: string) => {
+    const canonical = canonicalName(id);
+    const same = slots.get(id) ?? byCanonicalName.get(canonical);
+    if (same !== undefined && !same.at.some((place) => place.provider === provider)) {
+      same.at.push({ provider, providerModel });
+    } else if (!slots.has(id)) {
+      // Two names of one provider are two models, however alike they are.
+      const slot = { id, at: [{ provider, providerModel }] };
+      slots.set(id, slot);
+      if (same === undefined) byCanonicalName.set(canonical, slot);
+    }
+  };
+  for (const provider of providers.filter(({ kind }) => !isReseller(kind))) {
+    for (const name of namesOf(provider, library)) add(provider, idOf(provider, name), name);
+  }
+  for (const provider of providers.filter(({ kind }) => isReseller(kind))) {
+    const makersOwn = [...slots.values()];
+    for (const name of resoldNames(provider, library, makersOwn)) {
+      // Without a key for it, what only a reseller has would be hundreds of lines that nobody can use.
+      if (provider.available || byCanonicalName.has(canonicalName(name))) add(provider, name, name);
+    }
+  }
+  return {
+    slots,
+    byCanonicalName,
+    bySuffix: indexSuffixes(slots),
+    providers: new Map(providers.map((provider) => [provider.name, provider])),
+  };
+}
+
+/** The catalog's id of a model that is not resold. */
+export function idOf(provider: ProviderDescription, name: string): string {
+  if (provider.kind === 'simulator') return name.startsWith('sim/') ? name : `sim/${name}`;
+  return isMaker(provider.kind) ? `${provider.kind}/${name}` : `${provider.name}/${name}`;
+}
+
+function namesOf(provider: ProviderDescription, library: PriceLibrary | undefined): readonly string[] {
+  if (provider.models !== undefined && provider.models !== '*') return provider.models;
+  const told = Object.keys(provider.details ?? {});
+  if (!isMaker(provider.kind)) return told;
+  const names = told.length > 0 ? told : (library?.names(provider.kind) ?? []);
+  return names.filter((name) => isCurrentModel(provider.kind, name));
+}
+
+function resoldNames(
+  provider: ProviderDescription,
+  library: PriceLibrary | undefined,
+  makersOwn: readonly ModelSlot[],
+): readonly string[] {
+  if (provider.models !== undefined && provider.models !== '*') return provider.models;
+  const told = Object.keys(provider.details ?? {});
+  if (told.length > 0) return told;
+  if (provider.kind === 'openrouter') {
+    return (library?.names('openrouter') ?? []).filter((id) => id.includes('/') && isCurrentModel('', id));
+  }
+  return makersOwn.filter(({ id }) => vercelFamilies.test(id)).map(({ id }) => resellerSpelling(id));
+}
+
+/** Resellers write the versions of Anthropic's models with a dot. */
+export function resellerSpelling(id: string): string {
+  if (!id.startsWith('anthropic/')) return id;
+  return id
+    .replace(/-latest$/, '')
+    .replace(/-0$/, '')
+    .replace(/-(\d)-(\d)(?=-|$)/, '-$1.$2');
+}
+
+function indexSuffixes(slots: ReadonlyMap<string, ModelSlot>): Map<string, ModelSlot[]> {
+  const bySuffix = new Map<string, ModelSlot[]>();
+  for (const slot of slots.values()) {
+    for (const suffix of suffixesOf(slot.id).map(canonicalName)) {
+      const others = bySuffix.get(suffix);
+      if (others) others.push(slot);
+      else bySuffix.set(suffix, [slot]);
+    }
+  }
+  return bySuffix;
+}

@@ -1,0 +1,78 @@
+/** Names longer than this are not compared with others: no model has one. */
+const comparedCharsMax = 100;
+
+/**
+ * What two spellings of one model share: makers write `claude-opus-4-5`, resellers `claude-opus-4.5`, and `-latest` or
+ * a closing `-0` adds nothing.
+ */
+export function canonicalName(id: string): string {
+  return id
+    .toLowerCase()
+    .replaceAll('.', '-')
+    .replace(/-latest$/, '')
+    .replace(/^((?:.*\/)?claude-[a-z]+-\d+)-0$/, '$1');
+}
+
+/** `groq/openai/gpt-oss-20b` → `openai/gpt-oss-20b`, `gpt-oss-20b`: what the id may be shortened to. */
+export function suffixesOf(id: string): string[] {
+  const suffixes: string[] = [];
+  for (let slash = id.indexOf('/'); slash >= 0; slash = id.indexOf('/', slash + 1)) {
+    suffixes.push(id.slice(slash + 1));
+  }
+  return suffixes;
+}
+
+/** Up to three ids that somebody who wrote `name` may have meant, the likeliest first. */
+export function nearestNames(name: string, ids: Iterable<string>): string[] {
+  if (name.length > comparedCharsMax) return [];
+  const wanted = plain(name);
+  const short = plain(name.slice(name.lastIndexOf('/') + 1));
+  if (short === '') return [];
+  const farthest = Math.max(2, Math.floor(short.length / 3));
+  const found: { id: string; distance: number }[] = [];
+  for (const id of ids) {
+    const last = plain(id.slice(id.lastIndexOf('/') + 1));
+    const distance = Math.min(
+      editDistance(wanted, plain(id), farthest),
+      // A slip in the family weighs less than one in the name, but the right family still wins.
+      editDistance(short, last, farthest) + 0.5,
+      last.startsWith(short) ? 1.5 : Number.POSITIVE_INFINITY,
+    );
+    if (distance <= farthest) found.push({ id, distance });
+  }
+  found.sort((a, b) => a.distance - b.distance || a.id.length - b.id.length || (a.id < b.id ? -1 : 1));
+  return found.slice(0, 3).map(({ id }) => id);
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9/]/g, '');
+}
+
+/** Insertions, deletions, changes and swaps of neighbours between two names; infinite once past `most`. */
+function editDistance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY;
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    let least = row;
+    for (let column = 1; column <= b.length; column += 1) {
+      const isSame = a[row - 1] === b[column - 1];
+      let distance = Math.min(
+        at(above, column) + 1,
+        at(current, column - 1) + 1,
+        at(above, column - 1) + (isSame ? 0 : 1),
+      );
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (isSwap) distance = Math.min(distance, at(before, column - 2) + 1);
+      current.push(distance);
+      least = Math.min(least, distance);
+    }
+    if (least > most) return Number.POSITIVE_INFINITY;
+    before = above;
+    above = current;
+  }
+  return at(above, b.length);
+}
+
+const at = (row: number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;

@@ -1,0 +1,145 @@
+/**
+ * What the price library does not tell: longest answers and abilities, by family of models. Sources: OpenAI's model
+ * pages (developers.openai.com/api/docs/models), Anthropic's models overview (platform.claude.com/docs), Google's
+ * Gemini models page (ai.google.dev/gemini-api/docs/models).
+ */
+
+import { ownValue } from './own-value.ts';
+
+export type Modality = 'text' | 'image' | 'file' | 'audio' | 'video';
+
+/** What a model can do; null where nobody knows, and then a request that needs it is tried. */
+export interface Capabilities {
+  inputModalities: readonly Modality[] | null;
+  outputModalities: readonly Modality[];
+  tools: boolean | null;
+  parallelTools: boolean | null;
+  structuredOutput: boolean | null;
+  reasoning: boolean | null;
+  logprobs: boolean | null;
+}
+
+export interface ModelTraits {
+  capabilities: Capabilities;
+  /** In tokens; null where nobody knows. */
+  outputTokensMax: number | null;
+  /** Used where the price library has none. */
+  contextLength: number | null;
+}
+
+export const unknownCapabilities: Capabilities = {
+  inputModalities: null,
+  outputModalities: ['text'],
+  tools: null,
+  parallelTools: null,
+  structuredOutput: null,
+  reasoning: null,
+  logprobs: null,
+};
+
+export const unknownTraits: ModelTraits = {
+  capabilities: unknownCapabilities,
+  outputTokensMax: null,
+  contextLength: null,
+};
+
+interface Row {
+  /** Of the name after the family, dots written as dashes. The first row that fits counts. */
+  name: RegExp;
+  outputTokensMax: number;
+  contextLength?: number;
+  input: readonly Modality[];
+  /** Beside text: t tools, p parallel tools, s structured output, r reasoning, l log probabilities. */
+  abilities: string;
+}
+
+const text: readonly Modality[] = ['text'];
+const images: readonly Modality[] = ['text', 'image'];
+const documents: readonly Modality[] = ['text', 'image', 'file'];
+const media: readonly Modality[] = ['text', 'image', 'file', 'audio', 'video'];
+
+const openai: Row[] = [
+  { name: /^gpt-3-5/, outputTokensMax: 4_096, input: text, abilities: 'tpl' },
+  { name: /^gpt-4-turbo/, outputTokensMax: 4_096, input: images, abilities: 'tpl' },
+  { name: /^gpt-4-1/, outputTokensMax: 32_768, input: documents, abilities: 'tpsl' },
+  { name: /^gpt-4o-2024-05-13/, outputTokensMax: 4_096, input: images, abilities: 'tpl' },
+  { name: /^gpt-4o/, outputTokensMax: 16_384, input: documents, abilities: 'tpsl' },
+  { name: /^gpt-4(-0613)?$/, outputTokensMax: 8_192, contextLength: 8_192, input: text, abilities: 'tpl' },
+  { name: /^o3-mini/, outputTokensMax: 100_000, input: text, abilities: 'tpsr' },
+  { name: /^o(1|3|4-mini)/, outputTokensMax: 100_000, input: documents, abilities: 'tpsr' },
+  { name: /^gpt-5-pro/, outputTokensMax: 272_000, input: images, abilities: 'tpsr' },
+  {
+    name: /^gpt-5(-\d)?-chat/,
+    outputTokensMax: 16_384,
+    contextLength: 128_000,
+    input: images,
+    abilities: 'tps',
+  },
+  { name: /^gpt-[5-9]/, outputTokensMax: 128_000, input: documents, abilities: 'tpsr' },
+];
+
+const anthropic: Row[] = [
+  { name: /^claude-3-(haiku|opus|sonnet)/, outputTokensMax: 4_096, input: images, abilities: 'tps' },
+  { name: /^claude-3-5/, outputTokensMax: 8_192, input: documents, abilities: 'tps' },
+  { name: /^claude-3-7/, outputTokensMax: 64_000, input: documents, abilities: 'tpsr' },
+  { name: /^claude-opus-4(-[01])?(-\d{8})?$/, outputTokensMax: 32_000, input: documents, abilities: 'tpsr' },
+  { name: /^claude-opus-4-[6-9]/, outputTokensMax: 128_000, input: documents, abilities: 'tpsr' },
+  { name: /^claude-[a-z]+-4/, outputTokensMax: 64_000, input: documents, abilities: 'tpsr' },
+  { name: /^claude-[a-z]+-[5-9]/, outputTokensMax: 128_000, input: documents, abilities: 'tpsr' },
+];
+
+const google: Row[] = [
+  { name: /^gemini-2-0/, outputTokensMax: 8_192, input: media, abilities: 'tps' },
+  {
+    name: /^gemini-(2-5|[3-9])/,
+    outputTokensMax: 65_536,
+    contextLength: 1_048_576,
+    input: media,
+    abilities: 'tpsr',
+  },
+  { name: /^gemma-3/, outputTokensMax: 8_192, input: images, abilities: '' },
+  { name: /^gemma-[4-9]/, outputTokensMax: 32_768, input: images, abilities: 'tpsr' },
+];
+
+const families: Readonly<Record<string, readonly Row[]>> = { openai, anthropic, google };
+
+/** What is known of `name` in `family`; unknown names of known families are unknown too. */
+export function traitsOf(family: string, name: string): ModelTraits {
+  const dashed = name.toLowerCase().replaceAll('.', '-');
+  const row = ownValue(families, family)?.find((candidate) => candidate.name.test(dashed));
+  if (!row || specialised.test(dashed)) return unknownTraits;
+  const can = (letter: string) => row.abilities.includes(letter);
+  return {
+    outputTokensMax: row.outputTokensMax,
+    contextLength: row.contextLength ?? null,
+    capabilities: {
+      inputModalities: row.input,
+      outputModalities: text,
+      tools: can('t'),
+      parallelTools: can('p'),
+      structuredOutput: can('s'),
+      reasoning: can('r'),
+      logprobs: can('l'),
+    },
+  };
+}
+
+/** Models that speak, draw, listen or embed and so answer on other endpoints than these, and ones for other hosts. */
+const specialised =
+  /audio|realtime|image|tts|transcribe|whisper|embedding|moderation|live|search|instruct|computer|vision|omni|maas/;
+
+/** Chat models of each maker that are still served; the price library keeps retired ones too. */
+const current: Readonly<Record<string, RegExp>> = {
+  openai:
+    /^(gpt-(3-5-turbo|4|4-turbo|4-1|4o|[5-9])|o1(?!-mini|-preview)|o[3-9])(?!-0\d{3}|-1106|-16k|-32k|-5-preview)(-|$)/,
+  anthropic: /^claude-[a-z]+-[4-9]/,
+  google: /^(gemini-(2-5|[3-9])|gemma-[3-9])/,
+};
+
+/** Whether a name that the price library has for a family belongs in the catalog. */
+export function isCurrentModel(family: string, name: string): boolean {
+  const dashed = name.toLowerCase().replaceAll('.', '-');
+  const pattern = ownValue(current, family);
+  if (pattern !== undefined && !pattern.test(dashed)) return false;
+  return !specialised.test(dashed) && !/^ft:|:(batch|extended|beta)$/.test(name);
+}

@@ -1,0 +1,185 @@
+import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
+import type { Prices, PriceTier } from '../../../shared/money.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { freePrices, nanoFromDecimal } from './exact-price.ts';
+
+/** What the library says of one model at one source of prices. */
+export interface PricedModel {
+  /** The library's own name for it. */
+  name: string;
+  title: string | undefined;
+  description: string | undefined;
+  contextLength: number | undefined;
+  /** Null when its price is unknown, or has parts that are not paid by the token. */
+  prices: Prices | null;
+  /** Whether the price depends on the date or the time of day. */
+  isConditional: boolean;
+}
+
+/** List prices of the world's providers. A source is the library's name for one of them: `openai`, `groq`. */
+export interface PriceLibrary {
+  /** The names of text models that have a price. */
+  names(source: string): string[];
+  find(source: string, model: string, now: number): PricedModel | undefined;
+  /** The source that a base URL belongs to. */
+  sourceOf(baseUrl: string): string | undefined;
+}
+
+type FindProvider = (options: { providerId?: string; providerApiUrl?: string }) => Provider | undefined;
+
+/** Loads the library's code and data, about 20 ms: do it after listening. */
+export async function loadPriceLibrary(): Promise<PriceLibrary> {
+  const { findProvider } = await import('@pydantic/genai-prices');
+  return priceLibrary(findProvider);
+}
+
+/** The library over any set of providers, for tests. */
+export function priceLibrary(findProvider: FindProvider): PriceLibrary {
+  return {
+    names: (source) =>
+      (findProvider({ providerId: source })?.models ?? [])
+        .filter((model) => !model.deprecated && isTextModel(model))
+        .map((model) => model.id),
+    find: (source, model, now) => {
+      const provider = findProvider({ providerId: source });
+      if (!provider) return undefined;
+      const found = findModel(provider, model);
+      if (found) return describe(found, now);
+      for (const id of provider.fallback_model_providers ?? []) {
+        const fallback = findProvider({ providerId: id });
+        const info = fallback && findModel(fallback, model);
+        if (info) return describe(info, now);
+      }
+      return undefined;
+    },
+    sourceOf: (baseUrl) => findProvider({ providerApiUrl: baseUrl })?.id,
+  };
+}
+
+function describe(model: ModelInfo, now: number): PricedModel {
+  return {
+    name: model.id,
+    title: model.name,
+    description: model.description,
+    contextLength: model.context_window,
+    prices: pricesOf(model, now),
+    isConditional: Array.isArray(model.prices),
+  };
+}
+
+function isTextModel(model: ModelInfo): boolean {
+  const price = Array.isArray(model.prices) ? model.prices.at(-1)?.prices : model.prices;
+  if (price === undefined) return false;
+  return (price.input_mtok !== undefined && price.output_mtok !== undefined) || isFreeVariant(model);
+}
+
+/** OpenRouter's `…:free` variants have no prices in the library because they cost nothing. */
+function isFreeVariant(model: ModelInfo): boolean {
+  return model.id.endsWith(':free') && !Array.isArray(model.prices) && Object.keys(model.prices).length === 0;
+}
+
+function findModel(provider: Provider, name: string): ModelInfo | undefined {
+  const wanted = name.toLowerCase();
+  const exact = provider.models.find((model) => equalsSome(model.match, wanted));
+  if (exact) return exact;
+  // A prefix of the library also covers models that came out after it: they have other prices.
+  return provider.models.find(
+    (model) => matches(model.match, wanted) && versionOf(model.id) === versionOf(wanted),
+  );
+}
+
+function equalsSome(logic: MatchLogic, name: string): boolean {
+  if ('equals' in logic) return logic.equals.toLowerCase() === name;
+  return 'or' in logic && logic.or.some((part) => equalsSome(part, name));
+}
+
+function matches(logic: MatchLogic, name: string): boolean {
+  if ('or' in logic) return logic.or.some((part) => matches(part, name));
+  if ('and' in logic) return logic.and.every((part) => matches(part, name));
+  if ('equals' in logic) return logic.equals.toLowerCase() === name;
+  if ('starts_with' in logic) return name.startsWith(logic.starts_with.toLowerCase());
+  if ('ends_with' in logic) return name.endsWith(logic.ends_with.toLowerCase());
+  if ('contains' in logic) return name.includes(logic.contains.toLowerCase());
+  return new RegExp(logic.regex).test(name);
+}
+
+/** `claude-sonnet-4-5-20250929` → `4.5`: the numbers of a name without dates, revisions and closing zeros. */
+function versionOf(name: string): string {
+  const undated = name
+    .replace(/[-@]\d{4}-\d{2}-\d{2}\b/g, '')
+    .replace(/[-@]\d{2}-(20\d{2}|\d{2})\b/g, '')
+    .replace(/[-@]20\d{6}\b/g, '')
+    .replace(/-\d{3}\b/g, '');
+  const numbers = undated.match(/\d+/g) ?? [];
+  while (numbers.length > 1 && numbers.at(-1) === '0') numbers.pop();
+  return numbers.join('.');
+}
+
+function pricesOf(model: ModelInfo, now: number): Prices | null {
+  if (isFreeVariant(model)) return freePrices;
+  return convert(Array.isArray(model.prices) ? priceAt(model.prices, now) : model.prices);
+}
+
+/**
+ * The last price whose condition holds; the first has none. `end_time` is not part of its span. Undefined when a time
+ * is not in UTC: no known price has one, and guessing would bill wrongly.
+ */
+function priceAt(prices: Exclude<ModelInfo['prices'], ModelPrice>, now: number): ModelPrice | undefined {
+  const text = isoTime(now);
+  const time = text.slice(11, 19);
+  let price: ModelPrice | undefined;
+  for (const { constraint, prices: candidate } of prices) {
+    if (constraint === undefined) price = candidate;
+    else if (constraint.type === 'start_date') {
+      if (text >= constraint.start_date) price = candidate;
+    } else {
+      if (!constraint.start_time.endsWith('Z') || !constraint.end_time.endsWith('Z')) return undefined;
+      const [start, end] = [constraint.start_time.slice(0, 8), constraint.end_time.slice(0, 8)];
+      const isWithin = end < start ? time >= start || time < end : time >= start && time < end;
+      if (isWithin) price = candidate;
+    }
+  }
+  return price;
+}
+
+type Price = ModelPrice[string];
+
+function convert(price: ModelPrice | undefined): Prices | null {
+  // A fee a request cannot be told in prices per token, and a price that is too low is worse than none.
+  if (price === undefined || price.requests_kcount) return null;
+  const { input_mtok: input, output_mtok: output } = price;
+  if (input === undefined || output === undefined) return null;
+  const parts = [input, price.cache_read_mtok ?? input, price.cache_write_mtok ?? input, output];
+  const base = level(parts, -1);
+  if (!base) return null;
+  const starts = new Set(parts.flatMap((part) => (typeof part === 'object' ? part.tiers : [])).map(startOf));
+  const tiers: PriceTier[] = [];
+  for (const aboveInputTokens of [...starts].sort((a, b) => a - b)) {
+    const prices = level(parts, aboveInputTokens);
+    if (!prices) return null;
+    tiers.push({ aboveInputTokens, ...prices });
+  }
+  return tiers.length > 0 ? { ...base, tiers } : base;
+}
+
+const startOf = (tier: { start: number }) => tier.start;
+
+function level(parts: Price[], start: number): Omit<Prices, 'tiers'> | undefined {
+  const [input, cachedInput, cacheWrite, output] = parts.map((part) => nanoAt(part, start));
+  if (input === undefined || cachedInput === undefined) return undefined;
+  if (cacheWrite === undefined || output === undefined) return undefined;
+  return { input, cachedInput, cacheWrite, output };
+}
+
+function nanoAt(price: Price, start: number): number | undefined {
+  if (price === undefined || typeof price === 'number') return nanoFromDecimal(price ?? '');
+  let decimal = price.base;
+  let from = -1;
+  for (const tier of price.tiers) {
+    if (tier.start <= start && tier.start > from) {
+      decimal = tier.price;
+      from = tier.start;
+    }
+  }
+  return nanoFromDecimal(decimal);
+}

@@ -1,0 +1,88 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { idOf, isMaker, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
+import { canonicalName, nearestNames } from './model-names.ts';
+import type { ProviderDescription } from './offer.ts';
+
+/** What a message repeats of a name at most. */
+const shownCharsMax = 120;
+
+/**
+ * Finds a model by, in this order: its id in any spelling; a provider's name before a model's (`openrouter/…`, `groq/…`),
+ * which pins that provider; a suffix that is unique among the models that can be called, or among all. A name that a
+ * provider does not list is forwarded where the provider takes any name and `canForward` says so.
+ */
+export function resolveName(
+  name: string,
+  index: ModelIndex,
+  canForward: (provider: ProviderDescription) => boolean,
+): ModelSlot {
+  const canonical = canonicalName(name);
+  const exact = index.slots.get(name) ?? index.byCanonicalName.get(canonical);
+  if (exact) return exact;
+  const pinned = resolvePinned(name, index, canForward);
+  if (pinned) return pinned;
+  const bySuffix = index.bySuffix.get(canonical) ?? [];
+  const callable = bySuffix.filter((slot) => slot.at.some(({ provider }) => provider.available));
+  const [only, second] = callable.length > 0 ? callable : bySuffix;
+  if (only && !second) return only;
+  const forwarded = bySuffix.length === 0 ? forwardToReseller(name, index, canForward) : undefined;
+  if (forwarded) return forwarded;
+  throw notFound(name, bySuffix, index);
+}
+
+function resolvePinned(
+  name: string,
+  index: ModelIndex,
+  canForward: (provider: ProviderDescription) => boolean,
+): ModelSlot | undefined {
+  const slash = name.indexOf('/');
+  const rest = name.slice(slash + 1);
+  const provider = slash > 0 && rest !== '' ? index.providers.get(name.slice(0, slash)) : undefined;
+  if (provider === undefined) return undefined;
+  if (isReseller(provider.kind)) {
+    const slot = index.slots.get(rest) ?? index.byCanonicalName.get(canonicalName(rest));
+    const place = slot?.at.find((candidate) => candidate.provider === provider);
+    if (slot && place) return { id: slot.id, at: [place] };
+  }
+  const takesAnyName = provider.models === undefined || provider.models === '*';
+  if (!takesAnyName || provider.kind === 'simulator' || !canForward(provider)) return undefined;
+  const id = isReseller(provider.kind) ? rest : idOf(provider, rest);
+  return { id, at: [{ provider, providerModel: rest }] };
+}
+
+/** `models: ["*"]` on a reseller takes every `family/name` that no other provider answers for. */
+function forwardToReseller(
+  name: string,
+  index: ModelIndex,
+  canForward: (provider: ProviderDescription) => boolean,
+): ModelSlot | undefined {
+  const family = name.slice(0, Math.max(0, name.indexOf('/')));
+  if (family === '' || index.providers.get(family)?.kind === 'simulator') return undefined;
+  const at = [...index.providers.values()]
+    .filter((provider) => isReseller(provider.kind) && provider.models === '*' && canForward(provider))
+    .map((provider) => ({ provider, providerModel: name }));
+  return at.length > 0 ? { id: name, at } : undefined;
+}
+
+function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIndex): ApiError {
+  const shown = name.length > shownCharsMax ? `${name.slice(0, shownCharsMax)}…` : name;
+  if (candidates.length > 1) {
+    const ids = candidates.slice(0, 5).map(({ id }) => id);
+    return new ApiError('model_not_found', {
+      param: 'model',
+      message: `“${shown}” may be any of ${ids.join(', ')}: write the whole id.`,
+      extra: { nearest: ids },
+    });
+  }
+  const nearest = nearestNames(name, index.slots.keys());
+  const family = index.providers.get(name.slice(0, Math.max(0, name.indexOf('/'))));
+  const isWaiting = family !== undefined && isMaker(family.kind) && !family.available;
+  const advice =
+    nearest.length > 0 ? `Near it: ${nearest.join(', ')}.` : 'GET /v1/models lists those that there are.';
+  const remedy = isWaiting && family.reason ? ` ${family.name} is not available: ${family.reason}.` : '';
+  return new ApiError('model_not_found', {
+    param: 'model',
+    message: `There is no model “${shown}”. ${advice}${remedy}`,
+    extra: { nearest },
+  });
+}

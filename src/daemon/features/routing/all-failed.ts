@@ -1,0 +1,90 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../inference/index.ts';
+
+/** One try to have a call answered, in its wire form. `status` is the provider's, 0 when it gave none. */
+export interface Attempt {
+  provider: string;
+  model: string;
+  status: number;
+  error_code: string | null;
+  ms: number;
+}
+
+const retryAfterSecondsDefault = 5;
+const retryAfterSecondsMax = 60;
+
+const errorCodes: Readonly<Record<UpstreamFailureKind, string>> = {
+  caller: 'invalid_request',
+  'unknown-model': 'model_not_found',
+  authentication: 'authentication',
+  billing: 'billing',
+  'rate-limited': 'rate_limited',
+  server: 'server_error',
+  timeout: 'timeout',
+  network: 'network',
+  broken: 'broken_answer',
+};
+
+const sentences: Readonly<Record<string, string>> = {
+  authentication: 'did not accept the key: check it',
+  billing: 'says that the account is out of money: add credit there',
+  rate_limited: 'limits the rate',
+  model_not_found: 'has no such model',
+  server_error: 'failed',
+  timeout: 'did not answer in time',
+  network: 'could not be reached',
+  broken_answer: 'broke off its answer',
+};
+
+/** The code of an attempt that failed. */
+export function errorCodeOf(failure: UpstreamFailure): string {
+  return errorCodes[failure.kind];
+}
+
+/** The provider found fault with the request itself: so would any other. */
+export function callerFault(failure: UpstreamFailure, attempts: readonly Attempt[]): ApiError {
+  const { code = 'invalid_request', param = null, publicMessage } = failure.details;
+  return new ApiError(code, {
+    param,
+    message: publicMessage ?? 'The provider found the request not valid.',
+    extra: { attempts },
+    cause: failure,
+  });
+}
+
+/** What the caller is told when no route answered. */
+export function allFailed(
+  model: string,
+  failures: readonly UpstreamFailure[],
+  attempts: readonly Attempt[],
+): ApiError {
+  const every = (kind: UpstreamFailureKind) =>
+    failures.length > 0 && failures.every((failure) => failure.kind === kind);
+  const cause = failures.at(-1);
+  if (every('rate-limited')) {
+    const waits = failures.map(({ details }) => details.retryAfterSeconds ?? retryAfterSecondsDefault);
+    return new ApiError('rate_limited', {
+      message: `Every provider of ${model} limits the rate.`,
+      retryAfterSeconds: Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(Math.min(...waits)))),
+      extra: { attempts },
+      cause,
+    });
+  }
+  if (every('unknown-model')) {
+    return new ApiError('model_not_found', {
+      param: 'model',
+      message: `There is no model “${model}”: ${attempts.map(({ provider }) => provider).join(', ')} does not know it.`,
+      extra: { attempts },
+      cause,
+    });
+  }
+  const told = attempts.map(({ provider, status, error_code: code }) => {
+    const what = sentences[code ?? ''] ?? 'failed';
+    return `${provider} ${what}${status > 0 ? ` (${status})` : ''}`;
+  });
+  return new ApiError('upstream_failed', {
+    message: `Every provider tried failed: ${[...new Set(told)].join('; ')}.`,
+    extra: { attempts },
+    cause,
+  });
+}

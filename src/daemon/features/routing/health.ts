@@ -1,0 +1,197 @@
+import type { World } from '../../world.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../inference/index.ts';
+
+/** What health is kept of: an account at a provider, and one model there. */
+export interface Target {
+  /** Whose key is used: the provider's name for the host's own account, else that and the workspace. */
+  account: string;
+  provider: string;
+  /** The model's name at the provider. */
+  providerModel: string;
+}
+
+export type BenchReason = 'authentication' | 'billing' | 'rate-limited' | 'unknown-model' | 'failing';
+
+/**
+ * `ready`, or benched: `refused` (the key or the account) is not tried at all, `last-resort` (rate limited, failing,
+ * without the model) only after all others, `probe` is failing and due for one try.
+ */
+export type Standing =
+  | { state: 'ready' | 'probe' }
+  | { state: 'refused' | 'last-resort'; reason: BenchReason; retryAfterMs: number };
+
+export interface HealthReader {
+  standing(target: Target): Standing;
+}
+
+export interface Bench {
+  account: string;
+  provider: string;
+  /** Undefined when every model of the account is meant. */
+  providerModel: string | undefined;
+  reason: BenchReason;
+  retryAfterMs: number;
+}
+
+const refusedMs = 5 * 60_000;
+const unknownModelMs = 5 * 60_000;
+const rateLimitedMs = 5_000;
+export const rateLimitedMsMax = 60_000;
+/** The breaker opens after this many failures in a row within this time, and lets one call try each `probeMs`. */
+const breakerFailures = 5;
+const breakerWindowMs = 10_000;
+const probeMs = 15_000;
+/** Entries kept at most; accounts of workspaces come and go. */
+const entriesMax = 5_000;
+
+interface Breaker {
+  /** Times of the latest failures in a row, oldest first. */
+  failuresAt: number[];
+  /** Set while the breaker is open. */
+  nextProbeAt: number | undefined;
+}
+
+interface Until {
+  reason: BenchReason;
+  until: number;
+  target: Target;
+}
+
+const ready: Standing = { state: 'ready' };
+const probe: Standing = { state: 'probe' };
+
+/** Remembers who did not answer, so that calls go elsewhere meanwhile. Kept in memory: a restart forgives all. */
+export class Health implements HealthReader {
+  readonly #elapsed: () => number;
+  readonly #onBench: ((bench: Bench) => void) | undefined;
+  readonly #accounts = new Map<string, Until>();
+  readonly #models = new Map<string, Until>();
+  readonly #breakers = new Map<string, Breaker & { target: Target }>();
+
+  constructor(world: Pick<World, 'elapsed'>, options: { onBench?: (bench: Bench) => void } = {}) {
+    this.#elapsed = () => world.elapsed();
+    this.#onBench = options.onBench;
+  }
+
+  standing(target: Target): Standing {
+    const now = this.#elapsed();
+    const account = this.#accounts.get(target.account);
+    if (account !== undefined && account.until > now) return benched('refused', account, now);
+    const model = this.#models.get(modelKey(target));
+    if (model !== undefined && model.until > now) return benched('last-resort', model, now);
+    const nextProbeAt = this.#breakers.get(breakerKey(target))?.nextProbeAt;
+    if (nextProbeAt === undefined) return ready;
+    if (nextProbeAt <= now) return probe;
+    return { state: 'last-resort', reason: 'failing', retryAfterMs: nextProbeAt - now };
+  }
+
+  /** Takes the one try that a failing model is due for; false when another call took it first. */
+  takeProbe(target: Target): boolean {
+    if (this.standing(target).state !== 'probe') return false;
+    const breaker = this.#breakers.get(breakerKey(target));
+    if (breaker !== undefined) breaker.nextProbeAt = this.#elapsed() + probeMs;
+    return true;
+  }
+
+  succeeded(target: Target): void {
+    if (this.#breakers.size > 0) this.#breakers.delete(breakerKey(target));
+    if (this.#models.size > 0) this.#models.delete(modelKey(target));
+    if (this.#accounts.size > 0) this.#accounts.delete(target.account);
+  }
+
+  failed(target: Target, failure: UpstreamFailure): void {
+    const now = this.#elapsed();
+    const reason = benchReasons[failure.kind];
+    if (reason === undefined) return;
+    if (reason === 'failing') {
+      this.#countFailure(target, now);
+      return;
+    }
+    const { key, entries } =
+      reason === 'authentication' || reason === 'billing'
+        ? { key: target.account, entries: this.#accounts }
+        : { key: modelKey(target), entries: this.#models };
+    const until = now + benchMs(reason, failure.details.retryAfterSeconds);
+    const isNew = (entries.get(key)?.until ?? 0) <= now;
+    keep(entries, key, { reason, until, target });
+    if (isNew) this.#tell(target, reason, until - now);
+  }
+
+  /** Forgets what an account was benched for: its key was changed. */
+  forgive(account: string): void {
+    this.#accounts.delete(account);
+    for (const [key, { target }] of this.#models) if (target.account === account) this.#models.delete(key);
+  }
+
+  /** Everyone who is benched now. */
+  benches(): Bench[] {
+    const now = this.#elapsed();
+    const timed = [...this.#accounts.values(), ...this.#models.values()]
+      .filter(({ until }) => until > now)
+      .map(({ reason, target, until }) => toBench(target, reason, until - now));
+    const failing = [...this.#breakers.values()].flatMap(({ nextProbeAt, target }) =>
+      nextProbeAt === undefined ? [] : [toBench(target, 'failing', Math.max(0, nextProbeAt - now))],
+    );
+    return [...timed, ...failing];
+  }
+
+  #countFailure(target: Target, now: number): void {
+    const key = breakerKey(target);
+    const breaker = this.#breakers.get(key) ?? { failuresAt: [], nextProbeAt: undefined, target };
+    if (breaker.nextProbeAt !== undefined) {
+      breaker.nextProbeAt = now + probeMs;
+      return;
+    }
+    breaker.failuresAt.push(now);
+    if (breaker.failuresAt.length > breakerFailures) breaker.failuresAt.shift();
+    const [oldest = now] = breaker.failuresAt;
+    if (breaker.failuresAt.length === breakerFailures && now - oldest <= breakerWindowMs) {
+      breaker.nextProbeAt = now + probeMs;
+      this.#tell(target, 'failing', probeMs);
+    }
+    keep(this.#breakers, key, breaker);
+  }
+
+  #tell(target: Target, reason: BenchReason, retryAfterMs: number): void {
+    this.#onBench?.(toBench(target, reason, retryAfterMs));
+  }
+}
+
+const benchReasons: Readonly<Record<UpstreamFailureKind, BenchReason | undefined>> = {
+  caller: undefined,
+  'unknown-model': 'unknown-model',
+  authentication: 'authentication',
+  billing: 'billing',
+  'rate-limited': 'rate-limited',
+  server: 'failing',
+  timeout: 'failing',
+  network: 'failing',
+  broken: 'failing',
+};
+
+function benchMs(reason: BenchReason, retryAfterSeconds: number | undefined): number {
+  if (reason === 'unknown-model') return unknownModelMs;
+  if (reason !== 'rate-limited') return refusedMs;
+  if (retryAfterSeconds === undefined || !Number.isFinite(retryAfterSeconds)) return rateLimitedMs;
+  return Math.min(rateLimitedMsMax, Math.max(1_000, retryAfterSeconds * 1_000));
+}
+
+function benched(state: 'refused' | 'last-resort', { reason, until }: Until, now: number): Standing {
+  return { state, reason, retryAfterMs: until - now };
+}
+
+function toBench(target: Target, reason: BenchReason, retryAfterMs: number): Bench {
+  const isAccount = reason === 'authentication' || reason === 'billing';
+  const { account, provider, providerModel } = target;
+  return { account, provider, providerModel: isAccount ? undefined : providerModel, reason, retryAfterMs };
+}
+
+function keep<T>(entries: Map<string, T>, key: string, entry: T): void {
+  const [oldest] = entries.keys();
+  if (oldest !== undefined && entries.size >= entriesMax && !entries.has(key)) entries.delete(oldest);
+  entries.set(key, entry);
+}
+
+/** Rate limits are an account's, for one model; a model fails for everyone alike. */
+const modelKey = (target: Target) => `${target.account} ${target.providerModel}`;
+const breakerKey = (target: Target) => `${target.provider} ${target.providerModel}`;

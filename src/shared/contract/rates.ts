@@ -1,0 +1,43 @@
+import { type Static, Type } from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { everyone, nullable, Timestamp, Usd } from './vocabulary.ts';
+
+/** One price: what the provider takes, what the host adds, and their sum. */
+export const Rate = Type.Object({ provider_usd: Usd, margin_usd: Usd, total_usd: Usd });
+
+/** What one provider’s offer of one model costs; null where nobody knows. */
+export const RateRow = Type.Object({
+  model: Type.String(),
+  provider: Type.String(),
+  kind: Type.Literal('list'),
+  input: nullable(Rate),
+  cached_input: nullable(Rate),
+  cache_write: nullable(Rate),
+  output: nullable(Rate),
+});
+
+/** The posted prices, one row per model and provider. */
+export const RateCard = Type.Object({
+  object: Type.Literal('list'),
+  unit: Type.Literal('USD per million tokens'),
+  margin_percent: Type.Number({ minimum: 0 }),
+  as_of: Timestamp,
+  data: Type.Array(RateRow),
+});
+
+/** Shows what model calls cost. */
+export const listRates = endpoint({
+  id: 'listRates',
+  method: 'GET',
+  path: '/v1/rates',
+  summary: 'Show the rate card: provider price, margin and their sum, per million tokens.',
+  tag: 'models',
+  access: everyone,
+  surface: 'v1',
+  result: RateCard,
+  errors: ['unauthenticated'],
+});
+
+export type Rate = Static<typeof Rate>;
+export type RateRow = Static<typeof RateRow>;
+export type RateCard = Static<typeof RateCard>;

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import { UpstreamFailure } from '../../../src/daemon/features/inference/index.ts';
+import { factsOf, matchesPattern, type PlanRequest } from '../../../src/daemon/features/routing/index.ts';
+import {
+  dollars,
+  inferenceOf,
+  noFacts,
+  offerOf,
+  planOf,
+  resolutionOf,
+  routeOf,
+  routesIn,
+  routing,
+} from '../../support/routing.ts';
+
+describe('the order of routes', () => {
+  const cheap = offerOf('cheap', { prices: dollars(1) });
+  const dear = offerOf('dear', { prices: dollars(5) });
+  const unknown = offerOf('unknown', { prices: null });
+
+  test('is by price, unknown prices last', () => {
+    const { providers } = routing();
+    expect(providers(planOf([resolutionOf(unknown, dear, cheap)]))).toEqual(['cheap', 'dear', 'unknown']);
+  });
+
+  test('takes the price that the length of the input leads to', () => {
+    const { providers } = routing();
+    const tiered = offerOf('tiered', {
+      prices: { ...dollars(1), tiers: [{ ...dollars(9), aboveInputTokens: 1_000 }] },
+    });
+    const models = [resolutionOf(tiered, dear)];
+    expect(providers(planOf(models))).toEqual(['tiered', 'dear']);
+    const facts = { ...noFacts, inputTokensMax: () => 40_000 };
+    expect(providers(planOf(models, { facts }))).toEqual(['dear', 'tiered']);
+  });
+
+  test('is the caller’s, and the rest follows', () => {
+    const { providers } = routing();
+    const models = [resolutionOf(cheap, dear, unknown)];
+    expect(providers(planOf(models, { preferences: { order: ['unknown', 'dear'] } }))).toEqual([
+      'unknown',
+      'dear',
+      'cheap',
+    ]);
+    expect(providers(planOf(models, { preferences: { only: ['dear', 'nobody'] } }))).toEqual(['dear']);
+    expect(providers(planOf(models, { preferences: { ignore: ['cheap'] } }))).toEqual(['dear', 'unknown']);
+  });
+
+  test('follows what was measured where the caller asks for it, or where prices are equal', () => {
+    const { live, providers } = routing();
+    const [first, second] = [offerOf('first'), offerOf('second')];
+    const models = [resolutionOf(first, second)];
+    expect(providers(planOf(models))).toEqual(['first', 'second']);
+    for (let i = 0; i < 20; i += 1) {
+      live.attempted('first', first.model, { isOk: true, ttftMs: 2_000 });
+      live.attempted('second', second.model, { isOk: true, ttftMs: 300 });
+    }
+    live.finished('first', first.model, 200);
+    live.finished('second', second.model, 50);
+    expect(providers(planOf(models))).toEqual(['second', 'first']);
+    expect(providers(planOf(models, { preferences: { sort: 'latency' } }))).toEqual(['second', 'first']);
+    expect(providers(planOf(models, { preferences: { sort: 'throughput' } }))).toEqual(['first', 'second']);
+    expect(providers(planOf(models, { preferences: { sort: 'price' } }))).toEqual(['first', 'second']);
+  });
+
+  test('puts fallbacks after the model asked for, and whoever fails for now after all who are well', () => {
+    const { health, plan } = routing();
+    const other = offerOf('cheap', { model: 'x/other' });
+    const models = [resolutionOf(cheap, dear), resolutionOf(other)];
+    const named = () => routesIn(plan(planOf(models))).map(({ provider, offer }) => [provider, offer.model]);
+    expect(named()).toEqual([
+      ['cheap', 'openai/gpt-5'],
+      ['dear', 'openai/gpt-5'],
+      ['cheap', 'x/other'],
+    ]);
+    health.failed(routeOf(cheap), new UpstreamFailure('rate-limited', ''));
+    expect(named()).toEqual([
+      ['dear', 'openai/gpt-5'],
+      ['cheap', 'x/other'],
+      ['cheap', 'openai/gpt-5'],
+    ]);
+  });
+});
+
+describe('no route', () => {
+  test('says for each provider what would help', () => {
+    const { refusal } = routing();
+    const offer = offerOf('openai', { available: false, reason: 'no key: set OPENAI_API_KEY' });
+    const error = refusal(planOf([resolutionOf(offer)]));
+    expect(error).toMatchObject({ code: 'no_route', status: 503, param: null });
+    expect(error.message).toContain('set OPENAI_API_KEY');
+    expect(error.extra?.considered).toEqual([
+      { provider: 'openai', model: 'openai/gpt-5', reason: 'no key: set OPENAI_API_KEY' },
+    ]);
+  });
+
+  test.each([
+    ['needsTools', { tools: false }],
+    ['needsStructuredOutput', { structuredOutput: false }],
+    ['needsReasoning', { reasoning: false }],
+    ['needsImages', { inputModalities: ['text'] as const }],
+    ['needsFiles', { inputModalities: ['text', 'image'] as const }],
+    ['needsAudio', { inputModalities: ['text', 'image'] as const }],
+  ])('%s: a model that is known not to is refused, an unknown one is tried', (need, lacking) => {
+    const { providers, refusal } = routing();
+    const unable = offerOf('a');
+    unable.capabilities = { ...unable.capabilities, ...lacking };
+    const facts = { ...noFacts, [need]: true };
+    expect(refusal(planOf([resolutionOf(unable)], { facts })).code).toBe('no_route');
+    expect(providers(planOf([resolutionOf(unable)]))).toEqual(['a']);
+    const able = offerOf('b', { model: 'x/able' });
+    expect(providers(planOf([resolutionOf(unable), resolutionOf(able)], { facts }))).toEqual(['b']);
+  });
+
+  test('the key’s price cap is named, with the margin counted in', () => {
+    const { providers, refusal } = routing();
+    const models = [resolutionOf(offerOf('a', { prices: dollars(2) }))];
+    const caps = { maxPrice: { input: 2_000_000_000 } };
+    expect(providers(planOf(models, { caps }))).toEqual(['a']);
+    expect(refusal(planOf(models, { caps, marginPpm: 1 })).param).toBe('limits.max_price');
+    const preferences = { maxPrice: { output: 1_999_999_999 } };
+    expect(refusal(planOf(models, { preferences })).param).toBe('service.max_price');
+  });
+
+  test('an unknown price is refused to those who pay in advance or have a cap, not on their own key', () => {
+    const { providers, refusal } = routing();
+    const models = [resolutionOf(offerOf('a', { prices: null }))];
+    expect(providers(planOf(models))).toEqual(['a']);
+    expect(refusal(planOf(models, { isPrepaid: true })).message).toContain('price is unknown');
+    expect(refusal(planOf(models, { caps: { isSpendCapped: true } })).code).toBe('no_route');
+    expect(refusal(planOf(models, { caps: { maxPrice: { input: 1 } } })).param).toBe('limits.max_price');
+    const own = { ownKeys: new Set(['a']), preferences: { pay: 'mine' as const } };
+    expect(providers(planOf(models, { ...own, isPrepaid: true }))).toEqual(['a']);
+  });
+
+  test('a model that the key may not use is 403, a fallback that it may not use is left out', () => {
+    const { providers, refusal } = routing();
+    const caps = (param: 'limits.models' | 'scopes.models') => ({
+      models: [{ param, allowed: ['openai/*'] }],
+    });
+    const other = resolutionOf(offerOf('b', { model: 'x/other' }));
+    const asked = resolutionOf(offerOf('a'));
+    const error = refusal(planOf([other, asked], { caps: caps('scopes.models') }));
+    expect(error).toMatchObject({ code: 'limit_reached', status: 403, param: 'scopes.models' });
+    expect(providers(planOf([asked, other], { caps: caps('limits.models') }))).toEqual(['a']);
+  });
+});
+
+describe('whose key pays', () => {
+  const hosted = offerOf('hosted');
+  const closed = offerOf('closed', { available: false, reason: 'no key' });
+  const ownKeys = new Set(['closed', 'hosted']);
+  const models = [resolutionOf(hosted, closed)];
+  const paid = (request: PlanRequest) =>
+    routesIn(routing().plan(request)).map(({ provider, ownKey, account }) => [provider, ownKey, account]);
+
+  test('the host’s where it has one, else the workspace’s own', () => {
+    expect(paid(planOf(models, { ownKeys }))).toEqual([
+      ['hosted', false, 'hosted'],
+      ['closed', true, 'closed of ws_1'],
+    ]);
+  });
+
+  test('as the caller says', () => {
+    expect(paid(planOf(models, { ownKeys, preferences: { pay: 'ours' } }))).toEqual([
+      ['hosted', false, 'hosted'],
+    ]);
+    expect(paid(planOf(models, { ownKeys, preferences: { pay: 'mine' } }))).toEqual([
+      ['hosted', true, 'hosted of ws_1'],
+      ['closed', true, 'closed of ws_1'],
+    ]);
+  });
+
+  test('a workspace’s refused key benches neither the host’s account nor another workspace', () => {
+    const { health, plan } = routing();
+    const request = planOf(models, { ownKeys, preferences: { pay: 'mine' } });
+    for (const route of routesIn(plan(request)))
+      health.failed(route, new UpstreamFailure('authentication', ''));
+    const error = plan(request);
+    expect(error).toMatchObject({ code: 'no_route', retryAfterSeconds: 300 });
+    expect(routesIn(plan(planOf(models)))).toHaveLength(1);
+    expect(routesIn(plan({ ...request, workspaceId: 'ws_2' }))).toHaveLength(2);
+  });
+});
+
+describe('what a request needs', () => {
+  test('is read off its content', () => {
+    const facts = factsOf(
+      inferenceOf({
+        items: [
+          {
+            type: 'function_call_output',
+            callId: 'c',
+            output: [{ type: 'image', url: 'data:image/png;base64,AA' }],
+          },
+        ],
+        tools: [
+          { type: 'function', name: 'f', description: undefined, parameters: undefined, strict: undefined },
+        ],
+        reasoning: { effort: 'high', summary: undefined },
+        format: { type: 'json_object' },
+        outputTokensMax: 7,
+      }),
+    );
+    expect(facts).toMatchObject({
+      needsTools: true,
+      needsImages: true,
+      needsFiles: false,
+      needsReasoning: true,
+      needsStructuredOutput: false,
+      outputTokensMax: 7,
+    });
+    expect(factsOf(inferenceOf({ reasoning: { effort: 'none', summary: undefined } })).needsReasoning).toBe(
+      false,
+    );
+  });
+});
+
+test.each([
+  ['openai/gpt-5', 'openai/gpt-5', true],
+  ['openai/gpt-5', 'openai/gpt-5-mini', false],
+  ['openai/*', 'openai/gpt-5', true],
+  ['*', 'anything/at/all', true],
+  ['*/gpt-*-mini', 'openai/gpt-5-mini', true],
+  ['*/gpt-*-mini', 'openai/gpt-mini', false],
+  ['a*a', 'a', false],
+  ['a*b*a', 'aba', true],
+  ['a*b*ba', 'aba', false],
+  ['openai/gpt.5', 'openai/gpt-5', false],
+])('the pattern %s and %s', (pattern, id, isMatch) => {
+  expect(matchesPattern(pattern, id)).toBe(isMatch);
+});

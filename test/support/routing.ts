@@ -1,0 +1,125 @@
+import {
+  LiveSpeed,
+  type Offer,
+  type Resolution,
+  unknownCapabilities,
+} from '../../src/daemon/features/catalog/index.ts';
+import type { Inference } from '../../src/daemon/features/inference/index.ts';
+import {
+  type Facts,
+  Health,
+  type PlanRequest,
+  planRoutes,
+  type Route,
+} from '../../src/daemon/features/routing/index.ts';
+import { ApiError } from '../../src/shared/errors.ts';
+import type { Prices } from '../../src/shared/money.ts';
+import { fakeWorld } from './fake-world.ts';
+
+/** Prices of so many dollars per million tokens, in and out. */
+export function dollars(input: number, output = input): Prices {
+  const nano = input * 1_000_000_000;
+  return { input: nano, cachedInput: nano, cacheWrite: nano, output: output * 1_000_000_000 };
+}
+
+export function offerOf(provider: string, details: Partial<Offer> = {}): Offer {
+  const model = details.model ?? 'openai/gpt-5';
+  return {
+    model,
+    provider,
+    kind: 'compatible',
+    providerModel: `${provider}:${model}`,
+    prices: dollars(1),
+    contextLength: null,
+    outputTokensMax: null,
+    capabilities: unknownCapabilities,
+    wires: ['chat'],
+    available: true,
+    reason: null,
+    title: model,
+    description: null,
+    ...details,
+  };
+}
+
+export function resolutionOf(...offers: Offer[]): Resolution {
+  return { id: offers[0]?.model ?? 'none', offers, fallbacks: [] };
+}
+
+export const noFacts: Facts = {
+  needsTools: false,
+  needsImages: false,
+  needsFiles: false,
+  needsAudio: false,
+  needsStructuredOutput: false,
+  needsReasoning: false,
+  inputTokensMax: () => 100,
+  outputTokensMax: undefined,
+};
+
+export function planOf(candidates: Resolution[], details: Partial<PlanRequest> = {}): PlanRequest {
+  return {
+    candidates,
+    facts: noFacts,
+    preferences: {},
+    caps: {},
+    isPrepaid: false,
+    workspaceId: 'ws_1',
+    marginPpm: 0,
+    ...details,
+  };
+}
+
+export function routeOf(offer: Offer, details: Partial<Route> = {}): Route {
+  const { provider, providerModel } = offer;
+  return {
+    offer,
+    provider,
+    providerModel,
+    account: provider,
+    workspaceId: 'ws_1',
+    ownKey: false,
+    isLastResort: false,
+    ...details,
+  };
+}
+
+export function inferenceOf(details: Partial<Inference> = {}): Inference {
+  return {
+    wire: 'chat',
+    model: 'gpt-5',
+    stream: true,
+    items: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'hello' }] }],
+    instructions: undefined,
+    tools: [],
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    format: undefined,
+    verbosity: undefined,
+    outputTokensMax: undefined,
+    sampling: {},
+    reasoning: undefined,
+    body: {},
+    ...details,
+  };
+}
+
+/** A planner with a health and measurements of its own. */
+export function routing() {
+  const world = fakeWorld();
+  const health = new Health(world);
+  const live = new LiveSpeed(world);
+  const plan = (request: PlanRequest) => planRoutes(request, health, live);
+  const providers = (request: PlanRequest) => routesIn(plan(request)).map((route) => route.provider);
+  const refusal = (request: PlanRequest) => {
+    const outcome = plan(request);
+    if (!(outcome instanceof ApiError)) throw new Error('there are routes');
+    return outcome;
+  };
+  return { world, health, live, plan, providers, refusal };
+}
+
+export function routesIn(outcome: Route[] | ApiError): Route[] {
+  if (outcome instanceof ApiError) throw outcome;
+  return outcome;
+}

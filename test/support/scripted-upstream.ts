@@ -1,0 +1,30 @@
+import {
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  UpstreamFailure,
+} from '../../src/daemon/features/inference/index.ts';
+import type { FakeWorld } from './fake-world.ts';
+
+export type Step = 'ok' | UpstreamFailure;
+
+const answer: UpstreamAnswer = { kind: 'stream', batches: (async function* () {})() };
+
+/** A provider that takes 100 ms for each call and does what its script says, and then again the last of it. */
+export function scripted(
+  name: string,
+  script: Step[],
+  calls: { provider: string; call: UpstreamCall }[],
+  world: FakeWorld,
+): Upstream {
+  return {
+    name,
+    async open(call) {
+      calls.push({ provider: name, call });
+      const step = script.length > 1 ? script.shift() : script[0];
+      await world.advance(100);
+      if (step instanceof UpstreamFailure) throw step;
+      return answer;
+    },
+  };
+}
