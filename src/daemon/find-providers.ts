@@ -9,7 +9,7 @@ import {
   simulatorProvider,
 } from './providers.ts';
 import { findLocalServers } from './upstream/local-servers.ts';
-import type { SimulatorScript } from './upstream/simulator/script.ts';
+import type { SimulatorScript } from './upstream/simulator/script/script.ts';
 import type { World } from './world.ts';
 
 /** A server on this machine answers at once or is not there. */
@@ -43,7 +43,7 @@ export async function findProviders(config: Config, { world, makeId }: FindNeeds
 async function readScript(path: string): Promise<SimulatorScript> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) throw new ConfigInvalid([{ place: path, message: 'There is no such file.' }]);
-  const { parseSimulatorScript } = await import('./upstream/simulator/parse-script.ts');
+  const { parseSimulatorScript } = await import('./upstream/simulator/script/parse-script.ts');
   const parsed = parseSimulatorScript(text, path);
   if ('script' in parsed) return parsed.script;
   throw new ConfigInvalid(

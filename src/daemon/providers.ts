@@ -11,7 +11,7 @@ import { googleAdapter, googleBaseUrl } from './upstream/providers/google/index.
 import { chatAdapter } from './upstream/providers/openai-chat/index.ts';
 import { responsesAdapter } from './upstream/providers/openai-responses/index.ts';
 import { modelPrefix, simulatorModels, simulatorModelsWith } from './upstream/simulator/models.ts';
-import type { SimulatorScript } from './upstream/simulator/script.ts';
+import type { SimulatorScript } from './upstream/simulator/script/script.ts';
 import { simulator } from './upstream/simulator/simulator.ts';
 import type { World } from './world.ts';
 

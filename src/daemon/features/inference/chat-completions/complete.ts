@@ -31,7 +31,7 @@ function stream(
   { begun, created }: { begun: Begun; created: number },
 ): StreamReply {
   const renderer = new ChatStream({
-    id: needs.makeId('chatcmpl'),
+    id: chatId(needs),
     created,
     model: begun.route.offer.model,
     output: begun.output,
@@ -52,7 +52,7 @@ function whole(needs: InferenceNeeds, begun: Begun, created: number): Promise<Re
     begun.finishRoute({ outputTokens: settled.tokens.output });
     const headers = answerHeaders(begun, settled);
     if (answer.kind === 'json') return new RelayReply(headers, spliced(answer, settled));
-    const id = needs.makeId('chatcmpl');
+    const id = chatId(needs);
     return new RelayReply(
       headers,
       JSON.stringify(wholeChat({ id, created, model: route.offer.model, output, settled })),
@@ -67,4 +67,9 @@ function spliced(answer: JsonAnswer, settled: Settled): Uint8Array {
   const end = answer.bytes.lastIndexOf(brace);
   const service = Buffer.from(`,"service":${JSON.stringify(settled.service)}}`);
   return Buffer.concat([answer.bytes.subarray(0, end), service]);
+}
+
+/** Chat ids have a hyphen where all others have an underscore. */
+function chatId({ makeId }: InferenceNeeds): string {
+  return makeId('chatcmpl').replace('_', '-');
 }

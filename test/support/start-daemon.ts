@@ -1,0 +1,94 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve } from '../../src/daemon/main.ts';
+
+export interface RunningDaemon {
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+  /** The `default` API key. */
+  key: string;
+  /** The owner's login key. */
+  login: string;
+  /** The folder of all its files, also `GATEWAY_HOME` for commands. */
+  home: string;
+  /** What it has printed so far. */
+  printed: () => { stdout: string; stderr: string };
+  /** One call with the default key, unless headers say otherwise. */
+  fetch(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
+  /** Stops it in good order and resolves to its exit code; `keep` leaves the folder. */
+  stop(options?: { keep?: boolean }): Promise<number>;
+}
+
+export interface DaemonOptions {
+  /** Text of config.yaml; local servers are not looked for unless it says so. */
+  config?: string;
+  env?: Record<string, string>;
+  /** A folder from an earlier run. */
+  home?: string;
+  /** A script for the simulator: its text. */
+  simulate?: string;
+}
+
+/** The whole daemon, in this process, on a port of its own and with a folder of its own. */
+export async function startDaemon(options: DaemonOptions = {}): Promise<RunningDaemon> {
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
+  const config = options.config ?? '';
+  const quiet = /^local_servers:/m.test(config) ? config : `local_servers: false\n${config}`;
+  await writeFile(join(home, 'config.yaml'), quiet);
+  const simulate = options.simulate === undefined ? undefined : join(home, 'script.yaml');
+  if (simulate) await writeFile(simulate, options.simulate ?? '');
+  const out = { stdout: '', stderr: '' };
+  let exited: number | undefined;
+  const ready = Promise.withResolvers<void>();
+  const ended = serve({
+    port: 0,
+    ...(simulate && { simulate }),
+    env: { GATEWAY_HOME: home, ...options.env },
+    stdout: {
+      write: (text: string) => {
+        out.stdout += text;
+        ready.resolve();
+      },
+    },
+    stderr: { write: (text: string) => (out.stderr += text) },
+  }).then((code) => {
+    exited = code;
+    ready.reject(new Error(`the daemon ended with ${code}: ${out.stderr}`));
+    return code;
+  });
+  ready.promise.catch(() => {});
+  await ready.promise;
+  const read = async (name: string) => (await readFile(join(home, name), 'utf8')).trim();
+  const { url } = JSON.parse(await read('daemon.json')) as { url: string };
+  const login = await read('login-key');
+  const key = await read('default-key');
+  return {
+    url,
+    key,
+    login,
+    home,
+    printed: () => out,
+    fetch: (path, { json, ...init } = {}) =>
+      fetch(url + path, {
+        ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),
+        ...init,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(json !== undefined && { 'content-type': 'application/json' }),
+          ...init.headers,
+        },
+      }),
+    async stop({ keep = false } = {}) {
+      if (exited === undefined) {
+        await fetch(`${url}/v1/admin/stop`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${login}` },
+        });
+      }
+      const code = await ended;
+      if (!keep) await rm(home, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
