@@ -14,6 +14,10 @@ export interface Decoder {
   push(bytes: Uint8Array): Batch;
   /** After the last byte. Throws an UpstreamFailure of kind `broken` when the answer was cut short. */
   end(): Batch;
+  /** Set once the answer is whole: what may still follow is nothing to wait for. */
+  readonly isComplete?: boolean;
+  /** Why the answer broke off, where `push` still had events from before that to give. */
+  readonly failure?: UpstreamFailure | undefined;
 }
 
 /**
@@ -26,11 +30,14 @@ export interface Adapter {
   decoder(call: UpstreamCall): Decoder;
   /** Whether this call is answered by one JSON document in the caller's own format. */
   wholeAnswer?(call: UpstreamCall): boolean;
-  /** Reads usage and outcome off such a document. Throws an UpstreamFailure when it is not an answer. */
+  /**
+   * Reads usage and outcome off such a document. Throws an UpstreamFailure when it is not an answer.
+   * `isRepaired` tells that `json` was put right in place, so that its bytes must be written anew.
+   */
   readAnswer?(
     json: Record<string, unknown>,
     call: UpstreamCall,
-  ): { tokens: Tokens | undefined; finish: FinishReason };
+  ): { tokens: Tokens | undefined; finish: FinishReason; isRepaired?: boolean };
   /** What a status of 400 or more means. `body` is at most 64 KiB and may be anything. */
   failure(status: number, headers: Record<string, string>, body: string): UpstreamFailure;
 }

@@ -1,0 +1,118 @@
+import { SseTooLong } from '../../shared/sse.ts';
+import type { Batch } from '../features/inference/neutral.ts';
+import { UpstreamFailure } from '../features/inference/upstream.ts';
+import { type IncomingBody, NetworkFailure } from '../world.ts';
+import type { Decoder } from './adapter.ts';
+import { midStreamFailureOf, upstreamFailureOf } from './upstream-failures.ts';
+
+const over: IteratorResult<Batch> = { done: true, value: undefined };
+const afterwordBytesMax = 64 * 1024;
+
+/**
+ * A provider's bytes as batches of events. Whichever way it ends, the call to the provider has ended too.
+ * An iterator by hand: a generator would put more asynchronous hops before each token.
+ */
+export class AnswerBatches implements AsyncIterableIterator<Batch> {
+  readonly #name: string;
+  readonly #body: IncomingBody;
+  readonly #bytes: AsyncIterator<Uint8Array>;
+  readonly #decoder: Decoder;
+  #unread: Batch | undefined;
+  #hasGiven = false;
+  #isOver = false;
+  #failure: UpstreamFailure | undefined;
+
+  constructor(name: string, body: IncomingBody, decoder: Decoder) {
+    this.#name = name;
+    this.#body = body;
+    this.#bytes = body[Symbol.asyncIterator]();
+    this.#decoder = decoder;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<Batch> {
+    return this;
+  }
+
+  /** Puts a batch back that was taken before the reader came. */
+  unread(batch: Batch): void {
+    this.#unread = batch;
+  }
+
+  async next(): Promise<IteratorResult<Batch>> {
+    const unread = this.#unread;
+    if (unread !== undefined) {
+      this.#unread = undefined;
+      return { done: false, value: unread };
+    }
+    while (!this.#isOver) {
+      const batch = await this.#read();
+      if (batch.events.length > 0 || (batch.frames !== undefined && batch.frames.length > 0)) {
+        this.#hasGiven = true;
+        return { done: false, value: batch };
+      }
+    }
+    const failure = this.#failure;
+    if (failure === undefined) return over;
+    this.#failure = undefined;
+    throw failure;
+  }
+
+  return(): Promise<IteratorResult<Batch>> {
+    this.#unread = undefined;
+    this.#failure = undefined;
+    this.#stop();
+    return Promise.resolve(over);
+  }
+
+  async #read(): Promise<Batch> {
+    const decoder = this.#decoder;
+    try {
+      const read = await this.#bytes.next();
+      if (read.done) {
+        this.#isOver = true;
+        return decoder.end();
+      }
+      const batch = decoder.push(read.value);
+      if (decoder.failure !== undefined) {
+        this.#failure = decoder.failure;
+        this.#stop();
+      } else if (decoder.isComplete) {
+        this.#isOver = true;
+        this.#hearOut();
+      }
+      return batch;
+    } catch (error) {
+      this.#stop();
+      return this.#salvage(error);
+    }
+  }
+
+  /** A connection that breaks after the answer was whole has done no harm: the decoder knows. */
+  #salvage(error: unknown): Batch {
+    const name = this.#name;
+    if (error instanceof SseTooLong) {
+      throw new UpstreamFailure('broken', `${name} sent an event that is longer than allowed`, {
+        cause: error,
+      });
+    }
+    if (!(error instanceof NetworkFailure)) throw error;
+    if (error.kind !== 'aborted') {
+      try {
+        return this.#decoder.end();
+      } catch (cut) {
+        if (!(cut instanceof UpstreamFailure) || cut.kind !== 'broken') throw cut;
+      }
+    }
+    throw this.#hasGiven ? midStreamFailureOf(error, name) : upstreamFailureOf(error, name);
+  }
+
+  /** Lets the last bytes of a whole answer pass, so that the connection can be used again. */
+  #hearOut(): void {
+    this.#body.bytes(afterwordBytesMax).catch(() => undefined);
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#body.cancel();
+  }
+}

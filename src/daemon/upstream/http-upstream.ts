@@ -1,0 +1,154 @@
+import type {
+  JsonAnswer,
+  StreamAnswer,
+  Upstream,
+  UpstreamAnswer,
+  UpstreamCall,
+} from '../features/inference/upstream.ts';
+import { UpstreamFailure } from '../features/inference/upstream.ts';
+import type { IncomingAnswer, World } from '../world.ts';
+import type { Adapter } from './adapter.ts';
+import { AnswerBatches } from './answer-batches.ts';
+import { errorStatusIn, parseObject, readText } from './answer-bodies.ts';
+import { upstreamFailureOf } from './upstream-failures.ts';
+
+/** In milliseconds. */
+export interface UpstreamTimeouts {
+  /** Until the headers of an answer that is not streamed. */
+  headersMs: number;
+  /** Until the headers of a stream, and again from them to its first event. */
+  firstEventMs: number;
+  /** Between two reads of an answer. */
+  idleMs: number;
+}
+
+export interface HttpUpstreamOptions {
+  name: string;
+  adapter: Adapter;
+  send: World['send'];
+  sleep: World['sleep'];
+  timeouts: UpstreamTimeouts;
+}
+
+export const answerBytesMax = 32 * 1024 * 1024;
+const errorBytesMax = 64 * 1024;
+
+/** A provider behind HTTP: everything that is the same for all of them; the rest is its adapter's. */
+export function httpUpstream(options: HttpUpstreamOptions): Upstream {
+  return { name: options.name, open: (call, signal) => open(options, call, signal) };
+}
+
+async function open(
+  options: HttpUpstreamOptions,
+  call: UpstreamCall,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const { name, adapter } = options;
+  const isWhole = adapter.wholeAnswer?.(call) ?? false;
+  try {
+    const answer = await dial(options, call, { isWhole, signal });
+    if (answer.status >= 400) throw await refusal(adapter, answer);
+    const type = answer.headers['content-type'] ?? '';
+    if (answer.status < 200 || answer.status >= 300 || type.startsWith('text/html')) {
+      answer.body.cancel();
+      const what = answer.status === 200 ? 'a web page' : `status ${answer.status}`;
+      throw new UpstreamFailure('server', `${name} answered with ${what}`, { status: answer.status });
+    }
+    // A provider may stream although a document was asked for: that is as good, since streams are drained anyway.
+    if (isWhole && !type.startsWith('text/event-stream')) return await readDocument(options, call, answer);
+    if (type.startsWith('application/json')) throw await documentForStream(options, answer);
+    return await readStream(options, call, answer);
+  } catch (error) {
+    throw upstreamFailureOf(error, name);
+  }
+}
+
+function dial(
+  { adapter, send, timeouts }: HttpUpstreamOptions,
+  call: UpstreamCall,
+  { isWhole, signal }: { isWhole: boolean; signal: AbortSignal },
+): Promise<IncomingAnswer> {
+  const { url, headers, body } = adapter.request(call);
+  return send({
+    method: 'POST',
+    url,
+    headers,
+    body,
+    signal,
+    headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,
+    idleTimeoutMs: timeouts.idleMs,
+    ...(isWhole ? undefined : { firstReadTimeoutMs: timeouts.firstEventMs }),
+  });
+}
+
+async function refusal(adapter: Adapter, answer: IncomingAnswer): Promise<UpstreamFailure> {
+  const body = await readText(answer.body, errorBytesMax);
+  return adapter.failure(answer.status, answer.headers, body);
+}
+
+async function readDocument(
+  { name, adapter }: HttpUpstreamOptions,
+  call: UpstreamCall,
+  answer: IncomingAnswer,
+): Promise<JsonAnswer> {
+  const bytes = await answer.body.bytes(answerBytesMax);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const json = parseObject(text);
+  if (json === undefined || adapter.readAnswer === undefined) {
+    throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
+  }
+  const status = errorStatusIn(json);
+  if (status !== undefined) throw adapter.failure(status, answer.headers, text.slice(0, errorBytesMax));
+  const { tokens, finish, isRepaired } = adapter.readAnswer(json, call);
+  return {
+    kind: 'json',
+    wire: call.inference.wire,
+    bytes: isRepaired ? Buffer.from(JSON.stringify(json)) : bytes,
+    json,
+    tokens,
+    finish,
+  };
+}
+
+/** A document where a stream was asked for is nearly always an error under a status of 200. */
+async function documentForStream(
+  { name, adapter }: HttpUpstreamOptions,
+  answer: IncomingAnswer,
+): Promise<UpstreamFailure> {
+  const text = await readText(answer.body, errorBytesMax);
+  const json = parseObject(text);
+  const status = json && errorStatusIn(json);
+  if (status !== undefined) return adapter.failure(status, answer.headers, text);
+  return new UpstreamFailure('broken', `${name} answered with a document where a stream was asked for`);
+}
+
+/** Waits for the first batch that holds something; the answer that is returned begins with it. */
+async function readStream(
+  { name, adapter, sleep, timeouts }: HttpUpstreamOptions,
+  call: UpstreamCall,
+  answer: IncomingAnswer,
+): Promise<StreamAnswer> {
+  const batches = new AnswerBatches(name, answer.body, adapter.decoder(call));
+  const begun = new AbortController();
+  // Heartbeats keep the idle clock from running out, so the first event has a clock of its own.
+  const tooLate = sleep(timeouts.firstEventMs, begun.signal).then(
+    () => undefined,
+    (error: unknown) => {
+      if (!begun.signal.aborted) throw error;
+    },
+  );
+  try {
+    const first = await Promise.race([batches.next(), tooLate]);
+    if (first === undefined) {
+      throw new UpstreamFailure('timeout', `${name} gave no first event in time`);
+    }
+    if (first.done) throw new UpstreamFailure('broken', `${name} answered with an empty stream`);
+    batches.unread(first.value);
+    return { kind: 'stream', batches };
+  } catch (error) {
+    answer.body.cancel();
+    throw error;
+  } finally {
+    begun.abort();
+  }
+}

@@ -1,0 +1,57 @@
+import { NetworkFailure, type NetworkFailureKind } from '../world.ts';
+
+const kinds: Record<string, NetworkFailureKind> = {
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  EACCES: 'refused',
+  EMFILE: 'refused',
+  UND_ERR_INVALID_ARG: 'refused',
+  ENOTFOUND: 'unresolved',
+  EAI_AGAIN: 'unresolved',
+  EAI_FAIL: 'unresolved',
+  UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
+  ETIMEDOUT: 'connect-timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'headers-timeout',
+  UND_ERR_BODY_TIMEOUT: 'idle-timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'too-large',
+  UND_ERR_CLOSED: 'aborted',
+  UND_ERR_DESTROYED: 'aborted',
+};
+
+const sentences: Record<NetworkFailureKind, string> = {
+  refused: 'no connection could be made',
+  unresolved: 'the name could not be resolved',
+  'connect-timeout': 'connecting took too long',
+  'headers-timeout': 'no answer began in time',
+  'idle-timeout': 'the answer stalled',
+  reset: 'the connection broke',
+  'too-large': 'the answer is larger than allowed',
+  aborted: 'the call was ended here',
+};
+
+/** A failure told by its kind, the host and a code: never by the words of a library, which may quote what was sent. */
+export function networkFailure(kind: NetworkFailureKind, host: string, detail?: string): NetworkFailure {
+  return new NetworkFailure(kind, `${host}: ${sentences[kind]}${detail ? ` (${detail})` : ''}`);
+}
+
+/** What an error of undici, of a socket or of TLS means. */
+export function networkFailureOf(error: unknown, host: string): NetworkFailure {
+  if (error instanceof NetworkFailure) return error;
+  const code = codeOf(error);
+  if (code === undefined) return networkFailure('reset', host);
+  if (isCertificateCode(code))
+    return networkFailure('refused', host, `its certificate is not trusted: ${code}`);
+  return networkFailure(kinds[code] ?? 'reset', host, code);
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  const { code } = error;
+  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : undefined;
+}
+
+function isCertificateCode(code: string): boolean {
+  return code.includes('CERT') || code.startsWith('ERR_TLS') || code.startsWith('UNABLE_TO_');
+}

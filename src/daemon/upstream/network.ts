@@ -1,0 +1,102 @@
+import Agent from 'undici/lib/dispatcher/agent.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import type { IncomingAnswer, OutgoingRequest, World } from '../world.ts';
+import { Exchange } from './exchange.ts';
+import { networkFailure } from './network-failures.ts';
+
+export interface NetworkSettings {
+  /** Until a connection stands, TLS included. */
+  connectTimeoutMs?: number;
+  /** Most connections to one origin; further calls wait for a free one. Unlimited where it is left out. */
+  connectionsPerOrigin?: number;
+  /** Where calls may go at all, as `https://host[:port]`. Everywhere where it is left out. */
+  allowsOrigin?: (origin: string) => boolean;
+}
+
+export interface Network {
+  send: World['send'];
+  /** Ends all calls and closes all connections. */
+  close(): Promise<void>;
+}
+
+interface Target {
+  origin: string;
+  host: string;
+  path: string;
+}
+
+// Servers of the Node and Python worlds close idle connections after five seconds without a word; what is behind TLS is
+// a load balancer that waits longer, and a new handshake there is what costs.
+const keepAliveMs = { plain: 4_000, tls: 30_000 };
+const knownTargetsMax = 512;
+
+/**
+ * The one way out: keep-alive connections to each origin, nothing inflated, no redirect followed.
+ * Calls fail with a NetworkFailure that holds neither headers nor bodies.
+ */
+export function createNetwork(settings: NetworkSettings = {}): Network {
+  const { connectTimeoutMs = 5_000, connectionsPerOrigin, allowsOrigin } = settings;
+  const agent = new Agent({
+    connections: connectionsPerOrigin ?? null,
+    pipelining: 1,
+    connect: { timeout: connectTimeoutMs },
+    factory: (origin, options) =>
+      new Pool(origin, {
+        ...options,
+        allowH2: false,
+        keepAliveTimeout: String(origin).startsWith('https:') ? keepAliveMs.tls : keepAliveMs.plain,
+      }),
+  });
+  const targets = new Map<string, Target>();
+
+  const targetOf = (url: string): Target => {
+    const known = targets.get(url);
+    if (known !== undefined) return known;
+    const target = parseTarget(url);
+    if (targets.size >= knownTargetsMax) targets.clear();
+    targets.set(url, target);
+    return target;
+  };
+
+  const begin = (request: OutgoingRequest): Promise<IncomingAnswer> => {
+    const target = targetOf(request.url);
+    if (allowsOrigin !== undefined && !allowsOrigin(target.origin)) {
+      throw networkFailure('refused', target.host, 'the configuration names no such host');
+    }
+    if (request.signal?.aborted) throw networkFailure('aborted', target.host);
+    const exchange = new Exchange(request, target.host);
+    agent.dispatch(
+      {
+        origin: target.origin,
+        path: target.path,
+        method: request.method,
+        headers: { ...request.headers, 'accept-encoding': 'identity' },
+        body: request.body ?? null,
+        headersTimeout: request.headersTimeoutMs ?? 0,
+        // The exchange has its own clock, which stands still while nobody reads.
+        bodyTimeout: 0,
+      },
+      exchange,
+    );
+    return exchange.answer;
+  };
+
+  // Not an async function: that would put three more turns of the microtask queue before each answer.
+  const send = (request: OutgoingRequest): Promise<IncomingAnswer> => {
+    try {
+      return begin(request);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+
+  return { send, close: () => agent.destroy() };
+}
+
+function parseTarget(url: string): Target {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password) {
+    throw networkFailure('refused', parsed?.host ?? 'unknown host', 'not an http(s) URL without credentials');
+  }
+  return { origin: parsed.origin, host: parsed.host, path: parsed.pathname + parsed.search };
+}

@@ -1,0 +1,28 @@
+import type { Tokens } from '../../../../shared/money.ts';
+import type { FinishReason } from '../../../features/inference/neutral.ts';
+import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import { isObject } from '../../answer-bodies.ts';
+import { flattenContent } from './reasoning.ts';
+import { repairCalls } from './tool-calls.ts';
+import { chatTokensIn, finishReasonOf } from './usage.ts';
+
+/** Reads a whole chat completion, and puts right in place what clients of the format would stumble over. */
+export function readChatAnswer(
+  json: Record<string, unknown>,
+  name: string,
+): { tokens: Tokens | undefined; finish: FinishReason; isRepaired: boolean } {
+  const choices = Array.isArray(json.choices) ? json.choices.filter(isObject) : [];
+  const [first] = choices;
+  if (first === undefined) throw new UpstreamFailure('broken', `${name} answered without a choice`);
+  const reason = typeof first.finish_reason === 'string' ? first.finish_reason : 'stop';
+  const finish = finishReasonOf(reason);
+  if (finish === undefined)
+    throw new UpstreamFailure('server', `${name} ended its answer with the reason "error"`);
+  let isRepaired = false;
+  for (const { message } of choices) {
+    if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
+    if (flattenContent(message) !== undefined) isRepaired = true;
+    if (repairCalls(message)) isRepaired = true;
+  }
+  return { tokens: chatTokensIn(json), finish, isRepaired };
+}

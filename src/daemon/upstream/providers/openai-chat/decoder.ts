@@ -1,0 +1,179 @@
+import type { Batch, FinishReason, InferenceEvent } from '../../../features/inference/neutral.ts';
+import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import { isObject } from '../../answer-bodies.ts';
+import type { Dialect } from '../../sse-decoder.ts';
+import { openAiStreamFailure } from './failure.ts';
+import { flattenContent, ReasoningCollector, type ReasoningTold, reasoningIn } from './reasoning.ts';
+import { ToolCalls } from './tool-calls.ts';
+import { chatTokensIn, finishReasonOf } from './usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** Chunks of the chat format as neutral events. Only the first choice becomes events; frames keep them all. */
+export class ChatDialect implements Dialect {
+  /** Usage may follow the finish reason, so only `[DONE]` or the last byte ends the answer. */
+  readonly isComplete = false;
+  readonly #provider: string;
+  readonly #model: string;
+  readonly #calls = new ToolCalls(() => this.#nextItem());
+  #items = 0;
+  #message = -1;
+  #reasoning: { index: number; collector: ReasoningCollector } | undefined;
+  #finish: FinishReason | undefined;
+  #hasChoice = false;
+
+  constructor(provider: string, model: string) {
+    this.#provider = provider;
+    this.#model = model;
+  }
+
+  take(json: Json, raw: string, batch: Batch): void {
+    if ((json.error !== undefined && json.error !== null) || json.object === 'error') {
+      throw openAiStreamFailure(this.#provider, json.error ?? json);
+    }
+    let isChanged = false;
+    const { choices } = json;
+    if (Array.isArray(choices)) {
+      for (const choice of choices) {
+        if (!isObject(choice)) continue;
+        this.#hasChoice = true;
+        // An index that is left out means the only choice there is.
+        if (!choice.index && this.#choice(choice, json, batch)) isChanged = true;
+      }
+    }
+    const tokens = chatTokensIn(json);
+    if (tokens !== undefined) batch.events.push({ type: 'usage', tokens });
+    batch.frames?.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
+  }
+
+  finish(batch: Batch, at: 'done-mark' | 'last-byte'): void {
+    const name = this.#provider;
+    if (at === 'last-byte' && this.#finish === undefined) {
+      throw new UpstreamFailure('broken', `${name} broke off in the middle of its answer`);
+    }
+    if (!this.#hasChoice) throw new UpstreamFailure('broken', `${name} ended its stream without an answer`);
+    if (this.#calls.hasNameless)
+      throw new UpstreamFailure('broken', `${name} called a tool without naming it`);
+    const { events } = batch;
+    this.#endReasoning(events);
+    this.#calls.finish(events);
+    const items = this.#calls.items();
+    if (this.#message >= 0) items.push(this.#message);
+    for (const index of items.sort((a, b) => a - b)) events.push({ type: 'item-done', index });
+    events.push({ type: 'finished', reason: this.#finish ?? 'stop' });
+  }
+
+  /** One piece of the first choice. Tells whether the chunk was changed. */
+  #choice(choice: Json, chunk: Json, batch: Batch): boolean {
+    const delta = choice.delta ?? choice.message;
+    let isChanged = false;
+    if (isObject(delta)) isChanged = this.#delta(delta, choice.logprobs, batch.events);
+    const reason = choice.finish_reason;
+    if (typeof reason !== 'string' || reason === '') return isChanged;
+    const finish = finishReasonOf(reason);
+    if (finish === undefined) {
+      throw new UpstreamFailure('server', `${this.#provider} ended its answer with the reason "error"`);
+    }
+    this.#finish = finish;
+    const missing = this.#calls.finish(batch.events);
+    const late = missing.filter((piece) => !fillIn(delta, piece));
+    if (late.length > 0 && batch.frames !== undefined) {
+      const choices = [{ index: 0, delta: { tool_calls: late }, finish_reason: null }];
+      const json = { ...chunk, choices, usage: chunk.usage === undefined ? undefined : null };
+      batch.frames.push({ raw: JSON.stringify(json), json });
+    }
+    return isChanged || late.length < missing.length;
+  }
+
+  #delta(delta: Json, logprobs: unknown, events: InferenceEvent[]): boolean {
+    let isChanged = false;
+    const flat = typeof delta.content === 'object' ? flattenContent(delta) : undefined;
+    if (flat !== undefined) isChanged = true;
+    const told: ReasoningTold | undefined = flat?.thinking
+      ? { text: flat.thinking, field: 'thinking', details: [] }
+      : reasoningIn(delta);
+    if (told !== undefined) this.#think(told, events);
+    const { content, refusal } = delta;
+    if (typeof content === 'string' && content !== '') {
+      const index = this.#messageIndex(events);
+      const tokens = isObject(logprobs) ? logprobs.content : undefined;
+      if (Array.isArray(tokens)) events.push({ type: 'text', index, delta: content, logprobs: tokens });
+      else events.push({ type: 'text', index, delta: content });
+    }
+    if (typeof refusal === 'string' && refusal !== '') {
+      events.push({ type: 'refusal', index: this.#messageIndex(events), delta: refusal });
+    }
+    if (Array.isArray(delta.annotations)) this.#annotate(delta.annotations, events);
+    if (Array.isArray(delta.tool_calls) && this.#call(delta, delta.tool_calls, events)) isChanged = true;
+    // The older form, in which there is one call and it has no id.
+    if (isObject(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call }, events);
+    return isChanged;
+  }
+
+  #call(delta: Json, pieces: unknown[], events: InferenceEvent[]): boolean {
+    let isChanged = false;
+    const sent: Json[] = [];
+    for (const piece of pieces) {
+      if (!isObject(piece)) continue;
+      this.#endReasoning(events);
+      const fate = this.#calls.take(piece, events);
+      if (fate !== 'kept-back') sent.push(piece);
+      if (fate !== 'intact') isChanged = true;
+    }
+    if (sent.length < pieces.length) delta.tool_calls = sent.length > 0 ? sent : undefined;
+    return isChanged;
+  }
+
+  #annotate(annotations: unknown[], events: InferenceEvent[]): void {
+    for (const annotation of annotations) {
+      if (!isObject(annotation)) continue;
+      // The chat format puts into a member of its own what the Responses format has beside the type.
+      const inner = annotation.url_citation;
+      const flat = isObject(inner) ? { type: 'url_citation', ...inner } : annotation;
+      events.push({ type: 'annotation', index: this.#messageIndex(events), annotation: flat });
+    }
+  }
+
+  #think(told: ReasoningTold, events: InferenceEvent[]): void {
+    if (this.#reasoning === undefined) {
+      this.#reasoning = { index: this.#nextItem(), collector: new ReasoningCollector() };
+      events.push({ type: 'item-started', index: this.#reasoning.index, item: { kind: 'reasoning' } });
+    }
+    const { index, collector } = this.#reasoning;
+    collector.add(told);
+    if (told.text !== '') events.push({ type: 'reasoning', index, part: 0, delta: told.text });
+  }
+
+  /** Thoughts end where the answer begins; later ones are an item of their own. */
+  #endReasoning(events: InferenceEvent[]): void {
+    if (this.#reasoning === undefined) return;
+    const { index, collector } = this.#reasoning;
+    this.#reasoning = undefined;
+    const origin = { provider: this.#provider, model: this.#model, payload: collector.payload() };
+    events.push({ type: 'item-done', index, origin });
+  }
+
+  #messageIndex(events: InferenceEvent[]): number {
+    if (this.#reasoning !== undefined) this.#endReasoning(events);
+    if (this.#message < 0) {
+      this.#message = this.#nextItem();
+      events.push({ type: 'item-started', index: this.#message, item: { kind: 'message' } });
+    }
+    return this.#message;
+  }
+
+  #nextItem(): number {
+    const index = this.#items;
+    this.#items += 1;
+    return index;
+  }
+}
+
+/** Gives a call that began in this very delta the arguments it lacks; false when it began earlier. */
+function fillIn(delta: unknown, missing: Json): boolean {
+  const pieces = isObject(delta) && Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+  const piece = pieces.find((each) => isObject(each) && each.index === missing.index);
+  if (piece === undefined) return false;
+  piece.function = { ...piece.function, arguments: '{}' };
+  return true;
+}

@@ -1,0 +1,138 @@
+import {
+  UpstreamFailure,
+  type UpstreamFailureDetails,
+  type UpstreamFailureKind,
+} from '../../../features/inference/upstream.ts';
+import { isObject, parseObject } from '../../answer-bodies.ts';
+import { retryAfterSeconds } from '../../retry-after.ts';
+
+/** What of an error body is used: names, never sentences to be passed on, for those quote keys and prompts. */
+interface ErrorTold {
+  code: string;
+  type: string;
+  param: string | undefined;
+  /** Only ever matched against patterns. */
+  message: string;
+}
+
+const billing = /insufficient_quota|insufficient_balance|insufficient_credits|billing|payment_required/;
+const rate = /rate_limit|too_many_requests|resource_exhausted/;
+const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthorized|invalid_token/;
+const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
+const noModelSaid =
+  /model[^.]{0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
+const tooLong =
+  /context_length_exceeded|exceed_context_size|context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens/i;
+const unsupported = /unsupported|not[ _]supported|does not support|unavailable now/i;
+const badKeySaid = /(incorrect|invalid)[^.]{0,20}api key|api key[^.]{0,20}(incorrect|invalid|not valid)/i;
+
+/**
+ * What an error of an OpenAI-compatible provider means. Source: OpenAI's error codes, and the shapes of vLLM, Mistral
+ * (`{object: "error"}`), FastAPI (`{detail}`), Ollama (`{error: "…"}`) and OpenRouter (numbers as codes).
+ */
+export function openAiFailure(
+  name: string,
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+): UpstreamFailure {
+  const told = toldIn(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, '')));
+  const kind = kindOf(status, told);
+  const details: UpstreamFailureDetails = { status };
+  const retryAfter = retryAfterSeconds(headers);
+  if (retryAfter !== undefined) details.retryAfterSeconds = retryAfter;
+  if (kind === 'caller') Object.assign(details, tellCaller(status, told));
+  const code = told.code || told.type;
+  return new UpstreamFailure(kind, `${name} answered ${status}${code && ` (${code})`}`, details);
+}
+
+/** An error that a provider tells in the middle of a stream, as `error` of a chunk or of a failed response. */
+export function openAiStreamFailure(name: string, error: unknown): UpstreamFailure {
+  const code = isObject(error) ? (error.code ?? error.status) : undefined;
+  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : statusFor(toldIn({ error }));
+  return openAiFailure(name, status, {}, JSON.stringify({ error }));
+}
+
+function statusFor({ code, type }: ErrorTold): number {
+  const text = `${code} ${type}`;
+  if (billing.test(text)) return 402;
+  if (rate.test(text)) return 429;
+  if (badKey.test(text)) return 401;
+  if (/invalid_prompt|invalid_request|context_length|unsupported|invalid_image|image_/.test(text)) return 400;
+  return 500;
+}
+
+function toldIn(body: Record<string, unknown> | undefined): ErrorTold {
+  const error = body?.error ?? body ?? {};
+  if (!isObject(error)) return { code: '', type: '', param: undefined, message: text(error) };
+  const detail = error.detail ?? error.message;
+  return {
+    code: nameIn(error.code) || nameIn(error.status),
+    type: nameIn(error.type),
+    param: paramIn(error.param),
+    message: typeof detail === 'string' ? detail : text(detail === undefined ? '' : JSON.stringify(detail)),
+  };
+}
+
+function kindOf(status: number, { code, type, message }: ErrorTold): UpstreamFailureKind {
+  const names = `${code} ${type}`;
+  if (status === 402 || billing.test(names)) return 'billing';
+  // Before the rest: some say 400 or 413 for what a smaller load would have passed.
+  if (status === 429 || status === 498 || rate.test(names)) return 'rate-limited';
+  if (status === 401 || badKey.test(names) || (status < 500 && badKeySaid.test(message)))
+    return 'authentication';
+  if (noModel.test(names)) return 'unknown-model';
+  if (status === 403) return 'authentication';
+  if (status === 404) return message === '' && code === '' ? 'server' : 'unknown-model';
+  if (status !== 400 && status !== 413 && status !== 422) return 'server';
+  if (unsupported.test(code)) return 'caller';
+  return noModelSaid.test(message) && !tooLong.test(message) ? 'unknown-model' : 'caller';
+}
+
+/** Sentences of our own: a provider's may quote the prompt. */
+function tellCaller(status: number, { code, param, message }: ErrorTold): UpstreamFailureDetails {
+  const words = `${code} ${message}`;
+  if (tooLong.test(words)) {
+    return {
+      code: 'context_length_exceeded',
+      publicMessage: 'The input is longer than the model accepts.',
+      param: param ?? null,
+    };
+  }
+  const field = param ?? knownParamIn(message);
+  if (unsupported.test(words)) {
+    const what = field === undefined ? 'a value in the request' : `this value of ${field}`;
+    return {
+      code: 'unsupported_value',
+      publicMessage: `The model does not support ${what}.`,
+      param: field ?? null,
+    };
+  }
+  const where = field === undefined ? '' : ` because of ${field}`;
+  const why = code === '' ? '' : ` (${code})`;
+  const size = status === 413 ? ' as too large' : '';
+  return {
+    code: 'invalid_request',
+    publicMessage: `The provider refused the request${size}${where}${why}.`,
+    param: field ?? null,
+  };
+}
+
+const knownParams =
+  /\b(temperature|top_p|top_k|top_logprobs|logprobs|logit_bias|max_tokens|max_completion_tokens|max_output_tokens|stop|seed|presence_penalty|frequency_penalty|response_format|reasoning_effort|reasoning|verbosity|tool_choice|parallel_tool_calls|tools|stream_options|image_url|messages|input)\b/;
+
+function knownParamIn(message: string): string | undefined {
+  return knownParams.exec(message)?.[1];
+}
+
+function nameIn(value: unknown): string {
+  return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(value) ? value.toLowerCase() : '';
+}
+
+function paramIn(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_.[\]]{0,63}$/.test(value) ? value : undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

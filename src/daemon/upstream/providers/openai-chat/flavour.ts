@@ -1,0 +1,117 @@
+/** Whose dialect of the chat format is spoken; `generic` is what most servers understand. */
+export type FlavourName =
+  | 'openai'
+  | 'openrouter'
+  | 'vercel'
+  | 'mistral'
+  | 'deepseek'
+  | 'groq'
+  | 'xai'
+  | 'generic';
+
+/** Where a provider differs from OpenAI's chat format. */
+export interface Flavour {
+  /** The field that bounds the output; undefined where either will do. */
+  outputTokensField: 'max_tokens' | 'max_completion_tokens' | undefined;
+  /** Whether it knows `stream_options`; those that do not send usage without being asked. */
+  takesStreamOptions: boolean;
+  /** Whether it knows the role `developer` beside `system`. */
+  knowsDeveloper: boolean;
+  /** How it is told that some tool must be called. */
+  requiredToolChoice: 'required' | 'any';
+  /** Fields of an assistant's message in which it takes its own reasoning back; others it may refuse. */
+  reasoningFields: readonly string[];
+  /** Where the reasoning effort goes. */
+  effort: 'reasoning_effort' | 'reasoning';
+  takesVerbosity: boolean;
+  takesTopK: boolean;
+  seedField: 'seed' | 'random_seed';
+  /** Whether ids of tool calls must be nine letters or digits. */
+  hasShortCallIds: boolean;
+  /** Whether the URL of a file may stand where its data belongs. */
+  takesFileUrls: boolean;
+}
+
+const openai: Flavour = {
+  outputTokensField: 'max_completion_tokens',
+  takesStreamOptions: true,
+  knowsDeveloper: true,
+  requiredToolChoice: 'required',
+  reasoningFields: [],
+  effort: 'reasoning_effort',
+  takesVerbosity: true,
+  takesTopK: false,
+  seedField: 'seed',
+  hasShortCallIds: false,
+  takesFileUrls: false,
+};
+
+const anyReasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
+
+const generic: Flavour = {
+  ...openai,
+  outputTokensField: undefined,
+  knowsDeveloper: false,
+  reasoningFields: anyReasoning,
+  takesVerbosity: false,
+  takesTopK: true,
+};
+
+const aggregator: Flavour = {
+  ...generic,
+  outputTokensField: 'max_tokens',
+  knowsDeveloper: true,
+  effort: 'reasoning',
+  takesVerbosity: true,
+  takesFileUrls: true,
+};
+
+const flavours: Record<FlavourName, Flavour> = {
+  openai,
+  openrouter: aggregator,
+  vercel: aggregator,
+  mistral: {
+    ...generic,
+    outputTokensField: 'max_tokens',
+    takesStreamOptions: false,
+    requiredToolChoice: 'any',
+    reasoningFields: [],
+    takesTopK: false,
+    seedField: 'random_seed',
+    hasShortCallIds: true,
+  },
+  deepseek: {
+    ...generic,
+    outputTokensField: 'max_tokens',
+    reasoningFields: ['reasoning_content'],
+    takesTopK: false,
+  },
+  groq: {
+    ...generic,
+    outputTokensField: 'max_completion_tokens',
+    reasoningFields: ['reasoning'],
+    takesTopK: false,
+  },
+  xai: { ...generic, reasoningFields: ['reasoning_content'], takesTopK: false },
+  generic,
+};
+
+const hosts: Record<string, FlavourName> = {
+  'api.openai.com': 'openai',
+  'openrouter.ai': 'openrouter',
+  'ai-gateway.vercel.sh': 'vercel',
+  'api.mistral.ai': 'mistral',
+  'codestral.mistral.ai': 'mistral',
+  'api.deepseek.com': 'deepseek',
+  'api.groq.com': 'groq',
+  'api.x.ai': 'xai',
+};
+
+/** The named flavour, or that of the host or of the provider's name, or what most servers understand. */
+export function flavourOf(settings: { name: string; baseUrl: string; flavour?: FlavourName }): Flavour {
+  if (settings.flavour !== undefined) return flavours[settings.flavour];
+  const host = URL.canParse(settings.baseUrl) ? new URL(settings.baseUrl).hostname : '';
+  const byHost = Object.hasOwn(hosts, host) ? hosts[host] : undefined;
+  if (byHost !== undefined) return flavours[byHost];
+  return Object.hasOwn(flavours, settings.name) ? flavours[settings.name as FlavourName] : generic;
+}

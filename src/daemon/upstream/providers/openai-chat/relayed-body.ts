@@ -1,0 +1,79 @@
+import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import { isObject } from '../../answer-bodies.ts';
+import { shortCallId } from './call-ids.ts';
+import type { Flavour } from './flavour.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * The body of a caller who speaks the chat format, with what must differ: model, bound of the output, usage in streams,
+ * and what this provider would refuse. A field set to undefined is left out of the JSON text.
+ */
+export function relayedBody(call: UpstreamCall, flavour: Flavour): Json {
+  const { body, stream } = call.inference;
+  const sent: Json = { ...body, model: call.model, stream };
+  // Storing is done here; OpenAI takes `metadata` only for what it stores itself.
+  if ('store' in body) sent.store = undefined;
+  if ('metadata' in body) sent.metadata = undefined;
+  boundOutput(sent, call.outputTokensMax, flavour);
+  if (!flavour.takesStreamOptions) sent.stream_options = undefined;
+  else if (stream) sent.stream_options = withUsage(body.stream_options);
+  if (body.tool_choice === 'required') sent.tool_choice = flavour.requiredToolChoice;
+  if (flavour.seedField !== 'seed' && 'seed' in body) {
+    sent[flavour.seedField] = body.seed;
+    sent.seed = undefined;
+  }
+  if (Array.isArray(body.messages)) sent.messages = relayedMessages(body.messages, flavour);
+  return sent;
+}
+
+function boundOutput(sent: Json, outputTokensMax: number | undefined, flavour: Flavour): void {
+  const asked = sent.max_completion_tokens ?? sent.max_tokens;
+  const field =
+    flavour.outputTokensField ??
+    (sent.max_completion_tokens != null ? 'max_completion_tokens' : 'max_tokens');
+  const value = outputTokensMax ?? asked;
+  if (value === undefined || value === null) return;
+  sent.max_tokens = undefined;
+  sent.max_completion_tokens = undefined;
+  sent[field] = value;
+}
+
+function withUsage(options: unknown): Json {
+  return isObject(options) ? { ...options, include_usage: true } : { include_usage: true };
+}
+
+/** The messages as they are, unless one of them holds what this provider refuses. */
+function relayedMessages(messages: unknown[], flavour: Flavour): unknown[] {
+  const isAsItIs = messages.every((message) => !isObject(message) || !needsChange(message, flavour));
+  if (isAsItIs) return messages;
+  return messages.map((message) => (isObject(message) ? relayedMessage(message, flavour) : message));
+}
+
+const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
+
+function needsChange(message: Json, flavour: Flavour): boolean {
+  if (message.role === 'developer') return !flavour.knowsDeveloper;
+  if (message.role === 'tool') return flavour.hasShortCallIds;
+  if (message.role !== 'assistant') return false;
+  if (flavour.hasShortCallIds && message.tool_calls !== undefined) return true;
+  return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
+}
+
+function relayedMessage(message: Json, flavour: Flavour): Json {
+  if (!needsChange(message, flavour)) return message;
+  const sent: Json = { ...message };
+  if (message.role === 'developer') sent.role = 'system';
+  for (const field of reasoningFields) {
+    if (field in sent && !flavour.reasoningFields.includes(field)) sent[field] = undefined;
+  }
+  if (flavour.hasShortCallIds) {
+    if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
+    if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
+  }
+  return sent;
+}
+
+function withShortId(call: unknown): unknown {
+  return isObject(call) && typeof call.id === 'string' ? { ...call, id: shortCallId(call.id) } : call;
+}

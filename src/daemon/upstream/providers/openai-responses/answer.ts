@@ -1,0 +1,58 @@
+import type { Tokens } from '../../../../shared/money.ts';
+import type { FinishReason } from '../../../features/inference/neutral.ts';
+import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import { isObject } from '../../answer-bodies.ts';
+import { openAiStreamFailure } from '../openai-chat/failure.ts';
+import { count } from '../openai-chat/usage.ts';
+
+type Json = Record<string, unknown>;
+
+/** Reads a whole response object; a call without arguments is put right in place. */
+export function readResponsesAnswer(
+  json: Json,
+  name: string,
+): { tokens: Tokens | undefined; finish: FinishReason; isRepaired: boolean } {
+  const finish = outcomeOf(json, name);
+  if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
+  let isRepaired = false;
+  for (const item of json.output) {
+    if (isObject(item) && item.type === 'function_call' && isEmpty(item.arguments)) {
+      item.arguments = '{}';
+      isRepaired = true;
+    }
+  }
+  return { tokens: responsesTokensIn(json), finish, isRepaired };
+}
+
+/** How a response ended. Throws an UpstreamFailure when it failed or did not end. */
+export function outcomeOf(response: Json, name: string): FinishReason {
+  const { status, error, incomplete_details: details } = response;
+  if (status === 'failed' || (error !== undefined && error !== null)) {
+    throw openAiStreamFailure(name, error ?? {});
+  }
+  if (status === 'completed') return 'stop';
+  if (status !== 'incomplete')
+    throw new UpstreamFailure('broken', `${name} ended its answer before it was whole`);
+  const reason = isObject(details) ? details.reason : undefined;
+  return reason === 'content_filter' ? 'content_filter' : 'max_output_tokens';
+}
+
+/** Usage of the Responses format. */
+export function responsesTokensIn(response: Json): Tokens | undefined {
+  const { usage } = response;
+  if (!isObject(usage)) return undefined;
+  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const inputTokens = count(usage.input_tokens);
+  return {
+    input: inputTokens,
+    cachedInput: Math.min(inputTokens, count(input.cached_tokens)),
+    cacheWrite: count(input.cache_write_tokens),
+    output: count(usage.output_tokens),
+    reasoning: count(output.reasoning_tokens),
+  };
+}
+
+export function isEmpty(args: unknown): boolean {
+  return typeof args !== 'string' || args.trim() === '';
+}

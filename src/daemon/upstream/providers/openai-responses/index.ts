@@ -1,0 +1,1 @@
+export { type ResponsesSettings, responsesAdapter } from './adapter.ts';

@@ -1,0 +1,166 @@
+import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
+import { isObject } from '../../answer-bodies.ts';
+import { newCallId } from '../openai-chat/tool-calls.ts';
+import { isEmpty } from './answer.ts';
+
+type Json = Record<string, unknown>;
+
+interface ItemState {
+  /** The neutral index: items are counted in the order they start. */
+  index: number;
+  id: string | undefined;
+  isDone: boolean;
+  /** Whether any of its content came as deltas. */
+  hasContent: boolean;
+  /** Which of the two kinds of thoughts is told: a provider may send both, and they say the same. */
+  thoughtsFrom: 'summary' | 'content' | undefined;
+}
+
+/** The output items of one stream, as far as they have come. */
+export class ItemStates {
+  readonly #of: { provider: string; model: string };
+  readonly #states: ItemState[] = [];
+  readonly #byIndex = new Map<number, ItemState>();
+
+  constructor(of: { provider: string; model: string }) {
+    this.#of = of;
+  }
+
+  text(json: Json, delta: string, events: InferenceEvent[]): void {
+    const { index } = this.#grow(json, 'message', events);
+    const { logprobs } = json;
+    if (Array.isArray(logprobs) && logprobs.length > 0) events.push({ type: 'text', index, delta, logprobs });
+    else events.push({ type: 'text', index, delta });
+  }
+
+  refusal(json: Json, delta: string, events: InferenceEvent[]): void {
+    events.push({ type: 'refusal', index: this.#grow(json, 'message', events).index, delta });
+  }
+
+  annotation(json: Json, annotation: Json, events: InferenceEvent[]): void {
+    events.push({ type: 'annotation', index: this.#grow(json, 'message', events).index, annotation });
+  }
+
+  thought(json: Json, told: { delta: string; from: 'summary' | 'content' }, events: InferenceEvent[]): void {
+    const state = this.#grow(json, 'reasoning', events);
+    state.thoughtsFrom ??= told.from;
+    if (state.thoughtsFrom !== told.from) return;
+    const part = told.from === 'summary' ? json.summary_index : json.content_index;
+    const number = typeof part === 'number' ? part : 0;
+    events.push({ type: 'reasoning', index: state.index, part: number, delta: told.delta });
+  }
+
+  /** Arguments of a call that was not announced wait for its end, which tells the name. */
+  arguments(json: Json, delta: string, events: InferenceEvent[]): void {
+    const state = this.#find(json);
+    if (state === undefined || delta === '') return;
+    state.hasContent = true;
+    events.push({ type: 'arguments', index: state.index, delta });
+  }
+
+  start(json: Json, item: Json, events: InferenceEvent[]): void {
+    if (this.#named(json, item.id) === undefined) this.#add(json, startedItem(item), events);
+  }
+
+  /** A finished item: what of it did not come as deltas is told now. */
+  end(json: Json, item: Json, events: InferenceEvent[]): void {
+    this.#end(this.#find(json, item.id) ?? this.#add(json, startedItem(item), events), item, events);
+  }
+
+  /** The items as the last event tells them, in order: those that the stream left out or did not finish. */
+  endAll(output: Json[], events: InferenceEvent[]): void {
+    output.forEach((item, place) => {
+      const state = this.#named({ output_index: place }, item.id) ?? this.#states[place];
+      this.#end(state ?? this.#add({ output_index: place }, startedItem(item), events), item, events);
+    });
+    for (const state of this.#states) {
+      if (!state.isDone) events.push({ type: 'item-done', index: state.index });
+      state.isDone = true;
+    }
+  }
+
+  #end(state: ItemState, item: Json, events: InferenceEvent[]): void {
+    if (state.isDone) return;
+    state.isDone = true;
+    const { index } = state;
+    if (!state.hasContent) tellWhole(item, index, events);
+    const origin = this.#origin(item);
+    events.push(
+      origin === undefined ? { type: 'item-done', index, item } : { type: 'item-done', index, item, origin },
+    );
+  }
+
+  #origin({ type, encrypted_content, id }: Json) {
+    if (type !== 'reasoning' || typeof encrypted_content !== 'string') return undefined;
+    return { ...this.#of, payload: { encrypted_content, id } };
+  }
+
+  /** The item that a delta belongs to; some servers announce none. */
+  #grow(json: Json, kind: 'message' | 'reasoning', events: InferenceEvent[]): ItemState {
+    const state = this.#find(json) ?? this.#add(json, { kind, ...idOf(json.item_id) }, events);
+    state.hasContent = true;
+    return state;
+  }
+
+  /** By index or id; for servers that tell neither, the one that was started last. */
+  #find(json: Json, id: unknown = json.item_id): ItemState | undefined {
+    const isNamed = typeof json.output_index === 'number' || typeof id === 'string';
+    return isNamed ? this.#named(json, id) : this.#states.findLast((state) => !state.isDone);
+  }
+
+  #named({ output_index }: Json, id: unknown): ItemState | undefined {
+    const byIndex = typeof output_index === 'number' ? this.#byIndex.get(output_index) : undefined;
+    if (byIndex !== undefined || typeof id !== 'string') return byIndex;
+    return this.#states.find((state) => state.id === id);
+  }
+
+  #add(json: Json, item: StartedItem, events: InferenceEvent[]): ItemState {
+    const index = this.#states.length;
+    const id = item.kind === 'opaque' ? undefined : item.id;
+    const state: ItemState = { index, id, isDone: false, hasContent: false, thoughtsFrom: undefined };
+    this.#states.push(state);
+    if (typeof json.output_index === 'number') this.#byIndex.set(json.output_index, state);
+    events.push({ type: 'item-started', index, item });
+    return state;
+  }
+}
+
+function idOf(id: unknown): { id?: string } {
+  return typeof id === 'string' && id !== '' ? { id } : {};
+}
+
+function startedItem(item: Json): StartedItem {
+  switch (item.type) {
+    case 'message':
+      return { kind: 'message', ...idOf(item.id) };
+    case 'reasoning':
+      return { kind: 'reasoning', ...idOf(item.id) };
+    case 'function_call': {
+      const callId = typeof item.call_id === 'string' && item.call_id !== '' ? item.call_id : newCallId();
+      return { kind: 'function_call', callId, name: String(item.name ?? ''), ...idOf(item.id) };
+    }
+    default:
+      return { kind: 'opaque', json: item };
+  }
+}
+
+function tellWhole(item: Json, index: number, events: InferenceEvent[]): void {
+  if (item.type === 'function_call') {
+    events.push({ type: 'arguments', index, delta: isEmpty(item.arguments) ? '{}' : String(item.arguments) });
+  } else if (item.type === 'reasoning') {
+    objectsIn(item.summary).forEach(({ text }, part) => {
+      if (typeof text === 'string') events.push({ type: 'reasoning', index, part, delta: text });
+    });
+  } else if (item.type === 'message') {
+    for (const { text, refusal, annotations, logprobs } of objectsIn(item.content)) {
+      const withLogprobs = Array.isArray(logprobs) && logprobs.length > 0 ? { logprobs } : undefined;
+      if (typeof text === 'string') events.push({ type: 'text', index, delta: text, ...withLogprobs });
+      if (typeof refusal === 'string') events.push({ type: 'refusal', index, delta: refusal });
+      for (const annotation of objectsIn(annotations)) events.push({ type: 'annotation', index, annotation });
+    }
+  }
+}
+
+function objectsIn(list: unknown): Json[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}

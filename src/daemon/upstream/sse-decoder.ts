@@ -1,0 +1,98 @@
+import { sseReader } from '../../shared/sse.ts';
+import type { Batch } from '../features/inference/neutral.ts';
+import { UpstreamFailure } from '../features/inference/upstream.ts';
+import type { Decoder } from './adapter.ts';
+import { isObject } from './answer-bodies.ts';
+
+/** What the JSON objects of one streaming format mean. */
+export interface Dialect {
+  /** One object, with its text as it came. Adds to the batch; throws an UpstreamFailure for an error told in the stream. */
+  take(json: Record<string, unknown>, raw: string, batch: Batch): void;
+  /** At `[DONE]` or at the last byte. Throws an UpstreamFailure of kind `broken` when the answer is not whole. */
+  finish(batch: Batch, at: 'done-mark' | 'last-byte'): void;
+  /** Set by a last event that needs no `[DONE]` after it. */
+  readonly isComplete: boolean;
+}
+
+/** Server-sent events of JSON objects, closed by `[DONE]` in most formats. */
+export class SseJsonDecoder implements Decoder {
+  isComplete = false;
+  failure: UpstreamFailure | undefined;
+  readonly #reader = sseReader();
+  readonly #dialect: Dialect;
+  readonly #name: string;
+  readonly #hasFrames: boolean;
+
+  /** `hasFrames`: whether the caller speaks the same format, so that its lines are worth keeping. */
+  constructor(name: string, dialect: Dialect, { hasFrames }: { hasFrames: boolean }) {
+    this.#name = name;
+    this.#dialect = dialect;
+    this.#hasFrames = hasFrames;
+  }
+
+  push(bytes: Uint8Array): Batch {
+    const batch = this.#emptyBatch();
+    if (this.isComplete) return batch;
+    const events = this.#reader.push(bytes);
+    try {
+      for (const event of events) {
+        this.#take(event.event, event.data, batch);
+        if (this.isComplete) break;
+      }
+    } catch (error) {
+      // What came before the failure was produced and will be paid for: it must not be lost with it.
+      if (batch.events.length === 0 || !(error instanceof UpstreamFailure)) throw error;
+      this.failure = error;
+    }
+    return batch;
+  }
+
+  end(): Batch {
+    const batch = this.#emptyBatch();
+    if (this.isComplete) return batch;
+    for (const event of this.#reader.end()) {
+      // The last event may be cut in half: whether that matters is for `finish` to tell.
+      if (isWholeJson(event.data)) this.#take(event.event, event.data, batch);
+    }
+    if (!this.isComplete) this.#finish(batch, 'last-byte');
+    return batch;
+  }
+
+  #take(event: string, data: string, batch: Batch): void {
+    if (data === '[DONE]') {
+      this.#finish(batch, 'done-mark');
+      return;
+    }
+    if (data.length < 2 && data.trim() === '') return;
+    let json: unknown;
+    try {
+      json = JSON.parse(data);
+    } catch {
+      throw new UpstreamFailure('broken', `${this.#name} sent an event that is not JSON`);
+    }
+    if (!isObject(json))
+      throw new UpstreamFailure('broken', `${this.#name} sent an event that is not an object`);
+    if (event === 'error' && json.error === undefined && json.type !== 'error') json = { error: json };
+    this.#dialect.take(json as Record<string, unknown>, data, batch);
+    if (this.#dialect.isComplete) this.isComplete = true;
+  }
+
+  #finish(batch: Batch, at: 'done-mark' | 'last-byte'): void {
+    this.#dialect.finish(batch, at);
+    this.isComplete = true;
+  }
+
+  #emptyBatch(): Batch {
+    return { events: [], frames: this.#hasFrames ? [] : undefined };
+  }
+}
+
+function isWholeJson(data: string): boolean {
+  if (data === '[DONE]') return true;
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
+}

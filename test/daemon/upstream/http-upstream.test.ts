@@ -1,0 +1,324 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { UpstreamCall } from '../../../src/daemon/features/inference/upstream.ts';
+import { httpUpstream, type UpstreamTimeouts } from '../../../src/daemon/upstream/http-upstream.ts';
+import { createNetwork } from '../../../src/daemon/upstream/network.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';
+import { startFakeOpenAi } from '../../support/fake-openai.ts';
+import { chunk, chunkedHead, lastChunk, startRawServer, wholeAnswer } from '../../support/raw-server.ts';
+import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
+
+const signal = () => new AbortController().signal;
+
+function upstreamAt(baseUrl: string, timeouts: Partial<UpstreamTimeouts> = {}) {
+  const network = createNetwork();
+  onTestFinished(() => network.close());
+  return httpUpstream({
+    name: 'fake',
+    adapter: chatAdapter({ name: 'fake', baseUrl, flavour: 'openai' }),
+    send: network.send,
+    sleep: (ms, abort) => wait(ms, undefined, abort ? { signal: abort } : {}),
+    timeouts: { headersMs: 5_000, firstEventMs: 5_000, idleMs: 5_000, ...timeouts },
+  });
+}
+
+async function fakeUpstream(timeouts?: Partial<UpstreamTimeouts>) {
+  const fake = await startFakeOpenAi({ keys: ['sk-test'], models: ['gpt-fake'] });
+  onTestFinished(() => fake.close());
+  return { fake, upstream: upstreamAt(fake.baseUrl, timeouts) };
+}
+
+/** A provider that writes these bytes to whoever asks. */
+async function rawUpstream(text: string | Buffer, timeouts?: Partial<UpstreamTimeouts>) {
+  const server = await startRawServer((socket) => socket.write(text));
+  return { server, upstream: upstreamAt(`${server.url}/v1`, timeouts) };
+}
+
+const whole = (more: Partial<UpstreamCall['inference']> = {}) => callOf({ stream: false, ...more });
+
+describe('a stream', () => {
+  test('gives events and frames of the caller’s own format, usage included', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ text: 'One two three.', usage: { input: 5, output: 3, cached: 2 } });
+    const { events, frames } = await readAll(await upstream.open(callOf(), signal()));
+    expect(summary(events)).toMatchObject({
+      text: 'One two three.',
+      finish: 'stop',
+      tokens: { input: 5, cachedInput: 2, output: 3 },
+    });
+    expect(frames.at(-1)?.json.usage).toMatchObject({ prompt_tokens: 5 });
+    expect(frames.every(({ raw, json }) => JSON.stringify(json) === raw)).toBe(true);
+  });
+
+  test('uses the connection again', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    for (let i = 0; i < 5; i += 1) await readAll(await upstream.open(callOf(), signal()));
+    await fake.idle();
+    expect(fake.dropped).toBe(0);
+  });
+
+  test('ends at [DONE], whatever the provider sends after it, and though it keeps the connection open', async () => {
+    const after = sse(chunkOf({ content: ' more' }), '[DONE]');
+    const events = Buffer.concat([
+      sse(chunkOf({ content: 'all' }), chunkOf({}, { finish: 'stop' }), '[DONE]'),
+      after,
+    ]);
+    const { upstream } = await rawUpstream(chunkedHead() + chunk(events.toString()));
+    const decoded = await readAll(await upstream.open(callOf(), signal()));
+    expect(summary(decoded.events)).toMatchObject({ text: 'all', finish: 'stop' });
+  });
+
+  test('is complete when the connection breaks after its finish reason', async () => {
+    const server = await startRawServer((socket) => {
+      const events = sse(chunkOf({ content: 'all' }), chunkOf({}, { finish: 'stop' })).toString();
+      socket.write(chunkedHead() + chunk(events), () => socket.resetAndDestroy());
+    });
+    const answer = await upstreamAt(`${server.url}/v1`).open(callOf(), signal());
+    expect(summary((await readAll(answer)).events)).toMatchObject({ text: 'all', finish: 'stop' });
+  });
+
+  test.each(['cut', 'end'] as const)(
+    'that stops early (%s) is broken, after what came before',
+    async (by) => {
+      const { fake, upstream } = await fakeUpstream();
+      fake.script({ text: 'One two three four', breakAfter: { events: 3, by } });
+      const answer = await upstream.open(callOf(), signal());
+      let text = '';
+      const reading = (async () => {
+        if (answer.kind !== 'stream') return;
+        for await (const batch of answer.batches) text += summary(batch.events).text;
+      })();
+      await expect(reading).rejects.toMatchObject({ name: 'UpstreamFailure', kind: 'broken' });
+      expect(text).toBe('One two ');
+    },
+  );
+
+  test('that is cut at any byte fails once, never succeeds', async () => {
+    const events = sse(
+      chunkOf({ content: 'Grüße 🌍' }),
+      chunkOf({ content: ' all' }),
+      chunkOf({}, { finish: 'stop' }),
+    );
+    const finishAt = events.indexOf('"finish_reason":"stop"');
+    const adapter = chatAdapter({ name: 'fake', baseUrl: 'http://fake/v1' });
+    for (let cut = 0; cut < finishAt; cut += 1) {
+      const decoder = adapter.decoder(callOf());
+      decoder.push(events.subarray(0, cut));
+      expect(() => decoder.end()).toThrow(expect.objectContaining({ kind: 'broken' }));
+    }
+  });
+
+  test('that stalls fails by its idle time', async () => {
+    const { fake, upstream } = await fakeUpstream({ idleMs: 40 });
+    fake.script({ text: 'One two', breakAfter: { events: 2, by: 'stall' } });
+    const answer = await upstream.open(callOf(), signal());
+    await expect(readAll(answer)).rejects.toMatchObject({ kind: 'timeout' });
+    await fake.idle();
+    expect(fake.dropped).toBe(1);
+  });
+
+  test('with an error in it: first what came before it, then the failure', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ text: 'One two', breakAfter: { events: 2, by: 'error', code: 'rate_limit_exceeded' } });
+    const answer = await upstream.open(callOf(), signal());
+    if (answer.kind !== 'stream') throw new Error('not a stream');
+    const batches = answer.batches[Symbol.asyncIterator]();
+    const first = await batches.next();
+    expect(summary(first.value.events).text).toBe('One ');
+    await expect(batches.next()).rejects.toMatchObject({ kind: 'rate-limited' });
+    expect(await batches.next()).toMatchObject({ done: true });
+  });
+
+  test('with an event of 100 MB is given up at 4 MiB', async () => {
+    let written = 0;
+    const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const server = await startRawServer((socket) => {
+      socket.write(chunkedHead() + chunk(`${sse(chunkOf({ content: 'a' })).toString()}data: `));
+      const pump = () => {
+        while (!socket.destroyed && written < 100 * 1024 * 1024) {
+          written += 0x10000;
+          if (!socket.write(piece)) return void socket.once('drain', pump);
+        }
+      };
+      pump();
+    });
+    const before = process.memoryUsage().rss;
+    const answer = await upstreamAt(`${server.url}/v1`).open(callOf(), signal());
+    await expect(readAll(answer)).rejects.toMatchObject({ kind: 'broken' });
+    await server.allClosed();
+    expect(written).toBeLessThan(50 * 1024 * 1024);
+    expect(process.memoryUsage().rss - before).toBeLessThan(96 * 1024 * 1024);
+  });
+
+  test.each([
+    ['is not JSON', 'data: {"choices": [\n\n'],
+    ['is no object', 'data: 17\n\n'],
+  ])('with an event that %s is broken', async (_case, event) => {
+    const { upstream } = await rawUpstream(chunkedHead() + chunk(event) + lastChunk);
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
+  });
+
+  test('is read per the standard: mark, CR, comments, unknown fields, no last blank line', async () => {
+    const events = [
+      '\uFEFF: OPENROUTER PROCESSING\r\r',
+      `id: 1\rretry: 5\rdata:${JSON.stringify(chunkOf({ content: 'a' }))}\r\r`,
+      `event: message\r\ndata: ${JSON.stringify(chunkOf({ content: 'b' }))}\r\n\r\n`,
+      'data\n\n',
+      `data: ${JSON.stringify(chunkOf({ content: 'c' }, { finish: 'stop' }))}`,
+    ].join('');
+    const { upstream } = await rawUpstream(chunkedHead() + chunk(events) + lastChunk);
+    const decoded = await readAll(await upstream.open(callOf(), signal()));
+    expect(summary(decoded.events)).toMatchObject({ text: 'abc', finish: 'stop' });
+  });
+
+  test('without an answer in it is broken, never an empty success', async () => {
+    const { upstream } = await rawUpstream(chunkedHead() + chunk('data: [DONE]\n\n') + lastChunk);
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
+  });
+});
+
+describe('before the first event', () => {
+  test('an error in the stream is still a failure of the call', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ breakAfter: { events: 0, by: 'error', code: 'insufficient_quota' } });
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'billing' });
+  });
+
+  test('a document with an error and status 200 is that error', async () => {
+    const { upstream } = await rawUpstream(wholeAnswer('{"error":{"code":429,"message":"slow down"}}'));
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'rate-limited' });
+    await expect(upstream.open(whole(), signal())).rejects.toMatchObject({ kind: 'rate-limited' });
+  });
+
+  test('a document where a stream was asked for is broken', async () => {
+    const { upstream } = await rawUpstream(wholeAnswer('{"choices":[{"message":{"content":"x"}}]}'));
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
+  });
+
+  test.each([
+    ['a redirect', wholeAnswer('', { status: '302 Found', headers: ['location: http://127.0.0.1:1/'] })],
+    ['a web page', wholeAnswer('<html>', { headers: ['content-type: text/html'] })],
+  ])('%s is a failure of the provider', async (_case, text) => {
+    const { upstream } = await rawUpstream(text);
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'server' });
+  });
+
+  test('heartbeats do not put off the time for the first event', async () => {
+    const server = await startRawServer((socket) => {
+      socket.write(chunkedHead());
+      const beat = setInterval(() => socket.write(chunk(': still here\n\n')), 10);
+      socket.once('close', () => clearInterval(beat));
+    });
+    const upstream = upstreamAt(`${server.url}/v1`, { firstEventMs: 80 });
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'timeout' });
+    await server.allClosed();
+  });
+
+  test('silence after the headers may last longer than between later reads', async () => {
+    const { fake, upstream } = await fakeUpstream({ firstEventMs: 60, idleMs: 5_000 });
+    fake.script({ breakAfter: { events: 0, by: 'stall' } });
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'timeout' });
+    await fake.idle();
+  });
+
+  test('nobody there: network; leaving: the call ends at once', async () => {
+    await expect(upstreamAt('http://127.0.0.1:1/v1').open(callOf(), signal())).rejects.toMatchObject({
+      kind: 'network',
+    });
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ silent: true }, { text: 'One two', breakAfter: { events: 2, by: 'stall' } });
+    for (const _ of [1, 2]) {
+      const leave = new AbortController();
+      const reading = upstream.open(callOf(), leave.signal).then(readAll);
+      while (fake.open === 0) await wait(1);
+      const from = performance.now();
+      leave.abort();
+      await expect(reading).rejects.toMatchObject({ name: 'UpstreamFailure' });
+      await fake.idle();
+      expect(performance.now() - from).toBeLessThan(250);
+    }
+    expect(fake.dropped).toBe(2);
+  });
+
+  test('a reader who leaves the stream ends the call too', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ text: 'One two', breakAfter: { events: 2, by: 'stall' } });
+    const answer = await upstream.open(callOf(), signal());
+    if (answer.kind !== 'stream') throw new Error('not a stream');
+    for await (const _ of answer.batches) break;
+    await fake.idle();
+    expect(fake.dropped).toBe(1);
+  });
+});
+
+describe('a whole answer', () => {
+  test('keeps the provider’s bytes and reads its usage', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ text: 'Whole.', usage: { input: 9, output: 4, reasoning: 1 }, finish: 'length' });
+    const answer = await upstream.open(whole(), signal());
+    expect(answer).toMatchObject({
+      kind: 'json',
+      wire: 'chat',
+      finish: 'max_output_tokens',
+      tokens: { input: 9, output: 4, reasoning: 1 },
+    });
+    if (answer.kind !== 'json') throw new Error('not a document');
+    expect(JSON.parse(Buffer.from(answer.bytes).toString())).toEqual(answer.json);
+  });
+
+  test('is written anew where a call has no arguments', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ calls: [{ name: 'now', arguments: '' }] });
+    const answer = await upstream.open(whole(), signal());
+    if (answer.kind !== 'json') throw new Error('not a document');
+    expect(Buffer.from(answer.bytes).toString()).toContain('"arguments":"{}"');
+  });
+
+  test('may come as a stream all the same', async () => {
+    const events = sse(chunkOf({ content: 'all' }, { finish: 'stop' }), '[DONE]').toString();
+    const { upstream } = await rawUpstream(chunkedHead() + chunk(events) + lastChunk);
+    const decoded = await readAll(await upstream.open(whole(), signal()));
+    expect(summary(decoded.events)).toMatchObject({ text: 'all', finish: 'stop' });
+  });
+
+  test.each([
+    ['no JSON', 'not json'],
+    ['a list', '[]'],
+    ['no choices', '{"id":"x","choices":[]}'],
+    ['no message', '{"choices":[{"index":0}]}'],
+  ])('that is %s is broken', async (_case, text) => {
+    const { upstream } = await rawUpstream(wholeAnswer(text));
+    await expect(upstream.open(whole(), signal())).rejects.toMatchObject({ kind: 'broken' });
+  });
+
+  test('that never comes fails by the time for headers', async () => {
+    const { fake, upstream } = await fakeUpstream({ headersMs: 30 });
+    fake.script({ silent: true });
+    await expect(upstream.open(whole(), signal())).rejects.toMatchObject({ kind: 'timeout' });
+  });
+});
+
+describe('a refusal', () => {
+  test('is told by its status, without the key that the provider repeats', async () => {
+    const { upstream } = await fakeUpstream();
+    const call = { ...callOf(), key: 'sk-canary-1234567890' };
+    const failure = await upstream.open(call, signal()).catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject({ kind: 'authentication', details: { status: 401 } });
+    expect(`${(failure as Error).stack}${JSON.stringify(failure)}`).not.toContain('canary');
+  });
+
+  test('is read up to 64 KiB', async () => {
+    const long = `{"error":{"message":"${'x'.repeat(200_000)}"}}`;
+    const { upstream } = await rawUpstream(wholeAnswer(long, { status: '503 Busy' }));
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'server' });
+  });
+
+  test('carries the time that the provider asks for', async () => {
+    const { fake, upstream } = await fakeUpstream();
+    fake.script({ error: { status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after': '7' } } });
+    await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({
+      kind: 'rate-limited',
+      details: { retryAfterSeconds: 7 },
+    });
+  });
+});
