@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SseTooLong, sseEvent, sseEventCharsMax, sseReader } from '../../src/shared/sse.ts';
+
+const encoder = new TextEncoder();
+
+function readWhole(text: string) {
+  const reader = sseReader();
+  return [...reader.push(encoder.encode(text)), ...reader.end()];
+}
+
+const told =
+  'event: greeting\ndata: {"text":"Grüße 👋"}\n\n: a comment\ndata: a\ndata: b\nid: 7\n\ndata: [DONE]\n\n';
+
+describe('reading server-sent events', () => {
+  test.each([
+    ['LF', told],
+    ['CRLF', told.replaceAll('\n', '\r\n')],
+    ['CR', told.replaceAll('\n', '\r')],
+    ['a byte order mark', `\uFEFF${told}`],
+  ])('understands lines that end in %s', (_name, text) => {
+    expect(readWhole(text)).toEqual([
+      { event: 'greeting', data: '{"text":"Grüße 👋"}', id: undefined },
+      { event: 'message', data: 'a\nb', id: '7' },
+      { event: 'message', data: '[DONE]', id: '7' },
+    ]);
+  });
+
+  test('gives the same events wherever the bytes are cut', () => {
+    const bytes = encoder.encode(told.replaceAll('\n', '\r\n'));
+    const whole = readWhole(told);
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 })), (cuts) => {
+        const reader = sseReader();
+        const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+        const events = places.slice(1).flatMap((end, i) => reader.push(bytes.subarray(places[i], end)));
+        expect([...events, ...reader.end()]).toEqual(whole);
+      }),
+    );
+  });
+
+  test('needs no space after the colon and drops fields it does not know', () => {
+    expect(readWhole('data:x\nretry: 5\nnonsense\n\n')).toEqual([
+      { event: 'message', data: 'x', id: undefined },
+    ]);
+  });
+
+  test('keeps an event whose blank line never came', () => {
+    expect(readWhole('data: last')).toEqual([{ event: 'message', data: 'last', id: undefined }]);
+  });
+
+  test('gives up on a line without an end', () => {
+    const reader = sseReader();
+    const part = new Uint8Array(sseEventCharsMax / 4).fill(120);
+    expect(() => {
+      for (let i = 0; i < 5; i += 1) reader.push(part);
+    }).toThrow(SseTooLong);
+  });
+});
+
+test('text with line ends of any kind stays inside its event', () => {
+  const nasty = 'one\r\ntwo\rthree\nfour\u2028five';
+  const [event, ...more] = readWhole(sseEvent(JSON.stringify({ nasty }), 'say'));
+  expect(more).toEqual([]);
+  expect(JSON.parse(event?.data ?? '')).toEqual({ nasty });
+});
