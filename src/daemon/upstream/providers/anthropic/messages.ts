@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
+import { type InlineData, inlineFile, inlineText, parseDataUrl } from '../data-url.ts';
+import { argumentsObject, type Json, objectOf } from '../json-value.ts';
+import { unsupported } from '../provider-words.ts';
+import { type AssistantTurn, isBlank, type Turn, type UserTurn } from '../turns.ts';
+
+export interface Message {
+  role: 'user' | 'assistant';
+  content: Json[];
+}
+
+/** Turns → messages of alternating roles. `isOwn` tells whether thoughts came from the model that is asked now. */
+export function messagesOf(turns: readonly Turn[], isOwn: (item: ReasoningItem) => boolean): Message[] {
+  const ids = new ToolUseIds();
+  const messages: Message[] = [];
+  for (const turn of turns) {
+    const content = turn.role === 'user' ? userBlocks(turn, ids) : assistantBlocks(turn, { ids, isOwn });
+    if (content.length === 0) continue;
+    const last = messages.at(-1);
+    if (last?.role === turn.role) last.content.push(...content);
+    else messages.push({ role: turn.role, content });
+  }
+  return messages;
+}
+
+interface AssistantContext {
+  ids: ToolUseIds;
+  isOwn: (item: ReasoningItem) => boolean;
+}
+
+function assistantBlocks(turn: AssistantTurn, { ids, isOwn }: AssistantContext): Json[] {
+  const blocks: Json[] = [];
+  for (const item of turn.items) {
+    if (item.type === 'function_call') {
+      const input = argumentsObject(item.arguments);
+      blocks.push({ type: 'tool_use', id: ids.forCall(item.callId), name: item.name, input });
+    } else if (item.type === 'message') {
+      for (const part of item.content) {
+        const text = part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : undefined;
+        if (text !== undefined && !isBlank(text)) blocks.push({ type: 'text', text });
+      }
+    } else if (isOwn(item)) {
+      const block = thoughtBlock(item);
+      if (block) blocks.push(block);
+    }
+  }
+  // A turn may not end in thoughts; it does when the answer was cut off while the model was thinking.
+  while (isThought(blocks.at(-1))) blocks.pop();
+  return blocks;
+}
+
+/** The block as the model wrote it: it is signed and must come back unchanged. */
+function thoughtBlock(item: ReasoningItem): Json | undefined {
+  const payload = objectOf(item.origin?.payload);
+  if (typeof payload?.data === 'string') return { type: 'redacted_thinking', data: payload.data };
+  if (typeof payload?.thinking !== 'string' || typeof payload.signature !== 'string') return undefined;
+  return { type: 'thinking', thinking: payload.thinking, signature: payload.signature };
+}
+
+export function isThought(block: Json | undefined): boolean {
+  return block?.type === 'thinking' || block?.type === 'redacted_thinking';
+}
+
+/** Results must come before anything else that the user says. */
+function userBlocks(turn: UserTurn, ids: ToolUseIds): Json[] {
+  const results = turn.results.map((result) => toolResult(result, ids));
+  return [...results, ...turn.messages.flatMap(({ content }) => content.flatMap(contentBlocks))];
+}
+
+function toolResult({ callId, output }: FunctionOutputItem, ids: ToolUseIds): Json {
+  const content = output.flatMap(contentBlocks);
+  return {
+    type: 'tool_result',
+    tool_use_id: ids.forResult(callId),
+    content: content.length > 0 ? content : undefined,
+  };
+}
+
+/** Blank texts are refused and say nothing: they are left out. */
+function contentBlocks(part: ContentPart): Json[] {
+  switch (part.type) {
+    case 'text':
+      return isBlank(part.text) ? [] : [{ type: 'text', text: part.text }];
+    case 'refusal':
+      return isBlank(part.refusal) ? [] : [{ type: 'text', text: part.refusal }];
+    case 'image': {
+      const inline = parseDataUrl(part.url);
+      return [{ type: 'image', source: inline ? base64Source(inline) : { type: 'url', url: part.url } }];
+    }
+    case 'file':
+      return [fileBlock(part)];
+    case 'audio':
+      throw unsupported('This model does not take audio.', 'input');
+  }
+}
+
+function fileBlock({ data, url, filename }: Extract<ContentPart, { type: 'file' }>): Json {
+  if (data === undefined) return document({ type: 'url', url }, filename);
+  const inline = inlineFile(data, filename);
+  if (inline.mimeType === 'application/pdf') return document(base64Source(inline), filename);
+  if (inline.mimeType.startsWith('image/')) return { type: 'image', source: base64Source(inline) };
+  const text = inlineText(inline);
+  if (text === undefined) throw unsupported('This model takes PDF, text and image files only.', 'input');
+  return document({ type: 'text', media_type: 'text/plain', data: text }, filename);
+}
+
+function document(source: Json, title: string | undefined): Json {
+  return { type: 'document', source, title };
+}
+
+function base64Source({ mimeType, data }: InlineData): Json {
+  return { type: 'base64', media_type: mimeType, data };
+}
+
+/**
+ * Ids of calls within the limits of the API: letters, digits, `_` and `-`, each used once in a conversation.
+ * They depend on nothing but the conversation so far, so that a prompt is the same each time it is sent.
+ */
+class ToolUseIds {
+  readonly #used = new Set<string>();
+  readonly #latest = new Map<string, string>();
+
+  forCall(callId: string): string {
+    const base = /^[a-zA-Z0-9_-]{1,64}$/.test(callId) ? callId : `call_${digest(callId)}`;
+    let id = base;
+    for (let copy = 2; this.#used.has(id); copy++) id = `${base}_${copy}`;
+    this.#used.add(id);
+    this.#latest.set(callId, id);
+    return id;
+  }
+
+  forResult(callId: string): string {
+    return this.#latest.get(callId) ?? callId;
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}

@@ -1,0 +1,109 @@
+import type { Inference, ReasoningItem } from '../../../features/inference/neutral.ts';
+import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { Json } from '../json-value.ts';
+import { unsupported } from '../provider-words.ts';
+import { conversationOf, endWithUser, isBlank } from '../turns.ts';
+import { isThought, type Message, messagesOf } from './messages.ts';
+import { type ModelTraits, traitsOf } from './models.ts';
+import { isStrictable, strictSchema } from './schema.ts';
+import { thinkingFields } from './thinking.ts';
+import { toolFields } from './tools.ts';
+
+/** Lets a request say what is to happen to thoughts whose prompt has changed. */
+export const thoughtBindingBeta = 'thinking-binding-controls-2026-08-01';
+
+/** The body of POST /v1/messages. Throws an UpstreamFailure of kind `caller` for what the format cannot say. */
+export function messagesBody(call: UpstreamCall, provider: string): Json {
+  const { inference, model } = call;
+  if (typeof inference.body.n === 'number' && inference.body.n > 1)
+    throw unsupported('This model gives one answer at a time.', 'n');
+  const traits = traitsOf(model);
+  const isOwn = ({ origin }: ReasoningItem) => origin?.provider === provider && origin.model === model;
+  const conversation = conversationOf(inference);
+  const turns = traits.takesPrefill ? conversation.turns : endWithUser(conversation.turns);
+  const messages = messagesOf(turns, isOwn);
+  trimPrefill(messages);
+
+  const maxTokens = maxTokensOf(call, traits);
+  const { tools, toolChoice, forced, instruction } = toolFields(inference, traits);
+  const { thinking, effort } = thinkingFields(inference.reasoning, {
+    traits,
+    maxTokens,
+    forced,
+    canContinueThoughts: canContinueThoughts(messages),
+    replays: messages.some(({ content }) => content.some(isThought)),
+  });
+  const format = formatOf(inference, traits);
+  const system = [...conversation.system, format.instruction, instruction].filter((text) => !isBlank(text));
+  return {
+    model,
+    max_tokens: maxTokens,
+    system: system.length > 0 ? system.map((text) => ({ type: 'text', text })) : undefined,
+    messages,
+    tools,
+    tool_choice: toolChoice,
+    thinking,
+    output_config: effort || format.schema ? { effort, format: format.schema } : undefined,
+    ...samplingOf(inference, {
+      traits,
+      thinks: thinking?.type === 'enabled' || thinking?.type === 'adaptive',
+    }),
+    stream: true,
+  };
+}
+
+/** Required by the API, so a call without a limit gets all that the model can write. */
+function maxTokensOf({ inference, outputTokensMax }: UpstreamCall, traits: ModelTraits): number {
+  const asked = outputTokensMax ?? inference.outputTokensMax;
+  if (asked === undefined) return traits.outputTokensMax;
+  const known = traits.takesSchema || traits.thinking !== 'none';
+  return known ? Math.min(asked, traits.outputTokensMax) : asked;
+}
+
+/** A conversation that ends with the assistant may not end in white space. */
+function trimPrefill(messages: readonly Message[]): void {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role === 'assistant' && typeof block?.text === 'string') block.text = block.text.trimEnd();
+}
+
+/** While tools are being called, budget models want the turn that called them to begin with their thoughts. */
+function canContinueThoughts(messages: readonly Message[]): boolean {
+  if (messages.at(-1)?.content[0]?.type !== 'tool_result') return true;
+  return isThought(messages.at(-2)?.content[0]);
+}
+
+function formatOf(
+  { format }: Inference,
+  traits: ModelTraits,
+): { schema: Json | undefined; instruction: string | undefined } {
+  if (!format) return { schema: undefined, instruction: undefined };
+  if (format.type === 'json_object') {
+    return { schema: undefined, instruction: 'Answer with one JSON object and nothing else.' };
+  }
+  if (traits.takesSchema && isStrictable(format.schema)) {
+    return { schema: { type: 'json_schema', schema: strictSchema(format.schema) }, instruction: undefined };
+  }
+  const schema = JSON.stringify(format.schema);
+  const instruction = `Answer with nothing but JSON that conforms to this JSON Schema:\n${schema}`;
+  return { schema: undefined, instruction };
+}
+
+function samplingOf(
+  { sampling }: Inference,
+  { traits, thinks }: { traits: ModelTraits; thinks: boolean },
+): Json {
+  // Stop sequences of nothing but white space are refused.
+  const stop = sampling.stop?.filter((text) => !isBlank(text));
+  const stopSequences = stop && stop.length > 0 ? stop : undefined;
+  if (!traits.takesSampling || thinks) return { stop_sequences: stopSequences };
+  const { temperature, topP, topK } = sampling;
+  const both = temperature !== undefined && topP !== undefined;
+  return {
+    stop_sequences: stopSequences,
+    // The scale ends at 1 here and at 2 elsewhere.
+    temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
+    top_p: both && !traits.takesTemperatureWithTopP ? undefined : topP,
+    top_k: topK,
+  };
+}

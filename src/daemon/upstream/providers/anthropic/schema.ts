@@ -1,0 +1,135 @@
+import { type Json, listOf, objectOf } from '../json-value.ts';
+
+/** Keywords that structured outputs refuse; they are told to the model in words. */
+const unenforced = [
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+];
+const schemaMaps = ['properties', '$defs', 'definitions'];
+const schemaLists = ['anyOf', 'allOf', 'prefixItems'];
+
+/**
+ * A JSON Schema as structured outputs and strict tools take it: every object closed, and bounds, which are not
+ * enforced there, moved to the description. Source: Anthropic's documentation, "Structured outputs", limitations.
+ */
+export function strictSchema(schema: Json): Json {
+  const { $schema: _dialect, oneOf, ...rest } = schema;
+  const strict: Json = rest;
+  const untold: string[] = [];
+  for (const keyword of unenforced) {
+    if (!(keyword in strict)) continue;
+    untold.push(`${keyword}: ${JSON.stringify(strict[keyword])}`);
+    delete strict[keyword];
+  }
+  if (typeof strict.minItems === 'number' && strict.minItems > 1) {
+    untold.push(`minItems: ${strict.minItems}`);
+    strict.minItems = 1;
+  }
+  if (oneOf !== undefined) strict.anyOf = [...listOf(strict.anyOf), ...listOf(oneOf)];
+  for (const keyword of schemaMaps) {
+    const map = objectOf(strict[keyword]);
+    if (map)
+      strict[keyword] = Object.fromEntries(
+        Object.entries(map).map(([name, sub]) => [name, strictOrSame(sub)]),
+      );
+  }
+  for (const keyword of schemaLists) {
+    if (Array.isArray(strict[keyword])) strict[keyword] = listOf(strict[keyword]).map(strictOrSame);
+  }
+  if (strict.items !== undefined) strict.items = strictOrSame(strict.items);
+  if (isObjectType(strict)) strict.additionalProperties = false;
+  if (untold.length > 0)
+    strict.description = [strict.description, `(${untold.join(', ')})`].filter(Boolean).join(' ');
+  return strict;
+}
+
+/** Deeper than this nobody nests on purpose. */
+const depthMax = 100;
+
+/**
+ * Whether structured outputs can say what a schema says: no free objects, which would have to be closed, and no schema
+ * within itself.
+ */
+export function isStrictable(schema: Json): boolean {
+  return isStrictableWithin(schema, { root: schema, open: [], sound: new Set(), depth: 0 });
+}
+
+interface Whereabouts {
+  root: Json;
+  depth: number;
+  /** The references that lead here. */
+  open: readonly string[];
+  /** References that were followed before: each only once, however many lead there. */
+  sound: Set<string>;
+}
+
+function isStrictableWithin(schema: unknown, at: Whereabouts): boolean {
+  const { $ref: reference, ...rest } = objectOf(schema) ?? {};
+  if (at.depth > depthMax) return false;
+  if (typeof reference === 'string') return isStrictableReference(reference, at);
+  const properties = Object.values(objectOf(rest.properties) ?? {});
+  if (isObjectType(rest) && properties.length === 0) return false;
+  if (rest.additionalProperties !== undefined && rest.additionalProperties !== false) return false;
+  const lists = [...schemaLists, 'oneOf'].flatMap((keyword) => listOf(rest[keyword]));
+  const items = rest.items === undefined ? [] : [rest.items];
+  const below = { ...at, depth: at.depth + 1 };
+  return [...properties, ...lists, ...items].every((sub) => isStrictableWithin(sub, below));
+}
+
+function isStrictableReference(reference: string, at: Whereabouts): boolean {
+  if (at.open.includes(reference)) return false;
+  if (at.sound.has(reference)) return true;
+  const target = lookUp(at.root, reference);
+  const below = { ...at, depth: at.depth + 1, open: [...at.open, reference] };
+  if (target === undefined || !isStrictableWithin(target, below)) return false;
+  at.sound.add(reference);
+  return true;
+}
+
+/** `#/$defs/Name` within the schema; nothing else can be referred to. */
+function lookUp(root: Json, reference: string): Json | undefined {
+  const [hash, ...path] = reference.split('/');
+  if (hash !== '#' || path.length === 0) return undefined;
+  return path.reduce<Json | undefined>((schema, name) => objectOf(schema?.[name]), root);
+}
+
+/**
+ * A tool's parameters as `input_schema`, whose root must be an object without alternatives. A root of alternatives
+ * becomes one object with all their properties, of which only the common ones are required.
+ */
+export function inputSchema(parameters: Json | undefined): Json {
+  if (!parameters) return { type: 'object', properties: {} };
+  const { $schema: _dialect, anyOf, oneOf, allOf, ...rest } = parameters;
+  const branches = [...listOf(anyOf), ...listOf(oneOf)].map((branch) => objectOf(branch) ?? {});
+  const parts = listOf(allOf).map((part) => objectOf(part) ?? {});
+  const schema: Json = { ...rest, type: 'object' };
+  if (branches.length === 0 && parts.length === 0) return schema;
+
+  const properties = Object.assign(
+    {},
+    ...[...branches, ...parts, rest].map((each) => objectOf(each.properties) ?? {}),
+  );
+  const required = new Set([rest, ...parts].flatMap((each) => listOf(each.required)));
+  for (const name of listOf(branches[0]?.required)) {
+    if (branches.every((branch) => listOf(branch.required).includes(name))) required.add(name);
+  }
+  return { ...schema, properties, required: [...required] };
+}
+
+function strictOrSame(schema: unknown): unknown {
+  const object = objectOf(schema);
+  return object ? strictSchema(object) : schema;
+}
+
+function isObjectType({ type, properties }: Json): boolean {
+  return type === 'object' || properties !== undefined || (Array.isArray(type) && type.includes('object'));
+}

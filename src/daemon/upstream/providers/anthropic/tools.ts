@@ -1,0 +1,79 @@
+import type { Inference, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
+import { type Json, objectOf } from '../json-value.ts';
+import type { ModelTraits } from './models.ts';
+import { inputSchema, isStrictable, strictSchema } from './schema.ts';
+
+type FunctionTool = Extract<Tool, { type: 'function' }>;
+
+export interface ToolFields {
+  tools: Json[] | undefined;
+  toolChoice: Json | undefined;
+  /** Whether the model is made to call a tool. */
+  forced: boolean;
+  /** What the format cannot say and the model is asked for in words. */
+  instruction: string | undefined;
+}
+
+/** More `strict` tools than this are refused in one request. */
+const strictToolsMax = 20;
+
+/** The caller's functions and how they may be chosen. Tools of other kinds are left out: no such server knows them. */
+export function toolFields(inference: Inference, traits: ModelTraits): ToolFields {
+  const choice = inference.toolChoice ?? { mode: 'auto' };
+  const functions = inference.tools.filter((tool) => tool.type === 'function');
+  const offered = functions.filter((tool) => isOffered(tool, choice, traits));
+  if (offered.length === 0) {
+    return { tools: undefined, toolChoice: undefined, forced: false, instruction: undefined };
+  }
+  const canBeStrict = traits.takesSchema && offered.filter(({ strict }) => strict).length <= strictToolsMax;
+  const wanted = choiceType(choice);
+  const forced = wanted === 'any' || wanted === 'tool';
+  const type = forced && !traits.takesForcedTools ? 'auto' : wanted;
+  const toolChoice: Json = { type };
+  if (type === 'tool' && choice.mode === 'function') toolChoice.name = choice.name;
+  if (inference.parallelToolCalls === false && type !== 'none') toolChoice.disable_parallel_tool_use = true;
+  const isDefault = type === 'auto' && toolChoice.disable_parallel_tool_use === undefined;
+  return {
+    tools: offered.map((tool) => toTool(tool, canBeStrict)),
+    toolChoice: isDefault && inference.toolChoice === undefined ? undefined : toolChoice,
+    forced: forced && traits.takesForcedTools,
+    instruction: forced && type === 'auto' ? 'Answer by calling one of the tools, not with text.' : undefined,
+  };
+}
+
+/** A choice that allows only some tools is kept by offering no others. */
+function isOffered(tool: FunctionTool, choice: ToolChoice, traits: ModelTraits): boolean {
+  if (choice.mode === 'allowed') return choice.names.includes(tool.name);
+  if (choice.mode === 'function' && !traits.takesForcedTools) return choice.name === tool.name;
+  return true;
+}
+
+function choiceType(choice: ToolChoice): 'auto' | 'any' | 'tool' | 'none' {
+  switch (choice.mode) {
+    case 'required':
+      return 'any';
+    case 'function':
+      return 'tool';
+    case 'allowed':
+      return choice.required ? 'any' : 'auto';
+    default:
+      return choice.mode;
+  }
+}
+
+/** A tool without parameters takes a closed, empty object. */
+function hasNoOrStrictParameters(schema: Json): boolean {
+  const isEmpty = Object.keys(objectOf(schema.properties) ?? {}).length === 0;
+  return isEmpty ? !schema.additionalProperties : isStrictable(schema);
+}
+
+function toTool(tool: FunctionTool, canBeStrict: boolean): Json {
+  const schema = inputSchema(tool.parameters);
+  const strict = tool.strict === true && canBeStrict && hasNoOrStrictParameters(schema);
+  return {
+    name: tool.name,
+    description: tool.description,
+    input_schema: strict ? strictSchema(schema) : schema,
+    strict: strict ? true : undefined,
+  };
+}

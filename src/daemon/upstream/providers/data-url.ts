@@ -1,0 +1,68 @@
+/** Bytes with their type, as providers take them inline. */
+export interface InlineData {
+  mimeType: string;
+  /** Base64, without line ends. */
+  data: string;
+}
+
+/** Splits a `data:` URL (RFC 2397); undefined when the text is not one. */
+export function parseDataUrl(url: string): InlineData | undefined {
+  if (!/^data:/i.test(url)) return undefined;
+  const comma = url.indexOf(',');
+  if (comma < 0) return undefined;
+  const [mimeType = '', ...parameters] = url.slice(5, comma).split(';');
+  const payload = url.slice(comma + 1);
+  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');
+  return {
+    mimeType: mimeType.trim().toLowerCase() || 'text/plain',
+    data: isBase64 ? payload.replace(/\s+/g, '') : Buffer.from(unescaped(payload)).toString('base64'),
+  };
+}
+
+/** A file's content, given as a `data:` URL or as bare base64 whose type is told by its name or first bytes. */
+export function inlineFile(data: string, filename: string | undefined): InlineData {
+  const parsed = parseDataUrl(data);
+  if (parsed && parsed.mimeType !== 'application/octet-stream') return parsed;
+  const base64 = parsed?.data ?? data.replace(/\s+/g, '');
+  return { mimeType: typeByName(filename) ?? typeByBytes(base64), data: base64 };
+}
+
+const typesByExtension: Record<string, string> = {
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  xml: 'text/xml',
+  json: 'application/json',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+};
+
+/** The type that a file name or the path of a URL promises. */
+export function typeByName(name: string | undefined): string | undefined {
+  const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase();
+  return extension === undefined ? undefined : typesByExtension[extension];
+}
+
+/** Text that was sent as base64. */
+export function inlineText(file: InlineData): string | undefined {
+  const isText = /^text\/|^application\/(json|xml|yaml|x-ndjson)/.test(file.mimeType);
+  return isText ? Buffer.from(file.data, 'base64').toString('utf8') : undefined;
+}
+
+function typeByBytes(base64: string): string {
+  // "%PDF-" in base64.
+  return base64.startsWith('JVBERi0') ? 'application/pdf' : 'application/octet-stream';
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,118 @@
+import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
+import { type InlineData, inlineFile, parseDataUrl, typeByName } from '../data-url.ts';
+import { argumentsObject, type Json } from '../json-value.ts';
+import { type AssistantTurn, isBlank, type Turn, type UserTurn } from '../turns.ts';
+import { signaturesOf, skipSignature } from './signatures.ts';
+
+export interface Content {
+  role: 'user' | 'model';
+  parts: Json[];
+}
+
+export interface ContentsContext {
+  /** Signatures of calls by call id. */
+  signatures: ReadonlyMap<string, string>;
+  isOwn: (item: ReasoningItem) => boolean;
+  /** Whether a turn's first call is refused without a signature. */
+  needsSignatures: boolean;
+}
+
+/** Turns → contents of alternating roles. A function's output carries its name, which is looked up in the calls. */
+export function contentsOf(turns: readonly Turn[], context: ContentsContext): Content[] {
+  const names = new Map<string, string>();
+  const contents: Content[] = [];
+  for (const turn of turns) {
+    const role = turn.role === 'user' ? 'user' : 'model';
+    const parts = turn.role === 'user' ? userParts(turn, names) : modelParts(turn, { ...context, names });
+    if (parts.length === 0) continue;
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts });
+  }
+  return contents;
+}
+
+function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map<string, string> }): Json[] {
+  const parts: Json[] = [];
+  // Chat clients put all thoughts of a turn before its text.
+  let early: string | undefined;
+  for (const item of turn.items) {
+    if (item.type === 'reasoning') {
+      const { text: signature } = signaturesOf(item, context.isOwn);
+      if (signature === undefined) continue;
+      const text = parts.findLast((part) => part.text !== undefined);
+      if (text && text.thoughtSignature === undefined) text.thoughtSignature = signature;
+      else early = signature;
+    } else if (item.type === 'message') {
+      const texts = textParts(item.content);
+      const last = texts.at(-1);
+      if (last && early !== undefined) last.thoughtSignature = early;
+      if (last) early = undefined;
+      parts.push(...texts);
+    } else {
+      context.names.set(item.callId, item.name);
+      const functionCall = { id: item.callId, name: item.name, args: argumentsObject(item.arguments) };
+      parts.push({ functionCall, thoughtSignature: context.signatures.get(item.callId) });
+    }
+  }
+  // Only the first of parallel calls is signed.
+  const firstCall = parts.find((part) => part.functionCall !== undefined);
+  if (context.needsSignatures && firstCall) firstCall.thoughtSignature ??= skipSignature;
+  return parts;
+}
+
+function textParts(content: readonly ContentPart[]): Json[] {
+  return content.flatMap((part) => {
+    const text = part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : undefined;
+    return text === undefined || isBlank(text) ? [] : [{ text }];
+  });
+}
+
+/** Responses first and as many as there were calls; what they hold beside text follows them. */
+function userParts(turn: UserTurn, names: ReadonlyMap<string, string>): Json[] {
+  const responses = turn.results.map((result) => functionResponse(result, names.get(result.callId) ?? ''));
+  const attached = turn.results.flatMap(({ output }) =>
+    output.filter((part) => part.type !== 'text' && part.type !== 'refusal').flatMap(contentParts),
+  );
+  return [
+    ...responses,
+    ...attached,
+    ...turn.messages.flatMap(({ content }) => content.flatMap(contentParts)),
+  ];
+}
+
+/** The response must be an object. The text stays text: JSON Schema references inside it would be refused. */
+function functionResponse({ callId, output }: FunctionOutputItem, name: string): Json {
+  const text = output
+    .map((part) => (part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''))
+    .filter((each) => each !== '')
+    .join('\n');
+  return { functionResponse: { id: callId, name, response: { output: text } } };
+}
+
+function contentParts(part: ContentPart): Json[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return textParts([part]);
+    case 'image': {
+      const inline = parseDataUrl(part.url);
+      return [inline ? inlinePart(inline) : filePart(part.url, typeByName(part.url) ?? 'image/jpeg')];
+    }
+    case 'audio':
+      return [inlinePart({ mimeType: `audio/${part.format}`, data: part.data })];
+    case 'file': {
+      if (part.data !== undefined) return [inlinePart(inlineFile(part.data, part.filename))];
+      const type = typeByName(part.filename) ?? typeByName(part.url) ?? 'application/pdf';
+      return [filePart(part.url ?? '', type)];
+    }
+  }
+}
+
+function inlinePart({ mimeType, data }: InlineData): Json {
+  return { inlineData: { mimeType, data } };
+}
+
+function filePart(fileUri: string, mimeType: string): Json {
+  return { fileData: { fileUri, mimeType } };
+}

@@ -1,0 +1,191 @@
+import type { Tokens } from '../../../../shared/money.ts';
+import type {
+  Batch,
+  FinishReason,
+  InferenceEvent,
+  StartedItem,
+} from '../../../features/inference/neutral.ts';
+import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import type { Decoder } from '../../adapter.ts';
+import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
+import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
+import { errorIn, streamFailure } from './failure.ts';
+import type { Signatures } from './signatures.ts';
+import { errorAtTheEnd } from './trailing-error.ts';
+
+export interface DecoderContext {
+  provider: string;
+  model: string;
+  /** An id that no other call has: not every model gives its calls ids. */
+  makeCallId: () => string;
+}
+
+/** The answers of a streamGenerateContent stream, each a piece of the whole, → neutral events. */
+export function generateDecoder(context: DecoderContext): Decoder {
+  const dialect = new GenerateDialect(context);
+  return errorAtTheEnd(context.provider, new SseJsonDecoder(context.provider, dialect, { hasFrames: false }));
+}
+
+class GenerateDialect implements Dialect {
+  /** Nothing but the end of the stream tells that an answer is whole. */
+  readonly isComplete = false;
+  readonly #context: DecoderContext;
+  #items = 0;
+  #open: { kind: 'message' | 'reasoning'; index: number } | undefined;
+  /** The signature of the open message's text. */
+  #textSignature: string | undefined;
+  readonly #callIds = new Set<string>();
+  #hasContent = false;
+  #isBlocked = false;
+  /** Old models tell STOP with every piece: only the last one counts. */
+  #finishReason: string | undefined;
+
+  constructor(context: DecoderContext) {
+    this.#context = context;
+  }
+
+  take(event: Json, _raw: string, { events: into }: Batch): void {
+    const error = errorIn(event);
+    if (error) throw streamFailure(this.#context.provider, error);
+    if (textOf(objectOf(event.promptFeedback)?.blockReason)) this.#isBlocked = true;
+    const candidate = objectOf(listOf(event.candidates)[0]);
+    for (const part of listOf(objectOf(candidate?.content)?.parts)) this.#add(objectOf(part) ?? {}, into);
+    this.#finishReason = textOf(candidate?.finishReason) ?? this.#finishReason;
+    this.#countUsage(objectOf(event.usageMetadata), into);
+  }
+
+  finish({ events: into }: Batch): void {
+    const reason = this.#reason();
+    this.#close(into);
+    into.push({ type: 'finished', reason });
+  }
+
+  #reason(): FinishReason {
+    const told = this.#finishReason;
+    if (told === undefined) {
+      if (this.#isBlocked) return 'content_filter';
+      throw new UpstreamFailure(
+        'broken',
+        `${this.#context.provider} closed the stream without a finish reason`,
+      );
+    }
+    const reason = reasons[told];
+    if (reason !== undefined) return reason;
+    // What was to be a call came to nothing: text around it is no answer.
+    if (this.#hasContent && !/CALL|SIGNATURE|MALFORMED/.test(told)) return 'stop';
+    const name = /^[A-Z_]{1,40}$/.test(told) ? told : 'an unknown reason';
+    throw new UpstreamFailure('server', `${this.#context.provider} gave no answer: ${name}`);
+  }
+
+  #add(part: Json, into: InferenceEvent[]): void {
+    const signature = textOf(part.thoughtSignature) || undefined;
+    const call = objectOf(part.functionCall);
+    if (call) this.#addCall(call, signature, into);
+    else if (typeof part.text === 'string' && part.thought === true) this.#addThought(part.text, into);
+    else if (typeof part.text === 'string') this.#addText(part.text, signature, into);
+  }
+
+  #addThought(text: string, into: InferenceEvent[]): void {
+    if (text === '') return;
+    const index = this.#continue('reasoning', into);
+    into.push({ type: 'reasoning', index, part: 0, delta: text });
+  }
+
+  #addText(text: string, signature: string | undefined, into: InferenceEvent[]): void {
+    if (text !== '') {
+      const index = this.#continue('message', into);
+      into.push({ type: 'text', index, delta: text });
+      this.#hasContent = true;
+    }
+    // Often the signature comes last, on a part with empty text.
+    if (this.#open?.kind === 'message') this.#textSignature = signature ?? this.#textSignature;
+  }
+
+  /** A call comes whole. Its signature goes into the reasoning item before it, which is made if there is none. */
+  #addCall(call: Json, signature: string | undefined, into: InferenceEvent[]): void {
+    const name = textOf(call.name);
+    if (!name) return;
+    const callId = this.#callIdOf(call);
+    if (signature !== undefined) {
+      if (this.#open?.kind !== 'reasoning') this.#continue('reasoning', into);
+      this.#close(into, { calls: { [callId]: signature } });
+    } else this.#close(into);
+    const index = this.#begin({ kind: 'function_call', callId, name }, into);
+    into.push({ type: 'arguments', index, delta: JSON.stringify(objectOf(call.args) ?? {}) });
+    into.push({ type: 'item-done', index });
+    this.#hasContent = true;
+  }
+
+  #callIdOf(call: Json): string {
+    const told = textOf(call.id) ?? '';
+    const isUsable = /^[\w.-]{1,64}$/.test(told) && !this.#callIds.has(told);
+    const callId = isUsable ? told : this.#context.makeCallId();
+    this.#callIds.add(callId);
+    return callId;
+  }
+
+  #begin(item: StartedItem, into: InferenceEvent[]): number {
+    const index = this.#items++;
+    into.push({ type: 'item-started', index, item });
+    return index;
+  }
+
+  /** The open item if it is of that kind; else a new one, after closing what is open. */
+  #continue(kind: 'message' | 'reasoning', into: InferenceEvent[]): number {
+    if (this.#open?.kind === kind) return this.#open.index;
+    this.#close(into);
+    const index = this.#begin({ kind }, into);
+    this.#open = { kind, index };
+    return index;
+  }
+
+  #close(into: InferenceEvent[], signatures?: Signatures): void {
+    const open = this.#open;
+    const text = this.#textSignature;
+    this.#open = undefined;
+    this.#textSignature = undefined;
+    if (!open) return;
+    into.push({ type: 'item-done', index: open.index, ...(signatures && this.#originOf(signatures)) });
+    if (text === undefined) return;
+    const index = this.#begin({ kind: 'reasoning' }, into);
+    into.push({ type: 'item-done', index, ...this.#originOf({ text }) });
+  }
+
+  #originOf(payload: Signatures) {
+    const { provider, model } = this.#context;
+    return { origin: { provider, model, payload } };
+  }
+
+  #countUsage(usage: Json | undefined, into: InferenceEvent[]): void {
+    if (countOf(usage?.promptTokenCount) === undefined || !usage) return;
+    // Pieces before the last may leave out what was written: that is not a count of nothing.
+    const isTold = usage.candidatesTokenCount !== undefined || this.#finishReason !== undefined;
+    if (isTold || this.#isBlocked) into.push({ type: 'usage', tokens: tokensOf(usage) });
+  }
+}
+
+/** `promptTokenCount` holds cached tokens; thoughts and what the provider's tools read are counted apart. */
+function tokensOf(usage: Json): Tokens {
+  const reasoning = countOf(usage.thoughtsTokenCount) ?? 0;
+  return {
+    input: (countOf(usage.promptTokenCount) ?? 0) + (countOf(usage.toolUsePromptTokenCount) ?? 0),
+    cachedInput: countOf(usage.cachedContentTokenCount) ?? 0,
+    cacheWrite: 0,
+    output: (countOf(usage.candidatesTokenCount) ?? 0) + reasoning,
+    reasoning,
+  };
+}
+
+const reasons: Record<string, FinishReason> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'max_output_tokens',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  MODEL_ARMOR: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
+};

@@ -1,0 +1,86 @@
+import {
+  UpstreamFailure,
+  type UpstreamFailureDetails,
+  type UpstreamFailureKind,
+} from '../../../features/inference/upstream.ts';
+import { parseObject } from '../../answer-bodies.ts';
+import { retryAfterSeconds, retryAfterSecondsMax } from '../../retry-after.ts';
+import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
+import { callerDetails } from '../provider-words.ts';
+
+/** What a refusal means: `{error:{code, message, status, details[]}}`, sometimes in a list. */
+export function failureOf(
+  name: string,
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+): UpstreamFailure {
+  const error = errorIn(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, ''))) ?? {};
+  return toFailure(`${name} answered`, status, error, retryAfterSeconds(headers));
+}
+
+/** An `error` object in a stream that had begun well; its code is an HTTP status. */
+export function streamFailure(name: string, error: Json): UpstreamFailure {
+  return toFailure(`${name} broke off with`, countOf(error.code) ?? 500, error, undefined);
+}
+
+export function errorIn(value: unknown): Json | undefined {
+  return objectOf(objectOf(value)?.error);
+}
+
+function toFailure(
+  what: string,
+  status: number,
+  error: Json,
+  retryAfter: number | undefined,
+): UpstreamFailure {
+  const words = textOf(error.message) ?? '';
+  const kind = kindOf(status, words, error);
+  const message = `${what} ${status} ${statusName(error)}`.trimEnd();
+  if (kind === 'caller')
+    return new UpstreamFailure(
+      kind,
+      message,
+      callerDetails(status, words || 'The provider refused the request.'),
+    );
+  const details: UpstreamFailureDetails = { status };
+  const after = retryAfter ?? retryInfoSeconds(error);
+  if (after !== undefined && (kind === 'rate-limited' || kind === 'server'))
+    details.retryAfterSeconds = after;
+  return new UpstreamFailure(kind, message, details);
+}
+
+function kindOf(status: number, words: string, error: Json): UpstreamFailureKind {
+  if (status === 402 || /enable billing|billing account|credits are depleted/i.test(words)) return 'billing';
+  if (status === 400) {
+    // A wrong key is told as a bad request.
+    const isKey = reasons(error).some((reason) => reason.startsWith('API_KEY_'));
+    if (isKey || /api key (not valid|not found|expired|is invalid)/i.test(words)) return 'authentication';
+    // Nothing that the caller could change: where the provider is called from, for example.
+    return error.status === 'FAILED_PRECONDITION' ? 'server' : 'caller';
+  }
+  if (status === 401 || status === 403) return 'authentication';
+  if (status === 404) return 'unknown-model';
+  if (status === 413 || status === 422) return 'caller';
+  if (status === 429) return 'rate-limited';
+  return status === 408 ? 'timeout' : 'server';
+}
+
+function reasons(error: Json): string[] {
+  return listOf(error.details).map((detail) => textOf(objectOf(detail)?.reason) ?? '');
+}
+
+/** google.rpc.RetryInfo: `retryDelay` is a number of seconds with an `s`. */
+function retryInfoSeconds(error: Json): number | undefined {
+  for (const detail of listOf(error.details)) {
+    const match = /^(\d+(?:\.\d+)?)s$/.exec(textOf(objectOf(detail)?.retryDelay) ?? '');
+    if (match) return Math.min(retryAfterSecondsMax, Math.ceil(Number(match[1])));
+  }
+  return undefined;
+}
+
+/** The name of the status, if it looks like one: it goes to logs, which must hold nothing of the request. */
+function statusName(error: Json): string {
+  const name = textOf(error.status) ?? '';
+  return /^[A-Z_]{1,40}$/.test(name) ? name : '';
+}

@@ -1,0 +1,79 @@
+import type { Inference, ReasoningItem } from '../../../features/inference/neutral.ts';
+import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { Json } from '../json-value.ts';
+import { unsupported } from '../provider-words.ts';
+import { conversationOf, endWithUser, isBlank } from '../turns.ts';
+import { contentsOf } from './contents.ts';
+import { type ModelTraits, traitsOf } from './models.ts';
+import { callSignatures } from './signatures.ts';
+import { thinkingConfig } from './thinking.ts';
+import { toolFields } from './tools.ts';
+
+/** The body of models/M:streamGenerateContent. Throws an UpstreamFailure of kind `caller` for what it cannot say. */
+export function generateBody(call: UpstreamCall, provider: string): Json {
+  const { inference, model } = call;
+  if (typeof inference.body.n === 'number' && inference.body.n > 1)
+    throw unsupported('This model gives one answer at a time.', 'n');
+  const traits = traitsOf(model);
+  const isOwn = ({ origin }: ReasoningItem) => origin?.provider === provider && origin.model === model;
+  const { system, turns } = conversationOf(inference);
+  const contents = contentsOf(endWithUser(turns), {
+    signatures: callSignatures(inference.items, isOwn),
+    isOwn,
+    needsSignatures: traits.needsSignatures,
+  });
+  const { tools, toolConfig, forced, instruction } = toolFields(inference);
+  const format = formatOf(inference, { traits, hasTools: tools !== undefined, forced });
+  const instructions = [...system, format.instruction, instruction].filter((text) => !isBlank(text));
+  return {
+    systemInstruction:
+      instructions.length > 0 ? { parts: instructions.map((text) => ({ text })) } : undefined,
+    contents,
+    tools,
+    toolConfig,
+    generationConfig: {
+      ...samplingOf(inference, traits),
+      maxOutputTokens: call.outputTokensMax ?? inference.outputTokensMax,
+      ...format.fields,
+      thinkingConfig: thinkingConfig(inference.reasoning, traits),
+    },
+  };
+}
+
+interface FormatFields {
+  fields: Json;
+  instruction: string | undefined;
+}
+
+/** Older models refuse a response type beside functions, and all refuse it where a call is forced. */
+function formatOf(
+  { format }: Inference,
+  { traits, hasTools, forced }: { traits: ModelTraits; hasTools: boolean; forced: boolean },
+): FormatFields {
+  // A forced answer is a call and has no text that a schema could bind.
+  if (!format || forced) return { fields: {}, instruction: undefined };
+  if (hasTools && !traits.takesSchemaWithTools) return { fields: {}, instruction: inWords(format) };
+  const fields: Json = { responseMimeType: 'application/json' };
+  if (format.type === 'json_schema') {
+    const { $schema: _dialect, ...schema } = format.schema;
+    fields.responseJsonSchema = schema;
+  }
+  return { fields, instruction: undefined };
+}
+
+function inWords(format: NonNullable<Inference['format']>): string {
+  if (format.type === 'json_object')
+    return 'Unless you call a function, answer with one JSON object and nothing else.';
+  const schema = JSON.stringify(format.schema);
+  return `Unless you call a function, answer with nothing but JSON that conforms to this JSON Schema:\n${schema}`;
+}
+
+function samplingOf({ sampling }: Inference, traits: ModelTraits): Json {
+  const { temperature, topP, topK, presencePenalty, frequencyPenalty, stop, seed } = sampling;
+  return {
+    ...(traits.takesSampling && { temperature, topP, topK }),
+    ...(traits.takesPenalties && { presencePenalty, frequencyPenalty }),
+    stopSequences: stop && stop.length > 0 ? stop : undefined,
+    seed,
+  };
+}

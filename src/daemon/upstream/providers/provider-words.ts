@@ -1,0 +1,41 @@
+import { UpstreamFailure, type UpstreamFailureDetails } from '../../features/inference/upstream.ts';
+
+const messageCharsMax = 300;
+
+/**
+ * A provider's own words about a refused request, fit for the caller: one line, without anything that looks like a
+ * key, and without quotations, which are usually the caller's text. Quoted names of fields and models stay.
+ */
+export function publicWords(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/\b(?:sk-|AIza|AQ\.|Bearer )[\w.-]{8,}/g, '***')
+    .replace(/"((?:[^"\\]|\\.)*)"/g, (whole, quoted: string) =>
+      /^[\w.:/[\]-]{1,40}$/.test(quoted) ? whole : '"…"',
+    )
+    .trim()
+    .slice(0, messageCharsMax)
+    .toWellFormed();
+}
+
+/** What the caller is told of a refused request, and under which code. */
+export function callerDetails(status: number, words: string): UpstreamFailureDetails {
+  return { status, publicMessage: publicWords(words), code: callerCode(words), param: null };
+}
+
+function callerCode(words: string): UpstreamFailureDetails['code'] {
+  if (/prompt is too long|context (window|length|limit)|input token count .*exceeds/i.test(words))
+    return 'context_length_exceeded';
+  return /not supported|unsupported|not support|not enabled/i.test(words)
+    ? 'unsupported_value'
+    : 'invalid_request';
+}
+
+/** Something that a caller asked for and a provider's format cannot say. */
+export function unsupported(message: string, param: string): UpstreamFailure {
+  return new UpstreamFailure('caller', 'the call cannot be said in the provider’s format', {
+    publicMessage: message,
+    code: 'unsupported_value',
+    param,
+  });
+}

@@ -1,0 +1,170 @@
+import { createHmac } from 'node:crypto';
+import { type AnthropicRefusal, refusalOf } from './fake-anthropic-rules.ts';
+import {
+  type Interruption,
+  type Json,
+  type ProviderReply,
+  pieces,
+  type ReceivedRequest,
+  type ScriptedProvider,
+  startScriptedProvider,
+} from './scripted-provider.ts';
+
+export type AnthropicBlock =
+  | { text: string }
+  | { thinking: string }
+  | { redacted: string }
+  /** Without `input` the call has no arguments at all. */
+  | { tool: string; input?: Json; id?: string };
+
+/** One scripted answer: an error status, or a stream of blocks. */
+export type AnthropicAnswer =
+  | { error: AnthropicRefusal & { headers?: Record<string, string> } }
+  | {
+      blocks: AnthropicBlock[];
+      /** By default `tool_use` if there is a tool, else `end_turn`. */
+      stopReason?: string;
+      /** What a refusal says. */
+      explanation?: string;
+      usage?: Json;
+      /** Ends the stream early: an `error` event of that type, or without a word. */
+      interrupt?: { afterEvents: number; by: Interruption | 'overloaded_error' | 'api_error' };
+    };
+
+export interface FakeAnthropic extends Omit<ScriptedProvider, 'origin'> {
+  baseUrl: string;
+  /** Scripts the next answers, in this order. When none are left, calls are answered `Hello from Claude.` */
+  answer(...answers: AnthropicAnswer[]): void;
+}
+
+export interface FakeAnthropicOptions {
+  /** The keys that are accepted; any by default. */
+  keys?: string[];
+  /** The models there are; any by default. */
+  models?: string[];
+}
+
+/** Anthropic's Messages API as far as a gateway sees it: it refuses what the real one refuses, and streams scripts. */
+export async function startFakeAnthropic(options: FakeAnthropicOptions = {}): Promise<FakeAnthropic> {
+  const queue: AnthropicAnswer[] = [];
+  const provider = await startScriptedProvider((request) => replyTo(request, queue, options));
+  return {
+    baseUrl: provider.origin,
+    requests: provider.requests,
+    get dropped() {
+      return provider.dropped;
+    },
+    untilDropped: provider.untilDropped,
+    close: provider.close,
+    answer: (...answers) => void queue.push(...answers),
+  };
+}
+
+function replyTo(
+  request: ReceivedRequest,
+  queue: AnthropicAnswer[],
+  { keys, models }: FakeAnthropicOptions,
+): ProviderReply {
+  const key = request.headers['x-api-key'];
+  if (typeof key !== 'string' || (keys && !keys.includes(key))) {
+    return refuse({ status: 401, type: 'authentication_error', message: 'invalid x-api-key' });
+  }
+  if (request.method === 'GET' && request.path.startsWith('/v1/models')) {
+    const data = (models ?? ['claude-sonnet-5']).map((id) => ({ type: 'model', id, display_name: id }));
+    return { kind: 'document', status: 200, json: { data, has_more: false } };
+  }
+  if (request.method !== 'POST' || request.path !== '/v1/messages') {
+    return refuse({ status: 404, type: 'not_found_error', message: 'Not Found' });
+  }
+  const model = String(request.body.model);
+  const refusal = refusalOf(request, (thinking) => sign(model, thinking));
+  if (refusal) return refuse(refusal);
+  if (models && !models.includes(model)) {
+    return refuse({ status: 404, type: 'not_found_error', message: `model: ${model}` });
+  }
+  const answer = queue.shift() ?? { blocks: [{ text: 'Hello from Claude.' }] };
+  return 'error' in answer ? refuse(answer.error) : stream(answer, model);
+}
+
+function refuse({ status, type, message, headers }: AnthropicRefusal & { headers?: Record<string, string> }) {
+  const json = { type: 'error', error: { type, message }, request_id: 'req_011CfKWrFbXEEXnGHy3m6XDe' };
+  return { kind: 'document', status, ...(headers && { headers }), json } satisfies ProviderReply;
+}
+
+/** Thoughts are signed for one model: elsewhere the signature is worth nothing. */
+function sign(model: string, thinking: string): string {
+  return createHmac('sha256', `signs for ${model}`).update(thinking).digest('base64');
+}
+
+function stream(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: string): ProviderReply {
+  const events = eventsOf(script, model);
+  const { interrupt } = script;
+  if (!interrupt) return { kind: 'stream', events };
+  const told = events.slice(0, interrupt.afterEvents);
+  const { by } = interrupt;
+  if (by === 'close' || by === 'reset' || by === 'stall') {
+    return { kind: 'stream', events: told, interruption: by };
+  }
+  const message = by === 'overloaded_error' ? 'Overloaded' : 'Internal server error';
+  return { kind: 'stream', events: [...told, sse('error', { error: { details: null, type: by, message } })] };
+}
+
+function eventsOf(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: string): string[] {
+  const usage = {
+    input_tokens: 25,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: 12,
+    ...script.usage,
+  };
+  const callsTool = script.blocks.some((block) => 'tool' in block);
+  const delta = {
+    stop_reason: script.stopReason ?? (callsTool ? 'tool_use' : 'end_turn'),
+    stop_sequence: null,
+    stop_details:
+      script.explanation === undefined
+        ? null
+        : { type: 'refusal', category: null, explanation: script.explanation },
+  };
+  const message = {
+    model,
+    id: 'msg_01XFDUDYJgAACzvnptvVoYEL',
+    type: 'message',
+    role: 'assistant',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...usage, output_tokens: 1 },
+  };
+  return [
+    sse('message_start', { message }),
+    sse('ping', {}),
+    ...script.blocks.flatMap((block, index) => blockEvents(block, index, model)),
+    sse('message_delta', { delta, usage }),
+    sse('message_stop', {}),
+  ];
+}
+
+function blockEvents(block: AnthropicBlock, index: number, model: string): string[] {
+  const start = (contentBlock: Json) => sse('content_block_start', { index, content_block: contentBlock });
+  const delta = (change: Json) => sse('content_block_delta', { index, delta: change });
+  const stop = sse('content_block_stop', { index });
+  if ('text' in block) {
+    const deltas = pieces(block.text).map((text) => delta({ type: 'text_delta', text }));
+    return [start({ type: 'text', text: '' }), ...deltas, stop];
+  }
+  if ('thinking' in block) {
+    const deltas = pieces(block.thinking).map((thinking) => delta({ type: 'thinking_delta', thinking }));
+    const signature = delta({ type: 'signature_delta', signature: sign(model, block.thinking) });
+    return [start({ type: 'thinking', thinking: '', signature: '' }), ...deltas, signature, stop];
+  }
+  if ('redacted' in block) return [start({ type: 'redacted_thinking', data: block.redacted }), stop];
+  const id = block.id ?? `toolu_01A09q90qw90lq91${index}`;
+  const json = block.input === undefined ? [''] : ['', ...pieces(JSON.stringify(block.input))];
+  const deltas = json.map((text) => delta({ type: 'input_json_delta', partial_json: text }));
+  return [start({ type: 'tool_use', id, name: block.tool, input: {} }), ...deltas, stop];
+}
+
+function sse(type: string, data: Json): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+}

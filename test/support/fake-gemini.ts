@@ -1,0 +1,171 @@
+import { createHmac } from 'node:crypto';
+import { type GeminiRefusal, refusalOf } from './fake-gemini-rules.ts';
+import {
+  type Interruption,
+  type Json,
+  type ProviderReply,
+  pieces,
+  type ReceivedRequest,
+  type ScriptedProvider,
+  startScriptedProvider,
+} from './scripted-provider.ts';
+
+export type GeminiPart =
+  | { text: string }
+  | { thought: string }
+  /** Without `args` the call has no arguments; without `id` it has none, as with older models. */
+  | { call: string; args?: Json; id?: string };
+
+/** One scripted answer: an error status, a prompt that is blocked, or a stream of parts. */
+export type GeminiAnswer =
+  | { error: GeminiRefusal & { headers?: Record<string, string> } }
+  | { blockReason: string }
+  | {
+      parts: GeminiPart[];
+      /** `STOP` by default. */
+      finishReason?: string;
+      /** Tells `STOP` with every piece, as old models do. */
+      stopsEveryPiece?: boolean;
+      usage?: Json;
+      /**
+       * Ends the stream early: an `error` object in an event, the same as plain JSON after the last event (which an
+       * overloaded provider does), or without a word.
+       */
+      interrupt?: { afterEvents: number; by: Interruption | 'error' | 'plain-error' };
+    };
+
+export interface FakeGemini extends Omit<ScriptedProvider, 'origin'> {
+  /** Ends in `/v1beta`. */
+  baseUrl: string;
+  /** Scripts the next answers, in this order. When none are left, calls are answered `Hello from Gemini.` */
+  answer(...answers: GeminiAnswer[]): void;
+}
+
+export interface FakeGeminiOptions {
+  /** The keys that are accepted; any by default. */
+  keys?: string[];
+  /** The models there are; any by default. */
+  models?: string[];
+}
+
+/** The Gemini API as far as a gateway sees it: it refuses what the real one refuses, and streams scripts. */
+export async function startFakeGemini(options: FakeGeminiOptions = {}): Promise<FakeGemini> {
+  const queue: GeminiAnswer[] = [];
+  const provider = await startScriptedProvider((request) => replyTo(request, queue, options));
+  return {
+    baseUrl: `${provider.origin}/v1beta`,
+    requests: provider.requests,
+    get dropped() {
+      return provider.dropped;
+    },
+    untilDropped: provider.untilDropped,
+    close: provider.close,
+    answer: (...answers) => void queue.push(...answers),
+  };
+}
+
+function replyTo(
+  request: ReceivedRequest,
+  queue: GeminiAnswer[],
+  { keys, models }: FakeGeminiOptions,
+): ProviderReply {
+  const key = request.headers['x-goog-api-key'];
+  if (typeof key !== 'string') {
+    return refuse({
+      status: 403,
+      name: 'PERMISSION_DENIED',
+      message: 'Method doesn’t allow unregistered callers.',
+    });
+  }
+  if (keys && !keys.includes(key)) {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
+    const message = 'API key not valid. Please pass a valid API key.';
+    return refuse({ status: 400, name: 'INVALID_ARGUMENT', message, details });
+  }
+  if (request.method === 'GET' && request.path.startsWith('/v1beta/models')) {
+    const names = models ?? ['gemini-3.5-flash'];
+    return {
+      kind: 'document',
+      status: 200,
+      json: { models: names.map((name) => ({ name: `models/${name}` })) },
+    };
+  }
+  const model = /^\/v1beta\/models\/([^/:]+):streamGenerateContent\?alt=sse$/.exec(request.path)?.[1];
+  if (request.method !== 'POST' || model === undefined || (models && !models.includes(model))) {
+    const message = `models/${model} is not found for API version v1beta.`;
+    return refuse({ status: 404, name: 'NOT_FOUND', message });
+  }
+  const refusal = refusalOf(request.body, model, (call) => sign(model, call));
+  if (refusal) return refuse(refusal);
+  const answer = queue.shift() ?? { parts: [{ text: 'Hello from Gemini.' }] };
+  if ('error' in answer) return refuse(answer.error);
+  if ('blockReason' in answer) {
+    const { blockReason } = answer;
+    const usageMetadata = { promptTokenCount: 9, totalTokenCount: 9 };
+    return { kind: 'stream', events: [sse({ promptFeedback: { blockReason }, usageMetadata })] };
+  }
+  return stream(answer, model);
+}
+
+function refuse({
+  status,
+  name,
+  message,
+  details,
+  headers,
+}: GeminiRefusal & { headers?: Record<string, string> }) {
+  const error = { code: status, message, status: name, ...(details && { details }) };
+  return { kind: 'document', status, ...(headers && { headers }), json: { error } } satisfies ProviderReply;
+}
+
+/** A signature is worth something on its own call and to its own model alone. */
+function sign(model: string, signed: string): string {
+  return createHmac('sha256', `signs for ${model}`).update(signed).digest('base64');
+}
+
+function stream(script: Extract<GeminiAnswer, { parts: unknown }>, model: string): ProviderReply {
+  const events = eventsOf(script, model);
+  const { interrupt } = script;
+  if (!interrupt) return { kind: 'stream', events };
+  const told = events.slice(0, interrupt.afterEvents);
+  const { by } = interrupt;
+  if (by === 'close' || by === 'reset' || by === 'stall') {
+    return { kind: 'stream', events: told, interruption: by };
+  }
+  const message = 'This model is currently experiencing high demand.';
+  const error = { error: { code: 503, message, status: 'UNAVAILABLE' } };
+  return { kind: 'stream', events: [...told, by === 'error' ? sse(error) : JSON.stringify(error, null, 2)] };
+}
+
+/** Each event is a whole answer with a piece of the content. Newer models sign; the last piece is often empty. */
+function eventsOf(script: Extract<GeminiAnswer, { parts: unknown }>, model: string): string[] {
+  const signs = /gemini-[3-9]/.test(model);
+  const usage = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18, ...script.usage };
+  let isFirstCall = true;
+  const parts: Json[] = script.parts.flatMap((part): Json[] => {
+    if ('text' in part) return pieces(part.text).map((text) => ({ text }));
+    if ('thought' in part) return pieces(part.thought).map((text) => ({ text, thought: true }));
+    const functionCall = {
+      name: part.call,
+      ...(part.args && { args: part.args }),
+      ...(part.id !== undefined && { id: part.id }),
+    };
+    const signature = signs && isFirstCall ? { thoughtSignature: sign(model, part.call) } : {};
+    isFirstCall = false;
+    return [{ functionCall, ...signature }];
+  });
+  const endsInText = parts.at(-1)?.text !== undefined;
+  parts.push({ text: '', ...(signs && endsInText && { thoughtSignature: sign(model, 'text') }) });
+  const finishReason = script.finishReason ?? 'STOP';
+  return parts.map((part, at) => {
+    const isLast = at === parts.length - 1;
+    const reason = isLast ? finishReason : script.stopsEveryPiece ? 'STOP' : undefined;
+    const candidate = { content: { role: 'model', parts: [part] }, finishReason: reason, index: 0 };
+    const early = { promptTokenCount: usage.promptTokenCount, totalTokenCount: usage.promptTokenCount };
+    return sse({ candidates: [candidate], usageMetadata: isLast ? usage : early, modelVersion: model });
+  });
+}
+
+function sse(data: Json): string {
+  return `data: ${JSON.stringify(data)}\r\n\r\n`;
+}
