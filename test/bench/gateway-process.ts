@@ -1,0 +1,86 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type DaemonFile, dataFiles } from '../../src/shared/folders.ts';
+import { isGone, startNode, stopProcess } from './processes.ts';
+import { modelName, paths, requestBody } from './wires.ts';
+
+const program = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
+const giveUpAfterMs = 60_000;
+
+export interface RunningGateway {
+  process: ChildProcess;
+  port: number;
+  headers: Record<string, string>;
+  /** From the start of the process, milliseconds. */
+  listeningAfterMs: number;
+  answeredAfterMs: number;
+  stop(): Promise<void>;
+}
+
+/** Writes the configuration of a gateway whose providers are the mock, once for each wire format. */
+export function prepareHome(folder: string, providerPort: number): void {
+  const upstream = (name: string, wire: string) =>
+    `  - {name: ${name}, base_url: "http://127.0.0.1:${providerPort}/v1", models: ["*"], wire: ${wire}, ` +
+    'prices: {input: "1", output: "2"}}\n';
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const upstreams = upstream('mock-chat', 'chat') + upstream('mock-responses', 'responses');
+  writeFileSync(join(folder, 'config.yaml'), `local_servers: false\nupstreams:\n${upstreams}`);
+}
+
+/** Starts the built program on that folder and waits until it has answered a model call. */
+export async function startGateway(folder: string, core: string | undefined): Promise<RunningGateway> {
+  const log = openSync(join(folder, 'output.log'), 'a');
+  const startedAt = performance.now();
+  const args = ['serve', '--port', '0', '--config', join(folder, 'config.yaml')];
+  const child = startNode(program, core, args, { env: environment(folder), stdio: ['ignore', log, log] });
+  closeSync(log);
+  try {
+    const { url } = await written(folder, child);
+    const listeningAfterMs = performance.now() - startedAt;
+    const key = readFileSync(join(folder, dataFiles.defaultKey), 'utf8').trim();
+    const headers = { authorization: `Bearer ${key}` };
+    await firstAnswer(url, headers);
+    const answeredAfterMs = performance.now() - startedAt;
+    const port = Number(new URL(url).port);
+    const stop = () => stopProcess(child);
+    return { process: child, port, headers, listeningAfterMs, answeredAfterMs, stop };
+  } catch (error) {
+    await stopProcess(child);
+    throw error;
+  }
+}
+
+/** Nothing of the user's own set-up is used: no folders, no providers' keys. */
+function environment(folder: string): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR, SystemRoot, TEMP } = process.env;
+  return { PATH, TMPDIR, SystemRoot, TEMP, HOME: folder, GATEWAY_HOME: folder };
+}
+
+/** The daemon writes where it listens once it does. */
+async function written(folder: string, child: ChildProcess): Promise<DaemonFile> {
+  const file = join(folder, dataFiles.daemon);
+  const giveUpAt = performance.now() + giveUpAfterMs;
+  while (performance.now() < giveUpAt && !isGone(child)) {
+    try {
+      if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
+    } catch {
+      // Half written: read it again.
+    }
+    await sleep(1);
+  }
+  throw new Error(`the gateway did not start:\n${readFileSync(join(folder, 'output.log'), 'utf8')}`);
+}
+
+async function firstAnswer(url: string, headers: Record<string, string>): Promise<void> {
+  const model = `mock-chat/${modelName({ tokens: 50, delayMs: 0 })}`;
+  const answer = await fetch(url + paths.chat, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: requestBody('chat', model, { isStream: false }),
+  });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`the gateway answered ${answer.status}: ${text}`);
+}

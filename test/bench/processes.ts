@@ -1,0 +1,98 @@
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The processors that each process is held to; undefined where they cannot be held. */
+export interface Cores {
+  gateway: string | undefined;
+  /** The provider and the clients, and this process. */
+  others: string | undefined;
+}
+
+/** The gateway gets a core for itself, as it would not have to share one with its clients in life. */
+export function chooseCores(): Cores {
+  const hasTaskset = answers('taskset', ['--version']);
+  if (!hasTaskset || availableParallelism() < 2) return { gateway: undefined, others: undefined };
+  return { gateway: '0', others: '1' };
+}
+
+function answers(command: string, args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a script with this Node, held to a core. taskset gives way to Node, so the process id is Node's own. */
+export function startNode(script: string, core: string | undefined, args: string[], options: SpawnOptions) {
+  const command = [process.execPath, script, ...args];
+  const [file = '', ...rest] = core === undefined ? command : ['taskset', '-c', core, ...command];
+  return spawn(file, rest, options);
+}
+
+export function isGone(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Asks the process to end, and ends it after 10 s. */
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (isGone(child)) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const patience = new AbortController();
+  const killed = sleep(10_000, undefined, { signal: patience.signal })
+    .then(() => child.kill('SIGKILL'))
+    .catch(() => undefined);
+  await gone;
+  patience.abort();
+  await killed;
+}
+
+/** Seconds of processor time that a process and its threads have used, to a hundredth; NaN where it cannot be told. */
+export function cpuSeconds(pid: number | undefined): number {
+  // The name of the program stands in brackets and may hold spaces; utime and stime are the 14th and 15th field.
+  const fields = readText(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ');
+  if (fields) return (Number(fields[11]) + Number(fields[12])) / 100;
+  const parts = psField('time', pid)?.split(':').map(Number);
+  return parts?.reduce((sum, part) => sum * 60 + part, 0) ?? Number.NaN;
+}
+
+/** Resident memory in MB (1,000,000 bytes); NaN where it cannot be told. */
+export function residentMb(pid: number | undefined): number {
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? psField('rss', pid);
+  return kib === undefined ? Number.NaN : (Number(kib) * 1024) / 1e6;
+}
+
+/** Seconds of processor time that the whole machine has used; NaN where it cannot be told. */
+export function machineCpuSeconds(): number {
+  const fields = /^cpu +(.*)$/m
+    .exec(readText('/proc/stat') ?? '')?.[1]
+    ?.split(' ')
+    .map(Number);
+  if (!fields) return Number.NaN;
+  const [user = 0, nice = 0, system = 0, , , interrupts = 0, softInterrupts = 0, stolen = 0] = fields;
+  return (user + nice + system + interrupts + softInterrupts + stolen) / 100;
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function psField(field: string, pid: number | undefined): string | undefined {
+  if (process.platform === 'win32' || pid === undefined) return undefined;
+  try {
+    return (
+      execFileSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined
+    );
+  } catch {
+    return undefined;
+  }
+}
