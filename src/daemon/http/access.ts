@@ -1,0 +1,27 @@
+import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { ApiError } from '../../shared/errors.ts';
+import type { Caller } from '../handler.ts';
+
+/** Fails when this kind of caller may not call: the endpoint's contract says who may. Roles are the feature's matter. */
+export function checkAccess({ access }: Endpoint, caller: Caller): void {
+  if (access.loginOnly && caller.kind !== 'login') throw new ApiError('signed_out');
+  switch (caller.kind) {
+    case 'nobody':
+      if (!access.nobody) throw new ApiError('unauthenticated');
+      return;
+    case 'key': {
+      const { apiKey } = access;
+      if (apiKey === undefined) throw new ApiError('permission');
+      if (apiKey === 'any') return;
+      const scopes = typeof apiKey === 'string' ? [apiKey] : apiKey;
+      if (!scopes.some((scope) => caller.scopes.has(scope))) {
+        throw new ApiError('out_of_scope', {
+          message: `The key lacks the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`,
+        });
+      }
+      return;
+    }
+    case 'login':
+      if (access.login === undefined) throw new ApiError('permission');
+  }
+}

@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { standalone } from '../../shared/contract/schema.ts';
+import { ApiError } from '../../shared/errors.ts';
+import type { Caller, Handler } from '../handler.ts';
+import { checkAccess } from './access.ts';
+import { checkBodyHeaders } from './body-headers.ts';
+import { inputCheck } from './input-check.ts';
+import { inviteBody } from './raw-answer.ts';
+import type { Serialise } from './responder.ts';
+import type { Room } from './room.ts';
+import type { ServerCall } from './server-call.ts';
+
+/** Serves one endpoint as its contract says. */
+export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler, room: Room): void {
+  const bodyBytesMax = endpoint.bodyLimit ?? room.limits.bodyBytesMax;
+  const rest = /\{(\w+)\.\.\.\}$/.exec(endpoint.path)?.[1];
+  const check = inputCheck(endpoint);
+  const serialiser = lazySerialiser(endpoint);
+  const admit = admission(endpoint, bodyBytesMax, room);
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: bodyBytesMax,
+    onRequest(request, _reply, done) {
+      admit(request.call, done);
+    },
+    handler(request, reply) {
+      const { call } = request;
+      call.query = request.query;
+      call.body = request.body;
+      call.params = rest === undefined ? request.params : restParameter(request.params, rest);
+      let answer: Promise<unknown>;
+      try {
+        check(call);
+        answer = handle(call);
+      } catch (error) {
+        room.responder.fail(call, error);
+        return;
+      }
+      call.isWorking = true;
+      const finish = () => {
+        call.isWorking = false;
+        room.running.release(call);
+      };
+      answer.then(
+        (value) => {
+          const streamed = room.responder.succeed(call, value, () => serialiser(reply));
+          if (streamed === undefined) finish();
+          else streamed.then(finish);
+        },
+        (error) => {
+          room.responder.fail(call, error);
+          finish();
+        },
+      );
+    },
+  });
+}
+
+/** Everything that headers alone can decide: who calls, whether they may, and whether the body is worth reading. */
+function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) {
+  const { responder, publicRate } = room;
+  const enter = (call: ServerCall, caller: Caller, done: () => void): void => {
+    try {
+      call.caller = caller;
+      checkAccess(endpoint, caller);
+      if (caller.kind === 'nobody') limitRate(publicRate.take(call.remoteAddress));
+      checkBodyHeaders(call.headers, bodyBytesMax);
+      inviteBody(call.request, call.response);
+    } catch (error) {
+      responder.fail(call, error);
+      return;
+    }
+    done();
+  };
+  return (call: ServerCall, done: () => void): void => {
+    call.endpoint = endpoint;
+    const { requestId, remoteAddress } = call;
+    let caller: Caller | Promise<Caller>;
+    try {
+      caller = room.options.authenticate(call.headers.authorization, { endpoint, requestId, remoteAddress });
+    } catch (error) {
+      responder.fail(call, error);
+      return;
+    }
+    if (caller instanceof Promise) {
+      caller.then(
+        (known) => enter(call, known, done),
+        (error) => responder.fail(call, error),
+      );
+    } else {
+      enter(call, caller, done);
+    }
+  };
+}
+
+function limitRate(waitSeconds: number): void {
+  if (waitSeconds === 0) return;
+  throw new ApiError('rate_limited', {
+    message: 'Too many requests without a key from this address.',
+    retryAfterSeconds: waitSeconds,
+  });
+}
+
+function restParameter(params: unknown, name: string): Record<string, unknown> {
+  const value = (params as { '*': string })['*'];
+  if (value === '') return {};
+  return { [name]: value };
+}
+
+/** Compiled when it is first needed: hundreds of schemas at the start would be most of the start. */
+function lazySerialiser(endpoint: Endpoint): (reply: FastifyReply) => Serialise {
+  let serialise: Serialise | undefined;
+  return (reply) => {
+    serialise ??= reply.compileSerializationSchema(standalone(endpoint.result)) as Serialise;
+    return serialise;
+  };
+}

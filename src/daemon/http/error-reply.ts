@@ -1,0 +1,80 @@
+import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { statusOf } from '../../shared/contract/error-reply.ts';
+import { ApiError, failures } from '../../shared/errors.ts';
+
+/** A failure ready to be written. */
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface ErrorContext {
+  surface: Endpoint['surface'];
+  requestId: string;
+  unauthorizedType?: Endpoint['unauthorizedType'];
+}
+
+/** The only place that writes either shape of a failure. */
+export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer {
+  const status = statusOf(error.code, context.surface);
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+  };
+  if (error.retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(Math.max(0, Math.ceil(error.retryAfterSeconds)));
+  }
+  // Client libraries repeat some statuses by themselves; this keeps them from repeating what cannot go better.
+  if (failures[error.code].retry !== 'after-waiting') headers['x-should-retry'] = 'false';
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  const body = context.surface === 'v1' ? v1Body(error, context) : siteBody(error, status);
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+function v1Body(error: ApiError, { requestId, unauthorizedType }: ErrorContext): unknown {
+  const { type } = failures[error.code];
+  return {
+    error: {
+      ...error.extra,
+      type: error.status === 401 ? (unauthorizedType ?? type) : type,
+      code: error.code,
+      message: error.message,
+      param: error.param,
+      request_id: requestId,
+    },
+  };
+}
+
+const siteSentences = new Map([
+  [401, 'Unauthenticated.'],
+  [403, 'This action is unauthorized.'],
+  [404, 'Not found.'],
+]);
+
+function siteBody(error: ApiError, status: number): unknown {
+  if (status !== 422) return { message: siteSentences.get(status) ?? error.message };
+  const errors = error.extra?.errors ?? { [error.param ?? 'body']: [error.message] };
+  return { message: 'The given data was invalid.', errors };
+}
+
+/** What a thrown thing is told as: what is not an ApiError tells nothing. */
+export function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  return new ApiError('server_error', { cause: thrown });
+}
+
+/** What the log may know of a failure: where and what kind, not what was being processed. */
+export function describeFailure(thrown: unknown, depth = 0): object {
+  if (!(thrown instanceof Error)) return { thrown: typeof thrown };
+  const { name, stack = '', cause } = thrown;
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
+  return {
+    name,
+    code: (thrown as { code?: unknown }).code,
+    // A JSON parser quotes its input in its message.
+    message: thrown instanceof SyntaxError ? undefined : thrown.message.slice(0, 500),
+    stack: frames.slice(0, 12).join('\n'),
+    cause: cause === undefined || depth > 3 ? undefined : describeFailure(cause, depth + 1),
+  };
+}

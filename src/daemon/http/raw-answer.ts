@@ -1,0 +1,74 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { ApiError, type ErrorCode } from '../../shared/errors.ts';
+import { errorAnswer } from './error-reply.ts';
+
+interface ConnectionFailure extends Error {
+  code?: string;
+}
+
+export interface RawAnswerOptions {
+  makeRequestId: () => string;
+  version: string;
+}
+
+const codesOfParser: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'limit_exceeded',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/** Answers what never became a request: too slow, too large, or not HTTP. The connection is closed after it. */
+export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
+  const refuse = (socket: Socket, error: ApiError): void => {
+    const answering = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
+    // Where an answer has begun, another in the middle of it would be taken for a part of it.
+    if (!socket.writable || answering?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    const requestId = makeRequestId();
+    const { status, headers, body } = errorAnswer(error, { surface: 'v1', requestId });
+    const lines = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      `x-request-id: ${requestId}`,
+      `x-service-version: ${version}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      `date: ${new Date().toUTCString()}`,
+      'connection: close',
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
+    socket.destroySoon();
+  };
+  return {
+    onClientError(failure: ConnectionFailure, socket: Socket): void {
+      if (failure.code === 'ECONNRESET' || failure.code === 'EPIPE') {
+        socket.destroy();
+        return;
+      }
+      const code = codesOfParser[failure.code ?? ''];
+      refuse(
+        socket,
+        code ? new ApiError(code) : new ApiError('invalid_request', { message: 'This is not valid HTTP.' }),
+      );
+    },
+    /** Takes over what Node would answer by itself, without a request id. */
+    attachTo(server: Server): void {
+      server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+        refuse(socket, new ApiError('not_found')),
+      );
+      // Unknown expectations may be ignored. `100-continue` is answered once the body is wanted: see `inviteBody`.
+      const serve = (request: IncomingMessage, response: ServerResponse) =>
+        server.emit('request', request, response);
+      server.on('checkExpectation', serve);
+      server.on('checkContinue', serve);
+    },
+  };
+}
+
+/** Asks a client that waits for it to send its body: only after its headers were found good. */
+export function inviteBody(request: IncomingMessage, response: ServerResponse): void {
+  const { expect } = request.headers;
+  if (expect !== undefined && expect.toLowerCase() === '100-continue') response.writeContinue();
+}

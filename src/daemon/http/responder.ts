@@ -1,0 +1,157 @@
+import { answerableCodes } from '../../shared/contract/openapi.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { RelayReply, StreamReply } from '../handler.ts';
+import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
+import { cutWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
+import type { HttpLimits, Log } from './options.ts';
+import type { ServerCall } from './server-call.ts';
+
+const jsonType = 'application/json; charset=utf-8';
+
+export interface ResponderOptions {
+  limits: HttpLimits;
+  log: Log;
+  version: string;
+  strictErrors: boolean;
+  isDraining: () => boolean;
+}
+
+export type Serialise = (value: unknown) => string;
+
+/** Writes answers, whole, streamed or failed, past Fastify's own replies: every answer leaves through here. */
+export class Responder {
+  readonly #options: ResponderOptions;
+
+  constructor(options: ResponderOptions) {
+    this.#options = options;
+  }
+
+  /** Writes what a handler returned. A promise is given for streams alone: it resolves at their end. */
+  succeed(call: ServerCall, value: unknown, serialise: () => Serialise): Promise<void> | undefined {
+    if (value instanceof StreamReply) return this.#stream(call, value);
+    try {
+      if (value instanceof RelayReply) {
+        this.#write(call, 200, { 'content-type': jsonType, ...value.headers }, value.body);
+      } else {
+        const { contentType, access } = call.endpoint ?? {};
+        const isText = contentType !== undefined && typeof value === 'string';
+        const headers: Record<string, string> = {
+          'content-type': isText ? contentType : jsonType,
+          'x-content-type-options': 'nosniff',
+        };
+        if (!access?.nobody) headers['cache-control'] = 'no-store';
+        this.#write(call, 200, headers, isText ? value : serialise()(value));
+      }
+    } catch (error) {
+      this.fail(call, error);
+    }
+    return undefined;
+  }
+
+  /** Tells a failure, or cuts the connection where the answer has already begun. */
+  fail(call: ServerCall, thrown: unknown): void {
+    const { response } = call;
+    if (call.endReason === 'client-left' || response.destroyed) return;
+    const error = this.#told(call, thrown);
+    if (error.code === 'server_error') {
+      const failure = describeFailure(error.cause ?? thrown);
+      this.#options.log.error(
+        { request_id: call.requestId, endpoint: call.endpoint?.id, failure },
+        'A request failed unexpectedly.',
+      );
+    }
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const { status, headers, body } = errorAnswer(error, {
+      surface: call.surface,
+      requestId: call.requestId,
+      unauthorizedType: call.endpoint?.unauthorizedType,
+    });
+    this.#write(call, status, headers, body);
+    this.#discardBody(call);
+  }
+
+  /** An answer without a body, such as that to a preflight. */
+  empty(call: ServerCall, headers: Record<string, string>): void {
+    this.#write(call, 204, headers, undefined);
+  }
+
+  #told(call: ServerCall, thrown: unknown): ApiError {
+    // A handler that gives up because the daemon stops may throw whatever its signal made of it.
+    if (call.endReason === 'draining' && !(thrown instanceof ApiError)) {
+      return new ApiError('unavailable', { retryAfterSeconds: 1 });
+    }
+    const error = asApiError(thrown);
+    const { endpoint } = call;
+    if (this.#options.strictErrors && endpoint && !answerableCodes(endpoint).includes(error.code)) {
+      const cause = new Error(`${endpoint.id} does not declare the failure ${error.code}`, { cause: error });
+      return new ApiError('server_error', { cause });
+    }
+    return error;
+  }
+
+  async #stream(call: ServerCall, reply: StreamReply): Promise<void> {
+    const { response } = call;
+    const head = { ...eventStreamHeaders, ...reply.headers };
+    const writeHead = () => response.writeHead(200, this.#headers(call, head));
+    if (call.request.method === 'HEAD') {
+      writeHead();
+      response.end();
+      await reply.chunks[Symbol.asyncIterator]().return?.();
+      return;
+    }
+    try {
+      await writeEventStream(response, reply, {
+        limits: this.#options.limits,
+        startAtOnce: call.endpoint?.stream?.always === true,
+        writeHead,
+      });
+    } catch (error) {
+      this.fail(call, error);
+    }
+  }
+
+  #write(
+    call: ServerCall,
+    status: number,
+    headers: Record<string, string>,
+    body: string | Uint8Array | undefined,
+  ): void {
+    const { response } = call;
+    if (response.headersSent || response.destroyed) return;
+    const head = this.#headers(call, headers);
+    if (body !== undefined) {
+      head['content-length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength);
+    }
+    response.writeHead(status, head);
+    response.end(body);
+    if (response.writableLength > this.#options.limits.streamBufferBytesMax) {
+      cutWhenStalled(response, this.#options.limits.stalledReaderMs);
+    }
+  }
+
+  #headers(call: ServerCall, headers: Record<string, string>): Record<string, string> {
+    headers['x-request-id'] = call.requestId;
+    headers['x-service-version'] = this.#options.version;
+    if (call.corsOrigin !== undefined) {
+      headers['access-control-allow-origin'] = call.corsOrigin;
+      headers['access-control-expose-headers'] = '*';
+      headers.vary = 'origin';
+    }
+    if (this.#options.isDraining()) call.response.shouldKeepAlive = false;
+    return headers;
+  }
+
+  /** Reads on for a while after a refusal: a connection that is cut while its sender writes loses the answer. */
+  #discardBody({ request }: ServerCall): void {
+    const { headers } = request;
+    if (request.complete !== false) return;
+    if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return;
+    const timer = setTimeout(() => {
+      if (!request.complete) request.socket.destroy();
+    }, this.#options.limits.lingerMs);
+    timer.unref();
+  }
+}

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { Caller } from '../handler.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    call: ServerCall;
+  }
+}
+
+const nobody: Caller = { kind: 'nobody' };
+
+/** Why a call was ended from outside. It is the reason of the call's signal. */
+export type EndReason = 'client-left' | 'draining';
+
+/**
+ * One request on its way, in the form that handlers get it. What hardly any call needs is made when it is asked for:
+ * an AbortController costs more than the rest of this object.
+ */
+export class ServerCall {
+  readonly requestId: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly startedAtMs: number;
+  endpoint: Endpoint | undefined;
+  caller: Caller = nobody;
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  rawBody: Uint8Array | undefined;
+  /** The origin that may read the answer, where one is allowed to. */
+  corsOrigin: string | undefined;
+  /** Why it was ended, once it was. */
+  endReason: EndReason | undefined;
+  /** What keeps the daemon from stopping: the answer on its way, the handler at work. */
+  isAnswered = false;
+  isWorking = false;
+  #controller: AbortController | undefined;
+
+  constructor(requestId: string, request: IncomingMessage, response: ServerResponse, startedAtMs: number) {
+    this.requestId = requestId;
+    this.request = request;
+    this.response = response;
+    this.startedAtMs = startedAtMs;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  get remoteAddress(): string {
+    return this.request.socket?.remoteAddress ?? '';
+  }
+
+  get surface(): Endpoint['surface'] {
+    if (this.endpoint !== undefined) return this.endpoint.surface;
+    return /^\/api(\/|$)/.test(this.request.url ?? '') ? 'site' : 'v1';
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.endReason !== undefined) this.#controller.abort(this.endReason);
+    }
+    return this.#controller.signal;
+  }
+
+  end(reason: EndReason): void {
+    if (this.endReason !== undefined) return;
+    this.endReason = reason;
+    this.#controller?.abort(reason);
+  }
+}

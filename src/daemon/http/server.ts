@@ -1,0 +1,146 @@
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { ApiError } from '../../shared/errors.ts';
+import { bodyTooLarge } from './body-headers.ts';
+import { connectionsMaxFor, openFilesMax } from './connections-max.ts';
+import { addEndpoint } from './endpoint-route.ts';
+import { beginCall, passFrontDoor } from './front-door.ts';
+import { parseJson } from './json-body.ts';
+import type { HttpServerOptions } from './options.ts';
+import { rawAnswers } from './raw-answer.ts';
+import { makeRoom, type Room } from './room.ts';
+
+export interface ListenAddress {
+  host: string;
+  /** 0 for any that is free. */
+  port: number;
+}
+
+export interface HttpServer {
+  /** Resolves to where it listens; fails with the system's error code (`EADDRINUSE`, `EACCES`). */
+  listen(address: ListenAddress): Promise<ListenAddress & { url: string }>;
+  /** One request without a port, for tests. Its Host is `localhost:80` unless told. */
+  inject: FastifyInstance['inject'];
+  /**
+   * Refuses new requests and waits for running ones. At the deadline their signals are aborted with `draining`, so
+   * that they write their last event; what is still open after that is cut. A second, shorter deadline is honoured.
+   */
+  drain(deadlineMs: number): Promise<void>;
+  /** Ends everything, at once unless drained before; resolves when no connection is left. */
+  close(): Promise<void>;
+}
+
+/** Connections that ask for nothing are closed first; the others get this long to notice. */
+const closeGraceMs = 250;
+
+/** Serves the endpoints of the handlers over HTTP/1.1. */
+export async function createServer(options: HttpServerOptions): Promise<HttpServer> {
+  const room = makeRoom(options);
+  const app = makeFastify(room);
+  for (const handler of options.handlers) addEndpoint(app, handler, room);
+  await app.ready();
+
+  const drain = async (deadlineMs: number): Promise<void> => {
+    const { running, limits } = room;
+    room.isDraining = true;
+    if (await running.emptyWithin(deadlineMs)) return;
+    running.endAll();
+    if (await running.emptyWithin(limits.drainGraceMs)) return;
+    running.cutAll();
+    // Cutting tells the handlers in a later turn; one that never ends is not waited for.
+    await running.emptyWithin(closeGraceMs);
+  };
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await drain(0);
+    const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
+    await app.close();
+    clearTimeout(timer);
+  };
+  return {
+    async listen({ host, port }) {
+      await app.listen({ host, port });
+      const bound = app.server.address();
+      if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
+      room.hosts.listenOn(host, bound.port);
+      const name = host.includes(':') ? `[${host}]` : host;
+      return { host, port: bound.port, url: `http://${name}:${bound.port}` };
+    },
+    inject: app.inject.bind(app) as FastifyInstance['inject'],
+    drain,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function makeFastify(room: Room): FastifyInstance {
+  const { limits, options } = room;
+  const raw = rawAnswers({ makeRequestId: options.makeRequestId, version: options.version });
+  const app = Fastify({
+    logger: false,
+    requestIdHeader: false,
+    trustProxy: false,
+    return503OnClosing: false,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    routerOptions: { maxParamLength: limits.pathParameterCharsMax },
+    http: {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.connectionCheckMs,
+      // The guard refuses a missing Host itself: Node's own answer has no request id.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: raw.onClientError,
+    frameworkErrors(error, request, reply) {
+      const call = beginCall(room, request.raw, reply.raw);
+      if (passFrontDoor(room, call)) room.responder.fail(call, told(error, limits.bodyBytesMax));
+    },
+  });
+  app.server.maxHeadersCount = 0;
+  const filesMax = openFilesMax();
+  const connectionsMax = limits.connectionsMax ?? (filesMax && connectionsMaxFor(filesMax));
+  if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
+  raw.attachTo(app.server);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    try {
+      request.call.rawBody = bytes as Buffer;
+      done(null, parseJson(bytes as Buffer, limits.jsonDepthMax));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.decorateRequest('call', null as never);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.call = beginCall(room, request.raw, reply.raw);
+    if (!passFrontDoor(room, request.call)) return;
+    if (request.is404) room.responder.fail(request.call, new ApiError('not_found'));
+    else done();
+  });
+  app.setErrorHandler((error: FastifyError, { call }) => {
+    room.responder.fail(call, told(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));
+  });
+  return app;
+}
+
+/** Fastify's own failures in our words. */
+function told(error: FastifyError, bodyBytesMax: number): unknown {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return bodyTooLarge(bodyBytesMax);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('unsupported_media_type');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('invalid_request', { message: 'The body is not as long as its headers say.' });
+    case 'FST_ERR_BAD_URL':
+      return new ApiError('invalid_request', { message: 'The path is not valid.' });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiError('not_found');
+    default:
+      return error;
+  }
+}

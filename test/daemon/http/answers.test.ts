@@ -1,0 +1,353 @@
+import { once } from 'node:events';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { implement, RelayReply } from '../../../src/daemon/handler.ts';
+import { ApiError, type ErrorCode, type ErrorDetails } from '../../../src/shared/errors.ts';
+import { aListeningServer, anEndpoint, aServer, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
+
+const answering = (value: unknown, parts = {}) =>
+  implement(anEndpoint({ method: 'GET', ...parts }), async () => value as never);
+
+async function answerOf(value: unknown, parts = {}) {
+  const { server, logged } = await aServer([answering(value, parts)]);
+  const answer = await server.inject({ url: '/v1/things', headers: { authorization: 'Bearer login' } });
+  return { answer, logged };
+}
+
+async function failing(
+  thrown: unknown,
+  parts: { path?: string; surface?: 'v1' | 'site' } = {},
+  options = {},
+) {
+  const handler = implement(anEndpoint({ method: 'GET', ...parts }), async () => {
+    throw thrown;
+  });
+  const { server, logged } = await aServer([handler], options);
+  return { answer: await server.inject({ url: parts.path ?? '/v1/things' }), logged };
+}
+
+const failingWith = (code: ErrorCode, details?: ErrorDetails, parts = {}) =>
+  failing(new ApiError(code, details), parts);
+
+describe('a plain answer', () => {
+  test('never carries what its contract does not declare', async () => {
+    const Key = Type.Object({ id: Type.String(), note: Type.Union([Type.String(), Type.Null()]) });
+    const { answer } = await answerOf(
+      { data: [{ id: 'key_1', note: null, secret: 'gwk_x' }], owner: { password: 1 } },
+      { result: Type.Object({ data: Type.Array(Key) }) },
+    );
+    expect(answer.body).toBe('{"data":[{"id":"key_1","note":null}]}');
+  });
+
+  test('may hold one named schema twice, itself, or anything', async () => {
+    const Pet = Type.Object({ name: Type.String() }, { $id: 'Pet' });
+    const Tree = Type.Cyclic({ Tree: Type.Object({ pet: Pet, kids: Type.Array(Type.Ref('Tree')) }) }, 'Tree');
+    const value = {
+      a: { name: 'x' },
+      b: { name: 'y' },
+      tree: { pet: { name: 'z' }, kids: [] },
+      any: [1, { c: 2 }],
+    };
+    const { answer } = await answerOf(value, {
+      result: Type.Object({ a: Pet, b: Type.Optional(Pet), tree: Tree, any: Type.Unknown() }),
+    });
+    expect(answer.json()).toEqual(value);
+  });
+
+  test('that breaks its contract is our failure, and logged', async () => {
+    const { answer, logged } = await answerOf({}, { result: Type.Object({ id: Type.String() }) });
+    expect(answer.statusCode).toBe(500);
+    expect(logged).toHaveLength(1);
+  });
+
+  test('is kept by no cache where a credential was needed', async () => {
+    const { answer: closed } = await answerOf({}, { access: { login: 'any' } });
+    expect(closed.headers['cache-control']).toBe('no-store');
+    const { answer: open } = await answerOf({});
+    expect(open.headers['cache-control']).toBeUndefined();
+  });
+
+  test('may be text', async () => {
+    const { answer } = await answerOf('up 1\n', {
+      contentType: 'text/plain; version=0.0.4',
+      result: Type.String(),
+    });
+    expect(answer.body).toBe('up 1\n');
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4');
+  });
+
+  test('names the request and the version', async () => {
+    const { answer } = await answerOf({});
+    expect(answer.headers).toMatchObject({ 'x-request-id': 'req_1', 'x-service-version': '1.2.3' });
+  });
+});
+
+describe('an answer that is bytes already', () => {
+  test.each([['{"é": 1}'], [new TextEncoder().encode('{"é": 1}')]])('passes as it is: %o', async (body) => {
+    const { answer } = await answerOf(new RelayReply({ 'x-service-model': 'm' }, body));
+    expect(answer.body).toBe('{"é": 1}');
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': '9',
+      'x-service-model': 'm',
+      'x-request-id': 'req_1',
+    });
+  });
+
+  test('cannot smuggle a header', async () => {
+    const { answer, logged } = await answerOf(new RelayReply({ 'x-service-model': 'm\r\nx-evil: 1' }, '{}'));
+    expect(answer.statusCode).toBe(500);
+    expect(answer.headers['x-evil']).toBeUndefined();
+    expect(logged).toHaveLength(1);
+  });
+});
+
+describe('a failure on /v1', () => {
+  test('has exactly its members, and those that it adds', async () => {
+    const { answer } = await failingWith('insufficient_balance', {
+      message: 'Add credit.',
+      param: 'model',
+      extra: { balance_usd: '0.01', type: 'mine' },
+    });
+    expect(answer.statusCode).toBe(402);
+    expect(answer.json()).toEqual({
+      error: {
+        type: 'insufficient_balance',
+        code: 'insufficient_balance',
+        message: 'Add credit.',
+        param: 'model',
+        request_id: 'req_1',
+        balance_usd: '0.01',
+      },
+    });
+    expect(answer.headers['x-request-id']).toBe('req_1');
+  });
+
+  test.each<[ErrorCode, string | undefined]>([
+    ['conflict', 'false'],
+    ['invalid_request', 'false'],
+    ['insufficient_balance', 'false'],
+    ['rate_limited', undefined],
+    ['upstream_failed', undefined],
+    ['unavailable', undefined],
+    ['server_error', undefined],
+  ])('%s tells clients whether to repeat it', async (code, header) => {
+    expect((await failingWith(code)).answer.headers['x-should-retry']).toBe(header);
+  });
+
+  test('tells how long to wait, in whole seconds', async () => {
+    const { answer } = await failingWith('rate_limited', { retryAfterSeconds: 1.2 });
+    expect(answer.headers['retry-after']).toBe('2');
+    expect((await failingWith('rate_limited')).answer.headers['retry-after']).toBeUndefined();
+  });
+
+  test.each([
+    ['an unknown path', 'GET', '/v1/nothing'],
+    ['another method', 'PUT', '/v1/ping'],
+    ['a method that hardly anybody knows', 'PROPFIND', '/v1/ping'],
+    ['a body for an unknown path', 'POST', '/v1/nothing'],
+  ])('for %s is 404', async (_what, method, url) => {
+    const { server } = await aServer([ping]);
+    const answer = await server.inject({
+      method: method as 'GET',
+      url,
+      payload: method === 'POST' ? 'x' : undefined,
+    });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json().error).toMatchObject({ type: 'not_found', code: 'not_found' });
+    expect(answer.headers['x-request-id']).toBe('req_1');
+  });
+});
+
+describe('a failure that nobody foresaw', () => {
+  test('tells nothing, and is logged once with the request', async () => {
+    const { answer, logged } = await failing(
+      new TypeError('cannot read gwk_secret', { cause: new Error('why') }),
+    );
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json().error).toEqual({
+      type: 'server_error',
+      code: 'server_error',
+      message: 'Something went wrong here.',
+      param: null,
+      request_id: 'req_1',
+    });
+    expect(logged).toHaveLength(1);
+    expect(logged[0]?.data).toMatchObject({
+      request_id: 'req_1',
+      endpoint: 'anEndpoint',
+      failure: {
+        name: 'TypeError',
+        stack: expect.stringContaining('answers.test'),
+        cause: { message: 'why' },
+      },
+    });
+  });
+
+  test.each([['text'], [undefined], [null], [{ a: 1 }]])('may be anything: %o', async (thrown) => {
+    const { answer, logged } = await failing(thrown);
+    expect(answer.statusCode).toBe(500);
+    expect(logged).toHaveLength(1);
+  });
+
+  test('never brings a quoted body into the log', async () => {
+    let thrown: unknown;
+    try {
+      JSON.parse('secret-prompt');
+    } catch (error) {
+      thrown = error;
+    }
+    const { logged } = await failing(thrown);
+    expect(JSON.stringify(logged)).not.toContain('secret');
+  });
+
+  test('may be thrown before anything is awaited', async () => {
+    const handler = {
+      endpoint: anEndpoint({ method: 'GET' }),
+      handle: () => {
+        throw new Error('at once');
+      },
+    };
+    const { server } = await aServer([handler]);
+    expect((await server.inject({ url: '/v1/things' })).statusCode).toBe(500);
+  });
+
+  test('of our own making is logged with its cause only where it is ours', async () => {
+    expect((await failingWith('not_found', { cause: new Error('x') })).logged).toEqual([]);
+  });
+});
+
+describe('a code that the endpoint does not declare', () => {
+  test('is a mistake that tests notice', async () => {
+    const { answer, logged } = await failing(new ApiError('conflict'), {}, { strictErrors: true });
+    expect(answer.statusCode).toBe(500);
+    expect(JSON.stringify(logged)).toContain('anEndpoint does not declare the failure conflict');
+    expect((await failing(new ApiError('unavailable'), {}, { strictErrors: true })).answer.statusCode).toBe(
+      503,
+    );
+  });
+});
+
+describe('a failure on the site surface', () => {
+  const site = { surface: 'site', path: '/api/things' } as const;
+
+  test.each<[ErrorCode, number, unknown]>([
+    ['unauthenticated', 401, { message: 'Unauthenticated.' }],
+    ['signed_out', 401, { message: 'Unauthenticated.' }],
+    ['permission', 403, { message: 'This action is unauthorized.' }],
+    ['out_of_scope', 403, { message: 'This action is unauthorized.' }],
+    ['not_found', 404, { message: 'Not found.' }],
+    ['conflict', 409, { message: 'It changed, or exists already.' }],
+    ['unavailable', 503, { message: 'Not available right now.' }],
+    ['server_error', 500, { message: 'Something went wrong here.' }],
+  ])('%s', async (code, status, body) => {
+    const { answer } = await failingWith(code, {}, site);
+    expect([answer.statusCode, answer.json()]).toEqual([status, body]);
+    expect(answer.headers['x-request-id']).toBe('req_1');
+  });
+
+  test('of a field is 422', async () => {
+    const details = { param: 'invoice', message: 'The invoice has expired.' };
+    const { answer } = await failingWith('invalid_request', details, site);
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json()).toEqual({
+      message: 'The given data was invalid.',
+      errors: { invoice: ['The invoice has expired.'] },
+    });
+  });
+
+  test('is told by the path where nothing is served', async () => {
+    const { server } = await aServer([ping]);
+    expect((await server.inject({ url: '/api/nothing' })).json()).toEqual({ message: 'Not found.' });
+    expect((await server.inject({ url: '/apis' })).json().error.code).toBe('not_found');
+  });
+});
+
+describe('HEAD', () => {
+  test('is answered like GET, without a body', async () => {
+    const { port } = await aListeningServer([ping]);
+    const wire = new Wire(port).send(
+      `HEAD /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\n\r\nGET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n\r\n`,
+    );
+    const received = await wire.all();
+    expect(statusesIn(received)).toEqual([200, 200]);
+    expect(received.match(/pong/g)).toHaveLength(1);
+    expect(received.match(/content-length: 13/g)).toHaveLength(2);
+  });
+});
+
+describe('for metrics', () => {
+  test('every request is told once it is over', async () => {
+    const { server, finished } = await aServer([ping, echo]);
+    await server.inject({ url: '/v1/ping', headers: { authorization: 'Bearer key:runs' } });
+    await server.inject({ url: '/v1/nothing' });
+    await server.inject({ url: '/v1/ping', headers: { authorization: 'Bearer wrong' } });
+    const requests = finished.map(({ endpoint, method, status, requestId, caller, aborted }) => [
+      endpoint?.id,
+      method,
+      status,
+      requestId,
+      caller.kind,
+      aborted,
+    ]);
+    expect(requests).toEqual([
+      ['ping', 'GET', 200, 'req_1', 'key', false],
+      [undefined, 'GET', 404, 'req_2', 'nobody', false],
+      ['ping', 'GET', 401, 'req_3', 'nobody', false],
+    ]);
+    expect(finished.every(({ durationMs }) => durationMs >= 0)).toBe(true);
+  });
+});
+
+describe('a client that leaves', () => {
+  test('ends its call', async () => {
+    const started = gate();
+    const ended = gate<unknown>();
+    const handler = implement(anEndpoint({ body: Type.Unknown() }), async ({ signal }) => {
+      signal.addEventListener('abort', () => ended.resolve(signal.reason));
+      started.resolve();
+      await ended.promise;
+      throw new Error('gave up');
+    });
+    const { port, logged, finished } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(
+      `POST /v1/things HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+    await started.promise;
+    wire.socket.destroy();
+    expect(await ended.promise).toBe('client-left');
+    await expect.poll(() => finished).toMatchObject([{ aborted: true }]);
+    expect(logged).toEqual([]);
+  });
+
+  test('in the middle of its body is no failure of ours', async () => {
+    const { port, logged, finished } = await aListeningServer([echo]);
+    const wire = new Wire(port).send(
+      `POST /v1/echo HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"a":`,
+    );
+    await once(wire.socket, 'connect');
+    await fetch(`http://127.0.0.1:${port}/v1/echo`, { method: 'POST' });
+    wire.socket.destroy();
+    await expect.poll(() => finished).toMatchObject([{ aborted: false }, { aborted: true }]);
+    expect(logged).toEqual([]);
+  });
+
+  test('is not taken for one who only finished sending', async () => {
+    const go = gate();
+    let aborted: boolean | undefined;
+    const handler = implement(anEndpoint({ body: Type.Unknown() }), async ({ signal }) => {
+      await go.promise;
+      aborted = signal.aborted;
+      return { ok: true };
+    });
+    const { port } = await aListeningServer([handler, ping]);
+    const wire = new Wire(port).send(
+      `POST /v1/things HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+    // By the time that another request was answered, the first one's body has been read and its stream closed.
+    for (let i = 0; i < 3; i += 1) await fetch(`http://127.0.0.1:${port}/v1/ping`);
+    go.resolve();
+    await wire.until(/ok/);
+    expect(aborted).toBe(false);
+  });
+});

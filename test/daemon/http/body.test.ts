@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { implement } from '../../../src/daemon/handler.ts';
+import { isDeeperThan, parseJson } from '../../../src/daemon/http/json-body.ts';
+import { aListeningServer, anEndpoint, aServer, echo, statusesIn, Wire } from './http-fixture.ts';
+
+async function send(payload: string | Buffer, contentType = 'application/json', headers = {}) {
+  const { server } = await aServer([echo]);
+  const answer = await server.inject({
+    method: 'POST',
+    url: '/v1/echo',
+    payload,
+    headers: { 'content-type': contentType, ...headers },
+  });
+  return { status: answer.statusCode, json: answer.json(), text: answer.body };
+}
+
+describe('a body', () => {
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'Application/JSON; charset="utf-8"',
+  ])('is read as %s', async (contentType) => {
+    expect(await send('{"a":1}', contentType)).toMatchObject({ status: 200, json: { body: { a: 1 } } });
+  });
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=utf-7',
+    'application/json; charset=utf-8; charset=utf-7',
+    'application/json\ta',
+    'application/json, text/plain',
+    'application/jsonx',
+    'text/plain; application/json',
+    '',
+  ])('is not read as %j', async (contentType) => {
+    const { status, json } = await send('{"a":1}', contentType);
+    expect(status).toBe(415);
+    expect(json.error).toMatchObject({ type: 'invalid_request', code: 'unsupported_media_type' });
+  });
+
+  test('is not inflated', async () => {
+    expect((await send('{}', 'application/json', { 'content-encoding': 'gzip' })).status).toBe(415);
+  });
+
+  test.each([
+    ['broken JSON', '{"a":'],
+    ['two values', '{} {}'],
+    ['NaN', '{"a":NaN}'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
+    ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
+    ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['400 KB of brackets', '['.repeat(400_000)],
+    ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`],
+    ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
+  ])('with %s is refused', async (_what, payload) => {
+    const { status, json } = await send(payload);
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({ type: 'invalid_request', code: 'invalid_json', param: null });
+  });
+
+  test('is never quoted in its refusal', async () => {
+    expect((await send('{"prompt": secret-prompt}')).text).not.toContain('secret');
+  });
+
+  test('may have 64 levels, a byte order mark, and brackets in strings', async () => {
+    expect((await send(`${'['.repeat(64)}${']'.repeat(64)}`)).status).toBe(200);
+    expect(await send('\ufeff{"a":1}')).toMatchObject({ json: { body: { a: 1 } } });
+    expect((await send(JSON.stringify({ a: '['.repeat(500), b: '\\"[[{{'.repeat(100) }))).status).toBe(200);
+  });
+
+  test('keeps the last of two equal names', async () => {
+    expect((await send('{"a":1,"a":2}')).json).toEqual({ body: { a: 2 } });
+  });
+
+  test('changes no prototype', async () => {
+    const text =
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,"then":1}';
+    const { status, text: answer } = await send(text);
+    expect(status).toBe(200);
+    expect(answer).toBe(`{"body":${text}}`);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test('may be left out where the contract lets it', async () => {
+    const { server } = await aServer([echo]);
+    const without = await server.inject({ method: 'POST', url: '/v1/echo' });
+    expect(without.json()).toEqual({});
+    const empty = await server.inject({
+      method: 'POST',
+      url: '/v1/echo',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(empty.statusCode).toBe(200);
+  });
+
+  test('is at hand as it came', async () => {
+    const seen: unknown[] = [];
+    const handler = implement(anEndpoint({ body: Type.Unknown() }), async ({ rawBody }) => {
+      seen.push(Buffer.from(rawBody ?? []).toString());
+      return {};
+    });
+    const { server } = await aServer([handler]);
+    await server.inject({
+      method: 'POST',
+      url: '/v1/things',
+      headers: { 'content-type': 'application/json' },
+      payload: '{ "a" : 1 }',
+    });
+    expect(seen).toEqual(['{ "a" : 1 }']);
+  });
+});
+
+describe('the bound of a body', () => {
+  const handler = implement(
+    anEndpoint({ body: Type.String(), bodyLimit: 100 }),
+    async ({ body }) => String(body).length,
+  );
+  const jsonOf = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
+  const head = (port: number, headers: string) =>
+    `POST /v1/things HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`;
+
+  test.each([
+    [99, 200],
+    [100, 200],
+    [101, 413],
+  ])('%i bytes of 100 with a length: %i', async (bytes, status) => {
+    const { port } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(
+      head(port, `Connection: close\r\nContent-Length: ${bytes}`) + jsonOf(bytes),
+    );
+    expect(statusesIn(await wire.until(/\}|\d$/))).toEqual([status]);
+  });
+
+  test.each([
+    [99, 200],
+    [100, 200],
+    [101, 413],
+  ])('%i bytes of 100 in chunks: %i', async (bytes, status) => {
+    const { port } = await aListeningServer([handler]);
+    const chunks = [...jsonOf(bytes)].map((character) => `1\r\n${character}\r\n`).join('');
+    const wire = new Wire(port).send(head(port, 'Transfer-Encoding: chunked')).send(`${chunks}0\r\n\r\n`);
+    expect(statusesIn(await wire.until(/\r\n\r\n.+/s))).toEqual([status]);
+    if (status === 413) expect(wire.received).toContain('"type":"limit_exceeded","code":"limit_exceeded"');
+  });
+
+  test('is told from the headers, before any of the body is there', async () => {
+    const { port } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(head(port, 'Content-Length: 99999999'));
+    expect(statusesIn(await wire.until(/\}\}/))).toEqual([413]);
+  });
+
+  test('lets the sender read the refusal, then cuts the connection', async () => {
+    const { port } = await aListeningServer([handler], { limits: { lingerMs: 30 } });
+    const wire = new Wire(port).send(head(port, 'Content-Length: 99999999')).send('x'.repeat(100_000));
+    expect(statusesIn(await wire.all())).toEqual([413]);
+  });
+
+  test('leaves the connection open for the next request when the rest is short', async () => {
+    const { port } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(head(port, 'Content-Length: 101') + jsonOf(101));
+    await wire.until(/\}\}/);
+    wire.send(head(port, 'Content-Length: 10') + jsonOf(10));
+    expect(statusesIn(await wire.until(/\r\n\r\n8$/))).toEqual([413, 200]);
+  });
+
+  test('a body shorter than its length is waited for, and one longer is no second request', async () => {
+    const { port } = await aListeningServer([handler], {
+      limits: { requestTimeoutMs: 150, headersTimeoutMs: 150, connectionCheckMs: 20 },
+    });
+    const short = new Wire(port).send(head(port, 'Content-Length: 50') + jsonOf(20));
+    expect(statusesIn(await short.all())).toEqual([408]);
+    const long = new Wire(port).send(
+      `${head(port, 'Content-Length: 20') + jsonOf(20)}trailing garbage\r\n\r\n`,
+    );
+    expect(statusesIn(await long.all()).at(-1)).toBe(400);
+  });
+});
+
+describe('a client that asks before it sends', () => {
+  const ask = async (authorization: string) => {
+    const { port } = await aListeningServer([echo]);
+    return new Wire(port).send(
+      `POST /v1/echo HTTP/1.1\r\nHost: localhost:${port}\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`,
+    );
+  };
+
+  test('is asked for the body when its headers are good', async () => {
+    const wire = await ask('Bearer login');
+    await wire.until(/100 Continue/);
+    expect(statusesIn(await wire.send('{}').all())).toEqual([100, 200]);
+  });
+
+  test('is refused at once when they are not', async () => {
+    const wire = await ask('Bearer wrong');
+    expect(statusesIn(await wire.until(/\}\}/))).toEqual([401]);
+  });
+});
+
+describe('counting depth', () => {
+  const depthOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+
+  test('agrees with the parsed value, whatever its strings hold', () => {
+    const tricky = fc.string({
+      unit: fc.constantFrom('"', '\\', '[', '{', ']', '}', 'a', 'é'),
+      maxLength: 120,
+    });
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 5 },
+        tricky,
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(tricky, tie('tree'), { maxKeys: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, fc.integer({ min: 0, max: 6 }), (value, depthMax) => {
+        const bytes = Buffer.from(JSON.stringify(value));
+        expect(isDeeperThan(depthMax, bytes)).toBe(depthOf(value) > depthMax);
+        expect(parseJson(bytes, 64)).toEqual(value);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is quick on megabytes of one string', () => {
+    const bytes = Buffer.from(JSON.stringify({ image: 'A'.repeat(32 * 1024 * 1024), b: [1] }));
+    const startedAt = performance.now();
+    expect(isDeeperThan(2, bytes)).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(100);
+  });
+});

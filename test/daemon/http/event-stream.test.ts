@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { implement, StreamReply } from '../../../src/daemon/handler.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
+import { aListeningServer, anEndpoint, aServer, gate, statusesIn, Wire } from './http-fixture.ts';
+
+const get = (port: number) =>
+  `GET /v1/things HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n\r\n`;
+
+function streaming(
+  chunks: (signal: AbortSignal) => AsyncIterable<string>,
+  options: { always?: boolean } = {},
+) {
+  return implement(
+    anEndpoint({
+      method: 'GET',
+      stream: { event: Type.Unknown(), done: true, always: options.always ?? false },
+    }),
+    async ({ signal }) => new StreamReply({ 'x-service-model': 'm' }, chunks(signal)),
+  );
+}
+
+async function* events(...texts: string[]) {
+  for (const text of texts) yield `data: ${text}\n\n`;
+}
+
+describe('a stream of events', () => {
+  test('has the headers that keep it flowing, and its chunks as they are', async () => {
+    const { server } = await aServer([streaming(() => events('1', '2', '[DONE]'))]);
+    const answer = await server.inject({ url: '/v1/things' });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'x-service-model': 'm',
+      'x-request-id': 'req_1',
+    });
+    expect(answer.body).toBe('data: 1\n\ndata: 2\n\ndata: [DONE]\n\n');
+  });
+
+  test('reaches its reader chunk by chunk', async () => {
+    const next = gate();
+    const handler = streaming(async function* () {
+      yield 'data: 1\n\n';
+      await next.promise;
+      yield 'data: 2\n\n';
+    });
+    const { port, server } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(get(port));
+    const first = await wire.until(/data: 1/);
+    expect(first).not.toContain('data: 2');
+    next.resolve();
+    expect(await wire.all()).toMatch(/data: 2\n\n\r\n0\r\n\r\n$/);
+
+    const injected = await server.inject({
+      url: '/v1/things',
+      headers: { host: `localhost:${port}` },
+      payloadAsStream: true,
+    });
+    const [chunk] = await once(injected.stream(), 'data');
+    expect(String(chunk)).toBe('data: 1\n\n');
+  });
+
+  test('may be large and quick without a port', async () => {
+    const { server } = await aServer([
+      streaming(async function* () {
+        for (let i = 0; i < 64; i += 1) yield `data: ${'x'.repeat(16_000)}\n\n`;
+      }),
+    ]);
+    const answer = await server.inject({ url: '/v1/things' });
+    expect(answer.body.length).toBe(64 * 16_008);
+    const streamed = await server.inject({ url: '/v1/things', payloadAsStream: true });
+    let length = 0;
+    for await (const chunk of streamed.stream()) length += chunk.length;
+    expect(length).toBe(64 * 16_008);
+  });
+
+  test('that fails before its first chunk is a failure with a status', async () => {
+    const handler = streaming(async function* () {
+      if (Date.now() > 0) throw new ApiError('unavailable', { retryAfterSeconds: 3 });
+      yield '';
+    });
+    const { server } = await aServer([handler]);
+    const answer = await server.inject({ url: '/v1/things' });
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers['retry-after']).toBe('3');
+    expect(answer.json().error.code).toBe('unavailable');
+  });
+
+  test('that breaks later is cut, so that no reader takes it for whole', async () => {
+    const handler = streaming(async function* () {
+      yield 'data: 1\n\n';
+      throw new Error('bug');
+    });
+    const { port, logged } = await aListeningServer([handler]);
+    const received = await new Wire(port).send(get(port)).all();
+    expect(received).not.toContain('\r\n0\r\n\r\n');
+    expect(logged).toHaveLength(1);
+  });
+
+  test('that waits for something to happen is open before it does', async () => {
+    const { port } = await aListeningServer([
+      streaming(
+        async function* (signal) {
+          await once(signal, 'abort');
+          yield '';
+        },
+        { always: true },
+      ),
+    ]);
+    const wire = new Wire(port).send(get(port));
+    expect(statusesIn(await wire.until(/text\/event-stream.*\r\n\r\n/s))).toEqual([200]);
+  });
+
+  test('for HEAD is its headers alone', async () => {
+    let isClosed = false;
+    const handler = streaming(
+      () => ({
+        [Symbol.asyncIterator]: () => ({
+          next: () => new Promise(() => {}),
+          return: async () => {
+            isClosed = true;
+            return { done: true, value: undefined };
+          },
+        }),
+      }),
+      { always: true },
+    );
+    const { port } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(get(port).replace('GET', 'HEAD'));
+    const received = await wire.all();
+    expect(statusesIn(received)).toEqual([200]);
+    expect(received).toMatch(/\r\n\r\n$/);
+    expect(isClosed).toBe(true);
+  });
+});
+
+describe('a silent stream', () => {
+  test('carries comments, between whole events only', async () => {
+    const next = gate();
+    const handler = streaming(async function* () {
+      yield 'data: 1\n\n';
+      await next.promise;
+      yield 'data: 2\n\n';
+    });
+    const { port } = await aListeningServer([handler], { limits: { heartbeatMs: 10 } });
+    const wire = new Wire(port).send(get(port));
+    await wire.until(/(: keep-alive\n\n.*){2}/s);
+    next.resolve();
+    const [, body = ''] = (await wire.all()).split(/\r\n\r\n(.*)/s);
+    const chunks = [...body.matchAll(/[0-9a-f]+\r\n([^\r]+)\r\n/g)].map(([, text]) => text);
+    expect(chunks.at(0)).toBe('data: 1\n\n');
+    expect(chunks.at(-1)).toBe('data: 2\n\n');
+    expect(new Set(chunks.slice(1, -1))).toEqual(new Set([': keep-alive\n\n']));
+  });
+
+  test('stays without a head until its first event: it may still fail with a status', async () => {
+    const next = gate();
+    const handler = streaming(async function* () {
+      await next.promise;
+      if (Date.now() > 0) throw new ApiError('upstream_failed');
+      yield '';
+    });
+    const { port } = await aListeningServer([handler], { limits: { heartbeatMs: 5 } });
+    const wire = new Wire(port).send(get(port));
+    const other = new Wire(port).send(get(port).replace('/v1/things', '/nothing'));
+    await other.all();
+    next.resolve();
+    expect(statusesIn(await wire.all())).toEqual([502]);
+  });
+});
+
+describe('a slow reader', () => {
+  const chunk = `data: ${'x'.repeat(32 * 1024)}\n\n`;
+
+  test('holds back the source instead of filling the memory', async () => {
+    let produced = 0;
+    const handler = streaming(async function* () {
+      while (produced < 100 * 1024 * 1024) {
+        produced += chunk.length;
+        yield chunk;
+      }
+    });
+    const { port } = await aListeningServer([handler], { limits: { stalledReaderMs: 300 } });
+    const socket = connect({ port, host: '127.0.0.1' });
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write(get(port));
+    // Both kernels' buffers take what they take; past them the source must stand still.
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const stands = produced === before && produced > 0;
+          before = produced;
+          return stands;
+        },
+        { interval: 50 },
+      )
+      .toBe(true);
+    expect(produced).toBeLessThan(20 * 1024 * 1024);
+    socket.destroy();
+  });
+
+  test('who takes nothing at all is cut off, and its source ends', async () => {
+    const ended = gate();
+    const handler = streaming(async function* () {
+      try {
+        for (;;) yield chunk;
+      } finally {
+        ended.resolve();
+      }
+    });
+    const { port, finished } = await aListeningServer([handler], { limits: { stalledReaderMs: 50 } });
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.pause();
+    socket.write(get(port));
+    await ended.promise;
+    await expect.poll(() => finished).toMatchObject([{ aborted: true }]);
+    socket.destroy();
+  });
+
+  test('gets everything once it reads again', async () => {
+    const handler = streaming(async function* () {
+      for (let i = 0; i < 400; i += 1) yield chunk;
+    });
+    const { port } = await aListeningServer([handler]);
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.pause();
+    socket.write(get(port));
+    let received = 0;
+    socket.on('data', (bytes) => {
+      received += bytes.length;
+    });
+    socket.resume();
+    await once(socket, 'end');
+    expect(received).toBeGreaterThan(400 * chunk.length);
+  });
+});
+
+describe('a reader who leaves', () => {
+  test('ends the source, whose last work is waited for', async () => {
+    const log: string[] = [];
+    const settled = gate();
+    const handler = streaming(async function* (signal) {
+      try {
+        yield 'data: 1\n\n';
+        await once(signal, 'abort');
+        log.push(`aborted: ${signal.reason}`);
+        yield 'data: 2\n\n';
+        log.push('went on');
+      } finally {
+        log.push('settled');
+        settled.resolve();
+      }
+    });
+    const { port, logged } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(get(port));
+    await wire.until(/data: 1/);
+    wire.socket.destroy();
+    await settled.promise;
+    expect(log).toEqual(['aborted: client-left', 'settled']);
+    expect(logged).toEqual([]);
+  });
+
+  test('before the first chunk ends it too', async () => {
+    const started = gate();
+    const settled = gate();
+    const handler = streaming(async function* (signal) {
+      started.resolve();
+      try {
+        await once(signal, 'abort');
+        yield 'data: 1\n\n';
+      } finally {
+        settled.resolve();
+      }
+    });
+    const { port } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(get(port));
+    await started.promise;
+    wire.socket.destroy();
+    await settled.promise;
+  });
+});

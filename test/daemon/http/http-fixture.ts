@@ -1,0 +1,173 @@
+import { connect, type Socket } from 'node:net';
+import { Type } from 'typebox';
+import { onTestFinished } from 'vitest';
+import { type Caller, type Handler, implement } from '../../../src/daemon/handler.ts';
+import type { FinishedRequest, HttpServerOptions } from '../../../src/daemon/http/options.ts';
+import { createServer, type HttpServer } from '../../../src/daemon/http/server.ts';
+import type { Endpoint, ScopeName } from '../../../src/shared/contract/endpoint.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
+
+const never = new AbortController().signal;
+
+export function keyWith(...scopes: ScopeName[]): Caller {
+  return {
+    kind: 'key',
+    keyId: 'key_1',
+    workspaceId: 'ws_1',
+    ownerId: 'usr_1',
+    scopes: new Set(scopes),
+    revoked: never,
+  };
+}
+
+const login: Caller = {
+  kind: 'login',
+  loginId: 'key_2',
+  userId: 'usr_1',
+  workspaceId: 'ws_1',
+  revoked: never,
+};
+
+/** `Bearer key:runs,keys` is a key with those scopes, `Bearer login` a login, nothing nobody, all else is wrong. */
+export function authenticate(authorization: string | undefined): Caller {
+  if (authorization === undefined) return { kind: 'nobody' };
+  if (authorization === 'Bearer login') return login;
+  const scopes = /^Bearer key:([a-z:,]*)$/.exec(authorization)?.[1];
+  if (scopes === undefined) throw new ApiError('unauthenticated');
+  return keyWith(...(scopes.split(',').filter(Boolean) as ScopeName[]));
+}
+
+/** An endpoint with little to say, for tests that look at one thing. */
+export function anEndpoint(parts: Partial<Endpoint>): Endpoint {
+  return {
+    id: 'anEndpoint',
+    method: 'POST',
+    path: '/v1/things',
+    summary: 'Does something.',
+    tag: 'things',
+    access: { nobody: true, apiKey: 'any', login: 'any' },
+    surface: 'v1',
+    result: Type.Unknown(),
+    errors: [],
+    ...parts,
+  };
+}
+
+/** Answers with what it was handed. */
+export const echo = implement(
+  anEndpoint({ id: 'echo', path: '/v1/echo', body: Type.Unknown(), bodyRequired: false }),
+  async ({ body }) => ({ body }),
+);
+
+export const ping = implement(anEndpoint({ id: 'ping', method: 'GET', path: '/v1/ping' }), async () => ({
+  pong: true,
+}));
+
+export interface Logged {
+  data: Record<string, unknown>;
+  message: string;
+}
+
+export interface Fixture {
+  server: HttpServer;
+  logged: Logged[];
+  finished: FinishedRequest[];
+}
+
+export async function aServer(
+  handlers: readonly Handler[],
+  options: Partial<HttpServerOptions> = {},
+): Promise<Fixture> {
+  const logged: Logged[] = [];
+  const finished: FinishedRequest[] = [];
+  const write = (data: object, message: string) => {
+    logged.push({ data: data as Record<string, unknown>, message });
+  };
+  let requests = 0;
+  const server = await createServer({
+    handlers,
+    authenticate,
+    makeRequestId: () => {
+      requests += 1;
+      return `req_${requests}`;
+    },
+    log: { info: write, warn: write, error: write },
+    version: '1.2.3',
+    onFinish: (request) => finished.push(request),
+    ...options,
+    limits: { drainGraceMs: 200, publicBurst: 1e6, ...options.limits },
+  });
+  onTestFinished(() => server.close());
+  return { server, logged, finished };
+}
+
+export async function aListeningServer(
+  handlers: readonly Handler[],
+  options: Partial<HttpServerOptions> = {},
+): Promise<Fixture & { port: number; url: string }> {
+  const fixture = await aServer(handlers, options);
+  const { port, url } = await fixture.server.listen({ host: '127.0.0.1', port: 0 });
+  return { ...fixture, port, url };
+}
+
+/** A bare connection, to say what no HTTP client would. */
+export class Wire {
+  readonly socket: Socket;
+  received = '';
+  isClosed = false;
+  #watchers: (() => void)[] = [];
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.socket.setEncoding('latin1');
+    this.socket.on('data', (text) => {
+      this.received += text;
+      this.#changed();
+    });
+    const closed = () => {
+      this.isClosed = true;
+      this.#changed();
+    };
+    this.socket.on('error', closed).on('end', closed).on('close', closed);
+    onTestFinished(() => {
+      this.socket.destroy();
+    });
+  }
+
+  send(text: string | Buffer): this {
+    this.socket.write(text);
+    return this;
+  }
+
+  /** Resolves once what was received matches; fails when the connection ends before. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.received)) {
+      if (this.isClosed) throw new Error(`closed after: ${this.received}`);
+      await this.#change();
+    }
+    return this.received;
+  }
+
+  /** Everything received until the other side closed. */
+  async all(): Promise<string> {
+    while (!this.isClosed) await this.#change();
+    return this.received;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#watchers.push(resolve));
+  }
+
+  #changed(): void {
+    for (const resolve of this.#watchers.splice(0)) resolve();
+  }
+}
+
+export function statusesIn(received: string): number[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
+
+/** A promise that a test settles from outside. */
+export function gate<T = void>() {
+  return Promise.withResolvers<T>();
+}

@@ -1,0 +1,330 @@
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { implement } from '../../../src/daemon/handler.ts';
+import type { Endpoint } from '../../../src/shared/contract/endpoint.ts';
+import { anEndpoint, aServer } from './http-fixture.ts';
+
+type Parts = Partial<Pick<Endpoint, 'params' | 'query' | 'headers' | 'body' | 'surface' | 'bodyRequired'>>;
+
+async function send(
+  parts: Parts,
+  request: { path?: string; url?: string; body?: unknown; headers?: object },
+) {
+  const endpoint = anEndpoint({
+    method: parts.body ? 'POST' : 'GET',
+    path: request.path ?? '/v1/things',
+    access: { nobody: true },
+    ...parts,
+  }) as Endpoint;
+  const handler = implement(endpoint, async ({ params, query, body }) => ({ params, query, body }));
+  const { server } = await aServer([handler]);
+  const answer = await server.inject({
+    method: endpoint.method,
+    url: request.url ?? '/v1/things',
+    headers: {
+      ...(request.body !== undefined && { 'content-type': 'application/json' }),
+      ...request.headers,
+    },
+    ...(request.body !== undefined && { payload: JSON.stringify(request.body) }),
+  });
+  return { status: answer.statusCode, json: answer.json(), error: answer.json().error };
+}
+
+const Part = Type.Union([
+  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({ type: Type.Literal('image'), url: Type.String({ minLength: 3 }) }),
+]);
+const Item = Type.Union([
+  Type.Object({
+    type: Type.Literal('message'),
+    role: Type.String(),
+    content: Type.Union([Type.String(), Type.Array(Part)]),
+  }),
+  Type.Object({
+    type: Type.Literal('call'),
+    call_id: Type.String(),
+    output: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  }),
+]);
+const Tree = Type.Cyclic(
+  { Tree: Type.Object({ v: Type.String(), kids: Type.Optional(Type.Array(Type.Ref('Tree'))) }) },
+  'Tree',
+);
+const ModelBody = Type.Object(
+  {
+    model: Type.String({ minLength: 1, maxLength: 20 }),
+    input: Type.Optional(Type.Union([Type.String(), Type.Array(Item)])),
+    pay: Type.Optional(Type.Union([Type.Literal('mine'), Type.Literal('ours')])),
+    max_output_tokens: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+    metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+    at: Type.Optional(Type.String({ format: 'date-time' })),
+    tree: Type.Optional(Type.Union([Tree, Type.Null()])),
+    strict: Type.Optional(Type.Object({ a: Type.Optional(Type.Integer()) }, { additionalProperties: false })),
+    scope: Type.Optional(Type.Enum(['read', 'write'])),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  },
+  { additionalProperties: true },
+);
+
+describe('a body that breaks its contract', () => {
+  test.each<[string, unknown, string | null, string]>([
+    ['a missing field', {}, 'model', '`model` is required.'],
+    ['a wrong type', { model: 5 }, 'model', '`model` must be a string.'],
+    ['an empty text', { model: '' }, 'model', '`model` must not be empty.'],
+    ['a text too long', { model: 'x'.repeat(21) }, 'model', '`model` must have at most 20 characters.'],
+    ['no object at all', [1], null, 'The body must be an object.'],
+    ['null', null, null, 'The body must be an object.'],
+    ['a union of types', { model: 'm', input: 5 }, 'input', '`input` must be a string or an array.'],
+    [
+      'a nullable number',
+      { model: 'm', max_output_tokens: '1' },
+      'max_output_tokens',
+      '`max_output_tokens` must be an integer or null.',
+    ],
+    [
+      'a number below its bound',
+      { model: 'm', max_output_tokens: 0 },
+      'max_output_tokens',
+      '`max_output_tokens` must be at least 1.',
+    ],
+    [
+      'a number above its bound',
+      { model: 'm', temperature: 2.5 },
+      'temperature',
+      '`temperature` must be at most 2.',
+    ],
+    ['one of some words', { model: 'm', pay: 'theirs' }, 'pay', '`pay` must be one of `mine`, `ours`.'],
+    ['an enumeration', { model: 'm', scope: 'all' }, 'scope', '`scope` must be one of `read`, `write`.'],
+    [
+      'an unknown field where none may be',
+      { model: 'm', strict: { b: 1 } },
+      'strict.b',
+      '`strict.b` is not a known field.',
+    ],
+    ['a time', { model: 'm', at: 'tomorrow' }, 'at', '`at` must be an ISO 8601 time.'],
+    [
+      'a value in a map',
+      { model: 'm', metadata: { 'a b': 1 } },
+      'metadata["a b"]',
+      '`metadata["a b"]` must be a string.',
+    ],
+    [
+      'an unknown kind of item',
+      { model: 'm', input: [{ type: 'song' }] },
+      'input[0].type',
+      '`input[0].type` must be one of `message`, `call`.',
+    ],
+    [
+      'an item without a kind',
+      { model: 'm', input: [{ role: 'user' }] },
+      'input[0].type',
+      '`input[0].type` must be one of `message`, `call`.',
+    ],
+    [
+      'what the kind of item lacks',
+      { model: 'm', input: [{ type: 'call' }] },
+      'input[0].call_id',
+      '`input[0].call_id` is required.',
+    ],
+    [
+      'the third item',
+      {
+        model: 'm',
+        input: [
+          { type: 'call', call_id: '1' },
+          { type: 'call', call_id: '2' },
+          { type: 'message', role: 'user', content: 7 },
+        ],
+      },
+      'input[2].content',
+      '`input[2].content` must be a string or an array.',
+    ],
+    [
+      'a part of an item',
+      { model: 'm', input: [{ type: 'message', role: 'user', content: [{ type: 'image', url: 'x' }] }] },
+      'input[0].content[0].url',
+      '`input[0].content[0].url` must have at least 3 characters.',
+    ],
+    [
+      'a tree',
+      { model: 'm', tree: { v: 'a', kids: [{ v: 'b' }, { v: 1 }] } },
+      'tree.kids[1].v',
+      '`tree.kids[1].v` must be a string.',
+    ],
+  ])('%s', async (_what, body, param, message) => {
+    const { status, error } = await send({ body: ModelBody }, { body });
+    expect(error).toMatchObject({ type: 'invalid_request', code: 'invalid_request', param, message });
+    expect(status).toBe(400);
+  });
+
+  test('is told without what it holds', async () => {
+    const { json } = await send({ body: ModelBody }, { body: { model: ['sk-secret'], pay: 'sk-secret' } });
+    expect(JSON.stringify(json)).not.toContain('sk-secret');
+  });
+
+  test('cannot make its refusal long', async () => {
+    const body = { model: 'm', metadata: { ['k'.repeat(100_000)]: 1 } };
+    const { json } = await send({ body: ModelBody }, { body });
+    expect(JSON.stringify(json).length).toBeLessThan(500);
+  });
+
+  test('is required unless the contract says otherwise', async () => {
+    const body = Type.Object({});
+    expect((await send({ body }, {})).error).toMatchObject({
+      param: null,
+      message: 'A JSON body is required.',
+    });
+    expect((await send({ body, bodyRequired: false }, {})).status).toBe(200);
+  });
+});
+
+test('a body that keeps it arrives unchanged, with what is not declared', async () => {
+  const body = {
+    model: 'm',
+    input: [{ type: 'call', call_id: '1', output: null, extra: [1] }],
+    vendor: { a: '1' },
+  };
+  const { json } = await send({ body: ModelBody }, { body });
+  expect(json.body).toEqual(body);
+});
+
+describe('names that mean something to the language', () => {
+  test.each(['__proto__', 'constructor', 'toString', 'then', 'lc', 'hasOwnProperty', 'valueOf'])(
+    '%s',
+    async (name) => {
+      const body = JSON.parse(
+        `{"model":"${name}","metadata":{"${name}":"x"},"${name}":{"prototype":{"a":1}}}`,
+      );
+      const { status, json } = await send({ body: ModelBody }, { body });
+      expect(status).toBe(200);
+      expect(JSON.stringify(json.body)).toBe(JSON.stringify(body));
+      const refused = await send(
+        { body: Type.Object({}, { additionalProperties: false }) },
+        { body: JSON.parse(`{"${name}":1}`) },
+      );
+      expect(refused.error).toMatchObject({ param: name });
+      const asPath = await send(
+        { params: Type.Object({ id: Type.String() }) },
+        { path: '/v1/{id}', url: `/v1/${name}` },
+      );
+      expect(asPath.json.params).toEqual({ id: name });
+      const asQuery = await send({ query: Type.Object({}) }, { url: `/v1/things?${name}=1` });
+      expect(asQuery.status).toBe(200);
+    },
+  );
+});
+
+describe('a query', () => {
+  const query = Type.Object(
+    {
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+      deep: Type.Optional(Type.Boolean()),
+      key: Type.Optional(Type.Array(Type.String())),
+    },
+    { additionalProperties: false },
+  );
+
+  test('is text that is read as what it stands for', async () => {
+    const { json } = await send({ query }, { url: '/v1/things?limit=5&deep=true&key=a' });
+    expect(json.query).toEqual({ limit: 5, deep: true, key: ['a'] });
+    expect((await send({ query }, { url: '/v1/things?key=a&key=b' })).json.query).toEqual({
+      limit: 20,
+      key: ['a', 'b'],
+    });
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=ten', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['deep=yes', 'deep'],
+    ['unknown=1', 'unknown'],
+  ])('%s is refused', async (text, param) => {
+    const { status, error } = await send({ query }, { url: `/v1/things?${text}` });
+    expect([status, error.param]).toEqual([400, param]);
+  });
+});
+
+describe('a path', () => {
+  const integer = Type.Object({ id: Type.Integer() });
+
+  test('hands on its parts, decoded', async () => {
+    const params = Type.Object({ id: Type.String(), key: Type.String() });
+    const { json } = await send({ params }, { path: '/v1/{id}/keys/{key}', url: '/v1/a%20b/keys/c%2Fd' });
+    expect(json.params).toEqual({ id: 'a b', key: 'c/d' });
+    const { json: whole } = await send({ params: integer }, { path: '/v1/{id}', url: '/v1/42' });
+    expect(whole.params).toEqual({ id: 42 });
+  });
+
+  test('that names nothing is not found', async () => {
+    const answer = await send({ params: integer }, { path: '/v1/{id}', url: '/v1/abc' });
+    expect(answer.error).toMatchObject({ type: 'not_found', code: 'not_found', param: null });
+    expect(
+      (await send({ params: integer }, { path: '/v1/{id}', url: `/v1/${'1'.repeat(600)}` })).status,
+    ).toBe(404);
+  });
+
+  test('may end in a part with slashes', async () => {
+    const params = Type.Object({ id: Type.String({ minLength: 1 }) });
+    const path = '/v1/models/{id...}';
+    const { json } = await send({ params }, { path, url: '/v1/models/openai/gpt-5' });
+    expect(json.params).toEqual({ id: 'openai/gpt-5' });
+    expect((await send({ params }, { path, url: '/v1/models/' })).status).toBe(404);
+  });
+});
+
+test('a header that is declared is checked', async () => {
+  const headers = Type.Object({ 'Idempotency-Key': Type.Optional(Type.String({ maxLength: 8 })) });
+  expect((await send({ headers }, { headers: { 'idempotency-key': 'short' } })).status).toBe(200);
+  const { status, error } = await send({ headers }, { headers: { 'idempotency-key': 'x'.repeat(9) } });
+  expect([status, error.param]).toEqual([400, 'Idempotency-Key']);
+});
+
+describe('the site surface', () => {
+  const body = Type.Object(
+    {
+      body: Type.String({ minLength: 1 }),
+      count: Type.Integer(),
+      zone: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    },
+    { additionalProperties: false },
+  );
+  const site = (value: unknown) =>
+    send({ surface: 'site', body }, { path: '/api/things', url: '/api/things', body: value });
+
+  test('tells every fault by field', async () => {
+    const { status, json } = await site({ body: '', zone: 1, extra: true });
+    expect(status).toBe(422);
+    expect(json).toEqual({
+      message: 'The given data was invalid.',
+      errors: {
+        count: ['`count` is required.'],
+        extra: ['`extra` is not a known field.'],
+        body: ['`body` must not be empty.'],
+        zone: ['`zone` must be a string or null.'],
+      },
+    });
+  });
+
+  test('tells a body that is no object', async () => {
+    expect((await site('text')).json.errors).toEqual({ body: ['The body must be an object.'] });
+  });
+});
+
+test('text of a hundred thousand characters is answered at once', async () => {
+  const body = Type.Object({
+    at: Type.String({ format: 'date-time' }),
+    day: Type.String({ format: 'date' }),
+    usd: Type.String({ pattern: '^-?[0-9]+(\\.[0-9]{1,9})?$' }),
+  });
+  await send({ body }, { body: {} });
+  for (const character of ['-', 'a', '(', '0', '1.']) {
+    const text = character.repeat(100_000);
+    const startedAt = performance.now();
+    expect((await send({ body }, { body: { at: text, day: text, usd: text } })).status).toBe(400);
+    expect(performance.now() - startedAt).toBeLessThan(200);
+  }
+});

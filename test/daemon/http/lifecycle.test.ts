@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { implement, type RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
+import { connectionsMaxFor, openFilesMax } from '../../../src/daemon/http/connections-max.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
+import { aListeningServer, anEndpoint, aServer, gate, ping, statusesIn, Wire } from './http-fixture.ts';
+
+const get = (port: number, path = '/v1/ping') => `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
+
+/** Tells its signal's reason as its last event, as model streams do. */
+const openStream = implement(
+  anEndpoint({
+    id: 'openStream',
+    method: 'GET',
+    path: '/v1/stream',
+    stream: { event: Type.Unknown(), done: true, always: true },
+  }),
+  async ({ signal }) =>
+    new StreamReply(
+      {},
+      (async function* () {
+        yield 'data: started\n\n';
+        await once(signal, 'abort');
+        yield `data: ${signal.reason}\n\ndata: [DONE]\n\n`;
+      })(),
+    ),
+);
+
+describe('draining', () => {
+  test('lets running calls finish, then resolves', async () => {
+    const go = gate();
+    const started = gate();
+    const slow = implement(anEndpoint({ method: 'GET' }), async () => {
+      started.resolve();
+      await go.promise;
+      return { done: true };
+    });
+    const { port, server } = await aListeningServer([slow]);
+    const wire = new Wire(port).send(get(port, '/v1/things'));
+    await started.promise;
+    const drained = server.drain(60_000);
+    go.resolve();
+    await drained;
+    const received = await wire.all();
+    expect(received).toContain('"done":true');
+    expect(received).toMatch(/connection: close/i);
+  });
+
+  test('refuses newcomers, on open connections and on new ones', async () => {
+    const { port, server } = await aListeningServer([openStream, ping]);
+    const stream = new Wire(port).send(get(port, '/v1/stream'));
+    const open = new Wire(port).send(get(port));
+    await stream.until(/started/);
+    await open.until(/pong/);
+    const drained = server.drain(60_000);
+    for (const wire of [open, new Wire(port)]) {
+      const received = await wire.send(get(port)).all();
+      expect(statusesIn(received).at(-1)).toBe(503);
+      expect(received).toContain('"type":"unavailable","code":"unavailable"');
+      expect(received).toMatch(/connection: close/i);
+      expect(received).toMatch(/retry-after: \d/);
+    }
+    stream.socket.destroy();
+    await drained;
+  });
+
+  test('at the deadline lets many streams write their last event', async () => {
+    const { port, server, finished } = await aListeningServer([openStream]);
+    const wires = Array.from({ length: 200 }, () => new Wire(port).send(get(port, '/v1/stream')));
+    await Promise.all(wires.map((wire) => wire.until(/started/)));
+    await server.drain(10);
+    await server.close();
+    for (const wire of wires)
+      expect(await wire.all()).toMatch(/data: draining\n\ndata: \[DONE\]\n\n\r\n0\r\n\r\n$/);
+    expect(finished.filter(({ aborted }) => aborted)).toEqual([]);
+  });
+
+  test('tells a call that gives up at the deadline as unavailable', async () => {
+    const started = gate();
+    const slow = implement(anEndpoint({ method: 'GET' }), async ({ signal }) => {
+      started.resolve();
+      await once(signal, 'abort');
+      throw signal.reason;
+    });
+    const { port, server, logged } = await aListeningServer([slow]);
+    const wire = new Wire(port).send(get(port, '/v1/things'));
+    await started.promise;
+    await server.drain(0);
+    expect(statusesIn(await wire.all())).toEqual([503]);
+    expect(logged).toEqual([]);
+  });
+
+  test('cuts what does not end by itself', async () => {
+    const started = gate();
+    const deaf = implement(anEndpoint({ method: 'GET' }), () => {
+      started.resolve();
+      return new Promise<RelayReply>(() => {});
+    });
+    const { port, server } = await aListeningServer([deaf], { limits: { drainGraceMs: 20 } });
+    const wire = new Wire(port).send(get(port, '/v1/things'));
+    await started.promise;
+    await server.drain(10);
+    expect(await wire.all()).toBe('');
+    await server.close();
+  });
+
+  test('waits for the last work of a call whose client is gone', async () => {
+    const started = gate();
+    const settle = gate();
+    const log: string[] = [];
+    const handler = implement(anEndpoint({ method: 'GET' }), async ({ signal }) => {
+      started.resolve();
+      await once(signal, 'abort');
+      await settle.promise;
+      log.push('settled');
+      return {};
+    });
+    const { port, server, finished } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(get(port, '/v1/things'));
+    await started.promise;
+    wire.socket.destroy();
+    await expect.poll(() => finished.length).toBe(1);
+    const drained = server.drain(60_000).then(() => log.push('drained'));
+    settle.resolve();
+    await drained;
+    expect(log).toEqual(['settled', 'drained']);
+  });
+
+  test('may be shortened', async () => {
+    const { port, server } = await aListeningServer([openStream]);
+    const wire = new Wire(port).send(get(port, '/v1/stream'));
+    await wire.until(/started/);
+    const long = server.drain(60_000);
+    await server.drain(5);
+    await long;
+    await wire.until(/data: draining/);
+  });
+});
+
+describe('closing', () => {
+  test('does not wait for connections that ask for nothing or never finish asking', async () => {
+    const { port, server } = await aListeningServer([ping]);
+    const idle = new Wire(port).send(get(port));
+    await idle.until(/pong/);
+    const halfway = new Wire(port).send('GET /v1/ping HTTP/1.1\r\nHost: lo');
+    await once(halfway.socket, 'connect');
+    await server.close();
+    await Promise.all([idle.all(), halfway.all()]);
+    await expect(fetch(`http://127.0.0.1:${port}/v1/ping`)).rejects.toThrow();
+  });
+
+  test('can be asked for twice, and without ever having listened', async () => {
+    const { server } = await aServer([ping]);
+    await Promise.all([server.close(), server.close()]);
+  });
+});
+
+describe('a WebSocket handshake', () => {
+  const endpoint = anEndpoint({
+    id: 'create',
+    path: '/v1/responses',
+    access: { apiKey: 'responses' },
+    unauthorizedType: 'unauthorized',
+  });
+  const handler = implement(endpoint, async () => ({}));
+  const handshake = (port: number, headers = '', path = '/v1/responses') =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers}\r\n`;
+
+  test.each([
+    ['without a key', '', 401, 'unauthorized'],
+    ['with a wrong key', 'Authorization: Bearer wrong\r\n', 401, 'unauthorized'],
+    ['from our own origin without a key', 'Origin: http://localhost:PORT\r\n', 401, 'unauthorized'],
+    [
+      'from another origin',
+      'Origin: https://evil.example\r\nAuthorization: Bearer login\r\n',
+      403,
+      'permission',
+    ],
+    ['where there is none', 'Authorization: Bearer login\r\n', 404, 'not_found'],
+  ])('%s is refused and its connection closed', async (_what, headers, status, type) => {
+    const { port, server } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(handshake(port, headers.replace('PORT', String(port))));
+    const received = await wire.all();
+    expect(statusesIn(received)).toEqual([status]);
+    expect(received).toContain(`"type":"${type}"`);
+    expect(received).toMatch(/x-request-id: req_\d+/);
+    await server.close();
+  });
+
+  test('with frames sent ahead cannot reach another endpoint', async () => {
+    const { port } = await aListeningServer([handler, ping]);
+    const wire = new Wire(port).send(handshake(port) + get(port));
+    const received = await wire.all();
+    expect(received).not.toContain('pong');
+  });
+
+  test('may be decided later than at once', async () => {
+    const authenticate = async () => {
+      throw new ApiError('unauthenticated');
+    };
+    const { port } = await aListeningServer([handler], { authenticate });
+    expect(statusesIn(await new Wire(port).send(handshake(port)).all())).toEqual([401]);
+  });
+
+  test('an offer of HTTP/2 is no handshake', async () => {
+    const { port } = await aListeningServer([ping]);
+    const wire = new Wire(port).send(
+      `GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
+    );
+    expect(statusesIn(await wire.until(/pong/))).toEqual([200]);
+  });
+});
+
+describe('connections', () => {
+  test('are closed after so many requests', async () => {
+    const { port } = await aListeningServer([ping], { limits: { requestsPerConnectionMax: 2 } });
+    const wire = new Wire(port).send(get(port));
+    await wire.until(/pong/);
+    const received = await wire.send(get(port)).all();
+    expect(statusesIn(received)).toEqual([200, 200]);
+  });
+
+  test('are closed when nothing is asked for a while', async () => {
+    const { port } = await aListeningServer([ping], { limits: { keepAliveTimeoutMs: 20 } });
+    expect(statusesIn(await new Wire(port).send(get(port)).all())).toEqual([200]);
+  });
+
+  test('leave descriptors for providers and files', async () => {
+    expect(connectionsMaxFor(32_768)).toBe(16_256);
+    expect(connectionsMaxFor(256)).toBe(16);
+    if (process.platform === 'linux') expect(openFilesMax()).toBeGreaterThan(0);
+    const { port } = await aListeningServer([openStream], { limits: { connectionsMax: 2 } });
+    const wires = [1, 2].map(() => new Wire(port).send(get(port, '/v1/stream')));
+    await Promise.all(wires.map((wire) => wire.until(/started/)));
+    expect(await new Wire(port).all()).toBe('');
+  });
+
+  test('two servers do not share a port', async () => {
+    const { port } = await aListeningServer([ping]);
+    const { server } = await aServer([ping]);
+    await expect(server.listen({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});

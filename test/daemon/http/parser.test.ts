@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { implement, StreamReply } from '../../../src/daemon/handler.ts';
+import { aListeningServer, anEndpoint, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
+
+const host = (port: number) => `Host: localhost:${port}\r\nContent-Type: application/json\r\n`;
+
+/** What would let a second request hide in the body of the first behind another reading of its bounds. */
+const smuggled: [string, (port: number) => string][] = [
+  [
+    'a length and chunks',
+    (port) =>
+      `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'two lengths',
+    (port) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 4\r\nContent-Length: 5\r\n\r\ntrue`,
+  ],
+  [
+    'two lengths in one header',
+    (port) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 4, 4\r\n\r\ntrue`,
+  ],
+  ['a signed length', (port) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: +4\r\n\r\ntrue`],
+  [
+    'a space before the colon',
+    (port) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'chunks that are not the last coding',
+    (port) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'an unknown coding',
+    (port) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'a chunk that ends with LF alone',
+    (port) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Transfer-Encoding: chunked\r\n\r\n4\ntrue\n0\n\n`,
+  ],
+  [
+    'a chunk size that is no number',
+    (port) =>
+      `POST /v1/echo HTTP/1.1\r\n${host(port)}Transfer-Encoding: chunked\r\n\r\nzz\r\ntrue\r\n0\r\n\r\n`,
+  ],
+  ['header lines that end with LF alone', (port) => `GET /v1/ping HTTP/1.1\nHost: localhost:${port}\n\n`],
+  ['a folded header', (port) => `GET /v1/ping HTTP/1.1\r\n${host(port)}X-A: 1\r\n 2\r\n\r\n`],
+  ['a header without a colon', (port) => `GET /v1/ping HTTP/1.1\r\n${host(port)}X-A\r\n\r\n`],
+  ['a NUL in a header', (port) => `GET /v1/ping HTTP/1.1\r\n${host(port)}X-A: a\0b\r\n\r\n`],
+  ['an unknown method', () => 'HACK / HTTP/1.1\r\n\r\n'],
+  ['another protocol', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+];
+
+describe('what is not plain HTTP', () => {
+  test.each(smuggled)('%s: 400 and closed', async (_what, text) => {
+    const { port } = await aListeningServer([echo, ping]);
+    const received = await new Wire(port).send(text(port)).all();
+    expect(statusesIn(received)).toEqual([400]);
+    expect(received).toContain('"type":"invalid_request","code":"invalid_request"');
+    expect(received).toMatch(/x-request-id: (req_\d+)\r\n.*"request_id":"\1"/s);
+    expect(received).toMatch(/connection: close/i);
+  });
+
+  test('a tunnel is refused', async () => {
+    const { port } = await aListeningServer([ping]);
+    const received = await new Wire(port)
+      .send('CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n')
+      .all();
+    expect(statusesIn(received)).toEqual([404]);
+    expect(received).toMatch(/x-request-id: req_\d+/);
+  });
+
+  test('an unknown expectation is ignored', async () => {
+    const { port } = await aListeningServer([ping]);
+    const wire = new Wire(port).send(
+      `GET /v1/ping HTTP/1.1\r\n${host(port)}Expect: miracles\r\nConnection: close\r\n\r\n`,
+    );
+    expect(statusesIn(await wire.all())).toEqual([200]);
+  });
+
+  test('nothing is served after it on the same connection', async () => {
+    const { port } = await aListeningServer([ping, echo]);
+    const wire = new Wire(port).send(
+      `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/ping HTTP/1.1\r\n${host(port)}\r\n`,
+    );
+    expect(await wire.all()).not.toContain('pong');
+  });
+});
+
+describe('a slow client', () => {
+  const limits = { headersTimeoutMs: 60, requestTimeoutMs: 120, connectionCheckMs: 20 };
+
+  test('with its headers is told 408', async () => {
+    const { port } = await aListeningServer([ping], { limits });
+    const received = await new Wire(port).send('GET /v1/ping HTTP/1.1\r\nHost:').all();
+    expect(statusesIn(received)).toEqual([408]);
+    expect(received).toContain('"code":"request_timeout"');
+    expect(received).toMatch(/x-request-id: req_\d+/);
+  });
+
+  test('with its body is told 408', async () => {
+    const { port, logged } = await aListeningServer([echo], { limits });
+    const wire = new Wire(port).send(`POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 100\r\n\r\n{`);
+    expect(statusesIn(await wire.all())).toEqual([408]);
+    expect(logged).toEqual([]);
+  });
+
+  test('does not lose a stream that is older than a request may take', async () => {
+    const later = gate();
+    const handler = implement(
+      anEndpoint({ method: 'GET', stream: { event: {}, done: true, always: true } }),
+      async () =>
+        new StreamReply(
+          {},
+          (async function* () {
+            yield 'data: 1\n\n';
+            await later.promise;
+            yield 'data: 2\n\n';
+          })(),
+        ),
+    );
+    const { port } = await aListeningServer([handler], { limits: { ...limits, heartbeatMs: 40 } });
+    const wire = new Wire(port).send(`GET /v1/things HTTP/1.1\r\n${host(port)}\r\n`);
+    // Six comments are older than both times and a few looks at the connection.
+    await wire.until(/(: keep-alive.*){6}/s);
+    later.resolve();
+    await wire.until(/data: 2/);
+  });
+});
+
+describe('a path', () => {
+  test.each([
+    ['//v1/ping', 404],
+    ['/v1//ping', 404],
+    ['/v1/ping/', 404],
+    ['/V1/ping', 404],
+    ['/v1/ping;a=1', 404],
+    ['/v1/pi%6Eg', 200],
+    ['/v1/pi%6eg?x=1', 200],
+    ['/v1/%2e%2e/v1/ping', 404],
+    ['/v1/../v1/ping', 404],
+    ['/v1/ping%00', 404],
+    ['/v1/%zz', 400],
+    ['http://localhost/v1/ping', 404],
+    ['*', 404],
+    ['/', 404],
+  ])('%s: %i', async (path, status) => {
+    const { port } = await aListeningServer([ping]);
+    const wire = new Wire(port).send(`GET ${path} HTTP/1.1\r\n${host(port)}Connection: close\r\n\r\n`);
+    const received = await wire.all();
+    expect(statusesIn(received)).toEqual([status]);
+    expect(received).toMatch(/x-request-id: req_\d+/);
+  });
+
+  test('that is written otherwise passes the same guards', async () => {
+    const { port } = await aListeningServer([ping]);
+    for (const path of ['/v1/pi%6Eg', '/v1/%zz', '/nothing']) {
+      const wire = new Wire(port).send(
+        `GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
+      );
+      expect(await wire.all()).toContain('host_not_allowed');
+    }
+  });
+});
