@@ -1,0 +1,34 @@
+import { address } from '../shared/client.ts';
+import type * as daemon from '../shared/contract/daemon.ts';
+import type * as events from '../shared/contract/events.ts';
+import type * as keys from '../shared/contract/keys.ts';
+import type * as models from '../shared/contract/models.ts';
+import type * as rates from '../shared/contract/rates.ts';
+import type * as responses from '../shared/contract/responses.ts';
+import type * as usage from '../shared/contract/usage.ts';
+
+/**
+ * Where the commands call. Loading the contracts themselves loads TypeBox, which takes longer than Node's own start; here
+ * they are imported as types only, and an address that differs from its contract does not compile.
+ */
+export const getStatus = address<typeof daemon.getStatus>('GET', '/v1/admin/status');
+export const stopDaemon = address<typeof daemon.stopDaemon>('POST', '/v1/admin/stop');
+export const openApi = address<typeof daemon.openApi>('GET', '/v1/openapi.json');
+
+export const listKeys = address<typeof keys.listKeys>('GET', '/v1/workspaces/{workspace}/keys');
+export const issueKey = address<typeof keys.issueKey>('POST', '/v1/workspaces/{workspace}/keys');
+export const revokeKey = address<typeof keys.revokeKey>('DELETE', '/v1/workspaces/{workspace}/keys/{key}');
+export const getKey = address<typeof keys.getKey>('GET', '/v1/key');
+
+export const createResponse = address<typeof responses.createResponse>('POST', '/v1/responses');
+export const getResponse = address<typeof responses.getResponse>('GET', '/v1/responses/{id}');
+export const deleteResponse = address<typeof responses.deleteResponse>('DELETE', '/v1/responses/{id}');
+
+export const listModels = address<typeof models.listModels>('GET', '/v1/models');
+export const getModel = address<typeof models.getModel>('GET', '/v1/models/{model...}');
+export const listRates = address<typeof rates.listRates>('GET', '/v1/rates');
+
+export const getUsage = address<typeof usage.getUsage>('GET', '/v1/usage/{request_id}');
+export const listUsage = address<typeof usage.listUsage>('GET', '/v1/usage');
+
+export const streamEvents = address<typeof events.streamEvents>('GET', '/v1/events');

@@ -1,0 +1,73 @@
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { version } from '../shared/version.ts';
+import type { CommandLine } from './command-line.ts';
+import type { CommonFlags, Context } from './context.ts';
+import { isNoun, tree, type Verb } from './tree.ts';
+
+interface Built {
+  program: CommandUnknownOpts;
+  /** Whether the command takes arguments beside its flags. */
+  takesArguments: boolean;
+}
+
+/** The command that was asked for and nothing else; where none was, the names and summaries of all, for help and for guesses. */
+export async function buildProgram({ words, verb }: CommandLine, context: Context): Promise<Built> {
+  const program = prepare(new Command('gateway'), context)
+    .description('A local inference gateway: one daemon and one CLI for model calls, keys, limits and money.')
+    .version(version, '-V, --version', 'print the version')
+    .addHelpText('after', '\nMore: gateway COMMAND --help, gateway help exit-codes')
+    .hook('preAction', (_program, command) => useFlags(command.opts(), context));
+  if (!verb) {
+    addSummaries(program, words, context);
+    return { program, takesArguments: false };
+  }
+  const command = await runnable(verb, context);
+  const noun = words.length > 1 ? prepare(new Command(words[0]), context) : undefined;
+  if (noun) program.addCommand(noun.addCommand(command));
+  else program.addCommand(command);
+  return { program, takesArguments: command.registeredArguments.length > 0 };
+}
+
+async function useFlags({ json, ...flags }: CommonFlags, context: Context): Promise<void> {
+  context.setFlags({ ...flags, json: json === '' ? true : json });
+  if (flags.jq !== undefined) await (await import('./output/jq.ts')).checkJq(flags.jq);
+}
+
+async function runnable({ summary, load, isPlain }: Verb, context: Context): Promise<CommandUnknownOpts> {
+  const command = prepare((await load())(context), context).description(summary);
+  if (isPlain) return command;
+  return command
+    .optionsGroup('Options that every command has:')
+    .option('--json [fields]', 'print JSON; with names, only these fields, as in --json=id,name')
+    .option('--jq <expression>', 'print what this jq expression makes of the JSON')
+    .option('--host <url>', 'the daemon to speak to; else GATEWAY_HOST, else the local one')
+    .option('-q, --quiet', 'print only ids or the secret, and no notes')
+    .option('--no-color', 'print without colours');
+}
+
+function addSummaries(program: CommandUnknownOpts, words: string[], context: Context): void {
+  for (const [name, entry] of Object.entries(tree)) {
+    const command = prepare(new Command(name), context).description(entry.summary);
+    program.addCommand(command);
+    if (!isNoun(entry) || name !== words[0]) continue;
+    for (const [verbName, { summary }] of Object.entries(entry.verbs)) {
+      command.addCommand(prepare(new Command(verbName), context).description(summary));
+    }
+  }
+}
+
+function prepare(command: CommandUnknownOpts, { io }: Context): CommandUnknownOpts {
+  return command
+    .exitOverride()
+    .helpCommand(false)
+    .helpOption('-h, --help', 'show this help')
+    .showHelpAfterError('See --help.')
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.columns(),
+      getErrHelpWidth: () => io.columns(),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+}

@@ -1,0 +1,29 @@
+import { Command } from '@commander-js/extra-typings';
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import type { Column } from '../output/table.ts';
+import { checks } from './doctor/checks.ts';
+import type { Finding } from './doctor/finding.ts';
+import { example } from './example.ts';
+
+export const doctorCommand = (context: Context) =>
+  new Command('doctor')
+    .addHelpText('after', example('gateway doctor --jq \'.[] | select(.state != "ok")\''))
+    .action(() => examine(context));
+
+/** Runs every check and tells all findings; the exit code is 1 when something is broken. */
+export async function examine(context: Context): Promise<void> {
+  const findings: Finding[] = [];
+  for (const check of checks) findings.push(...(await check(context)));
+  await context.out.table(findings, columns, { empty: '' });
+  if (findings.some((finding) => finding.state === 'broken')) context.exit = exitCodes.failed;
+}
+
+const styles = { ok: 'green', warning: 'yellow', broken: 'red' } as const;
+
+const columns: Column<Finding>[] = [
+  { title: 'state', value: (finding) => finding.state, style: (finding) => styles[finding.state] },
+  { title: 'check', value: (finding) => finding.check },
+  { title: 'found', value: (finding) => finding.message },
+  { title: 'remedy', value: (finding) => finding.remedy, show: (finding) => finding.remedy ?? '' },
+];

@@ -1,0 +1,86 @@
+import { createServer } from 'node:net';
+import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
+import { version } from '../../../shared/version.ts';
+import { getStatus } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { explain } from '../../failure.ts';
+import { readDaemonFile } from '../../hosts.ts';
+import type { Finding } from './finding.ts';
+
+const defaultPort = 4100;
+
+/** Whether the daemon answers; if so, what it says of itself, and if not, whether it could start. */
+export async function checkDaemon(context: Context): Promise<Finding[]> {
+  const isNamed = context.flags.host !== undefined || Boolean(context.env.GATEWAY_HOST);
+  if (!isNamed && readDaemonFile(context) === undefined) {
+    return [
+      { check: 'daemon', state: 'warning', message: 'not running', remedy: 'gateway serve' },
+      await checkPort(context),
+    ];
+  }
+  try {
+    return findingsOf(await context.client().call(getStatus, {}));
+  } catch (error) {
+    const { sentence, details } = explain(error, { isLocal: !isNamed });
+    const next = details.find(([name]) => name === 'next')?.[1];
+    return [{ check: 'daemon', state: 'broken', message: sentence, remedy: next ?? 'gateway serve' }];
+  }
+}
+
+function findingsOf(status: DaemonStatus): Finding[] {
+  const isSameVersion = status.version === version;
+  const { storage } = status;
+  return [
+    { check: 'daemon', state: 'ok', message: `${status.url}, process ${status.pid}`, remedy: null },
+    {
+      check: 'version',
+      state: isSameVersion ? 'ok' : 'warning',
+      message: isSameVersion ? version : `daemon ${status.version}, command ${version}`,
+      remedy: isSameVersion ? null : 'Restart the daemon: gateway stop, then gateway serve',
+    },
+    {
+      check: 'storage',
+      state: storage.writable ? 'ok' : 'broken',
+      message: storage.writable ? 'writable' : (storage.reason ?? 'not writable'),
+      remedy: storage.writable ? null : 'Make room or repair the data, then restart the daemon.',
+    },
+    ...providerFindings(status),
+  ];
+}
+
+function providerFindings({ providers }: DaemonStatus): Finding[] {
+  const named = providers.filter((provider) => provider.state !== 'unavailable');
+  const real = named.filter((provider) => provider.name !== 'simulator');
+  const findings = named.map((provider): Finding => {
+    const isBenched = provider.state === 'benched';
+    return {
+      check: 'provider',
+      state: isBenched ? 'warning' : 'ok',
+      message: `${provider.name}: ${isBenched ? (provider.reason ?? 'benched') : `${provider.models} models`}`,
+      remedy: isBenched ? 'It is tried again by itself; see: gateway tail' : null,
+    };
+  });
+  if (real.length > 0) return findings;
+  const reasons = providers.flatMap((provider) => provider.reason ?? []);
+  const remedy = reasons[0] ?? 'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider’s key and restart.';
+  return [
+    ...findings,
+    { check: 'provider', state: 'warning', message: 'only the simulator answers', remedy },
+  ];
+}
+
+/** Whether the port that the daemon would take is free. */
+async function checkPort({ env }: Context): Promise<Finding> {
+  const port = Number(env.GATEWAY_PORT || defaultPort);
+  const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(undefined)));
+  });
+  return {
+    check: 'port',
+    state: error ? 'broken' : 'ok',
+    message: error ? `${port} is taken (${error.code})` : `${port} is free`,
+    remedy: error ? 'gateway serve --port ANOTHER' : null,
+  };
+}

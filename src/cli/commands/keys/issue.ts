@@ -1,0 +1,39 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import { type Input, type Result, scopeNames } from '../../../shared/contract/endpoint.ts';
+import type { issueKey as issueKeyContract } from '../../../shared/contract/keys.ts';
+import { issueKey } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import type { Column } from '../../output/table.ts';
+import { example } from '../example.ts';
+
+export const issueKeyCommand = (context: Context) =>
+  new Command('issue')
+    .option('--workspace <workspace>', 'the workspace that will own the key', 'me')
+    .option('--name <name>', 'a name you will recognise later')
+    .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopeNames))
+    .addHelpText('after', example('export GATEWAY_KEY=$(gateway keys issue --name ci --quiet)'))
+    .action(({ workspace, name, scope }) =>
+      issueKeyAndShow(context, { params: { workspace }, body: { name, scopes: scope } }),
+    );
+
+/** Piped, the output is the id, a tab and the secret; with --quiet the secret alone. */
+export async function issueKeyAndShow(
+  context: Context,
+  input: Input<typeof issueKeyContract>,
+): Promise<void> {
+  const issued = await context.client().call(issueKey, input);
+  await context.out.record(issued, [id, name, scopes, secret], { pipedRow: [id, secret] });
+  context.out.note('Keep the secret now: it is not shown again.');
+}
+
+type Issued = Column<Result<typeof issueKeyContract>>;
+
+const id: Issued = { title: 'id', value: ({ key }) => key.id };
+const name: Issued = { title: 'name', value: ({ key }) => key.name };
+const scopes: Issued = { title: 'scopes', value: ({ key }) => key.scopes.join(' ') };
+const secret: Issued = {
+  title: 'secret',
+  value: (issued) => issued.secret,
+  style: () => 'bold',
+  essential: true,
+};

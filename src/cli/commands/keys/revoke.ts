@@ -1,0 +1,26 @@
+import { Command } from '@commander-js/extra-typings';
+import { revokeKey } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { confirm } from '../confirm.ts';
+import { example } from '../example.ts';
+
+export const revokeKeyCommand = (context: Context) =>
+  new Command('revoke')
+    .argument('<id>', 'the id of the key, key_…')
+    .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .option('--yes', 'do not ask', false)
+    .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
+    .action((id, { workspace, yes }) => revokeKeyAndTell(context, { workspace, id, yes }));
+
+interface Revocation {
+  workspace: string;
+  id: string;
+  yes: boolean;
+}
+
+export async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
+  await confirm(context, `Revoke ${id}? Calls with it fail from then on.`, { yes });
+  const deleted = await context.client().call(revokeKey, { params: { workspace, key: id } });
+  if (context.out.wantsJson()) return context.out.document(deleted);
+  context.out.note(`Revoked ${deleted.id}.`);
+}

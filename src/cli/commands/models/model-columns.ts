@@ -1,0 +1,93 @@
+import type { ModelEntry, ModelProvider } from '../../../shared/contract/models.ts';
+import { count, dollars } from '../../output/amount.ts';
+import type { Column } from '../../output/table.ts';
+import { duration } from '../../output/time.ts';
+
+/** Prices are in dollars per million tokens. */
+export const modelColumns: Column<ModelEntry>[] = [
+  { title: 'model', value: (model) => model.id },
+  {
+    title: 'input_usd',
+    value: (model) => model.service.prices?.input,
+    show: (model) => dollars(model.service.prices?.input),
+    align: 'right',
+  },
+  {
+    title: 'output_usd',
+    value: (model) => model.service.prices?.output,
+    show: (model) => dollars(model.service.prices?.output),
+    align: 'right',
+  },
+  {
+    title: 'context',
+    value: (model) => model.service.context_length,
+    show: (model) => numberOrUnknown(model.service.context_length),
+    align: 'right',
+  },
+  { title: 'can', value: (model) => abilities(model), isSpare: true },
+  {
+    title: 'providers',
+    value: (model) => availableProviders(model),
+    show: (model) => availableProviders(model) || 'none now',
+    style: (model) => (availableProviders(model) ? 'green' : 'dim'),
+  },
+];
+
+export const modelRecordColumns: Column<ModelEntry>[] = [
+  { title: 'id', value: (model) => model.id },
+  { title: 'name', value: (model) => model.service.name },
+  { title: 'description', value: (model) => model.service.description },
+  { title: 'context_length', value: (model) => model.service.context_length },
+  { title: 'max_output_tokens', value: (model) => model.service.max_output_tokens },
+  { title: 'input', value: (model) => model.service.capabilities.input_modalities.join(' ') },
+  { title: 'output', value: (model) => model.service.capabilities.output_modalities.join(' ') },
+  { title: 'can', value: (model) => abilities(model) },
+  { title: 'providers', value: (model) => availableProviders(model) },
+];
+
+export const providerColumns: Column<ModelProvider>[] = [
+  {
+    title: 'provider',
+    value: (provider) => provider.provider,
+    style: (provider) => (provider.available ? 'green' : 'dim'),
+  },
+  { title: 'model there', value: (provider) => provider.model },
+  priceColumn('input_usd', (provider) => provider.prices?.input),
+  priceColumn('cached_usd', (provider) => provider.prices?.cached_input),
+  priceColumn('output_usd', (provider) => provider.prices?.output),
+  {
+    title: 'first token',
+    value: (provider) => provider.live?.ttft_ms_p50,
+    show: ({ live }) => (live?.ttft_ms_p50 == null ? '–' : duration(live.ttft_ms_p50)),
+    align: 'right',
+  },
+  {
+    title: 'state',
+    value: (provider) => (provider.available ? 'available' : (provider.reason ?? 'unavailable')),
+  },
+];
+
+export function availableProviders(model: ModelEntry): string {
+  return model.service.providers
+    .filter((provider) => provider.available)
+    .map((provider) => provider.provider)
+    .join(' ');
+}
+
+function abilities({ service: { capabilities } }: ModelEntry): string {
+  const { tools, structured_output, reasoning, logprobs, input_modalities } = capabilities;
+  const named = { tools, json: structured_output, reasoning, logprobs };
+  const known = Object.entries(named).filter(([, can]) => can === true);
+  return [...known.map(([name]) => name), ...input_modalities.filter((kind) => kind !== 'text')].join(' ');
+}
+
+function priceColumn(
+  title: string,
+  value: (provider: ModelProvider) => string | undefined,
+): Column<ModelProvider> {
+  return { title, value, show: (provider) => dollars(value(provider)), align: 'right' };
+}
+
+function numberOrUnknown(number: number | null): string {
+  return number === null ? 'unknown' : count(number);
+}

@@ -1,0 +1,9 @@
+import { Command } from '@commander-js/extra-typings';
+import { openApi } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { example } from './example.ts';
+
+export const openApiCommand = (context: Context) =>
+  new Command('openapi')
+    .addHelpText('after', example('gateway openapi > openapi.json'))
+    .action(async () => context.out.document(await context.client().call(openApi, {})));

@@ -1,0 +1,39 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Rate, RateRow } from '../../shared/contract/rates.ts';
+import { listRates } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { dollars } from '../output/amount.ts';
+import type { Column } from '../output/table.ts';
+import { example } from './example.ts';
+
+export const ratesCommand = (context: Context) =>
+  new Command('rates')
+    .option('--match <text>', 'only models whose id holds this text')
+    .addHelpText('after', example('gateway rates --match claude'))
+    .action(({ match = '' }) => showRates(context, match));
+
+export async function showRates(context: Context, match: string): Promise<void> {
+  const card = await context.client().call(listRates, {});
+  const rows = card.data.filter((row) => row.model.toLowerCase().includes(match.toLowerCase()));
+  await context.out.table(rows, columns, { empty: 'No rates.' });
+  if (!context.io.stdout.isTty || context.out.wantsJson()) return;
+  context.out.note(`${card.unit}, with a margin of ${card.margin_percent} %.`);
+}
+
+const columns: Column<RateRow>[] = [
+  { title: 'model', value: (row) => row.model },
+  { title: 'provider', value: (row) => row.provider },
+  rateColumn('input_usd', (row) => row.input),
+  rateColumn('cached_usd', (row) => row.cached_input),
+  rateColumn('cache_write_usd', (row) => row.cache_write),
+  rateColumn('output_usd', (row) => row.output),
+];
+
+function rateColumn(title: string, rateOf: (row: RateRow) => Rate | null): Column<RateRow> {
+  return {
+    title,
+    value: (row) => rateOf(row)?.total_usd,
+    show: (row) => dollars(rateOf(row)?.total_usd),
+    align: 'right',
+  };
+}

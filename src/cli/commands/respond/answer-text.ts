@@ -1,0 +1,25 @@
+import type { ResponseResource } from '../../../shared/contract/responses.ts';
+
+/** What an answer says: its text, then each function call as a line of JSON. */
+export function textOfResponse(response: ResponseResource): string {
+  let text = '';
+  for (const item of response.output) {
+    if (item.type !== 'message' || !Array.isArray(item.content)) continue;
+    for (const part of item.content as Record<string, unknown>[]) {
+      const said = part.type === 'refusal' ? part.refusal : part.text;
+      if (typeof said === 'string') text += said;
+    }
+  }
+  const end = text === '' || text.endsWith('\n') ? '' : '\n';
+  return text + end + callsOfResponse(response);
+}
+
+/** Each function call of an answer as a line of JSON. */
+export function callsOfResponse(response: ResponseResource): string {
+  return response.output
+    .filter((item) => item.type === 'function_call')
+    .map(({ call_id, name, arguments: given }) => {
+      return `${JSON.stringify({ type: 'function_call', call_id, name, arguments: given })}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,55 @@
+import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { UsageView } from '../../../shared/contract/usage.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
+import { getUsage } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { count, dollars } from '../../output/amount.ts';
+import { duration } from '../../output/time.ts';
+
+interface BillOptions {
+  requestId: string | undefined;
+  tookMs: number;
+}
+
+/** Who answered, with how many tokens, for how much, in what time: one line. */
+export function billOfResponse(response: ResponseResource, { requestId, tookMs }: BillOptions): string {
+  const { service, usage } = response;
+  const parts = [service ? `${service.model} via ${service.provider}` : response.model];
+  if (usage) parts.push(tokensText(Number(usage.input_tokens ?? 0), Number(usage.output_tokens ?? 0)));
+  if (service) parts.push(dollars(service.cost?.total_usd));
+  parts.push(duration(tookMs));
+  if (requestId) parts.push(requestId);
+  return parts.join(' · ');
+}
+
+const settleWaitMs = 3000;
+const pollMs = 100;
+
+/** After Ctrl-C: says what the call cost until then. The bill is written when the daemon sees that the reader has left. */
+export async function tellCancelled(context: Context, requestId: string | undefined): Promise<void> {
+  const usage = requestId === undefined ? undefined : await billOf(context, requestId);
+  if (usage) {
+    const { tokens, charged_usd, model } = usage;
+    const parts = [model, tokensText(tokens.input, tokens.output), dollars(charged_usd), usage.request_id];
+    context.out.warn(`Cancelled. ${parts.join(' · ')}`);
+  } else {
+    context.out.warn('Cancelled. What it cost, if anything, is in: gateway usage');
+  }
+}
+
+async function billOf(context: Context, requestId: string): Promise<UsageView | undefined> {
+  const until = context.now() + settleWaitMs;
+  do {
+    try {
+      return await context.client().call(getUsage, { params: { request_id: requestId } });
+    } catch (error) {
+      if (!(error instanceof ReceivedError) || error.code !== 'not_found') return undefined;
+    }
+    await context.sleep(pollMs);
+  } while (context.now() < until);
+  return undefined;
+}
+
+function tokensText(input: number, output: number): string {
+  return `${count(input)} in, ${count(output)} out`;
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
+import { getStatus } from '../../addresses.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import { inputPart } from './input-part.ts';
+
+export interface RequestFlags {
+  prompt: string;
+  model?: string | undefined;
+  instructions?: string | undefined;
+  jsonSchema?: string | undefined;
+  file?: string[] | undefined;
+  tools?: string | undefined;
+  maxOutputTokens?: number | undefined;
+  reasoningEffort?: string | undefined;
+  pay?: 'mine' | 'ours' | undefined;
+  store?: boolean | undefined;
+  previous?: string | undefined;
+  stdin?: boolean | undefined;
+}
+
+/** Makes the body of the call out of flags, files and piped input. */
+export async function requestBody(context: Context, flags: RequestFlags): Promise<CreateResponseBody> {
+  const input = await inputOf(context, flags);
+  const body: CreateResponseBody = { model: await modelOf(context, flags), input };
+  if (flags.instructions !== undefined) body.instructions = flags.instructions;
+  if (flags.maxOutputTokens !== undefined) body.max_output_tokens = flags.maxOutputTokens;
+  if (flags.reasoningEffort !== undefined) body.reasoning = { effort: flags.reasoningEffort };
+  if (flags.previous !== undefined) body.previous_response_id = flags.previous;
+  if (flags.store !== undefined) body.store = flags.store;
+  if (flags.pay !== undefined) body.service = { pay: flags.pay };
+  if (flags.tools !== undefined) body.tools = toolsOf(flags.tools);
+  if (flags.jsonSchema !== undefined) body.text = { format: formatOf(flags.jsonSchema) };
+  return body;
+}
+
+async function inputOf(context: Context, flags: RequestFlags): Promise<CreateResponseBody['input']> {
+  const { stdin } = context.io;
+  const piped =
+    stdin.isTty || flags.stdin === false ? '' : new TextDecoder().decode(await stdin.read()).trimEnd();
+  const text = [flags.prompt, piped].filter((part) => part !== '').join('\n\n');
+  const files = flags.file ?? [];
+  if (text === '' && files.length === 0) {
+    throw new CliError('There is nothing to ask.', {
+      exit: exitCodes.usage,
+      next: 'Give a prompt, pipe one in, or both: gateway respond "Summarise this." < notes.txt',
+    });
+  }
+  if (files.length === 0) return text;
+  const parts = files.map((path) => inputPart(basename(path), readBytes(path)));
+  const asked = text === '' ? [] : [{ type: 'input_text', text }];
+  return [{ type: 'message', role: 'user', content: [...asked, ...parts] }];
+}
+
+async function modelOf(context: Context, { model }: RequestFlags): Promise<string> {
+  const named = model ?? (context.env.GATEWAY_MODEL || undefined);
+  if (named !== undefined) return named;
+  const fallback = await defaultModel(context);
+  if (fallback != null) return fallback;
+  throw new CliError('No model was named, and the daemon names no default.', {
+    exit: exitCodes.usage,
+    next: 'Name one with --model or GATEWAY_MODEL; see: gateway models list',
+  });
+}
+
+async function defaultModel(context: Context): Promise<string | null | undefined> {
+  try {
+    return (await context.client().call(getStatus, {})).default_model;
+  } catch (error) {
+    // Only a login may see the status; a key has to name its model.
+    if (error instanceof ReceivedError && /^(signed_out|permission|out_of_scope)$/.test(error.code))
+      return undefined;
+    throw error;
+  }
+}
+
+function toolsOf(path: string): CreateResponseBody['tools'] {
+  const value = readJson(path);
+  const list = typeof value === 'object' && value !== null && 'tools' in value ? value.tools : value;
+  if (Array.isArray(list)) return list;
+  throw new CliError(`${path} does not hold a list of tools.`, {
+    exit: exitCodes.usage,
+    next: 'It must be JSON like [{"type":"function","name":"…","parameters":{…}}]',
+  });
+}
+
+function formatOf(path: string): Record<string, unknown> {
+  const schema = readJson(path);
+  const name = basename(path)
+    .replace(/\.json$/i, '')
+    .replace(/[^\w-]/g, '_')
+    .slice(0, 64);
+  return { type: 'json_schema', name: name || 'answer', schema, strict: true };
+}
+
+function readJson(path: string): unknown {
+  const text = new TextDecoder().decode(readBytes(path));
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new CliError(`${path} is not JSON: ${(cause as Error).message}`, { exit: exitCodes.usage, cause });
+  }
+}
+
+function readBytes(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new CliError(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
+      exit: exitCodes.usage,
+      cause,
+    });
+  }
+}

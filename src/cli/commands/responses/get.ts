@@ -1,0 +1,15 @@
+import { Command } from '@commander-js/extra-typings';
+import { getResponse } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { example } from '../example.ts';
+import { textOfResponse } from '../respond/answer-text.ts';
+
+export const getResponseCommand = (context: Context) =>
+  new Command('get')
+    .argument('<id>', 'the id of the response, resp_…')
+    .addHelpText('after', example('gateway responses get resp_01jd… --json'))
+    .action(async (id) => {
+      const response = await context.client().call(getResponse, { params: { id } });
+      if (context.out.wantsJson()) return context.out.document(response);
+      context.out.text(context.out.isQuiet() ? `${response.id}\n` : textOfResponse(response));
+    });

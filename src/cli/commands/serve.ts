@@ -1,0 +1,25 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Context } from '../context.ts';
+import { example } from './example.ts';
+import { wholeNumber } from './number-option.ts';
+
+export const serveCommand = (context: Context) =>
+  new Command('serve')
+    .option('--port <port>', 'the port to listen on (4100 unless told)', wholeNumber({ min: 0, max: 65_535 }))
+    .option('--host <address>', 'the address to listen on (127.0.0.1 unless told)')
+    .option('--data <folder>', 'where the data lies')
+    .option('--config <file>', 'the configuration file')
+    .option('--simulate <file>', 'answer sim/ models by the rules of this file')
+    .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
+    .addHelpText('after', example('gateway serve --port 4200'))
+    .action(async ({ port, host, data, config, simulate, logLevel }) => {
+      const { serve } = await context.daemon();
+      const { env, io } = context;
+      const options = { port, host, dataFolder: data, configFile: config, simulate, logLevel };
+      context.exit = (await serve({
+        ...options,
+        env,
+        stdout: io.stdout,
+        stderr: io.stderr,
+      })) as typeof context.exit;
+    });

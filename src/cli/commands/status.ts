@@ -1,0 +1,51 @@
+import { Command } from '@commander-js/extra-typings';
+import type { DaemonStatus, ProviderStatus } from '../../shared/contract/daemon.ts';
+import { getStatus } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { count } from '../output/amount.ts';
+import type { Column } from '../output/table.ts';
+import { duration } from '../output/time.ts';
+import { example } from './example.ts';
+
+export const statusCommand = (context: Context) =>
+  new Command('status')
+    .addHelpText('after', example('gateway status --json=url,pid'))
+    .action(() => showStatus(context));
+
+export async function showStatus(context: Context): Promise<void> {
+  const status = await context.client().call(getStatus, {});
+  await context.out.record(status, columns);
+  if (context.out.wantsJson() || context.out.isQuiet() || !context.io.stdout.isTty) return;
+  context.out.text('\n');
+  await context.out.table(status.providers, providerColumns, { empty: 'No providers.' });
+}
+
+const columns: Column<DaemonStatus>[] = [
+  { title: 'url', value: (status) => status.url },
+  { title: 'pid', value: (status) => status.pid },
+  { title: 'version', value: (status) => status.version },
+  { title: 'uptime_ms', value: (status) => status.uptime_ms, show: (status) => duration(status.uptime_ms) },
+  { title: 'data_dir', value: (status) => status.data_dir },
+  { title: 'default_model', value: (status) => status.default_model },
+  {
+    title: 'storage',
+    value: (status) => (status.storage.writable ? 'writable' : (status.storage.reason ?? 'not writable')),
+    style: (status) => (status.storage.writable ? 'green' : 'red'),
+  },
+];
+
+const providerColumns: Column<ProviderStatus>[] = [
+  { title: 'provider', value: (provider) => provider.name },
+  {
+    title: 'state',
+    value: (provider) => provider.state,
+    style: (provider) => (provider.state === 'available' ? 'green' : 'yellow'),
+  },
+  {
+    title: 'models',
+    value: (provider) => provider.models,
+    show: (provider) => count(provider.models),
+    align: 'right',
+  },
+  { title: 'reason', value: (provider) => provider.reason, show: (provider) => provider.reason ?? '' },
+];

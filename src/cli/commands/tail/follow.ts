@@ -1,0 +1,68 @@
+import type { EventView } from '../../../shared/contract/events.ts';
+import { exitCodes, failures } from '../../../shared/errors.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
+import { streamEvents } from '../../addresses.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import { Unreachable } from '../../send.ts';
+import { eventLine } from './event-line.ts';
+
+const firstWaitMs = 250;
+const longestWaitMs = 5000;
+
+/** Follows events until Ctrl-C. A lost connection is told, tried again, and resumed after the last event that was seen. */
+export async function followAndShow(
+  context: Context,
+  { after }: { after?: number | undefined },
+): Promise<void> {
+  const signal = context.interrupted();
+  let lastId: string | undefined;
+  let waitMs = firstWaitMs;
+  let state: 'new' | 'open' | 'lost' = 'new';
+
+  const onOpen = () => {
+    const { url } = context.host();
+    context.out.note(state === 'new' ? `Following ${url}; Ctrl-C ends.` : `Connected again to ${url}.`);
+    state = 'open';
+    waitMs = firstWaitMs;
+  };
+
+  while (!signal.aborted) {
+    try {
+      const events = context.client().stream(
+        streamEvents,
+        {
+          query: { after: lastId === undefined ? after : undefined },
+          headers: { 'last-event-id': lastId },
+        },
+        { signal, onOpen },
+      );
+      for await (const { id, data } of events) {
+        lastId = id ?? lastId;
+        await showEvent(context, JSON.parse(data) as EventView);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (state === 'new' || !mayPass(error)) throw error;
+    }
+    if (signal.aborted) return;
+    if (state !== 'lost') context.out.warn('The connection was lost; trying again until it is back.');
+    state = 'lost';
+    await context.sleep(waitMs, signal);
+    waitMs = Math.min(waitMs * 2, longestWaitMs);
+    context.forgetHost();
+  }
+}
+
+async function showEvent(context: Context, event: EventView): Promise<void> {
+  if (context.out.wantsJson()) return context.out.element(event);
+  const line = eventLine(event, { isTty: context.io.stdout.isTty, paint: context.out.paint.stdout });
+  if (line !== undefined) context.io.stdout.write(line);
+}
+
+/** Whether a failure is of the kind that a restart of the daemon brings and ends. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof Unreachable) return error.kind !== 'untrusted';
+  if (error instanceof ReceivedError) return failures[error.code].retry === 'after-waiting';
+  return error instanceof CliError && error.exit === exitCodes.tryLater;
+}

@@ -1,0 +1,72 @@
+import type { UsageGroup, UsageView } from '../../shared/contract/usage.ts';
+import { count, dollars } from '../output/amount.ts';
+import type { Column } from '../output/table.ts';
+import { ago, duration } from '../output/time.ts';
+
+/** One finished request, seen from `now` (milliseconds). */
+export const usageColumns = (now: number): Column<UsageView>[] => [
+  { title: 'request_id', value: (usage) => usage.request_id },
+  { title: 'response_id', value: (usage) => usage.response_id },
+  {
+    title: 'status',
+    value: (usage) => usage.status,
+    style: (usage) => (usage.status === 'completed' ? 'green' : 'yellow'),
+  },
+  { title: 'endpoint', value: (usage) => usage.endpoint },
+  { title: 'model', value: (usage) => usage.model },
+  { title: 'provider', value: (usage) => usage.provider },
+  { title: 'attempts', value: (usage) => attemptsText(usage) },
+  { title: 'key', value: (usage) => usage.key },
+  { title: 'input', value: (usage) => usage.tokens.input, show: ({ tokens }) => count(tokens.input) },
+  {
+    title: 'cached_input',
+    value: (usage) => usage.tokens.cached_input,
+    show: ({ tokens }) => count(tokens.cached_input),
+  },
+  { title: 'output', value: (usage) => usage.tokens.output, show: ({ tokens }) => count(tokens.output) },
+  {
+    title: 'reasoning',
+    value: (usage) => usage.tokens.reasoning,
+    show: ({ tokens }) => count(tokens.reasoning),
+  },
+  {
+    title: 'cost_usd',
+    value: (usage) => usage.cost?.total_usd,
+    show: ({ cost }) => dollars(cost?.total_usd),
+  },
+  { title: 'charged_usd', value: (usage) => usage.charged_usd, show: (usage) => dollars(usage.charged_usd) },
+  {
+    title: 'ttft_ms',
+    value: (usage) => usage.ttft_ms,
+    show: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
+  },
+  { title: 'total_ms', value: (usage) => usage.total_ms, show: (usage) => duration(usage.total_ms) },
+  { title: 'created_at', value: (usage) => usage.created_at, show: (usage) => ago(usage.created_at, now) },
+];
+
+/** Sums by what they are grouped by. */
+export const groupColumns = (groupBy: 'day' | 'model' | 'key'): Column<UsageGroup>[] => [
+  {
+    title: groupBy,
+    value: (group) => group.group,
+    show: (group) => group.group ?? (groupBy === 'key' ? 'login' : '–'),
+  },
+  number('requests', (group) => group.requests),
+  number('input', (group) => group.tokens.input),
+  number('cached_input', (group) => group.tokens.cached_input),
+  number('output', (group) => group.tokens.output),
+  amount('cost_usd', (group) => group.cost.total_usd),
+  amount('charged_usd', (group) => group.charged_usd),
+];
+
+function attemptsText({ attempts }: UsageView): string {
+  return attempts.map(({ provider, status, error_code }) => `${provider} ${error_code ?? status}`).join(', ');
+}
+
+function number(title: string, value: (group: UsageGroup) => number): Column<UsageGroup> {
+  return { title, value, show: (group) => count(value(group)), align: 'right' };
+}
+
+function amount(title: string, value: (group: UsageGroup) => string): Column<UsageGroup> {
+  return { title, value, show: (group) => dollars(value(group)), align: 'right' };
+}

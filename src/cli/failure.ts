@@ -1,0 +1,86 @@
+import { NotTheService } from '../shared/client.ts';
+import { type ExitCode, exitCodes, failures } from '../shared/errors.ts';
+import { ReceivedError } from '../shared/received-error.ts';
+import { CliError } from './cli-error.ts';
+import { notRunning } from './hosts.ts';
+import { Unreachable } from './send.ts';
+
+/** A failure as a person reads it. */
+export interface Explanation {
+  exit: ExitCode;
+  /** The first line, without `error:`. */
+  sentence: string;
+  /** Further lines of name and text. */
+  details: [name: string, text: string][];
+}
+
+interface Seen {
+  /** Whether the daemon that was spoken to is the one of this machine. */
+  isLocal: boolean;
+}
+
+/** Says what went wrong, where, and what to do next. A failure that nobody foresaw is told as a bug, with its stack. */
+export function explain(error: unknown, { isLocal }: Seen): Explanation {
+  if (error instanceof ReceivedError) return explainReceived(error);
+  if (error instanceof CliError) return explainOwn(error);
+  if (error instanceof Unreachable) {
+    if (error.kind === 'refused' && isLocal) return explainOwn(notRunning());
+    return {
+      exit: exitCodes.tryLater,
+      sentence: error.message,
+      details: [['next', unreachableAdvice(error)]],
+    };
+  }
+  if (error instanceof NotTheService) {
+    return { exit: exitCodes.failed, sentence: error.message, details: [['next', 'Check the address.']] };
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return {
+    exit: exitCodes.failed,
+    sentence: error instanceof Error ? error.message : String(error),
+    details: [['bug', `This should not happen; please report it with these lines.\n${stack}`]],
+  };
+}
+
+function explainOwn(error: CliError): Explanation {
+  return { exit: error.exit, sentence: error.message, details: error.next ? [['next', error.next]] : [] };
+}
+
+function explainReceived(error: ReceivedError): Explanation {
+  const details: Explanation['details'] = [];
+  if (error.param) details.push(['param', error.param]);
+  if (error.sentCode) details.push(['code', error.sentCode]);
+  if (error.requestId) details.push(['request', error.requestId]);
+  const next = advice(error);
+  if (next) details.push(['next', next]);
+  return { exit: failures[error.code].exit, sentence: error.message, details };
+}
+
+function advice(error: ReceivedError): string | undefined {
+  switch (error.code) {
+    case 'unauthenticated':
+      return 'Set GATEWAY_KEY to a valid key; on the machine of the daemon its own login is used.';
+    case 'signed_out':
+      return 'Run this on the machine of the daemon, without GATEWAY_KEY, or set GATEWAY_KEY to a login key.';
+    case 'out_of_scope':
+      return 'Use a key with that scope: gateway keys issue --scope NAME';
+    case 'limit_reached':
+      return 'The owner of the key can change its limits.';
+    case 'model_not_found':
+      return 'See what there is: gateway models list';
+    default:
+  }
+  const { retry } = failures[error.code];
+  if (retry === 'after-paying') return 'Add credit, then try again.';
+  if (retry === 'no') return error.param ? `Change ${error.param}, then try again.` : undefined;
+  const seconds = error.retryAfterSeconds;
+  return seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
+}
+
+function unreachableAdvice({ kind }: Unreachable): string {
+  if (kind === 'refused') return 'Nobody listens there: check the address, and that the daemon runs.';
+  if (kind === 'unresolved') return 'The name is not known: check the address.';
+  if (kind === 'untrusted') return 'Its certificate is not trusted here; see NODE_EXTRA_CA_CERTS.';
+  if (kind === 'timeout') return 'Check the address and the network, then try again.';
+  return 'The connection broke off; try again.';
+}

@@ -1,0 +1,34 @@
+import { exitCodes } from '../../shared/errors.ts';
+import { CliError } from '../cli-error.ts';
+
+/** The part of the package `jq-wasm` (jq itself, compiled to WebAssembly) that is used here. */
+interface Jq {
+  raw(
+    input: object | null,
+    expression: string,
+    flags: string[],
+  ): Promise<{ stdout: string; stderr: string; exitCode: number }>;
+}
+
+/** jq's own exit code for an expression that does not compile. */
+const doesNotCompile = 3;
+
+/** Runs a jq expression; texts come out bare, as with `jq -r`. */
+export async function runJq(value: unknown, expression: string): Promise<string> {
+  const { stdout, stderr, exitCode } = await (await loadJq()).raw(value as object, expression, ['-r', '-c']);
+  if (exitCode !== 0) throw new CliError(`--jq: ${stderr || 'jq failed'}`, { exit: exitCodes.failed });
+  return stdout === '' ? '' : `${stdout.replace(/\n$/, '')}\n`;
+}
+
+/** Tells a mistake in the expression before the command has done anything that cannot be asked for twice. */
+export async function checkJq(expression: string): Promise<void> {
+  const { stderr, exitCode } = await (await loadJq()).raw(null, expression, []);
+  if (exitCode === doesNotCompile) {
+    throw new CliError(`--jq does not compile: ${stderr}`, { exit: exitCodes.usage });
+  }
+}
+
+async function loadJq(): Promise<Jq> {
+  const name = 'jq-wasm';
+  return import(name);
+}

@@ -1,0 +1,21 @@
+import { visibleJson } from './visible.ts';
+
+/** The members that `--json id,name` asks for, of a record or of each record of a list; null where there is none. */
+export function pick(value: unknown, fields: string[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => pick(one, fields));
+  if (typeof value !== 'object' || value === null) return value;
+  const record = value as Record<string, unknown>;
+  return Object.fromEntries(fields.map((field) => [field, record[field] ?? null]));
+}
+
+/** Those of `fields` that no record has. */
+export function unknownFields(value: unknown, fields: string[]): string[] {
+  const records = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'object' && one);
+  if (records.length === 0) return [];
+  return fields.filter((field) => !records.some((record) => field in record));
+}
+
+/** JSON on one line for programs, indented for people. */
+export function jsonText(value: unknown, { indented }: { indented: boolean }): string {
+  return `${visibleJson(JSON.stringify(value, null, indented ? 2 : undefined) ?? 'null')}\n`;
+}

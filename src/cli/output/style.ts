@@ -1,0 +1,12 @@
+/** The few ways in which the commands stress text. Source of the codes: ECMA-48, select graphic rendition. */
+const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+
+export type Style = keyof typeof codes;
+
+export type Paint = (style: Style | undefined, text: string) => string;
+
+/** Colours text, or leaves it as it is where colours are not wanted. */
+export function painter(wanted: boolean): Paint {
+  if (!wanted) return (_style, text) => text;
+  return (style, text) => (style ? `\u001b[${codes[style]}m${text}\u001b[0m` : text);
+}

@@ -1,0 +1,42 @@
+const units: [string, number][] = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+
+/** `2026-11-21T08:54:15Z` → `3 minutes ago`, seen from `now` (milliseconds). */
+export function ago(iso: string | null | undefined, now: number): string {
+  if (!iso) return 'never';
+  const seconds = Math.round((now - Date.parse(iso)) / 1000);
+  if (Number.isNaN(seconds)) return iso;
+  for (const [unit, length] of units) {
+    const count = Math.floor(Math.abs(seconds) / length);
+    if (count < 1) continue;
+    const words = `${count} ${unit}${count === 1 ? '' : 's'}`;
+    return seconds < 0 ? `in ${words}` : `${words} ago`;
+  }
+  return seconds < 0 ? 'in a moment' : 'just now';
+}
+
+/** Milliseconds as `850 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** The time of day in this place, `08:54:15`. */
+export function clockTime(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  return [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}

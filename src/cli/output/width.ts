@@ -1,0 +1,30 @@
+const wide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+const nothing = /\p{M}|\u200d/u;
+const plain = /^[\x20-\x7e]*$/;
+
+/** How many cells of a terminal a text fills. */
+export function widthOf(text: string): number {
+  if (plain.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += widthOfOne(character);
+  return width;
+}
+
+/** Cuts a text to `widthMax` cells; a cut one ends with `…`. */
+export function cutToWidth(text: string, widthMax: number): string {
+  if (widthOf(text) <= widthMax) return text;
+  let width = 1;
+  let kept = '';
+  for (const character of text) {
+    width += widthOfOne(character);
+    if (width > widthMax) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+function widthOfOne(character: string): number {
+  if (nothing.test(character)) return 0;
+  return wide.test(character) ? 2 : 1;
+}

@@ -1,0 +1,29 @@
+import { CommanderError } from '@commander-js/extra-typings';
+import { type ExitCode, exitCodes } from '../shared/errors.ts';
+import { buildProgram } from './build-program.ts';
+import { locate } from './command-line.ts';
+import type { Context } from './context.ts';
+
+/** Runs one command line; resolves to the exit code and never rejects. */
+export async function runProgram(argv: string[], context: Context): Promise<ExitCode> {
+  try {
+    if (argv[0] === 'help' && argv[1] === 'exit-codes') {
+      context.io.stdout.write((await import('./exit-codes.ts')).exitCodesHelp());
+      return exitCodes.done;
+    }
+    const line = locate(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv);
+    const { program, takesArguments } = await buildProgram(line, context);
+    const rest = takesArguments ? line.rest.map(jsonWithoutFields) : line.rest;
+    await program.parseAsync([...line.words, ...rest], { from: 'user' });
+    return context.exit;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    const { tellFailure } = await import('./tell-failure.ts');
+    return tellFailure(error, context);
+  }
+}
+
+/** Before an argument, only `--json=id,name` can tell fields from it: bare `--json` asks for all. */
+function jsonWithoutFields(word: string): string {
+  return word === '--json' ? '--json=' : word;
+}

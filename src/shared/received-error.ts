@@ -1,0 +1,106 @@
+import { ApiError, type ErrorCode, type ErrorDetails, failures, isErrorCode } from './errors.ts';
+
+interface Received {
+  /** As it was sent; a newer service may know more codes than `ErrorCode` has. */
+  sentCode: string;
+  sentStatus: number;
+  sentType: string;
+  requestId: string | undefined;
+}
+
+/** A failure that the service told. `code` is always one of the table; of an unknown one, the nearest by status. */
+export class ReceivedError extends ApiError {
+  readonly sentCode: string;
+  readonly sentStatus: number;
+  readonly sentType: string;
+  readonly requestId: string | undefined;
+
+  constructor(code: ErrorCode, details: ErrorDetails, received: Received) {
+    super(code, details);
+    this.name = 'ReceivedError';
+    this.sentCode = received.sentCode;
+    this.sentStatus = received.sentStatus;
+    this.sentType = received.sentType;
+    this.requestId = received.requestId;
+  }
+
+  override get status(): number {
+    return this.sentStatus;
+  }
+
+  override get type(): string {
+    return this.sentType;
+  }
+}
+
+/** Reads a failure of either surface, and of whatever else may answer at that address, like a proxy. */
+export function receivedError(
+  status: number,
+  headers: Record<string, string>,
+  bodyText: string,
+): ReceivedError {
+  const body = parseObject(bodyText);
+  const error = objectOf(body?.error) ?? {};
+  const { type, code, message, param, request_id, ...extra } = error;
+  const sentCode = textOf(code) ?? '';
+  const nearest = isErrorCode(sentCode) ? sentCode : codeOfStatus(status);
+  const details: ErrorDetails = {
+    message: textOf(message) ?? siteMessage(body) ?? `The host answered ${status} without saying why.`,
+    param: textOf(param) ?? Object.keys(objectOf(body?.errors) ?? {})[0] ?? null,
+  };
+  const retryAfterSeconds = Number(headers['retry-after'] ?? Number.NaN);
+  if (Number.isFinite(retryAfterSeconds)) details.retryAfterSeconds = retryAfterSeconds;
+  if (Object.keys(extra).length > 0) details.extra = extra;
+  return new ReceivedError(nearest, details, {
+    sentCode: sentCode || nearest,
+    sentStatus: status,
+    sentType: textOf(type) ?? failures[nearest].type,
+    requestId: textOf(request_id) ?? headers['x-request-id'],
+  });
+}
+
+/** `{message, errors: {field: [sentence]}}` as one sentence. */
+function siteMessage(body: Record<string, unknown> | undefined): string | undefined {
+  const message = textOf(body?.message);
+  const sentences = Object.values(objectOf(body?.errors) ?? {}).flat();
+  const details = sentences.filter((sentence) => typeof sentence === 'string').join(' ');
+  return message && details ? `${message} ${details}` : message;
+}
+
+const codesByStatus: Record<number, ErrorCode> = {
+  401: 'unauthenticated',
+  402: 'insufficient_balance',
+  403: 'permission',
+  404: 'not_found',
+  408: 'request_timeout',
+  409: 'conflict',
+  413: 'limit_exceeded',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  431: 'headers_too_large',
+  502: 'upstream_failed',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+function codeOfStatus(status: number): ErrorCode {
+  return codesByStatus[status] ?? (status >= 500 ? 'server_error' : 'invalid_request');
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelEntry } from '../../src/shared/contract/models.ts';
+import type { RateCard } from '../../src/shared/contract/rates.ts';
+import type { UsageView } from '../../src/shared/contract/usage.ts';
+import { runCli } from '../support/run-cli.ts';
+import { fakeDaemon } from './fake-daemon.ts';
+
+const prices = { input: '1.25', cached_input: '0.125', cache_write: '1.25', output: '10' };
+const model = (id: string, members: Partial<ModelEntry['service']> = {}): ModelEntry => ({
+  id,
+  object: 'model',
+  created: 0,
+  owned_by: 'x',
+  service: {
+    name: id,
+    description: null,
+    context_length: 400_000,
+    max_output_tokens: null,
+    capabilities: {
+      input_modalities: ['text', 'image'],
+      output_modalities: ['text'],
+      tools: true,
+      parallel_tools: null,
+      structured_output: true,
+      reasoning: false,
+      logprobs: null,
+    },
+    providers: [{ provider: 'openai', model: id, available: true, reason: null, prices, live: null }],
+    prices,
+    live: null,
+    ...members,
+  },
+});
+const unavailable = model('acme/secret', {
+  prices: null,
+  providers: [
+    {
+      provider: 'acme',
+      model: 's',
+      available: false,
+      reason: 'no key: set ACME_KEY',
+      prices: null,
+      live: null,
+    },
+  ],
+});
+
+describe('models list', () => {
+  const listing = () =>
+    fakeDaemon({
+      'GET /v1/models': () => ({ object: 'list', data: [model('openai/gpt-5'), unavailable] }),
+    });
+
+  test('shows what can be asked now, with prices and abilities', async () => {
+    const { env } = await listing();
+    const { stdout, stderr } = await runCli(['models', 'list', '--no-color'], {
+      env,
+      tty: true,
+      columns: 120,
+    });
+    expect(stdout).toMatch(/openai\/gpt-5 +\$1\.25 +\$10 +400,000 +tools json image +openai\n/);
+    expect(stdout).not.toContain('acme');
+    expect(stderr).toContain('1 more');
+  });
+
+  test('shows the rest with --all, an unknown price as unknown', async () => {
+    const { env } = await listing();
+    const { stdout } = await runCli(['models', 'list', '--all', '--match', 'ACME', '--no-color'], {
+      env,
+      tty: true,
+    });
+    expect(stdout).toMatch(/acme\/secret +unknown +unknown /);
+    expect((await runCli(['models', 'list', '--all', '-q'], { env })).stdout).toBe(
+      'openai/gpt-5\nacme/secret\n',
+    );
+  });
+});
+
+test('models show names the providers and why one is missing', async () => {
+  const { env } = await fakeDaemon({ 'GET /v1/models/acme/secret': () => unavailable });
+  const { stdout } = await runCli(['models', 'show', 'acme/secret', '--no-color'], {
+    env,
+    tty: true,
+    columns: 120,
+  });
+  expect(stdout).toMatch(/context_length +400000\n/);
+  expect(stdout).toMatch(/acme +s +unknown .*no key: set ACME_KEY\n$/);
+});
+
+test('rates show the sum that is charged', async () => {
+  const rate = { provider_usd: '1', margin_usd: '0.05', total_usd: '1.05' };
+  const card: RateCard = {
+    object: 'list',
+    unit: 'USD per million tokens',
+    margin_percent: 5,
+    as_of: '2026-11-21T00:00:00.000Z',
+    data: [
+      {
+        model: 'm',
+        provider: 'p',
+        kind: 'list',
+        input: rate,
+        cached_input: null,
+        cache_write: null,
+        output: rate,
+      },
+    ],
+  };
+  const { env } = await fakeDaemon({ 'GET /v1/rates': () => card });
+  expect((await runCli(['rates'], { env })).stdout).toBe('m\tp\t1.05\t\t\t1.05\n');
+  const { stderr } = await runCli(['rates'], { env, tty: true });
+  expect(stderr).toBe('USD per million tokens, with a margin of 5 %.\n');
+});
+
+describe('usage', () => {
+  const tokens = { input: 1200, cached_input: 1000, cache_write: 0, output: 34, reasoning: 0 };
+  const cost = { provider_usd: '0.0001', margin_usd: '0', total_usd: '0.0001' };
+
+  test('of a request tells what it took', async () => {
+    const usage: UsageView = {
+      request_id: 'req_1',
+      response_id: 'resp_1',
+      created_at: '2026-11-21T08:00:00.000Z',
+      completed_at: '2026-11-21T08:00:02.000Z',
+      endpoint: '/v1/responses',
+      model: 'm',
+      provider: 'b',
+      key: null,
+      streamed: true,
+      status: 'completed',
+      tokens,
+      cost,
+      charged_usd: '0.0001',
+      own_key: false,
+      attempts: [
+        { provider: 'a', model: 'm', status: 503, error_code: 'overloaded', ms: 12 },
+        { provider: 'b', model: 'm', status: 200, error_code: null, ms: 900 },
+      ],
+      ttft_ms: 300,
+      total_ms: 2000,
+    };
+    const { env } = await fakeDaemon({ 'GET /v1/usage/req_1': () => usage });
+    const { stdout } = await runCli(['usage', 'req_1'], { env });
+    expect(stdout).toContain('attempts\ta overloaded, b 200\n');
+    expect(stdout).toContain('cached_input\t1000\n');
+    const json = await runCli(['usage', 'req_1', '--json'], { env });
+    expect(JSON.parse(json.stdout)).toEqual(usage);
+  });
+
+  test('sums up by what is asked', async () => {
+    const sums = { requests: 3, unpriced_requests: 1, tokens, cost, charged_usd: '0.0001' };
+    const { env, calls } = await fakeDaemon({
+      'GET /v1/usage': () => ({
+        object: 'list',
+        group_by: 'key',
+        since: '2026-11-01T00:00:00.000Z',
+        until: '2026-11-21T00:00:00.000Z',
+        total: sums,
+        data: [{ group: null, ...sums }],
+        has_more: false,
+        next: null,
+      }),
+    });
+    const args = ['usage', '--group-by', 'key', '--since', '2026-11-01', '--no-color'];
+    const { stdout, stderr } = await runCli(args, { env, tty: true, columns: 120 });
+    expect(calls[0]?.path).toBe('/v1/usage?since=2026-11-01&group_by=key');
+    expect(stdout).toMatch(/^KEY +REQUESTS .*\nlogin +3 +1,200 +1,000 +34 +\$0\.0001 +\$0\.0001\n$/);
+    expect(stderr).toContain('no known price');
+  });
+});

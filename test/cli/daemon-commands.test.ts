@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { chmod, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { DaemonStatus } from '../../src/shared/contract/daemon.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { version } from '../../src/shared/version.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { fakeDaemon } from './fake-daemon.ts';
+
+const status: DaemonStatus = {
+  url: 'http://127.0.0.1:4100',
+  pid: 7,
+  version,
+  started_at: '2026-11-21T08:00:00.000Z',
+  uptime_ms: 7_500_000,
+  data_dir: '/data',
+  default_model: 'sim/assistant',
+  storage: { writable: true, reason: null },
+  providers: [
+    { name: 'simulator', state: 'available', models: 5, reason: null },
+    { name: 'openai', state: 'unavailable', models: 0, reason: 'no key: set OPENAI_API_KEY' },
+  ],
+};
+
+describe('status', () => {
+  const running = () => fakeDaemon({ 'GET /v1/admin/status': () => status });
+
+  test('is a record with the providers on a terminal', async () => {
+    const { env } = await running();
+    const { stdout } = await runCli(['status', '--no-color'], { env, tty: true });
+    expect(stdout).toMatch(/uptime_ms +2 h 5 min\n/);
+    expect(stdout).toMatch(/openai +unavailable +0 +no key: set OPENAI_API_KEY\n/);
+  });
+
+  test('is names and values piped, and JSON on request', async () => {
+    const { env } = await running();
+    expect((await runCli(['status'], { env })).stdout).toContain('pid\t7\n');
+    const { stdout } = await runCli(['status', '--json', 'url,pid,uptime_ms'], { env });
+    expect(stdout).toBe('{"url":"http://127.0.0.1:4100","pid":7,"uptime_ms":7500000}\n');
+  });
+});
+
+describe('stop', () => {
+  /** A process that stands for the daemon and ends when it is told. */
+  const standIn = () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return { pid: child.pid as number, end: () => child.kill('SIGKILL') };
+  };
+
+  test('waits until the process has ended', async () => {
+    const { pid, end } = standIn();
+    const { env } = await fakeDaemon({
+      'POST /v1/admin/stop': () => {
+        setTimeout(end, 20);
+        return { stopping: true, pid };
+      },
+    });
+    const { code, stderr } = await runCli(['stop'], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Stopped.\n' });
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+
+  test('says that it goes on when calls take longer than one wants to wait', async () => {
+    const { pid } = standIn();
+    const { env } = await fakeDaemon({ 'POST /v1/admin/stop': () => ({ stopping: true, pid }) });
+    const { code, stderr } = await runCli(['stop', '--wait', '0'], { env });
+    expect(code).toBe(exitCodes.tryLater);
+    expect(stderr).toContain('still finishing');
+  });
+
+  test('of what does not run is done already', async () => {
+    const { code, stderr } = await runCli(['stop'], { env: { GATEWAY_HOME: await temporaryHome() } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'The daemon is not running.\n' });
+  });
+});
+
+describe('doctor', () => {
+  interface Found {
+    check: string;
+    state: string;
+    message: string;
+    remedy: string | null;
+  }
+  const examine = async (env: Record<string, string>, now = Date.now) => {
+    const { code, stdout } = await runCli(['doctor', '--json'], { env, now });
+    const findings = JSON.parse(stdout) as Found[];
+    return { code, of: (check: string) => findings.find((finding) => finding.check === check) };
+  };
+
+  test('finds nothing broken with a daemon that runs, and says what would add providers', async () => {
+    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { code, of } = await examine(env);
+    expect(code).toBe(0);
+    expect(of('daemon')?.state).toBe('ok');
+    const provider = { state: 'ok', message: 'simulator: 5 models' };
+    expect(of('provider')).toMatchObject(provider);
+    const { stdout } = await runCli(['doctor'], { env });
+    expect(stdout).toContain('warning\tprovider\tonly the simulator answers\tno key: set OPENAI_API_KEY\n');
+  });
+
+  test('says how to start a daemon that does not run', async () => {
+    const free = createServer().listen(0, '127.0.0.1');
+    const port = await new Promise<number>((resolve) =>
+      free.once('listening', () => resolve((free.address() as AddressInfo).port)),
+    );
+    const env = { GATEWAY_HOME: await temporaryHome(), GATEWAY_PORT: String(port) };
+    const taken = await examine(env);
+    expect(taken.code).toBe(exitCodes.failed);
+    expect(taken.of('daemon')).toMatchObject({ state: 'warning', remedy: 'gateway serve' });
+    expect(taken.of('port')).toMatchObject({ state: 'broken', message: `${port} is taken (EADDRINUSE)` });
+    await new Promise((resolve) => free.close(resolve));
+    expect((await examine(env)).of('port')?.state).toBe('ok');
+  });
+
+  test.skipIf(process.platform === 'win32')('finds what others may read or write', async () => {
+    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    await writeFile(join(home, 'default-key'), 'gwk_x', { mode: 0o644 });
+    await chmod(home, 0o777);
+    const { code, of } = await examine(env);
+    expect(code).toBe(exitCodes.failed);
+    expect(of('data folder')).toMatchObject({ state: 'broken', remedy: `chmod 700 ${home}` });
+    expect(of('secrets')).toMatchObject({ remedy: `chmod 600 ${join(home, 'default-key')}` });
+  });
+
+  test('finds a clock that cannot be right and a daemon that cannot write', async () => {
+    const storage = { writable: false, reason: 'disk full' };
+    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => ({ ...status, storage }) });
+    const { code, of } = await examine(env, () => 0);
+    expect(code).toBe(exitCodes.failed);
+    expect(of('clock')).toMatchObject({ state: 'broken', message: '1970-01-01T00:00:00.000Z' });
+    expect(of('storage')).toMatchObject({ state: 'broken', message: 'disk full' });
+  });
+
+  test('finds a daemon that no longer answers', async () => {
+    const { env, close } = await fakeDaemon({});
+    await close();
+    const { code, of } = await examine(env);
+    expect(code).toBe(exitCodes.failed);
+    expect(of('daemon')).toMatchObject({ state: 'broken', message: 'The daemon is not running.' });
+  });
+});

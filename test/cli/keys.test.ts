@@ -1,0 +1,195 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Key } from '../../src/shared/contract/keys.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { fail, fakeDaemon } from './fake-daemon.ts';
+
+const keyRecord: Key = {
+  id: 'key_1',
+  name: 'ci',
+  workspace: 'ws_1',
+  owner: 'usr_1',
+  status: 'active',
+  scopes: ['responses'],
+  models: null,
+  actions: null,
+  limits: {
+    spend_cap: { usd: '5', period: 'day' },
+    max_price: null,
+    models: null,
+    requests_per_minute: 60,
+    expires_at: null,
+  },
+  hint: 'gwk_aB3d…x9Zk',
+  created_at: '2026-11-20T08:00:00.000Z',
+  last_used_at: null,
+  revoked_at: null,
+};
+const secret = 'gwk_secret';
+const keys = '/v1/workspaces/me/keys';
+
+describe('keys issue', () => {
+  const issuing = () => fakeDaemon({ [`POST ${keys}`]: () => ({ key: keyRecord, secret }) });
+
+  test.each([
+    ['piped', [], 'key_1\tgwk_secret\n'],
+    ['with --quiet', ['--quiet'], 'gwk_secret\n'],
+    ['with --json=secret', ['--json=secret'], '{"secret":"gwk_secret"}\n'],
+    ['with a field that does not exist', ['--json', 'id,secret'], '{"id":null,"secret":"gwk_secret"}\n'],
+  ])('%s prints the secret as a script wants it', async (_how, flags, printed) => {
+    const { env } = await issuing();
+    const { code, stdout } = await runCli(['keys', 'issue', ...flags], { env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: printed });
+  });
+
+  test('on a terminal shows what was issued and warns on stderr', async () => {
+    const { env } = await issuing();
+    const { stdout, stderr } = await runCli(['keys', 'issue'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout).toMatch(/^id +key_1\nname +ci\nscopes +responses\nsecret +gwk_secret\n$/);
+    expect(stderr).toContain('not shown again');
+  });
+
+  test('sends the name and the scopes that were asked for', async () => {
+    const { env, calls } = await issuing();
+    await runCli(['keys', 'issue', '--name', 'ci', '--scope', 'responses', 'usage:read'], { env });
+    expect(calls[0]?.body).toEqual({ name: 'ci', scopes: ['responses', 'usage:read'] });
+  });
+
+  test('tells a refusal with its place, its request and what to do, and exits 3', async () => {
+    const { env } = await fakeDaemon({
+      [`POST ${keys}`]: (_call, response) =>
+        fail(response, 403, {
+          code: 'out_of_scope',
+          message: 'The key lacks the scope keys.',
+          param: 'scopes',
+        }),
+    });
+    const { code, stdout, stderr } = await runCli(['keys', 'issue'], { env });
+    expect({ code, stdout }).toEqual({ code: exitCodes.refused, stdout: '' });
+    expect(stderr).toMatch(/^error: The key lacks the scope keys\.\n +param +scopes\n/);
+    expect(stderr).toMatch(/request +req_fake/);
+    expect(stderr).toMatch(/next +Use a key with that scope/);
+  });
+});
+
+describe('keys list', () => {
+  test('reads page after page', async () => {
+    const { env, calls } = await fakeDaemon({
+      [`GET ${keys}`]: ({ path }) =>
+        path.includes('after=')
+          ? { object: 'list', data: [{ ...keyRecord, id: 'key_0' }], has_more: false, next: null }
+          : { object: 'list', data: [keyRecord], has_more: true, next: 'key_1' },
+    });
+    const { stdout } = await runCli(['keys', 'list', '--quiet'], { env });
+    expect(stdout).toBe('key_1\nkey_0\n');
+    expect(calls[1]?.path).toContain('after=key_1');
+  });
+
+  const listing = (key: Key = keyRecord) =>
+    fakeDaemon({ [`GET ${keys}`]: () => ({ object: 'list', data: [key], has_more: false, next: null }) });
+
+  test('prints JSON with the fields that are named', async () => {
+    const { env } = await listing();
+    const { stdout } = await runCli(['keys', 'list', '--json', 'id,last_used_at'], { env });
+    expect(stdout).toBe('[{"id":"key_1","last_used_at":null}]\n');
+  });
+
+  test('is a table with relative times on a terminal', async () => {
+    const { env } = await listing();
+    const { stdout } = await runCli(['keys', 'list'], {
+      env: { ...env, NO_COLOR: '1' },
+      tty: true,
+      columns: 160,
+      now: () => Date.parse('2026-11-21T09:00:00Z'),
+    });
+    expect(stdout).toMatch(/^ID +NAME +STATUS /);
+    expect(stdout).toContain('$5 per day, 60 requests per minute');
+    expect(stdout).toMatch(/1 day ago +never\n$/);
+  });
+
+  test('shows a hostile name on a terminal without obeying it', async () => {
+    const { env } = await listing({ ...keyRecord, name: '\u001b[2J\u202eevil' });
+    const { stdout } = await runCli(['keys', 'list', '--no-color'], { env, tty: true });
+    expect(stdout).toContain('␛[2J<U+202E>evil');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  test.each([
+    [{ NO_COLOR: '1' }, [], false],
+    [{ CI: 'true' }, [], false],
+    [{ TERM: 'dumb' }, [], false],
+    [{}, ['--no-color'], false],
+    [{}, [], true],
+  ])('with %j and %j is coloured on a terminal: %s', async (surroundings, flags, coloured) => {
+    const { env } = await listing();
+    const { stdout } = await runCli(['keys', 'list', ...flags], {
+      env: { ...env, ...surroundings },
+      tty: true,
+    });
+    expect(stdout.includes('\u001b[')).toBe(coloured);
+  });
+});
+
+describe('keys revoke', () => {
+  const revoking = () =>
+    fakeDaemon({ [`DELETE ${keys}/key_1`]: () => ({ id: 'key_1', object: 'key', deleted: true }) });
+
+  test.each([
+    ['is told yes', ['y'], 0, 1],
+    ['is told no', ['n'], exitCodes.failed, 0],
+    ['is told nothing', [], exitCodes.failed, 0],
+  ])('asks on a terminal, and when it %s acts on it', async (_what, typed, exit, called) => {
+    const { env, calls } = await revoking();
+    const { code, stderr } = await runCli(['keys', 'revoke', 'key_1'], { env, tty: true, typed });
+    expect(stderr).toContain('Revoke key_1?');
+    expect({ code, called: calls.length }).toEqual({ code: exit, called });
+  });
+
+  test('never asks without a terminal: it needs --yes', async () => {
+    const { env, calls } = await revoking();
+    const refused = await runCli(['keys', 'revoke', 'key_1'], { env, stdin: 'y\n' });
+    expect(refused.code).toBe(exitCodes.usage);
+    expect(refused.stderr).toContain('--yes');
+    expect(calls).toEqual([]);
+    expect((await runCli(['keys', 'revoke', 'key_1', '--yes'], { env, stdin: '' })).code).toBe(0);
+  });
+
+  test('gives the record of the deletion with --json', async () => {
+    const { env } = await revoking();
+    const { stdout } = await runCli(['keys', 'revoke', 'key_1', '--yes', '--json'], { env });
+    expect(JSON.parse(stdout)).toEqual({ id: 'key_1', object: 'key', deleted: true });
+  });
+});
+
+describe('keys default', () => {
+  test('prints the key of the first start, with no daemon running', async () => {
+    const home = await temporaryHome();
+    await writeFile(join(home, 'default-key'), 'gwk_default\n');
+    const { code, stdout } = await runCli(['keys', 'default'], { env: { GATEWAY_HOME: home } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'gwk_default\n' });
+  });
+
+  test('says what makes it where there is none', async () => {
+    const { code, stderr } = await runCli(['keys', 'default'], {
+      env: { GATEWAY_HOME: await temporaryHome() },
+    });
+    expect(code).toBe(exitCodes.failed);
+    expect(stderr).toContain('gateway serve');
+  });
+});
+
+test('key shows the calling key', async () => {
+  const { env } = await fakeDaemon({
+    'GET /v1/key': () => ({
+      ...keyRecord,
+      balance_usd: null,
+      spend_usd: { total: '1.5', day: '0.1', month: '1' },
+      free_tier: null,
+    }),
+  });
+  const { stdout } = await runCli(['key'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+  expect(stdout).toMatch(/balance_usd +not prepaid/);
+  expect(stdout).toMatch(/spend_total_usd +\$1\.5/);
+});

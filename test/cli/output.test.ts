@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { count, dollars } from '../../src/cli/output/amount.ts';
+import { jsonText } from '../../src/cli/output/json.ts';
+import { painter } from '../../src/cli/output/style.ts';
+import { alignedTable, type Column, tabSeparatedRows } from '../../src/cli/output/table.ts';
+import { ago, duration } from '../../src/cli/output/time.ts';
+import { tabSeparatedCell, visible, visibleCell, visibleJson } from '../../src/cli/output/visible.ts';
+import { cutToWidth, widthOf } from '../../src/cli/output/width.ts';
+
+const anyText = fc.string({
+  unit: fc.oneof(fc.constantFrom('\u001b', '\u009b', '\u202e', '\n', '字', '🎉'), fc.string()),
+});
+const obeyed = /[\p{Cc}\p{Bidi_Control}]/u;
+
+describe("text of others' making", () => {
+  test('keeps nothing that a terminal obeys', () => {
+    expect(visible('a\u001b[31mb\r\nc\u0007\u009b\u202e\td')).toBe('a␛[31mb\nc␇<U+009B><U+202E>\td');
+    fc.assert(fc.property(anyText, (text) => !obeyed.test(visible(text).replace(/[\n\t]/g, ''))));
+  });
+
+  test('in a cell of a table never breaks its row', () => {
+    fc.assert(fc.property(anyText, (text) => !obeyed.test(visibleCell(text))));
+    expect(tabSeparatedCell('a\tb\nc')).toBe('a\\tb\\nc');
+  });
+
+  test('in JSON stays the same value', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const json = visibleJson(JSON.stringify({ text }, null, 2));
+        expect(json.replaceAll('\n', '')).not.toMatch(obeyed);
+        expect(JSON.parse(json)).toEqual({ text });
+      }),
+    );
+    expect(jsonText({ a: [1] }, { indented: false })).toBe('{"a":[1]}\n');
+  });
+});
+
+describe('a table', () => {
+  interface Row {
+    id: string;
+    name: string;
+    size: number;
+  }
+  const columns: Column<Row>[] = [
+    { title: 'id', value: (row) => row.id },
+    { title: 'name', value: (row) => row.name },
+    { title: 'size', value: (row) => row.size, align: 'right', isSpare: true },
+  ];
+  const rows = [
+    { id: 'key_0123456789', name: '日本語', size: 7 },
+    { id: 'key_1', name: 'a rather long name that goes on', size: 1200 },
+  ];
+
+  test('is aligned, wide characters counted as two', () => {
+    expect(alignedTable(rows.slice(0, 1), columns, { columns: 80, paint: painter(false) })).toBe(
+      'ID              NAME    SIZE\nkey_0123456789  日本語     7\n',
+    );
+  });
+
+  test('drops spare columns, then cuts the widest, and never the ids', () => {
+    const text = alignedTable(rows, columns, { columns: 30, paint: painter(false) });
+    expect(text).not.toContain('SIZE');
+    expect(text).toContain('key_0123456789');
+    expect(text).toContain('a rather long…');
+    for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(30);
+  });
+
+  test('is rows of tabs where a program reads', () => {
+    const [first] = rows as [Row, Row];
+    expect(tabSeparatedRows([{ ...first, name: 'a\tb' }], columns)).toBe('key_0123456789\ta\\tb\t7\n');
+  });
+});
+
+test('a cut text fits its width', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, width) => {
+      expect(widthOf(cutToWidth(text, width))).toBeLessThanOrEqual(width);
+    }),
+  );
+});
+
+test.each([
+  ['2026-11-21T08:54:15Z', 'just now'],
+  ['2026-11-21T08:53:00Z', '1 minute ago'],
+  ['2026-11-20T08:54:15Z', '1 day ago'],
+  ['2025-01-21T08:54:15Z', '1 year ago'],
+  ['2026-11-21T11:00:00Z', 'in 2 hours'],
+  [null, 'never'],
+])('%s is %s', (iso, words) => {
+  expect(ago(iso, Date.parse('2026-11-21T08:54:20Z'))).toBe(words);
+});
+
+test('durations, counts and dollars are written for people', () => {
+  expect([0.4, 850, 3240, 250_000, 7_500_000, 3e8].map(duration)).toEqual([
+    '0 ms',
+    '850 ms',
+    '3.2 s',
+    '4 min 10 s',
+    '2 h 5 min',
+    '3 d 11 h',
+  ]);
+  expect([0, 999, 1234567].map(count)).toEqual(['0', '999', '1,234,567']);
+  expect([dollars('0.000042'), dollars('-1'), dollars(null)]).toEqual(['$0.000042', '-$1', 'unknown']);
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { isNoun, tree } from '../../src/cli/tree.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { version } from '../../src/shared/version.ts';
+import { runCli } from '../support/run-cli.ts';
+
+const commandLines = Object.entries(tree).flatMap(([name, entry]) =>
+  isNoun(entry) ? Object.keys(entry.verbs).map((verb) => [name, verb]) : [[name]],
+);
+
+describe('help', () => {
+  test.each([[[]], [['--help']], [['help']]])('of %j lists every command on stdout', async (args) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const name of Object.keys(tree)) expect(stdout).toContain(`\n  ${name} `);
+  });
+
+  test.each(commandLines)('of "%s %s" has one example that can be typed', async (...words) => {
+    const command = words.filter((word) => typeof word === 'string');
+    const { code, stdout } = await runCli([...command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`\\$ .*gateway ${command.join(' ')}\\b`));
+  });
+
+  test('of a noun alone lists its verbs', async () => {
+    const { code, stdout } = await runCli(['keys']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/issue .*list .*revoke .*default /s);
+  });
+
+  test('is the same asked for in front or behind', async () => {
+    expect(await runCli(['help', 'keys', 'issue'])).toEqual(await runCli(['keys', 'issue', '--help']));
+  });
+
+  test('of exit-codes tells every code', async () => {
+    const { stdout } = await runCli(['help', 'exit-codes']);
+    for (const code of Object.values(exitCodes)) expect(stdout).toMatch(new RegExp(`^ +${code}  \\w`, 'm'));
+  });
+});
+
+test('--version prints the version', async () => {
+  expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test.each([
+  [['nonsense'], "unknown command 'nonsense'"],
+  [['keys', 'lst'], 'Did you mean list?'],
+  [['keys', 'list', '--nonsense'], "unknown option '--nonsense'"],
+  [['keys', 'issue', '--scope', 'everything'], 'Allowed choices'],
+  [['keys', 'revoke'], "missing required argument 'id'"],
+  [['keys', 'list', '--limit', 'many'], 'whole number'],
+])('%j is a mistake in the command line: exit code 2', async (args, sentence) => {
+  const { code, stdout, stderr } = await runCli(args);
+  expect(code).toBe(exitCodes.usage);
+  expect(stdout).toBe('');
+  expect(stderr).toContain(sentence);
+});
+
+test('serve hands the daemon what was said and returns its exit code', async () => {
+  const seen: unknown[] = [];
+  const { code, stdout } = await runCli(
+    ['serve', '--port', '0', '--host', '127.0.0.2', '--data', '/d', '--config', '/c', '--log-level', 'info'],
+    {
+      env: { SOME: 'thing' },
+      serve: async ({ stdout: out, stderr: _err, ...options }) => {
+        seen.push(options);
+        out.write('listening\n');
+        return 78;
+      },
+    },
+  );
+  expect({ code, stdout }).toEqual({ code: 78, stdout: 'listening\n' });
+  expect(seen[0]).toMatchObject({
+    port: 0,
+    host: '127.0.0.2',
+    dataFolder: '/d',
+    configFile: '/c',
+    logLevel: 'info',
+    env: { SOME: 'thing' },
+  });
+});

@@ -1,0 +1,361 @@
+import { writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { fail, fakeDaemon, sendEvents } from './fake-daemon.ts';
+
+const service = {
+  model: 'sim/assistant',
+  provider: 'simulator',
+  attempts: [],
+  cost: { provider_usd: '0.0001', margin_usd: '0', total_usd: '0.0001' },
+  charged_usd: '0.0001',
+  own_key: false,
+};
+const says = (text: string) => ({
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text }],
+});
+const call = { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"at":1}' };
+const response = (members: object = {}) => ({
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  model: 'sim/assistant',
+  output: [says('Hello there')],
+  usage: { input_tokens: 1200, output_tokens: 2 },
+  incomplete_details: null,
+  error: null,
+  service,
+  ...members,
+});
+const route = {
+  type: 'service:route',
+  request_id: 'req_fake',
+  model: 'sim/assistant',
+  provider: 'simulator',
+};
+const delta = (text: string) => ({ type: 'response.output_text.delta', delta: text });
+const hello = [route, delta('Hello'), delta(' there'), { type: 'response.completed', response: response() }];
+
+const streaming = (events: object[], options?: { done?: boolean }) =>
+  fakeDaemon({ 'POST /v1/responses': (_call, reply) => sendEvents(reply, events, options) });
+const whole = (answer: object) => fakeDaemon({ 'POST /v1/responses': () => answer });
+
+const ask = ['respond', '--model', 'sim/assistant', 'Hi'];
+
+describe('the answer', () => {
+  test('comes as it is made on a terminal', async () => {
+    let pass = (): void => {};
+    const seen = new Promise<void>((resolve) => {
+      pass = resolve;
+    });
+    const { env } = await fakeDaemon({
+      'POST /v1/responses': async (_call, reply) => {
+        await sendEvents(reply, hello.slice(0, 2), { done: false });
+        // The rest is sent only after the first words were shown.
+        await seen;
+        for (const event of hello.slice(2)) reply.write(`data: ${JSON.stringify(event)}\n\n`);
+        reply.end('data: [DONE]\n\n');
+      },
+    });
+    const { code, stdout, stderr } = await runCli([...ask, '--no-color'], {
+      env,
+      tty: true,
+      onStdout: (text) => text === 'Hello' && pass(),
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello there\n' });
+    expect(stderr).toContain('sim/assistant via simulator · 1,200 in, 2 out · $0.0001 · ');
+    expect(stderr).toContain('req_fake');
+  });
+
+  test('is the text alone when piped, and the bill goes to stderr', async () => {
+    const { env, calls } = await whole(response());
+    const { code, stdout, stderr } = await runCli(ask, { env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello there\n' });
+    expect(stderr).toContain('$0.0001');
+    expect(calls[0]?.body).toEqual({ model: 'sim/assistant', input: 'Hi', stream: false });
+  });
+
+  test('leaves no bill with --quiet', async () => {
+    const { env } = await whole(response());
+    expect(await runCli([...ask, '-q'], { env })).toEqual({ code: 0, stdout: 'Hello there\n', stderr: '' });
+  });
+
+  test('is the response object with --json, streamed or not', async () => {
+    const [one, other] = [await whole(response()), await streaming(hello)];
+    const piped = await runCli([...ask, '--json'], { env: one.env });
+    const watched = await runCli([...ask, '--json'], { env: other.env, tty: { stderr: true } });
+    expect(JSON.parse(piped.stdout)).toEqual(response());
+    expect(watched.stdout).toBe(piped.stdout);
+  });
+
+  test('is an event a line with --json --stream', async () => {
+    const { env } = await streaming(hello);
+    const { stdout } = await runCli([...ask, '--json', '--stream'], { env });
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(hello);
+  });
+
+  test('with function calls has each as a line of JSON', async () => {
+    const output = [says('Let me look.'), call];
+    const { env } = await whole(response({ output }));
+    const { stdout } = await runCli(ask, { env });
+    expect(stdout.split('\n')[0]).toBe('Let me look.');
+    expect(JSON.parse(stdout.split('\n')[1] ?? '')).toEqual(call);
+  });
+
+  test('cannot steer the terminal, and is left alone when piped', async () => {
+    const hostile = '\u001b[2Jhi';
+    const { env } = await fakeDaemon({
+      'POST /v1/responses': ({ body }, reply) =>
+        (body as { stream: boolean }).stream
+          ? sendEvents(reply, [delta(hostile), { type: 'response.completed', response: response() }])
+          : response({ output: [says(hostile)] }),
+    });
+    expect((await runCli(ask, { env, tty: true })).stdout).toBe('␛[2Jhi\n');
+    expect((await runCli(ask, { env })).stdout).toBe('\u001b[2Jhi\n');
+  });
+});
+
+describe('an answer that went wrong', () => {
+  test('before it began is a failure with its exit code', async () => {
+    const { env } = await fakeDaemon({
+      'POST /v1/responses': (_call, reply) =>
+        fail(reply, 402, { code: 'insufficient_balance', message: 'No credit.' }),
+    });
+    expect(await runCli([...ask, '--stream'], { env })).toMatchObject({ code: exitCodes.pay, stdout: '' });
+  });
+
+  test('after it began keeps what came, tells the cost and exits by the cause', async () => {
+    const failed = response({ status: 'failed', error: { code: 'upstream_failed', message: 'It broke.' } });
+    const error = { type: 'upstream_failed', code: 'upstream_failed', message: 'It broke.', param: null };
+    const { env } = await streaming([
+      ...hello.slice(0, 2),
+      { type: 'error', error },
+      { type: 'response.failed', response: failed },
+    ]);
+    const { code, stdout, stderr } = await runCli([...ask, '--stream'], { env });
+    expect({ code, stdout }).toEqual({ code: exitCodes.tryLater, stdout: 'Hello\n' });
+    expect(stderr).toContain('error: It broke.');
+    expect(stderr).toContain('$0.0001');
+    expect(stderr).toContain('req_fake');
+  });
+
+  test('in one piece exits by its cause too', async () => {
+    const failed = response({
+      status: 'failed',
+      error: { code: 'model_error', message: 'It broke.' },
+      output: [],
+    });
+    const { env } = await whole(failed);
+    expect((await runCli([...ask, '--json'], { env })).code).toBe(exitCodes.tryLater);
+  });
+
+  test('that was cut short exits 7', async () => {
+    const { env } = await whole(
+      response({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }),
+    );
+    const { code, stdout, stderr } = await runCli(ask, { env });
+    expect({ code, stdout }).toEqual({ code: exitCodes.partlyDone, stdout: 'Hello there\n' });
+    expect(stderr).toContain('max_output_tokens');
+  });
+
+  test.each([
+    ['ends without a last event', (reply: ServerResponse) => reply.end()],
+    ['breaks off', (reply: ServerResponse) => reply.destroy()],
+  ])('because the stream %s exits 6', async (_how, end) => {
+    const { env } = await fakeDaemon({
+      'POST /v1/responses': async (_call, reply) => {
+        await sendEvents(reply, hello.slice(0, 2), { done: false });
+        setImmediate(() => end(reply));
+      },
+    });
+    expect((await runCli([...ask, '--stream'], { env })).code).toBe(exitCodes.tryLater);
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('ends the call upstream, tells what it cost once that is known, and exits 130', async () => {
+    const ctrlC = new AbortController();
+    let asked = 0;
+    let left = false;
+    const usage = {
+      request_id: 'req_fake',
+      model: 'sim/assistant',
+      tokens: { input: 10, output: 3 },
+      charged_usd: '0.00002',
+    };
+    const { env } = await fakeDaemon({
+      'POST /v1/responses': async (_call, reply) => {
+        reply.on('close', () => {
+          left = true;
+        });
+        await sendEvents(reply, hello.slice(0, 2), { done: false });
+      },
+      // The bill is there a moment after the reader has left.
+      'GET /v1/usage/req_fake': (_call, reply) => {
+        asked += 1;
+        return left && asked > 1 ? usage : fail(reply, 404, { code: 'not_found', message: 'Not yet.' });
+      },
+    });
+    const { code, stdout, stderr } = await runCli([...ask, '--stream'], {
+      env,
+      interrupt: ctrlC.signal,
+      onStdout: () => ctrlC.abort(new Error('interrupted')),
+    });
+    expect({ code, stdout, left }).toEqual({ code: exitCodes.interrupted, stdout: 'Hello', left: true });
+    expect(stderr).toContain('Cancelled. sim/assistant · 10 in, 3 out · $0.00002 · req_fake');
+  });
+
+  test('before there is an answer says where the bill will be', async () => {
+    const ctrlC = new AbortController();
+    const { env } = await fakeDaemon({
+      'POST /v1/responses': (_call, _reply, request) =>
+        new Promise((resolve) => {
+          request.socket.on('close', resolve);
+          ctrlC.abort(new Error('interrupted'));
+        }),
+    });
+    const { code, stderr } = await runCli(ask, { env, interrupt: ctrlC.signal });
+    expect(code).toBe(exitCodes.interrupted);
+    expect(stderr).toContain('gateway usage');
+  });
+});
+
+describe('the question', () => {
+  const bodyOf = async (args: string[], options: { stdin?: string } = {}) => {
+    const { env, calls } = await whole(response());
+    const result = await runCli(['respond', '--model', 'm', ...args], { env, ...options });
+    expect(result.code).toBe(0);
+    return calls[0]?.body as Record<string, unknown>;
+  };
+
+  test('is the prompt, then what is piped in', async () => {
+    expect((await bodyOf(['Summarise', 'this.'], { stdin: 'a\nb\n' })).input).toBe('Summarise this.\n\na\nb');
+    expect((await bodyOf([], { stdin: 'alone\n' })).input).toBe('alone');
+    expect((await bodyOf(['Hi', '--no-stdin'], { stdin: 'the rest of a loop' })).input).toBe('Hi');
+  });
+
+  test('needs something to ask', async () => {
+    const { code, stderr } = await runCli(['respond', '--model', 'm'], { stdin: '' });
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toContain('nothing to ask');
+  });
+
+  test('carries every flag', async () => {
+    const flags = '--instructions Brief. --max-output-tokens 99 --reasoning-effort low --pay mine --no-store';
+    expect(await bodyOf(['Hi', ...flags.split(' '), '--previous', 'resp_0'])).toEqual({
+      model: 'm',
+      input: 'Hi',
+      stream: false,
+      instructions: 'Brief.',
+      max_output_tokens: 99,
+      reasoning: { effort: 'low' },
+      service: { pay: 'mine' },
+      store: false,
+      previous_response_id: 'resp_0',
+    });
+  });
+
+  test('carries files: images and documents as data, texts as text', async () => {
+    const home = await temporaryHome();
+    const file = async (name: string, data: string | Uint8Array) => {
+      await writeFile(join(home, name), data);
+      return ['--file', join(home, name)];
+    };
+    const { input } = await bodyOf([
+      ...(await file('cat.PNG', 'png')),
+      ...(await file('paper.pdf', 'pdf')),
+      ...(await file('notes.md', '# Notes')),
+      ...(await file('blob.bin', new Uint8Array([0, 255]))),
+      'What are these?',
+    ]);
+    expect(input).toEqual([
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'What are these?' },
+          { type: 'input_image', image_url: 'data:image/png;base64,cG5n' },
+          { type: 'input_file', filename: 'paper.pdf', file_data: 'data:application/pdf;base64,cGRm' },
+          { type: 'input_text', text: 'notes.md:\n\n# Notes' },
+          {
+            type: 'input_file',
+            filename: 'blob.bin',
+            file_data: 'data:application/octet-stream;base64,AP8=',
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('carries a schema and tools from files', async () => {
+    const home = await temporaryHome();
+    const schema = { type: 'object', properties: {} };
+    const tools = [{ type: 'function', name: 'look' }];
+    await writeFile(join(home, 'my answer.json'), JSON.stringify(schema));
+    await writeFile(join(home, 'tools.json'), JSON.stringify({ tools }));
+    const body = await bodyOf([
+      'Hi',
+      '--json-schema',
+      join(home, 'my answer.json'),
+      '--tools',
+      join(home, 'tools.json'),
+    ]);
+    expect(body.text).toEqual({ format: { type: 'json_schema', name: 'my_answer', schema, strict: true } });
+    expect(body.tools).toEqual(tools);
+  });
+
+  test.each(['--file', '--tools', '--json-schema'])('with a %s that is not there exits 2', async (flag) => {
+    const { code, stderr } = await runCli(['respond', '--model', 'm', 'Hi', flag, '/nonexistent/x']);
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toContain('/nonexistent/x cannot be read (ENOENT)');
+  });
+
+  test('goes to GATEWAY_MODEL, else to the default of the daemon', async () => {
+    const { env, calls } = await fakeDaemon({
+      'POST /v1/responses': () => response(),
+      'GET /v1/admin/status': () => ({ default_model: 'the/default' }),
+    });
+    await runCli(['respond', 'Hi'], { env: { ...env, GATEWAY_MODEL: 'my/model' } });
+    await runCli(['respond', 'Hi'], { env });
+    const models = calls.flatMap(({ body }) => (body ? [(body as { model: string }).model] : []));
+    expect(models).toEqual(['my/model', 'the/default']);
+  });
+
+  test('of a key that may not see the default has to name its model', async () => {
+    const { env } = await fakeDaemon({
+      'GET /v1/admin/status': (_call, reply) => fail(reply, 401, { code: 'signed_out', message: 'No.' }),
+    });
+    const { code, stderr } = await runCli(['respond', 'Hi'], { env: { ...env, GATEWAY_KEY: 'gwk_x' } });
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toContain('--model');
+  });
+});
+
+describe('a stored response', () => {
+  test('is shown as its text or as JSON', async () => {
+    const { env } = await fakeDaemon({ 'GET /v1/responses/resp_1': () => response() });
+    expect((await runCli(['responses', 'get', 'resp_1'], { env })).stdout).toBe('Hello there\n');
+    const { stdout } = await runCli(['responses', 'get', 'resp_1', '--json=id,status'], { env });
+    expect(stdout).toBe('{"id":"resp_1","status":"completed"}\n');
+  });
+
+  test('is deleted only when that is confirmed', async () => {
+    const { env, calls } = await fakeDaemon({
+      'DELETE /v1/responses/resp_1': () => ({ id: 'resp_1', object: 'response', deleted: true }),
+    });
+    const command = ['responses', 'delete', 'resp_1'];
+    expect((await runCli(command, { env, stdin: '' })).code).toBe(exitCodes.usage);
+    expect(calls).toEqual([]);
+    expect((await runCli([...command, '--yes'], { env, stdin: '' })).code).toBe(0);
+  });
+});

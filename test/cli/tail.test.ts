@@ -1,0 +1,149 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { type RunOptions, runCli, temporaryHome } from '../support/run-cli.ts';
+import { fail, fakeDaemon } from './fake-daemon.ts';
+
+const at = '2026-11-21T08:54:15.000Z';
+const finished = (sequence: number, members: object = {}) => ({
+  type: 'request.completed',
+  sequence,
+  created_at: at,
+  data: {
+    request_id: `req_${sequence}`,
+    model: 'sim/assistant',
+    provider: 'simulator',
+    status: 'completed',
+    error_code: null,
+    input_tokens: 1200,
+    output_tokens: 34,
+    cost_usd: '0.0001',
+    ttft_ms: 120,
+    total_ms: 2400,
+    ...members,
+  },
+});
+const started = { type: 'request.started', sequence: null, created_at: at, data: { request_id: 'req_9' } };
+
+function send(reply: ServerResponse, events: { sequence: number | null }[]): void {
+  reply.setHeader('content-type', 'text/event-stream');
+  reply.write(': following\n\n');
+  for (const event of events) {
+    const id = event.sequence === null ? '' : `id: ${event.sequence}\n`;
+    reply.write(`${id}data: ${JSON.stringify(event)}\n\n`);
+  }
+}
+
+/** Runs `tail` until its output holds a text. */
+async function tailUntil(text: string, args: string[], options: RunOptions) {
+  const ctrlC = new AbortController();
+  let seen = '';
+  const onStdout = (piece: string) => {
+    seen += piece;
+    if (seen.includes(text)) ctrlC.abort(new Error('interrupted'));
+  };
+  return runCli(['tail', ...args], { ...options, interrupt: ctrlC.signal, onStdout });
+}
+
+describe('tail', () => {
+  const following = (events: { sequence: number | null }[]) =>
+    fakeDaemon({ 'GET /v1/events': (_call, reply) => new Promise(() => send(reply, events)) });
+
+  test('is a line for each finished request and ends with Ctrl-C', async () => {
+    const failed = finished(2, {
+      status: 'failed',
+      error_code: 'upstream_failed',
+      provider: null,
+      ttft_ms: null,
+    });
+    const { env, url } = await following([started, finished(1), { ...failed, type: 'request.failed' }]);
+    const { code, stdout, stderr } = await tailUntil('req_2', ['--no-color'], { env, tty: true });
+    expect(code).toBe(exitCodes.interrupted);
+    expect(stderr).toContain(`Following ${url}`);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(
+      /^\d\d:\d\d:15 +completed +sim\/assistant +simulator +1,200 → 34 +\$0\.0001 +120 ms +2\.4 s +req_1$/,
+    );
+    expect(lines[1]).toMatch(/ failed .* – .* req_2 +upstream_failed$/);
+  });
+
+  test('has tabs where a program reads', async () => {
+    const { env } = await following([finished(1)]);
+    const { stdout } = await tailUntil('req_1', [], { env });
+    expect(stdout).toBe(`${at}\tcompleted\t\tsim/assistant\tsimulator\t1200\t34\t0.0001\t120\t2400\treq_1\n`);
+  });
+
+  test('is every event as a line of JSON with --json', async () => {
+    const { env } = await following([started, finished(1)]);
+    const { stdout } = await tailUntil('req_1', ['--json'], { env });
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([started, finished(1)]);
+  });
+
+  test('shows what else happens, made harmless', async () => {
+    const event = {
+      type: 'key.issued',
+      sequence: 1,
+      created_at: at,
+      data: { name: '\u001b[2Jci', count: 2 },
+    };
+    const { env } = await following([event]);
+    const { stdout } = await tailUntil('\n', ['--no-color'], { env, tty: true });
+    expect(stdout).toMatch(/key\.issued +name=␛\[2Jci +count=2\n$/);
+  });
+
+  test('outlives a restart of the daemon and misses nothing', async () => {
+    const home = await temporaryHome();
+    const first = await fakeDaemon(
+      { 'GET /v1/events': (_call, reply) => new Promise(() => send(reply, [finished(7)])) },
+      { home },
+    );
+    let restarted: Awaited<ReturnType<typeof fakeDaemon>> | undefined;
+    const ctrlC = new AbortController();
+    const { stdout, stderr } = await runCli(['tail', '--json=sequence'], {
+      env: first.env,
+      interrupt: ctrlC.signal,
+      async onStdout(text) {
+        if (text.includes('8')) ctrlC.abort(new Error('interrupted'));
+        if (!text.includes('7')) return;
+        await first.close();
+        // It comes back at another address.
+        restarted = await fakeDaemon(
+          { 'GET /v1/events': (_call, reply) => new Promise(() => send(reply, [finished(8)])) },
+          { home },
+        );
+      },
+    });
+    expect(stdout).toBe('{"sequence":7}\n{"sequence":8}\n');
+    expect(restarted?.calls[0]?.headers['last-event-id']).toBe('7');
+    expect(stderr.match(/connection was lost/g)).toHaveLength(1);
+    expect(stderr).toContain(`Connected again to ${restarted?.url}`);
+  });
+
+  test.each([
+    ['begins where it is told', ['--after', '3'], '/v1/events?after=3'],
+    ['begins now unless told', [], '/v1/events'],
+  ])('%s', async (_what, args, path) => {
+    const { env, calls } = await following([finished(4)]);
+    await tailUntil('req_4', args, { env });
+    expect(calls[0]?.path).toBe(path);
+  });
+
+  test('that is refused does not try again', async () => {
+    const { env, calls } = await fakeDaemon({
+      'GET /v1/events': (_call, reply) => fail(reply, 403, { code: 'out_of_scope', message: 'No.' }),
+    });
+    expect((await runCli(['tail'], { env })).code).toBe(exitCodes.refused);
+    expect(calls).toHaveLength(1);
+  });
+
+  test('without a daemon says so at once', async () => {
+    const { code } = await runCli(['tail'], { env: { GATEWAY_HOME: await temporaryHome() } });
+    expect(code).toBe(exitCodes.tryLater);
+  });
+});
