@@ -1,0 +1,144 @@
+import type {
+  FinishReason,
+  InferenceEvent,
+  ReasoningOrigin,
+  StartedItem,
+} from '../../features/inference/neutral.ts';
+import type { UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { Answer, Content, PlannedCall } from './answer.ts';
+import { logprobsOf } from './logprobs.ts';
+import { takeWords, type Word } from './tokens.ts';
+
+/** One event and how many tokens it carries. */
+export interface Step {
+  event: InferenceEvent;
+  tokens: number;
+}
+
+export interface Composition {
+  steps: Step[];
+  /** Thrown after the last step. */
+  failure: UpstreamFailure | undefined;
+}
+
+export interface ComposeOptions {
+  tokensMax: number;
+  stop: readonly string[];
+  /** Undefined leaves log probabilities out. */
+  topLogprobs: number | undefined;
+  inputTokens: number;
+  origin: ReasoningOrigin;
+  makeCallId: () => string;
+}
+
+/** Writes an answer down as events, cut where a stop sequence, the token limit or a planned failure ends it. */
+export function compose(answer: Answer, options: ComposeOptions): Composition {
+  const writer = new Writer(options, answer.failure?.afterTokens);
+  const isWhole = writeContent(writer, stopped(answer.content, options.stop));
+  const { steps, tokens, reasoningTokens } = writer;
+  if (answer.failure) return { steps, failure: answer.failure.error };
+  const finish: FinishReason = isWhole ? answer.content.finish : 'max_output_tokens';
+  const counted = {
+    input: options.inputTokens,
+    cachedInput: 0,
+    cacheWrite: 0,
+    output: tokens,
+    reasoning: reasoningTokens,
+  };
+  steps.push(
+    { event: { type: 'usage', tokens: { ...counted, ...answer.tokens } }, tokens: 0 },
+    { event: { type: 'finished', reason: finish }, tokens: 0 },
+  );
+  return { steps, failure: undefined };
+}
+
+/** Generation ends at the first stop sequence in the text, which is left out; calls would have come after it. */
+function stopped(content: Content, stop: readonly string[]): Content {
+  const { text } = content;
+  if (text === undefined) return content;
+  const ends = stop
+    .map((sequence) => (sequence === '' ? -1 : text.indexOf(sequence)))
+    .filter((at) => at >= 0);
+  if (ends.length === 0) return content;
+  return { ...content, text: text.slice(0, Math.min(...ends)), refusal: undefined, calls: [] };
+}
+
+/** Whether all of it could be written. */
+function writeContent(writer: Writer, { reasoning, text, refusal, calls }: Content): boolean {
+  if (reasoning.length > 0 && !writer.reasoning(reasoning)) return false;
+  if ((text !== undefined || refusal !== undefined) && !writer.message(text ?? '', refusal ?? ''))
+    return false;
+  return calls.every((call) => writer.call(call));
+}
+
+/** Each method writes one item and tells whether the tokens sufficed for all of it. */
+class Writer {
+  readonly steps: Step[] = [];
+  tokens = 0;
+  reasoningTokens = 0;
+  #index = -1;
+  readonly #options: ComposeOptions;
+  readonly #tokensMax: number;
+  readonly #breaks: boolean;
+
+  /** With `breakAfterTokens`, what is cut there stays unfinished. */
+  constructor(options: ComposeOptions, breakAfterTokens: number | undefined) {
+    this.#options = options;
+    this.#tokensMax = Math.min(options.tokensMax, breakAfterTokens ?? Number.POSITIVE_INFINITY);
+    this.#breaks = breakAfterTokens !== undefined;
+  }
+
+  reasoning(paragraphs: readonly string[]): boolean {
+    const index = this.#start({ kind: 'reasoning' });
+    const isWhole = paragraphs.every((paragraph, part) =>
+      this.#write(paragraph, ({ text }) => ({ type: 'reasoning', index, part, delta: text })),
+    );
+    this.reasoningTokens = this.tokens;
+    // Half a thought cannot be taken back by anyone.
+    const origin = isWhole ? { origin: this.#options.origin } : undefined;
+    return this.#end({ type: 'item-done', index, ...origin }, isWhole);
+  }
+
+  message(text: string, refusal: string): boolean {
+    if (text + refusal !== '' && !this.#mayStart()) return false;
+    const index = this.#start({ kind: 'message' });
+    const { topLogprobs } = this.#options;
+    const isWhole =
+      this.#write(text, (word) => ({
+        type: 'text',
+        index,
+        delta: word.text,
+        ...(topLogprobs !== undefined && { logprobs: logprobsOf(word.tokens, topLogprobs) }),
+      })) && this.#write(refusal, (word) => ({ type: 'refusal', index, delta: word.text }));
+    return this.#end({ type: 'item-done', index }, isWhole);
+  }
+
+  call({ name, arguments: given }: PlannedCall): boolean {
+    if (!this.#mayStart()) return false;
+    const index = this.#start({ kind: 'function_call', callId: this.#options.makeCallId(), name });
+    const isWhole = this.#write(given, ({ text }) => ({ type: 'arguments', index, delta: text }));
+    return this.#end({ type: 'item-done', index }, isWhole);
+  }
+
+  #mayStart(): boolean {
+    return this.#breaks || this.tokens < this.#tokensMax;
+  }
+
+  #start(item: StartedItem): number {
+    this.#index += 1;
+    this.steps.push({ event: { type: 'item-started', index: this.#index, item }, tokens: 0 });
+    return this.#index;
+  }
+
+  #write(text: string, toEvent: (word: Word) => InferenceEvent): boolean {
+    const { words, tokens, cut } = takeWords(text, this.#tokensMax - this.tokens);
+    for (const word of words) this.steps.push({ event: toEvent(word), tokens: word.tokens.length });
+    this.tokens += tokens;
+    return !cut;
+  }
+
+  #end(event: InferenceEvent, isWhole: boolean): boolean {
+    if (isWhole || !this.#breaks) this.steps.push({ event, tokens: 0 });
+    return isWhole;
+  }
+}

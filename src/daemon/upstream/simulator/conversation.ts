@@ -1,0 +1,129 @@
+import type { ContentPart, Inference, InputItem, Tool } from '../../features/inference/neutral.ts';
+import { countTokens } from './tokens.ts';
+
+export type FunctionTool = Extract<Tool, { type: 'function' }>;
+
+/** What the simulator understands of a request: all that answers and rules depend on. */
+export interface Conversation {
+  /** 1 for the first answer; one more for each answer of the model that the request holds. */
+  turn: number;
+  /** The text of the last message of the user. */
+  userText: string;
+  /** Instructions, system and developer messages, in that order. */
+  systemText: string;
+  /** The results that the request ends with; empty unless its last item is a tool result. */
+  toolResults: ToolResult[];
+  /** Images and files of the tool results it ends with, else of the user's last message. */
+  attachments: Attachments;
+  tools: FunctionTool[];
+  inputTokens: number;
+}
+
+export interface ToolResult {
+  /** The name of the tool; empty when the request does not hold the call. */
+  name: string;
+  text: string;
+}
+
+export interface Attachments {
+  images: number;
+  /** File names; empty ones for files without a name. */
+  files: string[];
+}
+
+/** Flat counts for what is not text. */
+const imageTokens = 85;
+const fileTokens = 100;
+
+export function readConversation(inference: Inference): Conversation {
+  const { items } = inference;
+  const results = trailingResults(items);
+  const user = items.findLast((item) => item.type === 'message' && item.role === 'user');
+  const userParts = user?.type === 'message' ? user.content : [];
+  return {
+    turn: 1 + countAnswers(items),
+    userText: textOf(userParts),
+    systemText: [inference.instructions, ...systemTexts(items)].filter(Boolean).join('\n'),
+    toolResults: results.map(({ callId, output }) => ({
+      name: toolName(items, callId),
+      text: textOf(output),
+    })),
+    attachments: attachmentsOf(results.length > 0 ? results.flatMap(({ output }) => output) : userParts),
+    tools: inference.tools.filter((tool) => tool.type === 'function'),
+    inputTokens: countInput(inference),
+  };
+}
+
+function trailingResults(items: readonly InputItem[]) {
+  const results: Extract<InputItem, { type: 'function_call_output' }>[] = [];
+  for (const item of items.toReversed()) {
+    if (item.type === 'reasoning' || item.type === 'opaque') continue;
+    if (item.type !== 'function_call_output') break;
+    results.unshift(item);
+  }
+  return results;
+}
+
+/** Items of one answer follow each other; what a user or a tool says ends it. */
+function countAnswers(items: readonly InputItem[]): number {
+  let answers = 0;
+  let inAnswer = false;
+  for (const item of items) {
+    const ofModel =
+      item.type === 'function_call' ||
+      item.type === 'reasoning' ||
+      (item.type === 'message' && item.role === 'assistant');
+    if (ofModel && !inAnswer) answers += 1;
+    inAnswer = ofModel;
+  }
+  return answers;
+}
+
+function systemTexts(items: readonly InputItem[]): string[] {
+  return items.flatMap((item) =>
+    item.type === 'message' && (item.role === 'system' || item.role === 'developer')
+      ? [textOf(item.content)]
+      : [],
+  );
+}
+
+function toolName(items: readonly InputItem[], callId: string): string {
+  const call = items.findLast((item) => item.type === 'function_call' && item.callId === callId);
+  return call?.type === 'function_call' ? call.name : '';
+}
+
+function textOf(parts: readonly ContentPart[]): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+function attachmentsOf(parts: readonly ContentPart[]): Attachments {
+  return {
+    images: parts.filter((part) => part.type === 'image').length,
+    files: parts.flatMap((part) => (part.type === 'file' ? [part.filename ?? ''] : [])),
+  };
+}
+
+function countInput(inference: Inference): number {
+  let tokens = countTokens(inference.instructions ?? '');
+  for (const item of inference.items) {
+    if (item.type === 'message') tokens += countParts(item.content);
+    else if (item.type === 'function_call_output') tokens += countParts(item.output);
+    else if (item.type === 'function_call') tokens += countTokens(item.name) + countTokens(item.arguments);
+    else if (item.type === 'reasoning') for (const part of item.summary) tokens += countTokens(part);
+  }
+  if (inference.tools.length > 0) tokens += countTokens(JSON.stringify(inference.tools));
+  if (inference.format?.type === 'json_schema') {
+    tokens += countTokens(JSON.stringify(inference.format.schema));
+  }
+  return tokens;
+}
+
+function countParts(parts: readonly ContentPart[]): number {
+  let tokens = 0;
+  for (const part of parts) {
+    if (part.type === 'text') tokens += countTokens(part.text);
+    else if (part.type === 'refusal') tokens += countTokens(part.refusal);
+    else tokens += part.type === 'image' ? imageTokens : fileTokens;
+  }
+  return tokens;
+}

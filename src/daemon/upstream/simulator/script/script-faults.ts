@@ -1,0 +1,132 @@
+import type { TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+
+/** Something in a document that its schema does not allow. */
+export interface SchemaFault {
+  path: (string | number)[];
+  /** Whether the key at the end of `path` is at fault and not its value. */
+  isKey: boolean;
+  message: string;
+}
+
+/** The parts of a TypeBox schema that are walked here; a leaf is checked by TypeBox. */
+interface Walked {
+  description?: string;
+  anyOf?: Walked[];
+  type?: string;
+  const?: unknown;
+  properties?: Record<string, Walked>;
+  required?: string[];
+  minProperties?: number;
+  minItems?: number;
+  items?: Walked;
+  additionalProperties?: unknown;
+}
+
+/** All faults of a document, each with one sentence for people. Alternatives are told apart by the kind of value. */
+export function schemaFaults(schema: TSchema, value: unknown): SchemaFault[] {
+  const faults: SchemaFault[] = [];
+  walk(schema as Walked, value, [], faults);
+  return faults;
+}
+
+function walk(schema: Walked, value: unknown, path: (string | number)[], faults: SchemaFault[]): void {
+  if (schema.anyOf) {
+    const branch = schema.anyOf.find((candidate) => isKindOf(candidate, value));
+    if (branch) walk(branch, value, path, faults);
+    else faults.push({ path, isKey: false, message: wrong(path, describe(schema), value) });
+  } else if (schema.type === 'object' && isKindOf(schema, value)) {
+    walkObject(schema, value as Record<string, unknown>, path, faults);
+  } else if (schema.type === 'array' && Array.isArray(value)) {
+    if (value.length < (schema.minItems ?? 0)) {
+      faults.push({ path, isKey: false, message: `${nameOf(path)} must not be empty` });
+    }
+    value.forEach((item, at) => {
+      walk(schema.items ?? {}, item, [...path, at], faults);
+    });
+  } else if (!Check(schema as TSchema, value)) {
+    faults.push({ path, isKey: false, message: wrong(path, describe(schema), value) });
+  }
+}
+
+function walkObject(
+  schema: Walked,
+  value: Record<string, unknown>,
+  path: (string | number)[],
+  faults: SchemaFault[],
+): void {
+  const properties = schema.properties ?? {};
+  const known = Object.keys(properties);
+  for (const [key, member] of Object.entries(value)) {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (property) walk(property, member, [...path, key], faults);
+    else if (schema.additionalProperties === false) {
+      const nearest = nearestTo(key, known);
+      const hint = nearest === undefined ? `known are ${known.join(', ')}` : `did you mean \`${nearest}\`?`;
+      faults.push({ path: [...path, key], isKey: true, message: `unknown key \`${key}\`: ${hint}` });
+    }
+  }
+  for (const key of schema.required ?? []) {
+    if (!Object.hasOwn(value, key)) {
+      faults.push({ path, isKey: false, message: `${nameOf(path)} needs \`${key}\`` });
+    }
+  }
+  if (Object.keys(value).length < (schema.minProperties ?? 0)) {
+    faults.push({ path, isKey: false, message: `${nameOf(path)} must be ${describe(schema)}` });
+  }
+}
+
+function isKindOf({ type, const: constant }: Walked, value: unknown): boolean {
+  if (constant !== undefined) return value === constant;
+  if (type === 'array') return Array.isArray(value);
+  if (type !== 'object') return typeof value === type;
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describe({ description, anyOf }: Walked): string {
+  if (anyOf) return anyOf.map(describe).join(' or ');
+  return description ?? 'something else';
+}
+
+function wrong(path: readonly (string | number)[], expected: string, value: unknown): string {
+  return `${nameOf(path)} must be ${expected}${expected.startsWith('text') ? quotesHint(value) : ''}`;
+}
+
+/** YAML reads `42` as a number and `{{name}}` as a map. */
+function quotesHint(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return `; put quotes around ${value}`;
+  const isBraces = typeof value === 'object' && value !== null && /^\{/.test(Object.keys(value)[0] ?? '');
+  return isBraces ? '; put quotes around text that starts with {{' : '';
+}
+
+/** `['rules', 1, 'reply']` → `` `rules[1].reply` ``. */
+function nameOf(path: readonly (string | number)[]): string {
+  if (path.length === 0) return 'the script';
+  const parts = path.map((part, at) =>
+    typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`,
+  );
+  return `\`${parts.join('')}\``;
+}
+
+/** The known key that a mistyped one most likely meant. */
+function nearestTo(key: string, known: readonly string[]): string | undefined {
+  const near = known
+    .map((name) => ({ name, distance: distance(key.toLowerCase(), name) }))
+    .filter((candidate) => candidate.distance <= Math.ceil(candidate.name.length / 3))
+    .toSorted((a, b) => a.distance - b.distance);
+  return near[0]?.name;
+}
+
+/** Levenshtein's: how many characters must be added, dropped or changed. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,103 @@
+import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { World } from '../../world.ts';
+import { type Answer, atOnce } from './answer.ts';
+import { behaviours } from './behaviours.ts';
+import { type ComposeOptions, compose } from './compose.ts';
+import { type Conversation, readConversation } from './conversation.ts';
+import { behaviourOf, contextLength, outputTokensMax, simulatorId, slowPace } from './models.ts';
+import { play } from './play.ts';
+import { originOf, provider } from './reasoning.ts';
+import { ruleBook } from './script/match-rules.ts';
+import type { SimulatorScript } from './script/script.ts';
+import { scriptedAnswer } from './script/scripted-answer.ts';
+import { plural } from './wording.ts';
+
+export interface SimulatorOptions {
+  world: Pick<World, 'elapsed' | 'sleep'>;
+  /** The only part of an answer that differs from one time to the next. */
+  makeCallId: () => string;
+  script?: SimulatorScript;
+}
+
+/**
+ * Answers `sim/…` models without a network. The same request gets the same answer, but for call ids, the counter of
+ * `sim/flaky` and rules that answer a limited number of times.
+ */
+export function simulator({ world, makeCallId, script }: SimulatorOptions): Upstream {
+  const rules = script && ruleBook(script);
+  const unscripted = behaviours();
+
+  const plainAnswer = (call: UpstreamCall, id: string, conversation: Conversation): Answer => {
+    const behaviour = behaviourOf(id) ?? (script?.models.includes(id) ? 'assistant' : undefined);
+    if (behaviour) return unscripted.answer(behaviour, call.inference, conversation, id);
+    throw new UpstreamFailure('unknown-model', `the simulator has no model ${id}`, { status: 404 });
+  };
+  const answerTo = (call: UpstreamCall, id: string, conversation: Conversation): Answer => {
+    const matched = rules?.find([id, call.model, call.inference.model], conversation);
+    if (!matched && script?.strict) throw unmatched(script, id, conversation);
+    if (!matched) return plainAnswer(call, id, conversation);
+    return scriptedAnswer(matched, {
+      conversation,
+      pace: behaviourOf(id) === 'slow' ? slowPace : atOnce,
+      unscripted: () => plainAnswer(call, id, conversation),
+    });
+  };
+
+  return {
+    name: provider,
+    async open(call, signal) {
+      const id = simulatorId(call.model);
+      const conversation = readConversation(call.inference);
+      if (conversation.inputTokens > contextLength) throw tooLong(conversation);
+      const answer = answerTo(call, id, conversation);
+      if (answer.pace.latencyMs > 0) await world.sleep(answer.pace.latencyMs, signal);
+      signal.throwIfAborted();
+      if (answer.failure?.afterTokens === undefined && answer.failure) throw answer.failure.error;
+      const composition = compose(answer, composeOptions(call, id, conversation, makeCallId));
+      return { kind: 'stream', batches: play(composition, answer.pace, world, signal) };
+    },
+  };
+}
+
+function composeOptions(
+  { inference, outputTokensMax: affordable }: UpstreamCall,
+  id: string,
+  conversation: Conversation,
+  makeCallId: () => string,
+): ComposeOptions {
+  const limits = [outputTokensMax, affordable, inference.outputTokensMax].filter(
+    (most) => most !== undefined,
+  );
+  return {
+    tokensMax: Math.max(1, Math.min(...limits)),
+    stop: inference.sampling.stop ?? [],
+    topLogprobs: inference.sampling.topLogprobs,
+    inputTokens: conversation.inputTokens,
+    origin: originOf(id, conversation.turn),
+    makeCallId,
+  };
+}
+
+function tooLong({ inputTokens }: Conversation): UpstreamFailure {
+  const message = `The input is ${inputTokens} tokens long; the simulator's models accept ${contextLength}.`;
+  return new UpstreamFailure('caller', message, {
+    status: 400,
+    code: 'context_length_exceeded',
+    publicMessage: message,
+  });
+}
+
+// The message tells what rules can match on, but never what the conversation says: messages are logged.
+function unmatched(script: SimulatorScript, id: string, conversation: Conversation): UpstreamFailure {
+  const { turn, toolResults, tools } = conversation;
+  const names = toolResults.map(({ name }) => name || 'a tool').join(', ');
+  const end = toolResults.length > 0 ? `ends with a result of ${names}` : 'ends with a message';
+  const message =
+    `No rule of ${script.fileName} answers this request, and the script is strict ` +
+    `(model ${id}, turn ${turn}, ${end}, ${plural(tools.length, 'tool')} offered).`;
+  return new UpstreamFailure('caller', message, {
+    status: 400,
+    code: 'invalid_request',
+    publicMessage: message,
+  });
+}

@@ -1,0 +1,159 @@
+import type {
+  ContentPart,
+  FinishReason,
+  Inference,
+  InferenceEvent,
+  InputItem,
+  ReasoningOrigin,
+  Tool,
+} from '../../../../src/daemon/features/inference/neutral.ts';
+import type { Upstream } from '../../../../src/daemon/features/inference/upstream.ts';
+import { parseSimulatorScript } from '../../../../src/daemon/upstream/simulator/script/parse-script.ts';
+import type { SimulatorScript } from '../../../../src/daemon/upstream/simulator/script/script.ts';
+import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';
+import type { Tokens } from '../../../../src/shared/money.ts';
+
+export type Ask = Partial<Inference> & { affordable?: number; signal?: AbortSignal };
+
+export function inferenceOf(ask: Partial<Inference>): Inference {
+  return {
+    wire: 'responses',
+    model: 'sim/assistant',
+    stream: true,
+    items: [],
+    instructions: undefined,
+    tools: [],
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    format: undefined,
+    verbosity: undefined,
+    outputTokensMax: undefined,
+    sampling: {},
+    reasoning: undefined,
+    body: {},
+    ...ask,
+  };
+}
+
+export const user = (text: string, ...more: ContentPart[]): InputItem => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'text', text }, ...more],
+});
+
+export const said = (text: string): InputItem => ({
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'text', text }],
+});
+
+export const called = (name: string, callId = 'call_1'): InputItem => ({
+  type: 'function_call',
+  callId,
+  name,
+  arguments: '{}',
+});
+
+export const result = (text: string, callId = 'call_1'): InputItem => ({
+  type: 'function_call_output',
+  callId,
+  output: [{ type: 'text', text }],
+});
+
+export const tool = (name: string, parameters?: Record<string, unknown>): Tool => ({
+  type: 'function',
+  name,
+  description: undefined,
+  parameters,
+  strict: undefined,
+});
+
+/** Everything an answer held. */
+export interface Heard {
+  events: InferenceEvent[];
+  batches: number;
+  deltas: string[];
+  text: string;
+  refusal: string;
+  summary: string[];
+  origin: ReasoningOrigin | undefined;
+  calls: { callId: string; name: string; arguments: string }[];
+  tokens: Tokens | undefined;
+  finish: FinishReason | undefined;
+  /** What the stream threw after its events. */
+  failure: unknown;
+}
+
+/** A simulator without delays whose call ids count up. */
+export function startSimulator(script?: SimulatorScript): Upstream {
+  let calls = 0;
+  return simulator({
+    world: { elapsed: () => 0, sleep: () => Promise.reject(new Error('nothing here waits')) },
+    makeCallId: () => {
+      calls += 1;
+      return `call_${calls}`;
+    },
+    script,
+  });
+}
+
+export function scripted(yaml: string): Upstream {
+  const parsed = parseSimulatorScript(yaml, 'test.yaml');
+  if (!('script' in parsed)) throw new Error(JSON.stringify(parsed.faults));
+  return startSimulator(parsed.script);
+}
+
+export async function openAnswer(upstream: Upstream, ask: Ask) {
+  const { affordable, signal, ...rest } = ask;
+  const inference = inferenceOf(rest);
+  const answer = await upstream.open(
+    { inference, model: inference.model, wire: undefined, key: undefined, outputTokensMax: affordable },
+    signal ?? new AbortController().signal,
+  );
+  if (answer.kind !== 'stream') throw new Error('the simulator always streams');
+  return answer.batches;
+}
+
+export async function hear(upstream: Upstream, ask: Ask): Promise<Heard> {
+  const heard: Heard = {
+    events: [],
+    batches: 0,
+    deltas: [],
+    text: '',
+    refusal: '',
+    summary: [],
+    origin: undefined,
+    calls: [],
+    tokens: undefined,
+    finish: undefined,
+    failure: undefined,
+  };
+  const batches = await openAnswer(upstream, ask);
+  try {
+    for await (const batch of batches) {
+      heard.batches += 1;
+      for (const event of batch.events) note(heard, event);
+    }
+  } catch (error) {
+    heard.failure = error;
+  }
+  return heard;
+}
+
+function note(heard: Heard, event: InferenceEvent): void {
+  heard.events.push(event);
+  if (event.type === 'item-started' && event.item.kind === 'function_call') {
+    heard.calls.push({ callId: event.item.callId, name: event.item.name, arguments: '' });
+  } else if (event.type === 'arguments') {
+    const call = heard.calls.at(-1);
+    if (call) call.arguments += event.delta;
+  } else if (event.type === 'text') {
+    heard.deltas.push(event.delta);
+    heard.text += event.delta;
+  } else if (event.type === 'refusal') heard.refusal += event.delta;
+  else if (event.type === 'reasoning') {
+    heard.summary[event.part] = (heard.summary[event.part] ?? '') + event.delta;
+  } else if (event.type === 'item-done') heard.origin = event.origin ?? heard.origin;
+  else if (event.type === 'usage') heard.tokens = event.tokens;
+  else if (event.type === 'finished') heard.finish = event.reason;
+}

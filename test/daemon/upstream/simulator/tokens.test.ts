@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { countTokens, takeWords } from '../../../../src/daemon/upstream/simulator/tokens.ts';
+
+const texts = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom('a', ' ', '\n', '🎉') }),
+);
+
+test('words and tokens joined are the text, and no character is cut in two', () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      const { words, tokens, cut } = takeWords(text, Number.POSITIVE_INFINITY);
+      const parts = words.flatMap((word) => word.tokens);
+      expect(words.map((word) => word.text).join('')).toBe(text);
+      expect(parts.join('')).toBe(text);
+      expect(parts.every((part) => part.isWellFormed()) || !text.isWellFormed()).toBe(true);
+      expect([parts.length, cut]).toEqual([tokens, false]);
+      expect(countTokens(text)).toBe(tokens);
+    }),
+  );
+});
+
+test('a limit cuts at that many tokens', () => {
+  fc.assert(
+    fc.property(texts, fc.nat({ max: 20 }), (text, most) => {
+      const { words, tokens, cut } = takeWords(text, most);
+      expect(tokens).toBe(Math.min(most, countTokens(text)));
+      expect(cut).toBe(most < countTokens(text));
+      expect(text.startsWith(words.map((word) => word.text).join(''))).toBe(true);
+    }),
+  );
+});
+
+test('English comes to about four characters a token', () => {
+  const text =
+    'The quick brown fox jumps over the lazy dog while the photographer adjusts complicated equipment.';
+  expect(text.length / countTokens(text)).toBeGreaterThan(3.5);
+  expect(text.length / countTokens(text)).toBeLessThan(5.5);
+});
