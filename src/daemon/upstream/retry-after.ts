@@ -11,7 +11,8 @@ export function retryAfterSeconds(headers: Record<string, string>): number | und
   const value = headers['retry-after']?.trim();
   if (value === undefined || value === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return capped(Number(value));
-  const until = Date.parse(value);
+  // Dates begin with a weekday; the parser would take many other things for one.
+  const until = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(until)) return undefined;
   // By the provider's own clock where it is told: two clocks rarely agree.
   const told = Date.parse(headers.date ?? '');

@@ -1,0 +1,62 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { findLocalServers, listModels } from '../../../src/daemon/upstream/local-servers.ts';
+import { createNetwork } from '../../../src/daemon/upstream/network.ts';
+import { startFakeOpenAi } from '../../support/fake-openai.ts';
+import { startRawServer, wholeAnswer } from '../../support/raw-server.ts';
+
+function network() {
+  const made = createNetwork();
+  onTestFinished(() => made.close());
+  return made;
+}
+
+const list = (...models: object[]) => wholeAnswer(JSON.stringify({ object: 'list', data: models }));
+const answering = async (text: string) => (await startRawServer((socket) => socket.write(text))).port;
+
+describe('servers of this machine', () => {
+  test('are found where they answer with a list of models, and told apart by who owns them', async () => {
+    const silent = await startRawServer(() => undefined);
+    const places = [
+      {
+        name: 'ollama' as const,
+        port: await answering(list({ id: 'llama3', owned_by: 'library' }, { id: 'qwen3' })),
+      },
+      { name: 'lmstudio' as const, port: silent.port },
+      { name: 'llamacpp' as const, port: await answering(list({ id: 'm', owned_by: 'vllm' })) },
+      { name: 'vllm' as const, port: 1 },
+    ];
+    const found = await findLocalServers(network().send, { timeoutMs: 200, places });
+    expect(found).toEqual([
+      { name: 'ollama', baseUrl: `http://127.0.0.1:${places[0]?.port}/v1`, models: ['llama3', 'qwen3'] },
+      { name: 'vllm', baseUrl: `http://127.0.0.1:${places[2]?.port}/v1`, models: ['m'] },
+    ]);
+  });
+
+  test.each([
+    ['a web page', wholeAnswer('<html>', { headers: ['content-type: text/html'] })],
+    ['another API', wholeAnswer('{"ok":true}')],
+    ['a refusal', wholeAnswer('{}', { status: '401 Unauthorized' })],
+    ['a gateway', wholeAnswer('{"data":[]}', { headers: ['x-gateway-version: 0.1.0'] })],
+  ])('%s is none', async (_case, text) => {
+    const places = [{ name: 'vllm' as const, port: await answering(text) }];
+    expect(await findLocalServers(network().send, { timeoutMs: 1_000, places })).toEqual([]);
+  });
+});
+
+describe('the models of a provider', () => {
+  test('are listed with its key', async () => {
+    const fake = await startFakeOpenAi({ keys: ['sk-test'], models: ['a', 'b'] });
+    onTestFinished(() => fake.close());
+    const { send } = network();
+    expect(await listModels(send, fake.baseUrl, 'sk-test')).toEqual(['a', 'b']);
+    await expect(listModels(send, fake.baseUrl, 'sk-wrong')).rejects.toMatchObject({
+      kind: 'authentication',
+    });
+  });
+
+  test('fail like a call when nobody answers', async () => {
+    await expect(listModels(network().send, 'http://127.0.0.1:1/v1')).rejects.toMatchObject({
+      kind: 'network',
+    });
+  });
+});
