@@ -39,19 +39,15 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   for (const handler of options.handlers) addEndpoint(app, handler, room);
   await app.ready();
 
+  let isDrained = false;
   const drain = async (deadlineMs: number): Promise<void> => {
-    const { running, limits } = room;
     room.isDraining = true;
-    if (await running.emptyWithin(deadlineMs)) return;
-    running.endAll();
-    if (await running.emptyWithin(limits.drainGraceMs)) return;
-    running.cutAll();
-    // Cutting tells the handlers in a later turn; one that never ends is not waited for.
-    await running.emptyWithin(closeGraceMs);
+    await emptyRoom(room, deadlineMs);
+    isDrained = true;
   };
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await drain(0);
+    if (!isDrained) await drain(0);
     const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
     clearTimeout(timer);
@@ -72,6 +68,15 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
       return closing;
     },
   };
+}
+
+async function emptyRoom({ running, limits }: Room, deadlineMs: number): Promise<void> {
+  if (await running.emptyWithin(deadlineMs)) return;
+  running.endAll();
+  if (await running.emptyWithin(limits.drainGraceMs)) return;
+  running.cutAll();
+  // Cutting tells the handlers in a later turn; one that never ends is not waited for.
+  await running.emptyWithin(closeGraceMs);
 }
 
 function makeFastify(room: Room): FastifyInstance {

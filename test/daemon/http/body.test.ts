@@ -232,6 +232,6 @@ describe('counting depth', () => {
     const bytes = Buffer.from(JSON.stringify({ image: 'A'.repeat(32 * 1024 * 1024), b: [1] }));
     const startedAt = performance.now();
     expect(isDeeperThan(2, bytes)).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
