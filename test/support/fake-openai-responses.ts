@@ -36,6 +36,8 @@ function itemsOf(answer: FakeAnswer, body: Json): Json[] {
       arguments: argumentsOf(call),
     });
   }
+  const last = items.at(-1);
+  if (endStatus(answer) === 'incomplete' && last?.status) last.status = 'incomplete';
   return items;
 }
 

@@ -6,9 +6,12 @@ export type OutputPart =
   | { type: 'output_text'; text: string; annotations: Json[]; logprobs: unknown[] }
   | { type: 'refusal'; refusal: string };
 
-/** An output item while it grows. Its id never changes, so that every event and the final answer agree. */
+/**
+ * An output item while it grows. Its id never changes, so that every event and the final answer agree. `whole` is the
+ * item as a provider of the Responses format told it, which may say more than is known here.
+ */
 export type OutputItem = { id: string; done: boolean } & (
-  | { kind: 'message'; parts: OutputPart[] }
+  | { kind: 'message'; parts: OutputPart[]; whole: Json | undefined }
   | { kind: 'reasoning'; parts: string[]; sealed: string | undefined; whole: Json | undefined }
   | { kind: 'function_call'; callId: string; name: string; arguments: string; whole: Json | undefined }
   | { kind: 'opaque'; json: Json }
@@ -70,7 +73,7 @@ type Started = Extract<InferenceEvent, { type: 'item-started' }>['item'];
 function start(item: Started, makeId: MakeId): OutputItem {
   switch (item.kind) {
     case 'message':
-      return { kind: 'message', id: item.id ?? makeId('msg'), done: false, parts: [] };
+      return { kind: 'message', id: item.id ?? makeId('msg'), done: false, parts: [], whole: undefined };
     case 'reasoning':
       return {
         kind: 'reasoning',
@@ -123,14 +126,13 @@ type Done = Extract<InferenceEvent, { type: 'item-done' }>;
 function finish(item: OutputItem | undefined, event: Done, seal: (origin: ReasoningOrigin) => string): void {
   if (!item) return;
   item.done = true;
-  if (item.kind === 'opaque') item.json = event.item ?? item.json;
-  else if (item.kind === 'function_call') {
-    if (item.arguments === '') item.arguments = '{}';
-    item.whole = event.item;
-  } else if (item.kind === 'reasoning') {
-    item.whole = event.item;
-    if (event.origin) item.sealed = seal(event.origin);
+  if (item.kind === 'opaque') {
+    item.json = event.item ?? item.json;
+    return;
   }
+  item.whole = event.item;
+  if (item.kind === 'function_call' && item.arguments === '') item.arguments = '{}';
+  if (item.kind === 'reasoning' && event.origin) item.sealed = seal(event.origin);
 }
 
 export interface ShowOptions {
@@ -143,13 +145,20 @@ export interface ShowOptions {
 export function showItem(item: OutputItem, { sealed, status }: ShowOptions): Json {
   switch (item.kind) {
     case 'message':
-      return { id: item.id, type: 'message', status, role: 'assistant', content: item.parts.map(showPart) };
+      return {
+        ...item.whole,
+        id: item.id,
+        type: 'message',
+        status: item.whole?.status ?? status,
+        role: 'assistant',
+        content: item.parts.map(showPart),
+      };
     case 'function_call':
       return {
         ...item.whole,
         id: item.id,
         type: 'function_call',
-        status,
+        status: item.whole?.status ?? status,
         call_id: item.callId,
         name: item.name,
         arguments: item.arguments,
@@ -175,7 +184,14 @@ export function showPart(part: OutputPart): Json {
     : { type: 'output_text', text: part.text, annotations: part.annotations, logprobs: part.logprobs };
 }
 
-/** All items in the Responses format. An item that never ended is incomplete. */
-export function showOutput(items: readonly OutputItem[], { sealed }: { sealed: boolean }): Json[] {
-  return items.map((item) => showItem(item, { sealed, status: item.done ? 'completed' : 'incomplete' }));
+/** All items in the Responses format. An item that never ended is incomplete, and the last one of a cut answer is too. */
+export function showOutput(
+  items: readonly OutputItem[],
+  { sealed, isCut }: { sealed: boolean; isCut: boolean },
+): Json[] {
+  const last = items.length - 1;
+  return items.map((item, index) => {
+    const isWhole = item.done && !(isCut && index === last);
+    return showItem(item, { sealed, status: isWhole ? 'completed' : 'incomplete' });
+  });
 }

@@ -14,6 +14,8 @@ export class ItemEvents {
   readonly #sealed: boolean;
   /** Of each item, how many parts were opened; the last one is open until the item is done. */
   readonly #opened: number[] = [];
+  /** The item that ended last. Whether it is whole shows in what comes next, so its end is told then. */
+  #ended: number | undefined;
 
   constructor(output: Output, writer: EventWriter, options: { sealed: boolean }) {
     this.#output = output;
@@ -24,25 +26,43 @@ export class ItemEvents {
   render(events: readonly InferenceEvent[]): string {
     let text = '';
     for (const event of events) {
+      if (event.type === 'usage' || event.type === 'finished') continue;
+      text += this.endLast('completed');
       this.#output.apply(event);
       text += this.#renderOne(event);
     }
     return text;
   }
 
-  /** Ends the items that the provider left open. */
-  close(status: 'completed' | 'incomplete'): string {
-    let text = '';
-    this.#output.items.forEach((item, index) => {
+  /** Tells the end of the item that ended last, if it was not told yet. */
+  endLast(status: 'completed' | 'incomplete'): string {
+    const index = this.#ended;
+    this.#ended = undefined;
+    const item = index === undefined ? undefined : this.#output.items[index];
+    return item && index !== undefined ? this.#endItem(item, index, status) : '';
+  }
+
+  /** Ends what is open still; the last item of an answer that was cut is incomplete. */
+  close({ isCut }: { isCut: boolean }): string {
+    const { items } = this.#output;
+    const isLast = this.#ended === items.length - 1;
+    let text = this.endLast(isCut && isLast ? 'incomplete' : 'completed');
+    items.forEach((item, index) => {
       if (item.done) return;
-      text += this.#endItem(item, index, status);
-      item.done = status === 'completed';
+      text += this.#endItem(item, index, isCut ? 'incomplete' : 'completed');
+      item.done = !isCut;
     });
     return text;
   }
 
-  #renderOne(event: InferenceEvent): string {
-    if (event.type === 'usage' || event.type === 'finished') return '';
+  /** Takes over after a provider's own frames, which have opened every part that there is. */
+  resume(): void {
+    this.#output.items.forEach((item, index) => {
+      this.#opened[index] = partsOf(item);
+    });
+  }
+
+  #renderOne(event: Exclude<InferenceEvent, { type: 'usage' | 'finished' }>): string {
     const item = this.#output.items[event.index];
     if (!item) return '';
     const { index } = event;
@@ -81,7 +101,8 @@ export class ItemEvents {
       case 'annotation':
         return this.#annotation(item, index, event.annotation);
       case 'item-done':
-        return this.#endItem(item, index, 'completed');
+        this.#ended = index;
+        return '';
     }
   }
 
@@ -91,7 +112,7 @@ export class ItemEvents {
   }
 
   #openParts(item: OutputItem, index: number): string {
-    const count = item.kind === 'message' || item.kind === 'reasoning' ? item.parts.length : 0;
+    const count = partsOf(item);
     let text = '';
     while ((this.#opened[index] ?? 0) < count) {
       text += this.#closePart(item, index);
@@ -177,6 +198,10 @@ export class ItemEvents {
     const head = `{"type":"${type}","sequence_number":${this.#writer.next()},"item_id":${id},"output_index":${index}`;
     return sseEvent(`${head}${place},"delta":${JSON.stringify(text)}${rest}}`, type);
   }
+}
+
+function partsOf(item: OutputItem): number {
+  return item.kind === 'message' || item.kind === 'reasoning' ? item.parts.length : 0;
 }
 
 function emptyPart(type: 'output_text' | 'refusal'): Json {

@@ -1,5 +1,5 @@
 import { sseEvent } from '../../../../shared/sse.ts';
-import { isObject, type Json } from '../fault.ts';
+import { isObject } from '../fault.ts';
 import type { RawFrame } from '../neutral.ts';
 import { type Output, showItem } from '../output.ts';
 
@@ -33,17 +33,22 @@ export function passFrames(
     const type = String(json.type);
     if (ours.has(type)) continue;
     json.sequence_number = nextSequence();
-    if (type.startsWith('response.output_item.')) json.item = showOwn(json.item, output, sealed);
+    if (type === 'response.output_item.added') json.item = withoutSeal(json.item);
+    else if (type === 'response.output_item.done') json.item = showOwn(json.item, output, sealed);
     text += sseEvent(JSON.stringify(json), type);
   }
   return text;
 }
 
-/** A reasoning item with our seal instead of the provider's, which only the provider's own account could open. */
+/** A finished reasoning item with our seal instead of the provider's, which only the provider's own account could open. */
 function showOwn(item: unknown, output: Output, sealed: boolean): unknown {
   if (!isObject(item) || item.type !== 'reasoning') return item;
   const own = output.items.find((candidate) => candidate.id === item.id);
-  if (own?.kind === 'reasoning' && own.done) return showItem(own, { sealed, status: 'completed' });
-  const { encrypted_content: _theirs, ...rest } = item as Json;
+  return own?.kind === 'reasoning' ? showItem(own, { sealed, status: 'completed' }) : withoutSeal(item);
+}
+
+function withoutSeal(item: unknown): unknown {
+  if (!isObject(item) || item.type !== 'reasoning') return item;
+  const { encrypted_content: _theirs, ...rest } = item;
   return rest;
 }

@@ -121,15 +121,19 @@ class Responding {
     });
   }
 
-  #end(settled: Settled, options: { sealed: boolean } = { sealed: this.#showsSealed }): Json {
+  #end(settled: Settled): Json {
     return endResource(this.#resource, {
       status: settled.finish === 'stop' ? 'completed' : 'incomplete',
       ...(settled.finish !== 'stop' && { incompleteReason: settled.finish }),
-      output: showOutput(this.#begun.output.items, options),
+      output: this.#show(settled, { sealed: this.#showsSealed }),
       tokens: settled.tokens,
       completedAt: unixSeconds(settled.completedAt),
       service: settled.service,
     });
+  }
+
+  #show(settled: Settled, { sealed }: { sealed: boolean }): Json[] {
+    return showOutput(this.#begun.output.items, { sealed, isCut: settled.finish !== 'stop' });
   }
 
   /** Stores the response if it is to be stored; one that is too long says so in its `store`. */
@@ -149,7 +153,7 @@ class Responding {
       previousId: this.#call.body.previous_response_id ?? null,
       body,
       input,
-      output: JSON.stringify(showOutput(this.#begun.output.items, { sealed: true })),
+      output: JSON.stringify(this.#show(settled, { sealed: true })),
       createdAt,
       expiresAt: createdAt + needs.responsesKeptMs,
     });

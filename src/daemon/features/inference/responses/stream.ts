@@ -56,17 +56,19 @@ export class ResponsesStream implements StreamRenderer {
 
   finish(settled: Settled): string {
     const status = settled.finish === 'stop' ? 'completed' : 'incomplete';
-    const open = this.#passing ? '' : this.#items.close(status);
+    if (this.#passing) this.#items.resume();
+    const open = this.#items.close({ isCut: status === 'incomplete' });
     const response = this.#end(status, settled);
     return open + this.#cost(settled) + this.#writer.write(`response.${status}`, { response }) + sseDone;
   }
 
   fail(failure: StartedFailure, settled: Settled | undefined): string {
     const { type, code, message } = failure;
+    const ended = this.#items.endLast('completed');
     const response = this.#end('failed', settled, failure);
     const cost = this.#cost(settled);
     const error = this.#writer.write('error', { error: { type, code, message, param: null } });
-    return cost + error + this.#writer.write('response.failed', { response }) + sseDone;
+    return ended + cost + error + this.#writer.write('response.failed', { response }) + sseDone;
   }
 
   #end(status: 'completed' | 'incomplete' | 'failed', settled?: Settled, error?: StartedFailure): Json {
@@ -75,7 +77,7 @@ export class ResponsesStream implements StreamRenderer {
       status,
       ...(status === 'incomplete' && { incompleteReason: settled?.finish ?? 'max_output_tokens' }),
       ...(error && { error: { code: error.code, message: error.message } }),
-      output: showOutput(output.items, { sealed }),
+      output: showOutput(output.items, { sealed, isCut: status === 'incomplete' }),
       tokens: settled?.tokens,
       completedAt: unixSeconds(settled?.completedAt ?? 0),
       service: settled?.service,

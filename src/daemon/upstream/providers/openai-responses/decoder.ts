@@ -48,7 +48,14 @@ export class ResponsesDialect implements Dialect {
     }
     if (frames === undefined) return;
     if (this.#held.length > 0) frames.push(...this.#held.splice(0));
-    frames.push({ raw: fillArguments(json) ? JSON.stringify(json) : raw, json });
+    const isFilled = fillArguments(json);
+    // Clients put arguments together from their deltas.
+    if (isFilled && json.type === 'response.function_call_arguments.done') {
+      const { item_id, output_index } = json;
+      const delta = { type: 'response.function_call_arguments.delta', item_id, output_index, delta: '{}' };
+      frames.push({ raw: JSON.stringify(delta), json: delta });
+    }
+    frames.push({ raw: isFilled ? JSON.stringify(json) : raw, json });
   }
 
   finish(): void {

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ChatOutcome, checkChat, checkChatStream, dataIn } from '../support/chat-check.ts';
+import { type PlaceName, type Places, placeNames, type Saying, startPlaces } from '../support/places.ts';
+import { postForChunks } from '../support/raw-chunks.ts';
+
+let places: Places;
+
+beforeAll(async () => {
+  places = await startPlaces();
+});
+
+afterAll(async () => {
+  await places.close();
+});
+
+const tool = (name: string) => ({
+  type: 'function',
+  function: {
+    name,
+    description: `Tells the ${name}.`,
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+});
+const says = (content: string) => ({ messages: [{ role: 'user', content }] });
+const tools = [tool('weather'), tool('clock')];
+
+interface Case {
+  name: string;
+  saying: Saying;
+  body: Record<string, unknown>;
+  outcome: Partial<Record<keyof ChatOutcome, unknown>>;
+  /** Where the provider's format cannot say it. */
+  not?: PlaceName[];
+}
+
+const some = expect.stringMatching(/./);
+const cases: Case[] = [
+  {
+    name: 'text',
+    saying: { text: 'Hello there, and good morning to you!' },
+    body: says('Say hello.'),
+    outcome: { content: some, finish: 'stop', calls: [] },
+  },
+  {
+    name: 'parallel tool calls',
+    saying: {
+      calls: [
+        { name: 'weather', input: { city: 'Oslo' } },
+        { name: 'clock', input: { city: 'Rome' } },
+      ],
+    },
+    body: { ...says('Use both tools, weather and clock, in parallel.'), tools },
+    outcome: {
+      content: '',
+      finish: 'tool_calls',
+      calls: [expect.objectContaining({ name: 'weather' }), expect.objectContaining({ name: 'clock' })],
+    },
+  },
+  {
+    name: 'a tool call without arguments',
+    saying: { calls: [{ name: 'now' }] },
+    body: { ...says('Use now.'), tools: [{ type: 'function', function: { name: 'now' } }] },
+    outcome: { finish: 'tool_calls', calls: [expect.objectContaining({ name: 'now', arguments: '{}' })] },
+  },
+  {
+    name: 'text before a tool call',
+    saying: { text: 'I shall look.', calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
+    body: { ...says('Use weather.'), tools },
+    outcome: { content: 'I shall look.', finish: 'tool_calls' },
+    not: ['simulator'],
+  },
+  {
+    name: 'reasoning and text',
+    saying: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
+    body: { ...says('Say hello.'), reasoning_effort: 'low' },
+    outcome: { content: some, reasoning: some, finish: 'stop' },
+  },
+  {
+    name: 'a refusal',
+    saying: { refusal: 'I would rather not.' },
+    body: says('Do something bad.'),
+    outcome: { refusal: some, finish: 'stop' },
+    not: ['anthropic', 'google'],
+  },
+  {
+    name: 'a refusal that ends the answer',
+    saying: { refusal: 'I would rather not.' },
+    body: says('Do something bad.'),
+    outcome: { finish: 'content_filter' },
+    not: ['simulator', 'openai', 'chat-only', 'responses-only'],
+  },
+  {
+    name: 'text that was cut at the limit',
+    saying: { text: 'It all began when the', finish: 'length' },
+    body: { ...says('Write 300 words.'), max_completion_tokens: 16 },
+    outcome: { content: some, finish: 'length' },
+  },
+  {
+    name: 'text that a filter stopped',
+    saying: { text: 'It all began when', finish: 'content_filter' },
+    body: says('Go on.'),
+    outcome: { content: some, finish: 'content_filter' },
+  },
+];
+
+async function stream(body: Record<string, unknown>) {
+  const { daemon } = places;
+  const answer = await postForChunks(`${daemon.url}/v1/chat/completions`, {
+    headers: { authorization: `Bearer ${daemon.key}` },
+    json: { ...body, stream: true },
+  });
+  expect(answer.status, answer.chunks.join('')).toBe(200);
+  return answer.chunks;
+}
+
+describe.each(placeNames)('an answer from %s', (place) => {
+  const possible = cases.filter(({ not }) => !not?.includes(place));
+
+  test.each(possible)('keeps to the format as a stream: $name', async ({ saying, body, outcome }) => {
+    for (const includesUsage of [true, false]) {
+      const model = places.say(place, saying);
+      const options = includesUsage ? { stream_options: { include_usage: true } } : {};
+      const chunks = await stream({ ...body, ...options, model });
+      expect(checkChatStream(chunks, { includesUsage })).toMatchObject(outcome);
+    }
+  });
+
+  test.each(possible)('keeps to the format as JSON: $name', async ({ saying, body, outcome }) => {
+    const model = places.say(place, saying);
+    const answer = await places.daemon.fetch('/v1/chat/completions', { json: { ...body, model } });
+    expect(answer.status).toBe(200);
+    expect(checkChat(await answer.json())).toMatchObject(outcome);
+  });
+
+  test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
+    const model = places.say(place, { text: 'It all began when the moon was new and', breaks });
+    const data = dataIn(await stream({ ...says('Go on.'), model })).map((each) => JSON.parse(each));
+    const last = data.pop();
+    expect(last.error).toMatchObject({ type: 'upstream_failed', code: 'upstream_failed', param: null });
+    expect(last.error.message).toEqual(some);
+    expect(data.length).toBeGreaterThan(0);
+    expect(data.every((chunk) => chunk.choices[0].finish_reason === null)).toBe(true);
+  });
+});

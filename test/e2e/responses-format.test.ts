@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type PlaceName, type Places, placeNames, type Saying, startPlaces } from '../support/places.ts';
+import { postForChunks } from '../support/raw-chunks.ts';
+import { checkResponse, checkResponsesStream } from '../support/responses-check.ts';
+
+let places: Places;
+
+beforeAll(async () => {
+  places = await startPlaces();
+});
+
+afterAll(async () => {
+  await places.close();
+});
+
+beforeEach(() => places.forget());
+
+const tool = (name: string) => ({
+  type: 'function',
+  name,
+  description: `Tells the ${name}.`,
+  parameters: {
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+    additionalProperties: false,
+  },
+  strict: true,
+});
+const tools = [tool('weather'), tool('clock')];
+const hello = { input: 'Say hello.' };
+const both = { input: 'Use both tools, weather and clock, in parallel.', tools };
+
+interface Case {
+  name: string;
+  saying: Saying;
+  body: Record<string, unknown>;
+  /** What the answer must hold: types of items, in order. */
+  items: string[];
+  status?: string;
+  reason?: string;
+  /** Where the provider's format cannot say it. */
+  not?: PlaceName[];
+}
+
+const cases: Case[] = [
+  {
+    name: 'text',
+    saying: { text: 'Hello there, and good morning to you!' },
+    body: hello,
+    items: ['message'],
+  },
+  {
+    name: 'a tool call',
+    saying: { calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
+    body: { ...both, input: 'Use the weather tool.', tool_choice: 'required' },
+    items: ['function_call'],
+  },
+  {
+    name: 'parallel tool calls',
+    saying: {
+      calls: [
+        { name: 'weather', input: { city: 'Oslo' } },
+        { name: 'clock', input: { city: 'Rome' } },
+      ],
+    },
+    body: both,
+    items: ['function_call', 'function_call'],
+  },
+  {
+    name: 'a tool call without arguments',
+    saying: { calls: [{ name: 'now' }] },
+    body: { input: 'Use now.', tools: [{ type: 'function', name: 'now', parameters: null, strict: null }] },
+    items: ['function_call'],
+  },
+  {
+    name: 'text before a tool call',
+    saying: { text: 'I shall look.', calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
+    body: both,
+    items: ['message', 'function_call'],
+    not: ['simulator'],
+  },
+  {
+    name: 'reasoning and text',
+    saying: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
+    body: { ...hello, reasoning: { effort: 'high', summary: 'auto' } },
+    items: ['reasoning', 'message'],
+  },
+  {
+    name: 'reasoning that is shown sealed',
+    saying: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
+    body: {
+      ...hello,
+      reasoning: { effort: 'low' },
+      include: ['reasoning.encrypted_content'],
+      store: false,
+    },
+    items: ['reasoning', 'message'],
+  },
+  {
+    name: 'structured output',
+    saying: { text: '{"answer":"yes"}' },
+    body: {
+      input: 'Is it?',
+      text: {
+        format: {
+          type: 'json_schema',
+          name: 'verdict',
+          schema: {
+            type: 'object',
+            properties: { answer: { type: 'string' } },
+            required: ['answer'],
+            additionalProperties: false,
+          },
+          strict: true,
+        },
+      },
+    },
+    items: ['message'],
+  },
+  {
+    name: 'a refusal',
+    saying: { refusal: 'I would rather not.' },
+    body: hello,
+    items: ['message'],
+    // Blocked prompts have an outcome of their own there.
+    not: ['google', 'anthropic'],
+  },
+  {
+    name: 'a refusal that ends the answer',
+    saying: { refusal: 'I would rather not.' },
+    body: hello,
+    items: ['message'],
+    status: 'incomplete',
+    reason: 'content_filter',
+    not: ['simulator', 'openai', 'chat-only', 'responses-only', 'google'],
+  },
+  {
+    name: 'a prompt that is blocked',
+    saying: { refusal: 'I would rather not.' },
+    body: hello,
+    items: [],
+    status: 'incomplete',
+    reason: 'content_filter',
+    not: ['simulator', 'openai', 'chat-only', 'responses-only', 'anthropic'],
+  },
+  {
+    name: 'text that a filter stopped',
+    saying: { text: 'It all began when', finish: 'content_filter' },
+    body: hello,
+    items: ['message'],
+    status: 'incomplete',
+    reason: 'content_filter',
+  },
+  {
+    name: 'text that was cut at the limit',
+    saying: { text: 'It all began when the', finish: 'length' },
+    body: { input: 'Write 300 words.', max_output_tokens: 16 },
+    items: ['message'],
+    status: 'incomplete',
+    reason: 'max_output_tokens',
+  },
+  {
+    name: 'a tool call that was cut at the limit',
+    saying: { calls: [{ name: 'weather', input: { city: 'Oslo' } }], finish: 'length' },
+    body: { ...both, input: 'Use weather.', max_output_tokens: 16 },
+    items: ['function_call'],
+    status: 'incomplete',
+    reason: 'max_output_tokens',
+    not: ['simulator'],
+  },
+];
+
+async function stream(body: Record<string, unknown>, headers: Record<string, string> = {}) {
+  const { daemon } = places;
+  const answer = await postForChunks(`${daemon.url}/v1/responses`, {
+    headers: { authorization: `Bearer ${daemon.key}`, ...headers },
+    json: { ...body, stream: true },
+  });
+  expect(answer.status, answer.chunks.join('')).toBe(200);
+  expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+  return answer;
+}
+
+describe.each(placeNames)('an answer from %s', (place) => {
+  const possible = cases.filter(({ not }) => !not?.includes(place));
+
+  test.each(possible)('keeps to the format as a stream: $name', async (each) => {
+    const model = places.say(place, each.saying);
+    const { chunks } = await stream({ ...each.body, model });
+    const response = checkResponsesStream(chunks);
+    expectOutcome(response, each);
+  });
+
+  test.each(possible)('keeps to the format as JSON: $name', async (each) => {
+    const model = places.say(place, each.saying);
+    const answer = await places.daemon.fetch('/v1/responses', { json: { ...each.body, model } });
+    expect(answer.status).toBe(200);
+    expectOutcome(checkResponse(await answer.json()), each);
+  });
+
+  test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
+    const model = places.say(place, { text: 'It all began when the moon was new and', breaks });
+    const { chunks } = await stream({ ...hello, model });
+    const response = checkResponsesStream(chunks);
+    expect(response.status).toBe('failed');
+    expect(response.error?.code).toBe('upstream_failed');
+    expect(response.output[0]).toMatchObject({ type: 'message', status: 'incomplete' });
+  });
+});
+
+function expectOutcome(
+  { status, incomplete_details, output, usage }: ReturnType<typeof checkResponse>,
+  { items, status: expected = 'completed', reason, body }: Case,
+): void {
+  expect({ status, reason: incomplete_details?.reason }).toEqual({ status: expected, reason });
+  // A reasoning item without a summary carries what a provider wants back: where it stands is that provider's matter.
+  const told = output.filter((item) => item.type !== 'reasoning' || item.summary.length > 0);
+  expect(told.map(({ type }) => type)).toEqual(items);
+  expect(usage?.input_tokens).toBeGreaterThan(0);
+  if (body.include) expect(output.some((item) => 'encrypted_content' in item)).toBe(true);
+}
+
+describe('events of the gateway itself', () => {
+  test.each([
+    ['the request asks for none', { service: { events: false } }, {}],
+    ['the client cannot take them', {}, { 'x-stainless-helper-method': 'stream' }],
+  ])('are left out when %s', async (_why, body, headers) => {
+    const { chunks } = await stream({ model: 'sim/assistant', ...hello, ...body }, headers);
+    checkResponsesStream(chunks);
+    expect(chunks.join('')).not.toContain('event: service:');
+  });
+
+  test('tell route and cost, with the request id of the answer', async () => {
+    const { chunks, headers } = await stream({ model: 'sim/assistant', ...hello });
+    const text = chunks.join('');
+    checkResponsesStream(chunks);
+    for (const name of ['service:route', 'service:cost']) {
+      const data = new RegExp(`event: ${name}\\ndata: (.*)`).exec(text)?.[1] ?? '{}';
+      expect(JSON.parse(data).request_id).toBe(headers['x-request-id']);
+    }
+  });
+});

@@ -1,0 +1,149 @@
+import { type FakeAnthropic, startFakeAnthropic } from './fake-anthropic.ts';
+import { type FakeGemini, startFakeGemini } from './fake-gemini.ts';
+import { type FakeAnswer, type FakeOpenAi, startFakeOpenAi } from './fake-openai.ts';
+import { type RunningDaemon, startDaemon } from './start-daemon.ts';
+
+/**
+ * Everywhere a call can be answered from: the simulator, and each provider format behind a real socket. The two
+ * `…-only` places force a translation between OpenAI's own two formats.
+ */
+export const placeNames = [
+  'simulator',
+  'openai',
+  'chat-only',
+  'responses-only',
+  'anthropic',
+  'google',
+] as const;
+export type PlaceName = (typeof placeNames)[number];
+
+/** What a model is to say next, whatever its provider's format. The simulator answers by its own rules. */
+export interface Saying {
+  reasoning?: string;
+  text?: string;
+  calls?: { name: string; input?: Record<string, unknown> }[];
+  refusal?: string;
+  /** Cut short by the limit of tokens, or by a filter. */
+  finish?: 'length' | 'content_filter';
+  /** Ends in the middle of the text: torn off, told as an error, or held open without a word. */
+  breaks?: 'cut' | 'error' | 'stall';
+}
+
+export interface Places {
+  daemon: RunningDaemon;
+  openai: FakeOpenAi;
+  anthropic: FakeAnthropic;
+  google: FakeGemini;
+  /** Scripts the next answer of a place; the model to ask there. */
+  say(place: PlaceName, ...sayings: Saying[]): string;
+  /** The body that a provider was last sent. */
+  lastBody(place: Exclude<PlaceName, 'simulator'>): Record<string, unknown>;
+  /** Forgets what was asked and scripted so far. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+export const keys = { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: 'sk-ant', GEMINI_API_KEY: 'AIza' };
+
+const models: Record<PlaceName, string> = {
+  simulator: 'sim/assistant',
+  openai: 'openai/gpt-5-mini',
+  'chat-only': 'chat-only/fake',
+  'responses-only': 'responses-only/gpt-5-fake',
+  anthropic: 'anthropic/claude-sonnet-4-5',
+  google: 'google/gemini-3.5-flash',
+};
+
+/** One daemon with all places. `more` is further text for its configuration. */
+export async function startPlaces(more = ''): Promise<Places> {
+  const [openai, anthropic, google] = await Promise.all([
+    startFakeOpenAi({ keys: [keys.OPENAI_API_KEY] }),
+    startFakeAnthropic({ keys: [keys.ANTHROPIC_API_KEY] }),
+    startFakeGemini({ keys: [keys.GEMINI_API_KEY] }),
+  ]);
+  const only = (wire: string) =>
+    `{name: ${wire}-only, base_url: "${openai.baseUrl}", key_env: OPENAI_API_KEY, models: ["*"], wire: ${wire}, prices: {input: "1", output: "2"}}`;
+  const config = `
+providers:
+  openai: {base_url: "${openai.baseUrl}"}
+  anthropic: {base_url: "${anthropic.baseUrl}"}
+  google: {base_url: "${google.baseUrl}"}
+upstreams: [${only('chat')}, ${only('responses')}]
+${more}`;
+  const daemon = await startDaemon({ config, env: keys });
+  return {
+    daemon,
+    openai,
+    anthropic,
+    google,
+    say(place, ...sayings) {
+      for (const saying of sayings) {
+        if (place === 'anthropic') anthropic.answer(anthropicAnswer(saying));
+        else if (place === 'google') google.answer(geminiAnswer(saying));
+        else if (place !== 'simulator') openai.script(({ path }) => openAiAnswer(saying, path));
+      }
+      return place === 'simulator' ? simulatorModel(sayings[0] ?? {}) : models[place];
+    },
+    lastBody(place) {
+      const fake = { anthropic, google }[place as string] ?? openai;
+      return fake.requests.at(-1)?.body ?? {};
+    },
+    forget() {
+      for (const { requests } of [openai, anthropic, google]) requests.length = 0;
+    },
+    close: async () => {
+      await daemon.stop();
+      await Promise.all([openai.close(), anthropic.close(), google.close()]);
+    },
+  };
+}
+
+/** The simulator has a model for each way to fail. */
+function simulatorModel({ refusal, finish, breaks }: Saying): string {
+  if (refusal !== undefined) return 'sim/refuses';
+  if (finish === 'content_filter') return 'sim/filtered';
+  if (breaks === 'stall') return 'sim/slow';
+  return breaks ? 'sim/broken' : models.simulator;
+}
+
+function openAiAnswer(saying: Saying, path: string): FakeAnswer {
+  const { calls, breaks, ...same } = saying;
+  const events = path.endsWith('/responses') ? 6 : 3;
+  return {
+    ...same,
+    ...(calls && { calls: calls.map(({ name, input }) => ({ name, arguments: input ?? '' })) }),
+    ...(breaks && { breakAfter: { events, by: breaks } }),
+  };
+}
+
+function anthropicAnswer(saying: Saying): Parameters<FakeAnthropic['answer']>[0] {
+  const { reasoning, text, calls = [], refusal, finish, breaks } = saying;
+  const by = { cut: 'reset', error: 'overloaded_error', stall: 'stall' } as const;
+  return {
+    blocks: [
+      ...(reasoning === undefined ? [] : [{ thinking: reasoning }]),
+      ...(text === undefined ? [] : [{ text }]),
+      ...calls.map(({ name, input }) => ({ tool: name, ...(input && { input }) })),
+    ],
+    ...(finish === 'length' && { stopReason: 'max_tokens' }),
+    ...(finish === 'content_filter' && { stopReason: 'refusal' }),
+    ...(refusal !== undefined && { stopReason: 'refusal', explanation: refusal }),
+    ...(breaks && { interrupt: { afterEvents: 5, by: by[breaks] } }),
+  };
+}
+
+function geminiAnswer(saying: Saying): Parameters<FakeGemini['answer']>[0] {
+  const { reasoning, text, calls = [], refusal, finish, breaks } = saying;
+  if (refusal !== undefined) return { blockReason: 'PROHIBITED_CONTENT' };
+  const by = { cut: 'reset', error: 'error', stall: 'stall' } as const;
+  return {
+    parts: [
+      ...(reasoning === undefined ? [] : [{ thought: reasoning }]),
+      ...(text === undefined ? [] : [{ text }]),
+      ...calls.map(({ name, input }) => ({ call: name, ...(input && { args: input }) })),
+    ],
+    ...(finish === 'length' && { finishReason: 'MAX_TOKENS' }),
+    ...(finish === 'content_filter' && { finishReason: 'SAFETY' }),
+    ...(breaks && { interrupt: { afterEvents: 2, by: by[breaks] } }),
+  };
+}
