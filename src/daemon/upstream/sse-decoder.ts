@@ -6,7 +6,7 @@ import { isObject } from './answer-bodies.ts';
 
 /** What the JSON objects of one streaming format mean. */
 export interface Dialect {
-  /** One object, with its text as it came. Adds to the batch; throws an UpstreamFailure for an error told in the stream. */
+  /** One object, and its text on one line. Adds to the batch; throws an UpstreamFailure for an error told in the stream. */
   take(json: Record<string, unknown>, raw: string, batch: Batch): void;
   /** At `[DONE]` or at the last byte. Throws an UpstreamFailure of kind `broken` when the answer is not whole. */
   finish(batch: Batch, at: 'done-mark' | 'last-byte'): void;
@@ -73,7 +73,9 @@ export class SseJsonDecoder implements Decoder {
     if (!isObject(json))
       throw new UpstreamFailure('broken', `${this.#name} sent an event that is not an object`);
     if (event === 'error' && json.error === undefined && json.type !== 'error') json = { error: json };
-    this.#dialect.take(json as Record<string, unknown>, data, batch);
+    // Data of several lines is joined by line ends, which must not get into a line that is written anew.
+    const raw = data.includes('\n') ? JSON.stringify(json) : data;
+    this.#dialect.take(json as Record<string, unknown>, raw, batch);
     if (this.#dialect.isComplete) this.isComplete = true;
   }
 

@@ -73,6 +73,19 @@ describe('text', () => {
     expect(frames).toHaveLength(4);
   });
 
+  test('frames are chunks on one line each, whatever the provider sends', () => {
+    const pretty = JSON.stringify(chunkOf({ content: 'a\r\nb\u2028' }), null, 2).replaceAll('\n', '\ndata: ');
+    const usage = { prompt_tokens: 1, completion_tokens: 1 };
+    const { frames, text } = decoded(pretty, { type: 'ping' }, stop, { usage }, '[DONE]');
+    expect(text).toBe('a\r\nb\u2028');
+    expect(frames.map(({ raw }) => JSON.parse(raw))).toEqual([
+      chunkOf({ content: 'a\r\nb\u2028' }),
+      stop,
+      { usage, choices: [] },
+    ]);
+    expect(frames.every(({ raw }) => !/[\r\n]/.test(raw))).toBe(true);
+  });
+
   test('from another format has no frames', () => {
     const decoder = adapter.decoder(callOf({ wire: 'responses' }));
     expect(decoder.push(sse(chunkOf({ content: 'a' }))).frames).toBeUndefined();

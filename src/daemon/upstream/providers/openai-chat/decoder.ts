@@ -43,6 +43,12 @@ export class ChatDialect implements Dialect {
     }
     const tokens = chatTokensIn(json);
     if (tokens !== undefined) batch.events.push({ type: 'usage', tokens });
+    if (!Array.isArray(choices)) {
+      // Clients check each line: what is no chunk is not passed on, and usage alone is made one.
+      if (tokens === undefined) return;
+      json.choices = [];
+      isChanged = true;
+    }
     batch.frames?.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
   }
 
