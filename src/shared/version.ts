@@ -5,4 +5,4 @@ export const version = '0.1.0';
 export const apiVersion = '1.0.0-beta';
 
 /** Sent with every answer of the daemon, so that a command of another version can say so. */
-export const versionHeader = 'x-gateway-version';
+export const versionHeader = 'x-service-version';

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError, type ErrorCode } from '../../shared/errors.ts';
+import { versionHeader } from '../../shared/version.ts';
 import { errorAnswer } from './error-reply.ts';
 
 interface ConnectionFailure extends Error {
@@ -33,7 +34,7 @@ export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
       `x-request-id: ${requestId}`,
-      `x-service-version: ${version}`,
+      `${versionHeader}: ${version}`,
       `content-length: ${Buffer.byteLength(body)}`,
       `date: ${new Date().toUTCString()}`,
       'connection: close',

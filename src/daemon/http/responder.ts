@@ -1,5 +1,6 @@
 import { answerableCodes } from '../../shared/contract/openapi.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../handler.ts';
 import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
 import { cutWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
@@ -134,7 +135,7 @@ export class Responder {
 
   #headers(call: ServerCall, headers: Record<string, string>): Record<string, string> {
     headers['x-request-id'] = call.requestId;
-    headers['x-service-version'] = this.#options.version;
+    headers[versionHeader] = this.#options.version;
     if (call.corsOrigin !== undefined) {
       headers['access-control-allow-origin'] = call.corsOrigin;
       headers['access-control-expose-headers'] = '*';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { modelCallBodyLimit, modelCallErrors } from './responses.ts';
+import { modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './responses.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 
 /** The chat-completions format. Source: the types of the OpenAI SDK. Objects stay open. */
@@ -126,5 +126,6 @@ export const createChatCompletion = endpoint({
   bodyLimit: modelCallBodyLimit,
   result: ChatCompletion,
   stream: { event: ChatCompletionChunk, done: true, always: false },
+  responseHeaders: modelCallHeaders,
   errors: modelCallErrors,
 });

@@ -197,6 +197,7 @@ export const createResponse = endpoint({
   bodyLimit: modelCallBodyLimit,
   result: ResponseResource,
   stream: { event: ResponseEvent, done: true, always: false },
+  responseHeaders: modelCallHeaders,
   errors: [...modelCallErrors, 'previous_response_not_found'],
 });
 
