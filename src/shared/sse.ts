@@ -26,6 +26,7 @@ export class SseTooLong extends Error {
 export function sseReader() {
   const decoder = new TextDecoder('utf-8');
   let rest = '';
+  let endsInCr = false;
   let event = '';
   let id: string | undefined;
   let data: string | undefined;
@@ -59,10 +60,14 @@ export function sseReader() {
   return {
     push(bytes: Uint8Array): SseEvent[] {
       const events: SseEvent[] = [];
-      const text =
-        rest === ''
-          ? decoder.decode(bytes, { stream: true })
-          : rest + decoder.decode(bytes, { stream: true });
+      const fresh = decoder.decode(bytes, { stream: true });
+      // A long line grows piece by piece: searching all of it again for each piece would be quadratic.
+      if (rest !== '' && !endsInCr && !fresh.includes('\n') && !fresh.includes('\r')) {
+        rest += fresh;
+        if (rest.length > sseEventCharsMax) throw new SseTooLong();
+        return events;
+      }
+      const text = rest === '' ? fresh : rest + fresh;
       let start = 0;
       // Looked for once: a search a line for what is hardly ever there would make long reads quadratic.
       const anyCr = text.includes('\r');
@@ -75,6 +80,7 @@ export function sseReader() {
         start = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
       }
       rest = text.slice(start);
+      endsInCr = rest.endsWith('\r');
       if (rest.length > sseEventCharsMax) throw new SseTooLong();
       return events;
     },
