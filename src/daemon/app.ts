@@ -3,11 +3,11 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { aboutHandlers } from './features/about/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
-import { eventFeed, eventHandlers } from './features/events/index.ts';
+import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
 import { createSealer, inferenceHandlers } from './features/inference/index.ts';
 import { authenticator, keyHandlers, keys as makeKeys, sha256 } from './features/keys/index.ts';
 import { createAdmission, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
-import { createRouter, Health } from './features/routing/index.ts';
+import { type Bench, createRouter, Health } from './features/routing/index.ts';
 import { bootstrap, workspaces as makeWorkspaces } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import type { Provider } from './providers.ts';
@@ -74,7 +74,10 @@ function createFeatures(needs: AppNeeds) {
   const descriptions = needs.providers.map((provider) => provider.description);
   const events = eventFeed({ store: storage.events, world });
   const live = new LiveSpeed(world);
-  const health = new Health(world);
+  const hostWorkspace = { id: undefined as string | undefined };
+  const health = new Health(world, {
+    onBench: (bench) => tellBenched(events, hostWorkspace.id, bench, now()),
+  });
   const catalog = new Catalog({ world, providers: descriptions, aliases: needs.aliases });
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
@@ -108,7 +111,11 @@ function createFeatures(needs: AppNeeds) {
   const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now };
   return {
     authentication,
-    bootstrap: (files: Parameters<typeof bootstrap>[1]) => bootstrap(first, files),
+    async bootstrap(files: Parameters<typeof bootstrap>[1]) {
+      const made = await bootstrap(first, files);
+      hostWorkspace.id = made.workspaceId;
+      return made;
+    },
     catalog,
     events,
     health,
@@ -124,6 +131,14 @@ function createFeatures(needs: AppNeeds) {
 }
 
 type Features = ReturnType<typeof createFeatures>;
+
+/** Whoever runs the daemon hears that a provider is left out for a while. */
+function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: Bench, at: number): void {
+  if (workspaceId === undefined) return;
+  const { provider, providerModel: model = null, reason, retryAfterMs } = bench;
+  const data = { provider, model, reason, retry_after_ms: Math.round(retryAfterMs) };
+  void events.record({ type: 'provider.benched', workspaceId, at, data });
+}
 
 /** Every endpoint of the daemon. */
 function handlersOf(needs: AppNeeds, features: Features): Handler[] {
