@@ -37,7 +37,7 @@ describe('servers of this machine', () => {
     ['a web page', wholeAnswer('<html>', { headers: ['content-type: text/html'] })],
     ['another API', wholeAnswer('{"ok":true}')],
     ['a refusal', wholeAnswer('{}', { status: '401 Unauthorized' })],
-    ['a gateway', wholeAnswer('{"data":[]}', { headers: ['x-service-version: 0.1.0'] })],
+    ['a gateway', wholeAnswer('{"data":[]}', { headers: [`${versionHeader}: 0.1.0`] })],
   ])('%s is none', async (_case, text) => {
     const places = [{ name: 'vllm' as const, port: await answering(text) }];
     expect(await findLocalServers(network().send, { timeoutMs: 1_000, places })).toEqual([]);
