@@ -1,0 +1,22 @@
+import type { Connection } from './connection.ts';
+import { eventsCommands } from './events-commands.ts';
+import { keysCommands } from './keys-commands.ts';
+import type { meteringCommands } from './metering-commands.ts';
+import { drizzle } from './orm.ts';
+import { responsesCommands } from './responses-commands.ts';
+import type { Totals } from './totals.ts';
+import { workspacesCommands } from './workspaces-commands.ts';
+
+/** Every write that is not part of a model call; loaded when the first one comes, as drizzle takes its time to load. */
+export function otherCommands(database: Connection, totals: Totals) {
+  const orm = drizzle(database);
+  return {
+    ...keysCommands(orm),
+    ...workspacesCommands(orm),
+    ...responsesCommands(orm),
+    ...eventsCommands(database, orm, totals),
+  };
+}
+
+/** All writes by name; what they take is plain data, what they return is told after COMMIT. */
+export type WriteCommands = ReturnType<typeof meteringCommands> & ReturnType<typeof otherCommands>;

@@ -1,0 +1,43 @@
+import Database from 'better-sqlite3';
+
+/** Another daemon works in this data folder. */
+export class DataFolderInUse extends Error {
+  constructor(folder: string) {
+    super(`Another daemon is using the data folder ${folder}. Stop it first, or choose another folder.`);
+    this.name = 'DataFolderInUse';
+  }
+}
+
+/** The database was written by a newer version of the program. */
+export class DataIsNewer extends Error {
+  constructor(file: string, versions: { found: number; known: number }) {
+    super(
+      `${file} has schema version ${versions.found}; this program knows ${versions.known}. ` +
+        'Start the newer program again, or restore a backup made before it ran.',
+    );
+    this.name = 'DataIsNewer';
+  }
+}
+
+/** The database cannot be used as it is. Nothing was changed; the process should end with the code for repairs. */
+export class DataNeedsRepair extends Error {
+  constructor(file: string, problem: string, options?: { cause?: unknown }) {
+    super(
+      `${file} needs repair: ${problem}. Nothing was changed. ` +
+        'Keep a copy of the whole folder, then restore the newest backup or recover with `sqlite3 FILE .recover`.',
+      options,
+    );
+    this.name = 'DataNeedsRepair';
+  }
+}
+
+/** SQLite's own name of a failure, like `SQLITE_IOERR_FSYNC`; undefined for any other error. */
+export function sqliteCode(error: unknown): string | undefined {
+  return error instanceof Database.SqliteError ? error.code : undefined;
+}
+
+/** Whether SQLite says that the file is damaged or no database at all. */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error) ?? '';
+  return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
+}

@@ -1,0 +1,107 @@
+import { utcDay } from '../../../shared/time.ts';
+import type { ServedDay, UsageFilter, UsageGroup } from '../../features/metering/metering-store.ts';
+import type { Connection } from './connection.ts';
+import { addUp, problemsOf } from './sums.ts';
+
+/** Reads that look at many rows: they run in the reader's thread, each in a snapshot of its own. */
+export function longReads(database: Connection) {
+  return {
+    served: (): ServedDay[] => served(database),
+    summarize: (filter: UsageFilter): UsageGroup[] => summarize(database, filter),
+    sums: () => addUp(database),
+    check: (): string[] => check(database),
+  };
+}
+
+export type LongReads = ReturnType<typeof longReads>;
+
+function served(database: Connection): ServedDay[] {
+  type Row = Omit<ServedDay, 'ownKey'> & { ownKey: number };
+  return database
+    .prepare<[], Row>(
+      `SELECT day, caller, own_key AS ownKey, tier, requests, input_tokens AS inputTokens,
+         output_tokens AS outputTokens
+       FROM served_days ORDER BY day, caller, own_key, tier`,
+    )
+    .all()
+    .map((row) => ({ ...row, ownKey: row.ownKey === 1 }));
+}
+
+const groupColumns = { day: 'completed_at / 86400000', model: 'model', key: 'key_id' } as const;
+
+interface Sums {
+  name: string | number | null;
+  requests: number;
+  unpriced: number;
+  input: number;
+  cachedInput: number;
+  cacheWrite: number;
+  output: number;
+  reasoning: number;
+  provider: number;
+  margin: number;
+  charged: number;
+}
+
+function summarize(database: Connection, filter: UsageFilter): UsageGroup[] {
+  const { groupBy, keyId, model, ...bounds } = filter;
+  const rows = database
+    .prepare<[object], Sums>(
+      `SELECT ${groupColumns[groupBy]} AS name, count(*) AS requests, count(*) - count(cost_provider) AS unpriced,
+         sum(input) AS input, sum(cached_input) AS cachedInput, sum(cache_write) AS cacheWrite,
+         sum(output) AS output, sum(reasoning) AS reasoning, coalesce(sum(cost_provider), 0) AS provider,
+         coalesce(sum(cost_margin), 0) AS margin, sum(charged) AS charged
+       FROM usage
+       WHERE workspace_id = @workspaceId AND completed_at >= @since AND completed_at < @until
+         ${keyId === undefined ? '' : 'AND key_id = @keyId'} ${model === undefined ? '' : 'AND model = @model'}
+       GROUP BY name ORDER BY name IS NULL, name`,
+    )
+    .all({ ...bounds, keyId, model });
+  return rows.map(({ name, requests, unpriced, provider, margin, charged, ...tokens }) => ({
+    group: typeof name === 'number' ? utcDay(name * 86_400_000) : name,
+    requests,
+    unpriced,
+    tokens,
+    cost: { provider, margin, total: provider + margin },
+    charged,
+  }));
+}
+
+/** Everything that can be told from the file itself, as sentences; empty when all is well. */
+function check(database: Connection): string[] {
+  const pages = database.pragma('quick_check(20)', { simple: false }) as { quick_check: string }[];
+  const problems = pages.map((row) => row.quick_check).filter((text) => text !== 'ok');
+  // SQLite has no checksums: a bit that flipped in an amount passes its own check, and only the sums tell.
+  const broken = database.pragma('foreign_key_check') as { table: string }[];
+  for (const table of new Set(broken.map((row) => row.table)))
+    problems.push(`rows of ${table} refer to nothing`);
+  problems.push(...problemsOf(addUp(database)));
+  // The quick check leaves out the CHECKs of tables WITHOUT ROWID.
+  if (countNegativeHolds(database) > 0) problems.push('a hold has a negative amount');
+  for (const keyId of wrongSpends(database))
+    problems.push(`the spending of ${keyId} is not the sum of its calls`);
+  return problems;
+}
+
+function countNegativeHolds(database: Connection): number {
+  return (
+    database
+      .prepare<[], number>(
+        'SELECT count(*) FROM holds WHERE min(amount, prompt_cost, coalesce(progress_cost, 0)) < 0',
+      )
+      .pluck()
+      .get() ?? 0
+  );
+}
+
+function wrongSpends(database: Connection): string[] {
+  return database
+    .prepare<[], string>(
+      `SELECT key_id FROM (
+         SELECT key_id, charged AS amount FROM usage WHERE key_id IS NOT NULL
+         UNION ALL SELECT key_id, -amount FROM key_spend
+       ) GROUP BY key_id HAVING sum(amount) <> 0 LIMIT 20`,
+    )
+    .pluck()
+    .all();
+}

@@ -1,0 +1,67 @@
+import type { Connection } from './connection.ts';
+import { writeMeta } from './meta.ts';
+import type { HoldRow, ProgressRow, SettlementRow } from './metering-rows.ts';
+import type { Totals } from './totals.ts';
+
+/** The writes of a model call: prepared once and bound by position, as they run ten thousand times a second. */
+export function meteringCommands(database: Connection, totals: Totals) {
+  const statements = {
+    hold: database.prepare(
+      `INSERT INTO holds (request_id, workspace_id, key_id, endpoint, model, streamed, own_key, amount,
+         prompt_input, prompt_cached_input, prompt_cache_write, prompt_output, prompt_reasoning, prompt_cost,
+         created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    progress: database.prepare(
+      `UPDATE holds SET progress_input = ?, progress_cached_input = ?, progress_cache_write = ?,
+         progress_output = ?, progress_reasoning = ?, progress_cost = ?, provider = ?
+       WHERE request_id = ?`,
+    ),
+    release: database.prepare('DELETE FROM holds WHERE request_id = ?'),
+    usage: database.prepare(
+      `INSERT INTO usage (request_id, response_id, workspace_id, key_id, endpoint, model, provider, streamed, own_key,
+         status, error_code, input, cached_input, cache_write, output, reasoning, tokens_reported, cost_provider,
+         cost_margin, charged, attempts, ttft_ms, total_ms, created_at, completed_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    entry: database.prepare(
+      'INSERT INTO entries (request_id, kind, debit, credit, amount, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    event: database.prepare(
+      'INSERT INTO events (sequence, type, workspace_id, at, data) VALUES (?, ?, ?, ?, ?)',
+    ),
+  };
+
+  const settle = ([usage, entries, tally, event]: SettlementRow): number => {
+    const requestId = usage[0];
+    const completedAt = usage[24];
+    statements.usage.run(usage);
+    for (const [kind, debit, credit, amount] of entries) {
+      statements.entry.run(requestId, kind, debit, credit, amount, completedAt);
+    }
+    const sequence = totals.sequence + 1;
+    statements.event.run(sequence, event[0], event[1], event[2], event[3]);
+    // From here on nothing can fail: what follows must not be undone when this operation alone is.
+    totals.eventWritten(sequence);
+    for (const entry of entries) totals.move(entry[1], entry[2], entry[3]);
+    totals.count(tally);
+    return sequence;
+  };
+
+  return {
+    'metering.hold': (row: HoldRow): void => {
+      statements.hold.run(row);
+    },
+    'metering.progress': (row: ProgressRow): void => {
+      statements.progress.run(row);
+    },
+    'metering.settle': (row: SettlementRow): number => {
+      statements.release.run(row[0][0]);
+      return settle(row);
+    },
+    /** Settles a call whose hold was never written, because both came to the same batch. */
+    'metering.settleAtOnce': settle,
+    /** Shows whether writing works again after the disk was full. */
+    'engine.touch': (lastSeen: number): void => writeMeta(database, 'last_seen', lastSeen),
+  };
+}

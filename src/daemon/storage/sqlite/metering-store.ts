@@ -1,0 +1,106 @@
+import { utcDay } from '../../../shared/time.ts';
+import type {
+  Attempt,
+  LeftHold,
+  MeteringStore,
+  Spend,
+  UsageRecord,
+} from '../../features/metering/metering-store.ts';
+import type { Connection } from './connection.ts';
+import { holdRow, progressRow, settlementRow } from './metering-rows.ts';
+import { eq, lt, type Orm } from './orm.ts';
+import type { Reader } from './reader.ts';
+import { holds, usage } from './schema/metering.ts';
+import type { Writer } from './writer.ts';
+
+interface Sources {
+  database: Connection;
+  orm: Orm;
+  writer: Writer;
+  reader: Reader;
+}
+
+/** Holds, settlements and sums. A settlement whose hold has not left for the disk yet takes its place. */
+export function meteringStore({ database, orm, writer, reader }: Sources): MeteringStore {
+  const spend = database.prepare<[{ keyId: string; day: string; month: string }], Spend>(
+    `SELECT coalesce(sum(amount), 0) AS total,
+       coalesce(sum(amount) FILTER (WHERE day = @day), 0) AS day,
+       coalesce(sum(amount) FILTER (WHERE substr(day, 1, 7) = @month), 0) AS month
+     FROM key_spend WHERE key_id = @keyId`,
+  );
+
+  return {
+    hold: (record) => writer.write('metering.hold', holdRow(record), { replaceableAs: record.requestId }),
+    progress: (progress) => writer.write('metering.progress', progressRow(progress)),
+    settle: (settlement) => {
+      const row = settlementRow(settlement);
+      const together = writer.replace(settlement.usage.requestId, 'metering.settleAtOnce', row);
+      return together ?? writer.write('metering.settle', row);
+    },
+    usage: async (requestId) => {
+      const row = orm.select().from(usage).where(eq(usage.requestId, requestId)).get();
+      return row && usageRecord(row);
+    },
+    spendOfKey: async (keyId, at) => {
+      const day = utcDay(at);
+      return spend.get({ keyId, day, month: day.slice(0, 7) }) ?? { total: 0, day: 0, month: 0 };
+    },
+    served: () => reader.ask('served'),
+    summarize: (filter) => reader.ask('summarize', filter),
+    leftHolds: async (before) =>
+      orm
+        .select()
+        .from(holds)
+        .where(lt(holds.createdAt, before))
+        .orderBy(holds.createdAt)
+        .all()
+        .map(leftHold),
+    checkSums: () => reader.ask('sums'),
+  };
+}
+
+function usageRecord(row: typeof usage.$inferSelect): UsageRecord {
+  const { input, cachedInput, cacheWrite, output, reasoning, costProvider, costMargin, attempts, ...same } =
+    row;
+  return {
+    ...same,
+    tokens: { input, cachedInput, cacheWrite, output, reasoning },
+    cost:
+      costProvider === null || costMargin === null
+        ? null
+        : { provider: costProvider, margin: costMargin, total: costProvider + costMargin },
+    attempts: JSON.parse(attempts) as Attempt[],
+  };
+}
+
+function leftHold(row: typeof holds.$inferSelect): LeftHold {
+  const {
+    progressInput,
+    progressCachedInput,
+    progressCacheWrite,
+    progressOutput,
+    progressReasoning,
+    ...rest
+  } = row;
+  const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...same } = rest;
+  return {
+    ...same,
+    promptEstimate: {
+      input: promptInput,
+      cachedInput: promptCachedInput,
+      cacheWrite: promptCacheWrite,
+      output: promptOutput,
+      reasoning: promptReasoning,
+    },
+    progressTokens:
+      progressInput === null
+        ? null
+        : {
+            input: progressInput,
+            cachedInput: progressCachedInput ?? 0,
+            cacheWrite: progressCacheWrite ?? 0,
+            output: progressOutput ?? 0,
+            reasoning: progressReasoning ?? 0,
+          },
+  };
+}

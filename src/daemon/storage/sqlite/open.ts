@@ -1,0 +1,112 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import type { Storage } from '../storage.ts';
+import { type Connection, openForReading } from './connection.ts';
+import { watchDisk } from './disk-watch.ts';
+import { eventsStore } from './events-store.ts';
+import { keysStore } from './keys-store.ts';
+import { type FolderLock, lockFolder } from './lock.ts';
+import type { StorageLog } from './log.ts';
+import { meteringStore } from './metering-store.ts';
+import { migrations } from './migrations/index.ts';
+import { drizzle } from './orm.ts';
+import { prepareDatabase } from './prepare.ts';
+import { Reader } from './reader.ts';
+import { responsesStore } from './responses-store.ts';
+import { startThread } from './thread.ts';
+import { workspacesStore } from './workspaces-store.ts';
+import { Writer } from './writer.ts';
+
+export interface SqliteOptions {
+  /** The data folder; it is made if it is missing. */
+  folder: string;
+  /** Wall clock, milliseconds since 1970. */
+  now: () => number;
+  log: StorageLog;
+  /** With less free space than this `state()` is not writable; 64 MiB unless told. */
+  freeBytesMin?: number;
+  /** Starts another writer's thread, for tests that make it fail. */
+  startWriter?: () => Worker;
+}
+
+/**
+ * Opens `gateway.db` in the folder for this process alone, making or migrating it as needed.
+ * Rejects with `DataFolderInUse`, `DataIsNewer` or `DataNeedsRepair`; the file is then as it was.
+ */
+export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
+  const { folder, now, log, freeBytesMin = 64 * 1024 * 1024 } = options;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
+    log.warn({ folder }, 'other users of this machine can look into the data folder; chmod 700 closes it');
+  }
+  const file = join(folder, 'gateway.db');
+  const lock = lockFolder(folder);
+  // The thread loads while this one prepares the database.
+  const worker = options.startWriter?.() ?? startThread('writer-worker');
+  const writer = new Writer({ now, log, worker });
+  try {
+    prepareDatabase({ file, now, log, migrations });
+    await writer.open(file);
+    const database = openForReading(file);
+    return assemble({
+      database,
+      writer,
+      reader: new Reader(file),
+      lock,
+      disk: watchDisk({ folder, freeBytesMin, log }),
+      log,
+    });
+  } catch (error) {
+    writer.refuse('the database could not be opened');
+    await writer.close();
+    lock.release();
+    throw error;
+  }
+}
+
+interface Parts {
+  database: Connection;
+  writer: Writer;
+  reader: Reader;
+  lock: FolderLock;
+  disk: ReturnType<typeof watchDisk>;
+  log: StorageLog;
+}
+
+function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage {
+  const orm = drizzle(database);
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    disk.stop();
+    await reader.close();
+    database.close();
+    // The writer is the last to close, so that it can empty the write-ahead log.
+    await writer.close();
+    lock.release();
+  };
+  return {
+    keys: keysStore(orm, writer),
+    workspaces: workspacesStore(orm, writer),
+    metering: meteringStore({ database, orm, writer, reader }),
+    responses: responsesStore(orm, writer),
+    events: eventsStore(database, orm, writer),
+    state: () => {
+      const reason = writer.trouble ?? (disk.isLow() ? 'the disk is almost full' : undefined);
+      return { writable: reason === undefined, reason };
+    },
+    onFatal: (listener) => writer.onFatal(listener),
+    check: async () => {
+      const problems = await reader.ask('check');
+      if (problems.length > 0) {
+        log.error({ problems }, 'the database failed its check');
+        writer.refuse('the database failed its check');
+      }
+      return { ok: problems.length === 0, problems };
+    },
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isoTime } from '../../../shared/time.ts';
+import { type Connection, openForWriting } from './connection.ts';
+import { checkHeader, createIfMissing, syncPath } from './create.ts';
+import { DataNeedsRepair, isDamage } from './errors.ts';
+import type { StorageLog } from './log.ts';
+import { readMeta, writeMeta } from './meta.ts';
+import { type Migration, migrate, needsMigration, schemaVersion } from './migrate.ts';
+import { addUp, balancesTotal, problemsOf } from './sums.ts';
+
+interface Preparation {
+  file: string;
+  /** Wall clock, milliseconds since 1970. */
+  now: () => number;
+  log: StorageLog;
+  migrations: readonly Migration[];
+}
+
+/**
+ * All that happens to the database before anyone writes: it is made or migrated, its sums are checked, and it is
+ * marked as open. Throws `DataIsNewer` or `DataNeedsRepair` and then leaves the file as it was.
+ */
+export function prepareDatabase(preparation: Preparation): void {
+  const { file, migrations } = preparation;
+  createIfMissing(file, migrations);
+  checkHeader(file);
+  chmodSync(file, 0o600);
+  let database: Connection | undefined;
+  try {
+    database = openForWriting(file);
+    if (needsMigration(database, migrations)) migrateWithBackup(database, preparation);
+    checkSums(database);
+    markOpen(database, preparation);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw new DataNeedsRepair(file, (error as Error).message, { cause: error });
+  } finally {
+    database?.close();
+  }
+}
+
+function migrateWithBackup(database: Connection, { file, now, log, migrations }: Preparation): void {
+  const version = schemaVersion(database);
+  const folder = join(dirname(file), 'backups');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const stamp = isoTime(now()).replaceAll(':', '-');
+  const copy = join(folder, `${basename(file, '.db')}-v${version}-${stamp}.db`);
+  // Unlike copying the file, this takes along what is still in the write-ahead log.
+  database.prepare('VACUUM INTO ?').run(copy);
+  chmodSync(copy, 0o600);
+  syncPath(copy);
+  syncPath(folder);
+  log.info({ from: version, to: migrations.at(-1)?.version, backup: copy }, 'migrating the database');
+  migrate(database, migrations);
+}
+
+/** After an orderly end the stored balances are enough; otherwise every entry is added up before anything is written. */
+function checkSums(database: Connection): void {
+  const wasClosed = readMeta(database, 'clean_shutdown') === 1;
+  const sums = wasClosed ? { wrong: [], total: balancesTotal(database) } : addUp(database);
+  const problems = problemsOf(sums);
+  if (problems.length > 0) throw new DataNeedsRepair(database.name, problems.join('; '));
+}
+
+function markOpen(database: Connection, { now, log }: Preparation): void {
+  const at = now();
+  const lastSeen = readMeta(database, 'last_seen') ?? 0;
+  if (at < lastSeen - 5000)
+    log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the clock went back');
+  database.transaction(() => {
+    writeMeta(database, 'clean_shutdown', 0);
+    writeMeta(database, 'last_seen', Math.max(at, lastSeen));
+  })();
+}

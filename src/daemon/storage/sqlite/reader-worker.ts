@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { openForReading } from './connection.ts';
+import { longReads } from './long-reads.ts';
+import type { FromReader, ToReader } from './reader.ts';
+
+if (parentPort) {
+  const port = parentPort;
+  const reads: Record<string, (data: never) => unknown> = longReads(
+    openForReading((workerData as { file: string }).file),
+  );
+  port.on('message', ({ id, name, data }: ToReader) => {
+    let answer: FromReader;
+    try {
+      answer = { id, result: reads[name]?.(data as never) };
+    } catch (error) {
+      answer = { id, problem: error instanceof Error ? error.message : String(error) };
+    }
+    port.postMessage(answer);
+  });
+}

@@ -1,0 +1,81 @@
+import type { Worker } from 'node:worker_threads';
+import { ApiError } from '../../../shared/errors.ts';
+import type { LongReads } from './long-reads.ts';
+import { startThread } from './thread.ts';
+
+export interface ToReader {
+  id: number;
+  name: string;
+  data: unknown;
+}
+
+export type FromReader = { id: number; result: unknown } | { id: number; problem: string };
+
+interface Question {
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+/** After this long without a question the thread ends, and its memory is free. */
+const idleMs = 30_000;
+
+/** The main thread's side of the reader: a thread for long reads, started by the first and ended when idle. */
+export class Reader {
+  readonly #file: string;
+  readonly #questions = new Map<number, Question>();
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #lastId = 0;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  ask<N extends keyof LongReads>(
+    name: N,
+    ...data: Parameters<LongReads[N]>
+  ): Promise<ReturnType<LongReads[N]>> {
+    clearTimeout(this.#idle);
+    this.#worker ??= this.#start();
+    this.#lastId += 1;
+    const question: ToReader = { id: this.#lastId, name, data: data[0] };
+    this.#worker.postMessage(question);
+    return new Promise((resolve, reject) => {
+      this.#questions.set(question.id, { resolve: resolve as Question['resolve'], reject });
+    });
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#giveUp(new Error('the storage was closed'));
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = startThread('reader-worker', { file: this.#file });
+    const ended = (error: Error) => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      this.#giveUp(error);
+    };
+    worker.on('message', (answer: FromReader) => this.#hear(answer));
+    worker.on('error', ended);
+    worker.on('exit', () => ended(new Error('the thread that reads the database ended')));
+    return worker;
+  }
+
+  #hear(answer: FromReader): void {
+    const question = this.#questions.get(answer.id);
+    this.#questions.delete(answer.id);
+    if ('problem' in answer) question?.reject(new Error(`a long read failed: ${answer.problem}`));
+    else question?.resolve(answer.result);
+    if (this.#questions.size === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
+  }
+
+  #giveUp(cause: Error): void {
+    for (const { reject } of this.#questions.values()) reject(new ApiError('unavailable', { cause }));
+    this.#questions.clear();
+  }
+}

@@ -1,0 +1,17 @@
+import type { ScopeName } from '../../../../shared/contract/endpoint.ts';
+import { integer, sqliteTable, text } from '../orm.ts';
+
+/** Columns of a `KeyRecord`, name for name. */
+export const keys = sqliteTable('keys', {
+  id: text('id').primaryKey(),
+  workspaceId: text('workspace_id').notNull(),
+  ownerId: text('owner_id').notNull(),
+  parentId: text('parent_id'),
+  name: text('name').notNull(),
+  digest: text('digest').notNull(),
+  hint: text('hint').notNull(),
+  scopes: text('scopes', { mode: 'json' }).$type<ScopeName[]>().notNull(),
+  createdAt: integer('created_at').notNull(),
+  lastUsedAt: integer('last_used_at'),
+  revokedAt: integer('revoked_at'),
+});

@@ -1,0 +1,38 @@
+import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
+import { integer, primaryKey, sqliteTable, text } from '../orm.ts';
+
+/** `number` is the row's own integer key: SQLite deals it out, and the site API shows it. */
+export const users = sqliteTable('users', {
+  number: integer('number').primaryKey(),
+  id: text('id').notNull(),
+  handle: text('handle').notNull(),
+  name: text('name').notNull(),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const workspaces = sqliteTable('workspaces', {
+  id: text('id').primaryKey(),
+  slug: text('slug').notNull(),
+  name: text('name').notNull(),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const members = sqliteTable(
+  'members',
+  {
+    userId: text('user_id').notNull(),
+    workspaceId: text('workspace_id').notNull(),
+    role: text('role').$type<WorkspaceRole>().notNull(),
+    joinedAt: integer('joined_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.workspaceId] })],
+);
+
+export const logins = sqliteTable('logins', {
+  id: text('id').primaryKey(),
+  userId: text('user_id').notNull(),
+  digest: text('digest').notNull(),
+  name: text('name').notNull(),
+  createdAt: integer('created_at').notNull(),
+  revokedAt: integer('revoked_at'),
+});

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { afterEach, expect, test } from 'vitest';
+import type { Storage } from '../../../../src/daemon/storage/storage.ts';
+import { aHold, aResponse, aSettlement, morning } from '../../../storage/records.ts';
+import { openTemporarily, recordingLog, temporaryFolder } from './temporary.ts';
+
+const { open, cleanUp } = openTemporarily();
+afterEach(cleanUp);
+
+const fatal = (storage: Storage) => new Promise<Error>((resolve) => storage.onFatal(resolve));
+
+test('the death of the writer rejects what waits and is told', async () => {
+  let worker: Worker | undefined;
+  const storage = await open({
+    startWriter: () => {
+      worker = new Worker(new URL('../../../../src/daemon/storage/sqlite/writer-worker.ts', import.meta.url));
+      return worker;
+    },
+  });
+  await storage.metering.hold(aHold('req_1'));
+  const told = fatal(storage);
+  const waiting = storage.metering.hold(aHold('req_2'));
+  await worker?.terminate();
+
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+  expect((await told).message).toContain('ended');
+  expect((await fatal(storage)).message).toContain('ended');
+  expect(storage.state()).toEqual({ writable: false, reason: 'the database failed' });
+  await expect(storage.metering.hold(aHold('req_3'))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await storage.metering.leftHolds(morning + 1)).toHaveLength(1);
+});
+
+test('a full disk refuses writes, keeps reading, and writing works again once there is room', async () => {
+  const log = recordingLog();
+  const storage = await open({
+    log,
+    startWriter: () => new Worker(new URL('./small-disk-worker.ts', import.meta.url)),
+  });
+  await storage.metering.settle(aSettlement('req_1'));
+  const large = (id: string) => aResponse(id, { body: 'x'.repeat(30_000) });
+  await storage.responses.insert(large('resp_1'));
+  let kept = 1;
+  const fill = async () => {
+    for (;;) {
+      await storage.responses.insert(large(`resp_${kept + 1}`));
+      kept += 1;
+    }
+  };
+  await expect(fill()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('full'),
+  });
+  expect(storage.state()).toEqual({ writable: false, reason: 'the disk is full' });
+  expect(await storage.metering.usage('req_1')).toBeDefined();
+  expect(await storage.responses.byId('ws_1', `resp_${kept + 1}`, morning)).toBeUndefined();
+
+  expect(await storage.responses.remove('ws_1', 'resp_1')).toBe(true);
+  expect(storage.state()).toEqual({ writable: true, reason: undefined });
+  await storage.responses.insert(large('resp_again'));
+  expect(log.lines.map(({ message }) => message)).toEqual([
+    'a batch of writes failed',
+    'writing works again',
+  ]);
+  expect((await storage.check()).ok).toBe(true);
+});
+
+// The shell's limit makes the system refuse to let a file grow, which SQLite reports as an I/O error.
+test.skipIf(process.platform === 'win32')('an I/O error ends the writing and is told', async () => {
+  const folder = temporaryFolder();
+  const child = fileURLToPath(new URL('./storage-child.ts', import.meta.url));
+  const shell = spawn(
+    'sh',
+    ['-c', `ulimit -f 2000; exec "$0" "$@"`, process.execPath, child, folder, 'req'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const exited = once(shell, 'exit');
+  const acknowledged: string[] = [];
+  let last = '';
+  for await (const line of createInterface({ input: shell.stdout })) {
+    if (line.startsWith('settled ')) acknowledged.push(line.slice('settled '.length));
+    last = line;
+  }
+  expect(last).toContain('fatal writable=false the database failed: SQLITE_IOERR');
+  expect(await exited).toEqual([70, null]);
+
+  const storage = await open({ folder });
+  expect(acknowledged.length).toBeGreaterThan(0);
+  for (const id of acknowledged) expect(await storage.metering.usage(id), id).toBeDefined();
+  expect((await storage.check()).ok).toBe(true);
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,229 @@
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openForWriting } from '../../../../src/daemon/storage/sqlite/connection.ts';
+import {
+  DataFolderInUse,
+  DataIsNewer,
+  DataNeedsRepair,
+} from '../../../../src/daemon/storage/sqlite/errors.ts';
+import { aHold, aKey, aSettlement, dayMs, morning, owner } from '../../../storage/records.ts';
+import { openTemporarily, recordingLog, temporaryFolder } from './temporary.ts';
+
+const { open, cleanUp } = openTemporarily();
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder, 'gateway.db');
+});
+afterEach(async () => {
+  await cleanUp();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Changes the file behind the daemon's back. */
+function tamper(sql: string): void {
+  const database = new Database(file);
+  database.exec(sql);
+  database.close();
+}
+
+async function openAndClose(): Promise<void> {
+  const storage = await open({ folder });
+  await storage.metering.settle(aSettlement('req_1'));
+  await storage.close();
+}
+
+describe('opening', () => {
+  test('makes files that only this user can read, in a folder that only this user can enter', async () => {
+    const inside = join(folder, 'data');
+    const storage = await open({ folder: inside });
+    await storage.workspaces.createOwner(owner);
+    if (process.platform === 'win32') return;
+    expect(statSync(inside).mode & 0o777).toBe(0o700);
+    for (const name of ['gateway.db', 'gateway.db-wal', 'gateway.db-shm', 'daemon.lock']) {
+      expect([name, statSync(join(inside, name)).mode & 0o777]).toEqual([name, 0o600]);
+    }
+  });
+
+  test('warns of a folder that others can enter', async () => {
+    if (process.platform === 'win32') return;
+    chmodSync(folder, 0o755);
+    const log = recordingLog();
+    await open({ folder, log });
+    expect(log.lines).toMatchObject([{ level: 'warn', details: { folder } }]);
+  });
+
+  test('finds what was written before', async () => {
+    await openAndClose();
+    const storage = await open({ folder });
+    expect(await storage.metering.usage('req_1')).toBeDefined();
+    expect(await storage.events.append(aSettlement('req_2').event)).toBe(2);
+  });
+
+  test('is refused while another has the folder, which goes on working', async () => {
+    const first = await open({ folder });
+    await expect(open({ folder })).rejects.toThrow(DataFolderInUse);
+    await expect(open({ folder })).rejects.toThrow(folder);
+    await first.workspaces.createOwner(owner);
+    await first.close();
+    const second = await open({ folder });
+    expect(await second.workspaces.owner()).toMatchObject({ user: { handle: 'ada' } });
+  });
+
+  test('logs that the clock went back', async () => {
+    await openAndClose();
+    const log = recordingLog();
+    await open({ folder, log, now: () => morning - dayMs });
+    expect(log.lines.map(({ message }) => message)).toEqual(['the clock went back']);
+  });
+
+  test('sets what durability rests on', async () => {
+    await openAndClose();
+    const database = openForWriting(file);
+    const read = (name: string) => database.pragma(name, { simple: true });
+    expect(['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'mmap_size'].map(read)).toEqual([
+      'wal',
+      2,
+      1,
+      0,
+      0,
+    ]);
+    database.close();
+  });
+});
+
+describe('a file that cannot be used is refused and stays as it is:', () => {
+  const damage: [string, () => void][] = [
+    ['garbage', () => writeFileSync(file, 'garbage '.repeat(1000))],
+    ['nothing', () => writeFileSync(file, '')],
+    ['a header alone', () => truncateSync(file, 100)],
+    ['a cut header', () => truncateSync(file, 50)],
+    ['half a file', () => truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096)],
+    ['another program’s database', () => tamper('PRAGMA application_id = 1')],
+    [
+      'broken pages',
+      () => {
+        const bytes = readFileSync(file);
+        bytes.fill(0xa5, 4096);
+        writeFileSync(file, bytes);
+      },
+    ],
+  ];
+  test.each(damage)('%s', async (_what, harm) => {
+    await openAndClose();
+    harm();
+    const before = readFileSync(file);
+    await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test('none, though its write-ahead log is there', async () => {
+    writeFileSync(`${file}-wal`, 'what was written last');
+    await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('one of a newer program', async () => {
+    await openAndClose();
+    tamper('PRAGMA user_version = 99');
+    await expect(open({ folder })).rejects.toThrow(DataIsNewer);
+  });
+
+  test('after which the folder is free again', async () => {
+    writeFileSync(file, 'garbage');
+    await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
+    rmSync(file);
+    await open({ folder });
+  });
+});
+
+describe('a balance that was changed in the file', () => {
+  const flipBit = "UPDATE accounts SET balance = balance ^ 64 WHERE id = 'provider:openai'".replace(
+    'balance ^ 64',
+    '(balance | 64) - (balance & 64)',
+  );
+  const moveBetween = `UPDATE accounts SET balance = balance + CASE id WHEN 'margin' THEN 1 ELSE -1 END
+    WHERE id IN ('margin', 'provider:openai')`;
+
+  test('stops the next start', async () => {
+    await openAndClose();
+    tamper(flipBit);
+    await expect(open({ folder })).rejects.toThrow('all balances together are');
+  });
+
+  test('stops the start after an unclean end even when the total is right', async () => {
+    await openAndClose();
+    tamper(`${moveBetween}; UPDATE meta SET value = 0 WHERE name = 'clean_shutdown'`);
+    await expect(open({ folder })).rejects.toThrow(
+      'the balance of margin is not the sum of its entries; the balance of provider:openai is not',
+    );
+  });
+
+  test('is found by the check while the daemon runs, which then writes no more', async () => {
+    const storage = await open({ folder });
+    await storage.metering.settle(aSettlement('req_1'));
+    expect(await storage.check()).toEqual({ ok: true, problems: [] });
+
+    tamper(moveBetween);
+    const { ok, problems } = await storage.check();
+    expect(ok).toBe(false);
+    expect(problems).toEqual([
+      'the balance of margin is not the sum of its entries',
+      'the balance of provider:openai is not the sum of its entries',
+    ]);
+    expect(storage.state()).toEqual({ writable: false, reason: 'the database failed its check' });
+    await expect(storage.metering.hold(aHold('req_2'))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await storage.metering.usage('req_1')).toBeDefined();
+    expect((await storage.metering.checkSums()).wrong).toEqual(['margin', 'provider:openai']);
+
+    // The file is not marked as sound either: the next start looks again.
+    await storage.close();
+    await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
+  });
+
+  test.each([
+    ['the spending of a key', 'UPDATE key_spend SET amount = 1', /spending of key_1/],
+    [
+      'a negative hold',
+      'PRAGMA ignore_check_constraints = 1; UPDATE holds SET amount = -1',
+      /a hold has a negative amount/,
+    ],
+    [
+      'a key without its workspace',
+      "PRAGMA foreign_keys = 0; UPDATE keys SET workspace_id = 'x'",
+      /rows of keys/,
+    ],
+  ])('is not all that the check finds: %s', async (_what, sql, problem) => {
+    const storage = await open({ folder });
+    await storage.workspaces.createOwner(owner);
+    await storage.keys.insert(aKey('key_1'));
+    await storage.metering.settle(aSettlement('req_1'));
+    await storage.metering.hold(aHold('req_2'));
+    tamper(sql);
+    expect(await storage.check()).toEqual({ ok: false, problems: [expect.stringMatching(problem)] });
+  });
+});
+
+describe('closing', () => {
+  test('writes what waits, empties the write-ahead log and takes no more', async () => {
+    const storage = await open({ folder });
+    const waiting = Array.from({ length: 1000 }, (_, index) => storage.metering.hold(aHold(`req_${index}`)));
+    await storage.close();
+    await Promise.all(waiting);
+    await storage.close();
+
+    expect(existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0).toBe(false);
+    expect(storage.state().writable).toBe(false);
+    await expect(storage.metering.hold(aHold('req_late'))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await (await open({ folder })).metering.leftHolds(morning + 1)).toHaveLength(1000);
+  });
+});
+
+test('a disk that is almost full closes the door to new calls but not to those under way', async () => {
+  const storage = await open({ folder, freeBytesMin: Number.MAX_SAFE_INTEGER });
+  expect(storage.state()).toEqual({ writable: false, reason: 'the disk is almost full' });
+  await storage.metering.settle(aSettlement('req_1'));
+});

@@ -1,0 +1,37 @@
+import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
+import { aHold, aSettlement } from '../../../storage/records.ts';
+
+/**
+ * A daemon in small, for tests that kill it: `node storage-child.ts FOLDER PREFIX`. Writes holds and settles most of
+ * them, in many lanes at once, and prints `held ID` and `settled ID` when each is acknowledged.
+ */
+const [folder = '', prefix = ''] = process.argv.slice(2);
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const storage = await openSqliteStorage({ folder, now: Date.now, log });
+storage.onFatal((reason) => {
+  const { writable } = storage.state();
+  say(`fatal writable=${writable} ${reason.message}`);
+  process.exit(70);
+});
+say('ready');
+
+let count = 0;
+for (let lane = 0; lane < 16; lane += 1) void work(lane);
+
+async function work(lane: number): Promise<void> {
+  for (;;) {
+    count += 1;
+    const id = `${prefix}_${String(count).padStart(6, '0')}`;
+    const held = storage.metering.hold(aHold(id, { createdAt: Date.now() })).then(() => say(`held ${id}`));
+    if (lane % 2 === 0) await held;
+    if (count % 5 !== 0) {
+      await storage.metering.settle(aSettlement(id, { completedAt: Date.now() }));
+      say(`settled ${id}`);
+    }
+    await held;
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { aSettlement, morning, type OpenStorage } from './records.ts';
+
+const event = (number: number, workspaceId = 'ws_1') => ({
+  type: 'key.revoked',
+  workspaceId,
+  at: morning + number,
+  data: { number, text: 'é\n"' },
+});
+
+/** What every engine promises about events. */
+export function eventsStoreContract(open: OpenStorage): void {
+  describe('events', () => {
+    test('are numbered from 1 without gaps, together with those of settled calls', async () => {
+      const { events, metering } = await open();
+      expect(await events.last()).toBe(0);
+      const sequences = await Promise.all([
+        events.append(event(1)),
+        metering.settle(aSettlement('req_1')),
+        events.append(event(3)),
+      ]);
+      expect(sequences).toEqual([1, 2, 3]);
+      expect(await events.last()).toBe(3);
+    });
+
+    test('leave no gap where a write fails', async () => {
+      const { events, metering } = await open();
+      const [first, second, third] = await Promise.allSettled([
+        metering.settle(aSettlement('req_1')),
+        metering.settle(aSettlement('req_1')),
+        events.append(event(1)),
+      ]);
+      expect([first, third]).toEqual([
+        { status: 'fulfilled', value: 1 },
+        { status: 'fulfilled', value: 2 },
+      ]);
+      expect(second.status).toBe('rejected');
+    });
+
+    test('are read back after a sequence, oldest first, those of one workspace alone', async () => {
+      const { events } = await open();
+      for (const number of [1, 2, 3, 4, 5])
+        await events.append(event(number, number === 3 ? 'ws_2' : 'ws_1'));
+
+      expect(await events.after('ws_1', 1, 10)).toEqual([
+        { sequence: 2, ...event(2) },
+        { sequence: 4, ...event(4) },
+        { sequence: 5, ...event(5) },
+      ]);
+      expect((await events.after('ws_1', 0, 2)).map(({ sequence }) => sequence)).toEqual([1, 2]);
+      expect(await events.after('ws_1', 5, 10)).toEqual([]);
+      expect(await events.after('ws_1', 99, 10)).toEqual([]);
+    });
+
+    test('are found though many of another workspace lie before them', async () => {
+      const { events } = await open();
+      await Promise.all(Array.from({ length: 9000 }, (_, number) => events.append(event(number))));
+      await events.append(event(1, 'ws_2'));
+      expect(await events.after('ws_2', 0, 10)).toEqual([{ sequence: 9001, ...event(1, 'ws_2') }]);
+    });
+
+    test('are pruned by age and by number, and the sequence goes on rising', async () => {
+      const { events } = await open();
+      for (const number of [1, 2, 3, 4, 5]) await events.append(event(number));
+
+      expect(await events.prune(morning + 2, 100)).toBe(1);
+      expect(await events.prune(0, 3)).toBe(1);
+      expect((await events.after('ws_1', 0, 10)).map(({ sequence }) => sequence)).toEqual([3, 4, 5]);
+      expect(await events.prune(morning + 99, 100)).toBe(3);
+      expect(await events.after('ws_1', 0, 10)).toEqual([]);
+      expect(await events.last()).toBe(5);
+      expect(await events.append(event(6))).toBe(6);
+    });
+
+    test('are pruned in any number', async () => {
+      const { events } = await open();
+      await Promise.all(Array.from({ length: 2500 }, (_, number) => events.append(event(number))));
+      expect(await events.prune(0, 10)).toBe(2490);
+      expect((await events.after('ws_1', 0, 100)).length).toBe(10);
+    });
+  });
+}

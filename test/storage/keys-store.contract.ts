@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { aKey, morning, type OpenStorage, owner } from './records.ts';
+
+/** What every engine promises about keys. */
+export function keysStoreContract(open: OpenStorage): void {
+  const openWithOwner = async () => {
+    const storage = await open();
+    await storage.workspaces.createOwner(owner);
+    return storage;
+  };
+
+  describe('keys', () => {
+    test('are found by digest, and by id in their own workspace alone', async () => {
+      const { keys } = await openWithOwner();
+      const key = aKey('key_1', { lastUsedAt: morning + 1 });
+      await keys.insert(key);
+
+      expect(await keys.byDigest(key.digest)).toEqual(key);
+      expect(await keys.byId('ws_1', 'key_1')).toEqual(key);
+      expect(await keys.byId('ws_2', 'key_1')).toBeUndefined();
+      expect(await keys.byDigest('another')).toBeUndefined();
+    });
+
+    test.each([
+      ['id', aKey('key_1', { digest: 'other' })],
+      ['digest', aKey('key_2', { digest: 'digest of key_1' })],
+    ])('share no %s', async (_what, second) => {
+      const { keys } = await openWithOwner();
+      await keys.insert(aKey('key_1'));
+      await expect(keys.insert(second)).rejects.toMatchObject({ code: 'conflict' });
+    });
+
+    test('are listed newest first, page by page, without those of other workspaces', async () => {
+      const { keys } = await openWithOwner();
+      const made = [
+        aKey('key_b', { createdAt: morning }),
+        aKey('key_a', { createdAt: morning + 2 }),
+        aKey('key_c', { createdAt: morning + 1 }),
+        aKey('key_d', { createdAt: morning + 1 }),
+      ];
+      for (const key of made) await keys.insert(key);
+
+      const first = await keys.list('ws_1', { limit: 2, after: undefined });
+      const second = await keys.list('ws_1', { limit: 2, after: first[1]?.id });
+      expect([...first, ...second].map(({ id }) => id)).toEqual(['key_a', 'key_d', 'key_c', 'key_b']);
+      expect(await keys.list('ws_1', { limit: 2, after: 'key_b' })).toEqual([]);
+      expect(await keys.list('ws_2', { limit: 2, after: undefined })).toEqual([]);
+    });
+
+    test('are revoked once, by their own workspace', async () => {
+      const { keys } = await openWithOwner();
+      await keys.insert(aKey('key_1'));
+
+      expect(await keys.revoke('ws_2', 'key_1', morning)).toBe(false);
+      const answers = await Promise.all([1, 2, 3].map((ms) => keys.revoke('ws_1', 'key_1', morning + ms)));
+      expect(answers).toEqual([true, false, false]);
+      expect(await keys.byId('ws_1', 'key_1')).toMatchObject({ revokedAt: morning + 1 });
+    });
+
+    test('remember their latest use, whatever the order in which uses are told', async () => {
+      const { keys } = await openWithOwner();
+      await keys.insert(aKey('key_1'));
+      await keys.touch([
+        { keyId: 'key_1', at: morning + 5 },
+        { keyId: 'key_unknown', at: morning },
+      ]);
+      await keys.touch([{ keyId: 'key_1', at: morning + 3 }]);
+      expect(await keys.byId('ws_1', 'key_1')).toMatchObject({ lastUsedAt: morning + 5 });
+    });
+  });
+}

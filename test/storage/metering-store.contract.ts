@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import {
+  aHold,
+  aSettlement,
+  aUsage,
+  dayMs,
+  entriesOf,
+  morning,
+  type OpenStorage,
+  tokens,
+} from './records.ts';
+
+/** What every engine promises about holds, settlements and sums. */
+export function meteringStoreContract(open: OpenStorage): void {
+  describe('holds', () => {
+    test('are left when nothing settles them, with the progress last told', async () => {
+      const { metering } = await open();
+      await metering.hold(aHold('req_1'));
+      await metering.hold(aHold('req_2', { keyId: null, createdAt: morning + 1 }));
+      await metering.progress({ requestId: 'req_2', provider: 'openai', tokens, cost: 300 });
+      await metering.progress({ requestId: 'req_none', provider: 'openai', tokens, cost: 300 });
+
+      const unknown = { progressTokens: null, progressCost: null, provider: null };
+      expect(await metering.leftHolds(morning + 2)).toEqual([
+        { ...aHold('req_1'), ...unknown },
+        {
+          ...aHold('req_2', { keyId: null, createdAt: morning + 1 }),
+          progressTokens: tokens,
+          progressCost: 300,
+          provider: 'openai',
+        },
+      ]);
+      expect((await metering.leftHolds(morning + 1)).map(({ requestId }) => requestId)).toEqual(['req_1']);
+    });
+
+    test('of one request exist once', async () => {
+      const { metering } = await open();
+      await metering.hold(aHold('req_1'));
+      await expect(metering.hold(aHold('req_1'))).rejects.toMatchObject({ code: 'conflict' });
+    });
+
+    test.each([
+      ['after its hold was kept', true],
+      ['in the same breath', false],
+    ])('end with the settlement, %s', async (_when, isApart) => {
+      const { metering } = await open();
+      const held = metering.hold(aHold('req_1'));
+      if (isApart) await held;
+      const settled = metering.settle(aSettlement('req_1'));
+
+      expect(await held).toBeUndefined();
+      expect(await settled).toBe(1);
+      expect(await metering.leftHolds(morning + 1)).toEqual([]);
+      expect(await metering.usage('req_1')).toEqual(aUsage('req_1'));
+    });
+
+    test('stay when the settlement that came in the same breath is refused', async () => {
+      const { metering } = await open();
+      await metering.settle(aSettlement('req_1'));
+      const held = metering.hold(aHold('req_1'));
+      await expect(metering.settle(aSettlement('req_1'))).rejects.toMatchObject({ code: 'conflict' });
+      await held;
+      expect(await metering.leftHolds(morning + 1)).toHaveLength(1);
+    });
+  });
+
+  describe('a settlement', () => {
+    test('is kept as it was told', async () => {
+      const { metering } = await open();
+      const usage = aUsage('req_1', {
+        responseId: null,
+        keyId: null,
+        provider: null,
+        streamed: false,
+        ownKey: true,
+        status: 'failed',
+        errorCode: 'no_route',
+        tokensReported: false,
+        cost: null,
+        charged: 0,
+        attempts: [],
+        ttftMs: null,
+      });
+      await metering.settle({ ...aSettlement('req_1'), usage, entries: [] });
+      expect(await metering.usage('req_1')).toEqual(usage);
+      expect(await metering.usage('req_2')).toBeUndefined();
+    });
+
+    test('is refused the second time and changes nothing', async () => {
+      const { metering } = await open();
+      await metering.settle(aSettlement('req_1'));
+      await expect(metering.settle(aSettlement('req_1', { charged: 1 }))).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      expect(await metering.spendOfKey('key_1', morning)).toEqual({ total: 786, day: 786, month: 786 });
+      expect(await metering.checkSums()).toEqual({ accounts: 3, wrong: [], total: 0 });
+      expect((await metering.served())[0]?.requests).toBe(1);
+    });
+
+    test.each([0, -1, 1.5])('with an entry of %d is refused whole', async (amount) => {
+      const { metering } = await open();
+      const entries = entriesOf('ws_1', 5, 1).map((entry) => ({ ...entry }));
+      const second = entries[1];
+      if (second) second.amount = amount;
+      await expect(metering.settle({ ...aSettlement('req_1'), entries })).rejects.toThrow();
+      expect(await metering.usage('req_1')).toBeUndefined();
+      expect(await metering.checkSums()).toEqual({ accounts: 0, wrong: [], total: 0 });
+    });
+  });
+
+  test('a key has spent what it was charged, by day and by month', async () => {
+    const { metering } = await open();
+    const charge = (
+      requestId: string,
+      charged: number,
+      completedAt: number,
+      keyId: string | null = 'key_1',
+    ) => metering.settle(aSettlement(requestId, { charged, completedAt, keyId }));
+    await charge('req_1', 1, morning);
+    await charge('req_2', 10, morning + 60_000);
+    await charge('req_3', 100, morning - dayMs);
+    await charge('req_4', 1000, morning - 30 * dayMs);
+    await charge('req_5', 5, morning, 'key_2');
+    await charge('req_6', 5, morning, null);
+
+    expect(await metering.spendOfKey('key_1', morning + 3)).toEqual({ total: 1111, day: 11, month: 111 });
+    expect(await metering.spendOfKey('key_3', morning)).toEqual({ total: 0, day: 0, month: 0 });
+  });
+
+  test('tokens served are summed by day, caller, own key and tier', async () => {
+    const { metering } = await open();
+    const settle = (requestId: string, changes: object, usage: object = {}) =>
+      metering.settle({ ...aSettlement(requestId, usage), ...changes });
+    await Promise.all([
+      settle('req_1', {}),
+      settle('req_2', {}),
+      settle('req_3', { caller: 'agent', tier: 'free' }),
+      settle('req_4', {}, { ownKey: true }),
+      settle('req_5', {}, { completedAt: morning - dayMs }),
+    ]);
+    const day = { day: '2026-11-21', caller: 'key', ownKey: false, tier: 'paid' };
+    const one = { requests: 1, inputTokens: 12, outputTokens: 50 };
+    expect(await metering.served()).toEqual([
+      { ...day, day: '2026-11-20', ...one },
+      { ...day, caller: 'agent', tier: 'free', ...one },
+      { ...day, requests: 2, inputTokens: 24, outputTokens: 100 },
+      { ...day, ownKey: true, ...one },
+    ]);
+  });
+
+  describe('a summary', () => {
+    const fill = async () => {
+      const { metering } = await open();
+      const calls = [
+        aSettlement('req_1', { model: 'b', completedAt: morning - dayMs }),
+        aSettlement('req_2', { model: 'a' }),
+        aSettlement('req_3', { model: 'a', keyId: null, cost: null, charged: 0 }),
+        aSettlement('req_4', { model: 'a', keyId: 'key_0' }),
+        aSettlement('req_5', { workspaceId: 'ws_2' }),
+      ];
+      await Promise.all(calls.map((call) => metering.settle(call)));
+      return metering;
+    };
+    const all = { workspaceId: 'ws_1', keyId: undefined, model: undefined, since: 0, until: morning + dayMs };
+    const times = (count: number) => ({
+      input: 12 * count,
+      cachedInput: 4 * count,
+      cacheWrite: 0,
+      output: 50 * count,
+      reasoning: 7 * count,
+    });
+    const costs = (count: number) => ({
+      cost: { provider: 700 * count, margin: 86 * count, total: 786 * count },
+      charged: 786 * count,
+    });
+
+    test('groups by day', async () => {
+      const metering = await fill();
+      expect(await metering.summarize({ ...all, groupBy: 'day' })).toEqual([
+        { group: '2026-11-20', requests: 1, unpriced: 0, tokens: times(1), ...costs(1) },
+        { group: '2026-11-21', requests: 3, unpriced: 1, tokens: times(3), ...costs(2) },
+      ]);
+    });
+
+    test('groups by model and by key, calls of logins last', async () => {
+      const metering = await fill();
+      const names = async (groupBy: 'model' | 'key') =>
+        (await metering.summarize({ ...all, groupBy })).map(({ group, requests }) => [group, requests]);
+      expect(await names('model')).toEqual([
+        ['a', 3],
+        ['b', 1],
+      ]);
+      expect(await names('key')).toEqual([
+        ['key_0', 1],
+        ['key_1', 2],
+        [null, 1],
+      ]);
+    });
+
+    test('keeps to a key, a model and a time', async () => {
+      const metering = await fill();
+      const count = async (filter: object) =>
+        (await metering.summarize({ ...all, groupBy: 'key', ...filter })).reduce(
+          (sum, { requests }) => sum + requests,
+          0,
+        );
+      expect(await count({ keyId: 'key_1' })).toBe(2);
+      expect(await count({ keyId: 'key_1', model: 'a' })).toBe(1);
+      expect(await count({ since: morning + 23 })).toBe(3);
+      expect(await count({ since: morning + 24 })).toBe(0);
+      expect(await count({ until: morning + 23 })).toBe(1);
+    });
+  });
+}

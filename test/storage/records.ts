@@ -1,0 +1,140 @@
+import type { StoredResponse } from '../../src/daemon/features/inference/responses-store.ts';
+import type { KeyRecord } from '../../src/daemon/features/keys/keys-store.ts';
+import type {
+  HoldRecord,
+  LedgerEntry,
+  Settlement,
+  UsageRecord,
+} from '../../src/daemon/features/metering/metering-store.ts';
+import type { LoginRecord } from '../../src/daemon/features/workspaces/workspaces-store.ts';
+import type { Storage } from '../../src/daemon/storage/storage.ts';
+
+/** Opens an empty storage of the engine under test; the runner closes it after the test. */
+export type OpenStorage = () => Promise<Storage>;
+
+/** 2026-11-21T08:00:00Z. */
+export const morning = 1_795_248_000_000;
+export const dayMs = 86_400_000;
+
+export const tokens = { input: 12, cachedInput: 4, cacheWrite: 0, output: 50, reasoning: 7 };
+
+export function aHold(requestId: string, changes: Partial<HoldRecord> = {}): HoldRecord {
+  return {
+    requestId,
+    workspaceId: 'ws_1',
+    keyId: 'key_1',
+    endpoint: 'responses',
+    model: 'openai/gpt-5',
+    streamed: true,
+    ownKey: false,
+    amount: 5000,
+    promptEstimate: { input: 40, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+    promptCost: 120,
+    createdAt: morning,
+    ...changes,
+  };
+}
+
+export function aUsage(requestId: string, changes: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    requestId,
+    responseId: `resp_of_${requestId}`,
+    workspaceId: 'ws_1',
+    keyId: 'key_1',
+    endpoint: 'responses',
+    model: 'openai/gpt-5',
+    provider: 'openai',
+    streamed: true,
+    ownKey: false,
+    status: 'completed',
+    errorCode: null,
+    tokens,
+    tokensReported: true,
+    cost: { provider: 700, margin: 86, total: 786 },
+    charged: 786,
+    attempts: [{ provider: 'openai', model: 'openai/gpt-5', status: 200, errorCode: null, ms: 12 }],
+    ttftMs: 12,
+    totalMs: 23,
+    createdAt: morning,
+    completedAt: morning + 23,
+    ...changes,
+  };
+}
+
+export const entriesOf = (workspaceId: string, provider: number, margin: number): LedgerEntry[] =>
+  (
+    [
+      {
+        kind: 'provider_cost',
+        debit: `workspace:${workspaceId}`,
+        credit: 'provider:openai',
+        amount: provider,
+      },
+      { kind: 'margin', debit: `workspace:${workspaceId}`, credit: 'margin', amount: margin },
+    ] as const
+  ).filter(({ amount }) => amount !== 0);
+
+export function aSettlement(requestId: string, changes: Partial<UsageRecord> = {}): Settlement {
+  const usage = aUsage(requestId, changes);
+  return {
+    usage,
+    entries: entriesOf(usage.workspaceId, usage.cost?.provider ?? 0, usage.cost?.margin ?? 0),
+    caller: 'key',
+    tier: 'paid',
+    event: {
+      type: 'request.completed',
+      workspaceId: usage.workspaceId,
+      at: usage.completedAt,
+      data: { request_id: requestId },
+    },
+  };
+}
+
+export function aKey(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    id,
+    workspaceId: 'ws_1',
+    ownerId: 'usr_1',
+    parentId: null,
+    name: `the ${id}`,
+    digest: `digest of ${id}`,
+    hint: 'gwk_aB3d…x9Zk',
+    scopes: ['responses', 'models:read'],
+    createdAt: morning,
+    lastUsedAt: null,
+    revokedAt: null,
+    ...changes,
+  };
+}
+
+export function aLogin(id: string, changes: Partial<LoginRecord> = {}): LoginRecord {
+  return {
+    id,
+    userId: 'usr_1',
+    digest: `digest of ${id}`,
+    name: 'this machine',
+    createdAt: morning,
+    revokedAt: null,
+    ...changes,
+  };
+}
+
+export const owner = {
+  user: { id: 'usr_1', handle: 'ada', name: 'Ada', createdAt: morning },
+  workspace: { id: 'ws_1', slug: 'home', name: 'Home', createdAt: morning },
+};
+
+export function aResponse(id: string, changes: Partial<StoredResponse> = {}): StoredResponse {
+  return {
+    id,
+    workspaceId: 'ws_1',
+    requestId: `req_of_${id}`,
+    previousId: null,
+    body: `{"id":"${id}"}`,
+    input: `[{"type":"message","id":"msg_in_${id}","role":"user","content":"hello"},{"role":"user","content":"no id"}]`,
+    output: `[{"type":"reasoning","id":"rs_${id}"},{"type":"message","id":"msg_out_${id}","content":[]}]`,
+    createdAt: morning,
+    expiresAt: morning + 30 * dayMs,
+    ...changes,
+  };
+}

@@ -1,0 +1,18 @@
+import { afterEach, describe } from 'vitest';
+import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
+import { eventsStoreContract } from './events-store.contract.ts';
+import { keysStoreContract } from './keys-store.contract.ts';
+import { meteringStoreContract } from './metering-store.contract.ts';
+import { responsesStoreContract } from './responses-store.contract.ts';
+import { workspacesStoreContract } from './workspaces-store.contract.ts';
+
+describe('SQLite', () => {
+  const { open, cleanUp } = openTemporarily();
+  afterEach(cleanUp);
+
+  keysStoreContract(open);
+  workspacesStoreContract(open);
+  meteringStoreContract(open);
+  responsesStoreContract(open);
+  eventsStoreContract(open);
+});
