@@ -57,6 +57,25 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'parallel tool calls whose pieces mingle',
+    saying: {
+      calls: [
+        { name: 'weather', input: { city: 'Oslo' } },
+        { name: 'clock', input: { city: 'Rome' } },
+      ],
+      interleaved: true,
+    },
+    body: { ...says('Use both tools, weather and clock, in parallel.'), tools },
+    outcome: {
+      finish: 'tool_calls',
+      calls: [
+        expect.objectContaining({ name: 'weather', arguments: '{"city":"Oslo"}' }),
+        expect.objectContaining({ name: 'clock', arguments: '{"city":"Rome"}' }),
+      ],
+    },
+    not: ['simulator'],
+  },
+  {
     name: 'a tool call without arguments',
     saying: { calls: [{ name: 'now' }] },
     body: { ...says('Use now.'), tools: [{ type: 'function', function: { name: 'now' } }] },

@@ -68,6 +68,18 @@ const cases: Case[] = [
     items: ['function_call', 'function_call'],
   },
   {
+    name: 'parallel tool calls whose pieces mingle',
+    saying: {
+      calls: [
+        { name: 'weather', input: { city: 'Oslo' } },
+        { name: 'clock', input: { city: 'Rome' } },
+      ],
+      interleaved: true,
+    },
+    body: both,
+    items: ['function_call', 'function_call'],
+  },
+  {
     name: 'a tool call without arguments',
     saying: { calls: [{ name: 'now' }] },
     body: { input: 'Use now.', tools: [{ type: 'function', name: 'now', parameters: null, strict: null }] },

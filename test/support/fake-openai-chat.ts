@@ -91,8 +91,8 @@ export function chatChunks(answer: FakeAnswer, body: Json): string[] {
   return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'];
 }
 
-/** First the heads of all calls, then their arguments in halves, one call after the other. */
-function callDeltas({ calls = [] }: FakeAnswer): Json[] {
+/** First the heads of all calls, then their arguments in halves, one call after the other; or each call as a whole. */
+function callDeltas({ calls = [], callsInterleave = true }: FakeAnswer): Json[] {
   const heads = calls.map((call, index) => ({
     index,
     id: callIdOf(call, index),
@@ -104,9 +104,10 @@ function callDeltas({ calls = [] }: FakeAnswer): Json[] {
       const text = from(argumentsOf(call));
       return text === '' ? [] : [{ index, function: { arguments: text } }];
     });
-  return [
+  const deltas = [
     ...heads,
     ...pieces((text) => text.slice(0, Math.ceil(text.length / 2))),
     ...pieces((text) => text.slice(Math.ceil(text.length / 2))),
   ];
+  return callsInterleave ? deltas : deltas.sort((one, other) => Number(one.index) - Number(other.index));
 }

@@ -54,7 +54,7 @@ export function chatFault(body: Json): FakeError | undefined {
     }
     checkTools(body, (tool) => (isJson(tool.function) ? tool.function.name : undefined));
     checkChatFormat(body.response_format);
-    checkMessages(body.messages);
+    checkMessages(body.messages, { takesThoughts: !isOpenAisOwn(body.model) });
   });
 }
 
@@ -144,12 +144,19 @@ function checkChatFormat(format: unknown): void {
   }
 }
 
-function checkMessages(messages: unknown[]): void {
+/** OpenAI's own models tell no thoughts in this format and take none; those of others do both. */
+function isOpenAisOwn(model: unknown): boolean {
+  return /^(gpt|o\d)/.test(String(model));
+}
+
+function checkMessages(messages: unknown[], { takesThoughts }: { takesThoughts: boolean }): void {
   const waiting = new Set<string>();
   for (const [index, message] of messages.entries()) {
     const at = `messages[${index}]`;
     if (!isJson(message)) throw new Refusal(at, 'Expected an object.');
-    const unknown = Object.keys(message).find((name) => !messageFields.has(name));
+    const known = (name: string) =>
+      messageFields.has(name) || (takesThoughts && name === 'reasoning_content');
+    const unknown = Object.keys(message).find((name) => !known(name));
     if (unknown)
       throw new Refusal(`${at}.${unknown}`, `Unknown parameter: '${at}.${unknown}'.`, 'unknown_parameter');
     const { role } = message;

@@ -7,8 +7,9 @@ export interface FakeAnswer {
   refusal?: string;
   /** Thoughts before the answer: a sealed item in the Responses format, `reasoning_content` in the chat format. */
   reasoning?: string;
-  /** Several are parallel calls; in the chat format their pieces interleave. */
+  /** Several are parallel calls; in the chat format their pieces interleave unless told otherwise. */
   calls?: FakeCall[];
+  callsInterleave?: boolean;
   finish?: 'stop' | 'length' | 'content_filter';
   usage?: FakeUsage | 'none';
   /** Where the chat format tells usage: in a chunk of its own (OpenAI), in the last one with a choice, or in x_groq. */

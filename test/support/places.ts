@@ -22,6 +22,8 @@ export interface Saying {
   reasoning?: string;
   text?: string;
   calls?: { name: string; input?: Record<string, unknown> }[];
+  /** The pieces of parallel calls mingle, where the format lets them. */
+  interleaved?: boolean;
   refusal?: string;
   /** Cut short by the limit of tokens, or by a filter. */
   finish?: 'length' | 'content_filter';
@@ -107,10 +109,11 @@ function simulatorModel({ refusal, finish, breaks }: Saying): string {
 }
 
 function openAiAnswer(saying: Saying, path: string): FakeAnswer {
-  const { calls, breaks, ...same } = saying;
+  const { calls, interleaved = false, breaks, ...same } = saying;
   const events = path.endsWith('/responses') ? 6 : 3;
   return {
     ...same,
+    callsInterleave: interleaved,
     ...(calls && { calls: calls.map(({ name, input }) => ({ name, arguments: input ?? '' })) }),
     ...(breaks && { breakAfter: { events, by: breaks } }),
   };

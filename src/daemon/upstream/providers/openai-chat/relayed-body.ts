@@ -51,12 +51,18 @@ function relayedMessages(messages: unknown[], flavour: Flavour): unknown[] {
 }
 
 const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
+/** What answers and SDKs add to a message, and strict providers refuse when it is sent back. */
+const answerFields = ['parsed', 'annotations'];
+const emptyFields = ['refusal', 'audio', 'function_call'];
 
 function needsChange(message: Json, flavour: Flavour): boolean {
   if (message.role === 'developer') return !flavour.knowsDeveloper;
   if (message.role === 'tool') return flavour.hasShortCallIds;
   if (message.role !== 'assistant') return false;
   if (flavour.hasShortCallIds && message.tool_calls !== undefined) return true;
+  if (answerFields.some((field) => field in message)) return true;
+  if (emptyFields.some((field) => message[field] === null)) return true;
+  if (Array.isArray(message.tool_calls) && message.tool_calls.some(hasParsed)) return true;
   return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
 }
 
@@ -67,6 +73,9 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
   for (const field of reasoningFields) {
     if (field in sent && !flavour.reasoningFields.includes(field)) sent[field] = undefined;
   }
+  for (const field of answerFields) if (field in sent) sent[field] = undefined;
+  for (const field of emptyFields) if (sent[field] === null) sent[field] = undefined;
+  if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withoutParsed);
   if (flavour.hasShortCallIds) {
     if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
     if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
@@ -76,4 +85,13 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
 
 function withShortId(call: unknown): unknown {
   return isObject(call) && typeof call.id === 'string' ? { ...call, id: shortCallId(call.id) } : call;
+}
+
+function hasParsed(call: unknown): boolean {
+  return isObject(call) && isObject(call.function) && 'parsed_arguments' in call.function;
+}
+
+function withoutParsed(call: unknown): unknown {
+  if (!isObject(call) || !isObject(call.function)) return call;
+  return { ...call, function: { ...call.function, parsed_arguments: undefined } };
 }

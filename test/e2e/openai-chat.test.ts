@@ -1,0 +1,152 @@
+import OpenAI from 'openai';
+import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
+import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Places, placeNames, startPlaces } from '../support/places.ts';
+
+let places: Places;
+let client: OpenAI;
+
+beforeAll(async () => {
+  places = await startPlaces();
+  const { url, key } = places.daemon;
+  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await places.close();
+});
+
+beforeEach(() => places.forget());
+
+const City = z.object({ city: z.string() });
+const tools: ChatCompletionTool[] = ['weather', 'clock'].map((name) => ({
+  type: 'function',
+  function: {
+    name,
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+}));
+const bothCalls = {
+  calls: [
+    { name: 'weather', input: { city: 'Oslo' } },
+    { name: 'clock', input: { city: 'Rome' } },
+  ],
+};
+const says = (content: string): ChatCompletionMessageParam[] => [{ role: 'user', content }];
+const askBoth = says('Use both tools, weather and clock, in parallel.');
+const pixel =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+describe.each(placeNames)('the openai package, chat, answered by %s', (place) => {
+  test('gets text', async () => {
+    const model = places.say(place, { text: 'Good morning!' });
+    const { choices, usage } = await client.chat.completions.create({
+      model,
+      messages: says('Good morning!'),
+    });
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: expect.stringContaining('Good morning!') },
+    });
+    expect(usage?.total_tokens).toBeGreaterThan(0);
+  });
+
+  test('gets a stream whose deltas are the text', async () => {
+    const model = places.say(place, { text: 'Good morning to all of you!' });
+    const stream = await client.chat.completions.create({
+      model,
+      messages: says('Good morning to all of you!'),
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let text = '';
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    for await (const chunk of stream) {
+      text += chunk.choices[0]?.delta.content ?? '';
+      usage = chunk.usage;
+    }
+    expect(text).toContain('Good morning to all of you!');
+    expect(usage).toMatchObject({ total_tokens: expect.any(Number), cost_usd: expect.any(String) });
+  });
+
+  test('runs streamed parallel tools to the end', async () => {
+    const model = places.say(place, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
+    const stream = client.chat.completions.stream({
+      model,
+      messages: askBoth,
+      tools,
+      reasoning_effort: 'low',
+    });
+    const { message, finish_reason } = (await stream.finalChatCompletion()).choices[0] ?? {};
+    expect(finish_reason).toBe('tool_calls');
+    const calls = message?.tool_calls?.filter((call) => call.type === 'function') ?? [];
+    expect(calls.map((call) => call.function.name)).toEqual(['weather', 'clock']);
+    for (const call of calls) City.parse(JSON.parse(call.function.arguments));
+
+    const { choices } = await client.chat.completions.create({
+      model,
+      tools,
+      messages: [
+        ...askBoth,
+        message as ChatCompletionMessageParam,
+        ...calls.map(({ id, function: { name } }): ChatCompletionMessageParam => {
+          return { role: 'tool', tool_call_id: id, content: name === 'weather' ? 'rain' : 'noon' };
+        }),
+      ],
+    });
+    expect(choices[0]?.message.content).toMatch(/rain[\s\S]*noon/i);
+  });
+
+  test('has its helper run the tools', async () => {
+    const model = places.say(place, bothCalls, { text: 'Rain and noon.' });
+    const asked: string[] = [];
+    const runner = client.chat.completions.runTools({
+      model,
+      messages: askBoth,
+      stream: true,
+      tools: ['weather', 'clock'].map((name) =>
+        zodFunction({
+          name,
+          parameters: City,
+          function: ({ city }) => {
+            asked.push(`${name} of ${city}`);
+            return name === 'weather' ? 'rain' : 'noon';
+          },
+        }),
+      ),
+    });
+    expect(await runner.finalContent()).toMatch(/rain[\s\S]*noon/i);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('parses structured output', async () => {
+    const model = places.say(place, { text: '{"city":"Oslo"}' });
+    const { choices } = await client.chat.completions.parse({
+      model,
+      messages: says('Which city?'),
+      response_format: zodResponseFormat(City, 'city'),
+    });
+    expect(choices[0]?.message.parsed?.city).toEqual(expect.any(String));
+  });
+
+  test('sends images', async () => {
+    const model = places.say(place, { text: 'I received 1 image: a pixel.' });
+    const { choices } = await client.chat.completions.create({
+      model,
+      messages: [
+        { role: 'system', content: 'You see.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is it?' },
+            { type: 'image_url', image_url: { url: pixel } },
+          ],
+        },
+      ],
+    });
+    expect(choices[0]?.message.content).toContain('1 image');
+    if (place !== 'simulator') expect(JSON.stringify(places.lastBody(place))).toContain(pixel.slice(22));
+  });
+});
