@@ -51,6 +51,8 @@ export interface MessageItem {
   type: 'message';
   role: 'user' | 'system' | 'developer' | 'assistant';
   content: ContentPart[];
+  /** Of an assistant's message: `commentary` on the way, or the `final_answer`. */
+  phase?: string;
   id?: string;
 }
 

@@ -60,7 +60,9 @@ function parseMessage(item: Json, param: string): Extract<InputItem, { type: 'me
   if (item.content === undefined || item.content === null)
     throw invalid(`${param}.content`, 'A message needs content.');
   const role = item.role as 'user' | 'system' | 'developer' | 'assistant';
-  return { type: 'message', role, content: parseContent(item.content, `${param}.content`) };
+  const content = parseContent(item.content, `${param}.content`);
+  const phase = optionalText(item.phase, `${param}.phase`);
+  return { type: 'message', role, content, ...(phase !== undefined && { phase }) };
 }
 
 function callIdOf(item: Json, param: string): string {

@@ -37,10 +37,11 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
   }
 }
 
-function message({ role, content }: MessageItem): Json {
-  if (content.length === 0) return { type: 'message', role, content: '' };
+function message({ role, content, phase }: MessageItem): Json {
+  const told = { type: 'message', role, ...(phase !== undefined && { phase }) };
+  if (content.length === 0) return { ...told, content: '' };
   const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
-  return { type: 'message', role, content: parts };
+  return { ...told, content: parts };
 }
 
 /** Text alone is sent as text: not every server takes parts here. */
