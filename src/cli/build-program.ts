@@ -1,7 +1,8 @@
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { version } from '../shared/version.ts';
 import type { CommandLine } from './command-line.ts';
-import type { CommonFlags, Context } from './context.ts';
+import type { CommonFlags } from './common-flags.ts';
+import type { Context } from './context.ts';
 import { isNoun, tree, type Verb } from './tree.ts';
 
 interface Built {

@@ -1,20 +1,10 @@
 import type { Client } from '../shared/client.ts';
 import type { ExitCode } from '../shared/errors.ts';
+import type { CommonFlags } from './common-flags.ts';
 import type { DaemonModule } from './daemon-module.ts';
 import type { Host } from './hosts.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output/output.ts';
-
-/** What the flags that every command has were set to. */
-export interface CommonFlags {
-  host?: string | undefined;
-  /** True for all fields, or the names of those wanted, comma-separated. */
-  json?: string | true | undefined;
-  jq?: string | undefined;
-  quiet?: boolean | undefined;
-  /** False after `--no-color`. */
-  color?: boolean | undefined;
-}
 
 /**
  * All that a command may use, each part made when it is first asked for. Commands take everything from here, so that a

@@ -1,7 +1,8 @@
 import { type Client, createClient } from '../shared/client.ts';
 import { exitCodes } from '../shared/errors.ts';
 import { version, versionHeader } from '../shared/version.ts';
-import type { CommonFlags, Context } from './context.ts';
+import type { CommonFlags } from './common-flags.ts';
+import type { Context } from './context.ts';
 import type { DaemonModule } from './daemon-module.ts';
 import { findHost, type Host, isSentInClear } from './hosts.ts';
 import type { Io } from './io.ts';
@@ -113,7 +114,8 @@ function processIo(): Io {
       },
       readLine,
     },
-    columns: () => process.stdout.columns ?? 80,
+    // Some terminals say 0.
+    columns: () => process.stdout.columns || process.stderr.columns || 80,
   };
 }
 

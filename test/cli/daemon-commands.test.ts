@@ -102,6 +102,14 @@ describe('doctor', () => {
     expect(stdout).toContain('warning\tprovider\tonly the simulator answers\tno key: set OPENAI_API_KEY\n');
   });
 
+  test('shows each remedy whole on a terminal, however narrow', async () => {
+    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { stdout } = await runCli(['doctor', '--no-color'], { env, tty: true, columns: 30 });
+    expect(stdout).toMatch(
+      /^warning +provider +only the simulator answers\n +→ no key: set OPENAI_API_KEY\n/m,
+    );
+  });
+
   test('says how to start a daemon that does not run', async () => {
     const free = createServer().listen(0, '127.0.0.1');
     const port = await new Promise<number>((resolve) =>

@@ -211,7 +211,7 @@ describe('Ctrl-C', () => {
       interrupt: ctrlC.signal,
       onStdout: () => ctrlC.abort(new Error('interrupted')),
     });
-    expect({ code, stdout, left }).toEqual({ code: exitCodes.interrupted, stdout: 'Hello', left: true });
+    expect({ code, stdout, left }).toEqual({ code: exitCodes.interrupted, stdout: 'Hello\n', left: true });
     expect(stderr).toContain('Cancelled. sim/assistant · 10 in, 3 out · $0.00002 · req_fake');
   });
 

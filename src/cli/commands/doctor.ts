@@ -1,7 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
+import type { Paint } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
+import { visibleCell } from '../output/visible.ts';
 import { checks } from './doctor/checks.ts';
 import type { Finding } from './doctor/finding.ts';
 import { example } from './example.ts';
@@ -15,8 +17,16 @@ export const doctorCommand = (context: Context) =>
 export async function examine(context: Context): Promise<void> {
   const findings: Finding[] = [];
   for (const check of checks) findings.push(...(await check(context)));
-  await context.out.table(findings, columns, { empty: '' });
+  const { out, io } = context;
+  if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) await out.table(findings, columns, { empty: '' });
+  else for (const finding of findings) io.stdout.write(lines(finding, out.paint.stdout));
   if (findings.some((finding) => finding.state === 'broken')) context.exit = exitCodes.failed;
+}
+
+/** Whole, however narrow the terminal: a remedy that is cut is none. */
+function lines({ state, check, message, remedy }: Finding, paint: Paint): string {
+  const first = `${paint(styles[state], state.padEnd(8))} ${check.padEnd(12)} ${visibleCell(message)}\n`;
+  return remedy === null ? first : `${first}${' '.repeat(22)}→ ${visibleCell(remedy)}\n`;
 }
 
 const styles = { ok: 'green', warning: 'yellow', broken: 'red' } as const;
@@ -25,5 +35,5 @@ const columns: Column<Finding>[] = [
   { title: 'state', value: (finding) => finding.state, style: (finding) => styles[finding.state] },
   { title: 'check', value: (finding) => finding.check },
   { title: 'found', value: (finding) => finding.message },
-  { title: 'remedy', value: (finding) => finding.remedy, show: (finding) => finding.remedy ?? '' },
+  { title: 'remedy', value: (finding) => finding.remedy },
 ];

@@ -1,15 +1,8 @@
-import type { CommonFlags } from '../context.ts';
+import type { CommonFlags } from '../common-flags.ts';
 import type { Io } from '../io.ts';
 import { jsonText, pick, unknownFields } from './json.ts';
 import { type Paint, painter } from './style.ts';
-import {
-  alignedRecord,
-  alignedTable,
-  type Column,
-  essentials,
-  tabSeparatedRecord,
-  tabSeparatedRows,
-} from './table.ts';
+import type { Column } from './table.ts';
 import { visible } from './visible.ts';
 
 /** Data goes to stdout, in the form that the flags and the reader at the other end ask for; talk goes to stderr. */
@@ -70,16 +63,20 @@ export function createOutput({ io, env, flags }: OutputOptions): Output {
     element: (value) => json(value, { indented: false }),
     async table(rows, columns, { empty }) {
       if (wantsJson()) return whole(rows);
-      if (isQuiet()) return void io.stdout.write(essentials(rows, columns));
-      if (!io.stdout.isTty) return void io.stdout.write(tabSeparatedRows(rows, columns));
+      const show = await import('./table.ts');
+      if (isQuiet()) return void io.stdout.write(show.essentials(rows, columns));
+      if (!io.stdout.isTty) return void io.stdout.write(show.tabSeparatedRows(rows, columns));
       if (rows.length === 0) return warn(empty);
-      io.stdout.write(alignedTable(rows, columns, terminal()));
+      io.stdout.write(show.alignedTable(rows, columns, terminal()));
     },
     async record(row, columns, { pipedRow } = {}) {
       if (wantsJson()) return whole(row);
-      if (isQuiet()) return void io.stdout.write(essentials([row], columns));
-      if (io.stdout.isTty) return void io.stdout.write(alignedRecord(row, columns, terminal()));
-      io.stdout.write(pipedRow ? tabSeparatedRows([row], pipedRow) : tabSeparatedRecord(row, columns));
+      const show = await import('./table.ts');
+      if (isQuiet()) return void io.stdout.write(show.essentials([row], columns));
+      if (io.stdout.isTty) return void io.stdout.write(show.alignedRecord(row, columns, terminal()));
+      io.stdout.write(
+        pipedRow ? show.tabSeparatedRows([row], pipedRow) : show.tabSeparatedRecord(row, columns),
+      );
     },
     text: (text) => void io.stdout.write(safe(text)),
     note(line) {

@@ -51,7 +51,7 @@ export const providerColumns: Column<ModelProvider>[] = [
     value: (provider) => provider.provider,
     style: (provider) => (provider.available ? 'green' : 'dim'),
   },
-  { title: 'model there', value: (provider) => provider.model },
+  { title: 'model there', value: (provider) => provider.model, isSpare: true },
   priceColumn('input_usd', (provider) => provider.prices?.input),
   priceColumn('cached_usd', (provider) => provider.prices?.cached_input),
   priceColumn('output_usd', (provider) => provider.prices?.output),

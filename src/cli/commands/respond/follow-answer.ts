@@ -35,28 +35,40 @@ interface AnswerEvent {
 
 /** Reads a streamed answer to its end and shows it: as it comes, or at the end in one piece. */
 export async function followAnswer(context: Context, options: FollowOptions): Promise<void> {
-  const { events, following, progress, isLive } = options;
+  const { following, progress, isLive } = options;
   const { out } = context;
-  let lastCharacter = '\n';
-  for await (const { data } of events) {
-    const event = JSON.parse(data) as AnswerEvent;
-    note(event, following);
-    progress.see(event);
-    if (!isLive) continue;
-    if (out.wantsJson()) await out.element(event);
-    else if (isText(event)) {
-      progress.yieldTo(context.io.stdout);
-      out.text(event.delta);
-      lastCharacter = event.delta.at(-1) ?? lastCharacter;
-    }
+  try {
+    await read(context, options);
+  } finally {
+    progress.stop();
   }
-  progress.stop();
-  if (isLive && lastCharacter !== '\n') out.text('\n');
   const { response } = following;
   if (!response && !following.error) throw brokenOff(following);
   if (!response || (isLive && out.wantsJson())) return;
   if (out.wantsJson()) await out.document(response);
   else out.text(isLive ? callsOfResponse(response) : textOfResponse(response));
+}
+
+async function read(context: Context, { events, following, progress, isLive }: FollowOptions): Promise<void> {
+  const { out } = context;
+  let lastCharacter = '\n';
+  try {
+    for await (const { data } of events) {
+      const event = JSON.parse(data) as AnswerEvent;
+      note(event, following);
+      progress.see(event);
+      if (!isLive) continue;
+      if (out.wantsJson()) await out.element(event);
+      else if (isText(event)) {
+        progress.yieldTo(context.io.stdout);
+        out.text(event.delta);
+        lastCharacter = event.delta.at(-1) ?? lastCharacter;
+      }
+    }
+  } finally {
+    // Also where it broke off: what is told next begins on a line of its own.
+    if (lastCharacter !== '\n') out.text('\n');
+  }
 }
 
 function note(event: AnswerEvent, following: Following): void {

@@ -25,11 +25,14 @@ export function showProgress(context: Context, body: CreateResponseBody): Progre
   let label = body.model;
   let characters = 0;
   let prices: DollarPrices | undefined;
-  const spinner = startSpinner(context.io.stderr, () => {
+  const spinner = startSpinner(context.io, () => {
     const tokens = characters / charactersPerToken;
     const parts = [label, duration(context.now() - startedAt)];
     if (characters > 0) parts.push(`~${Math.ceil(tokens)} tokens`);
-    if (prices) parts.push(`~$${((inputTokens * prices.input + tokens * prices.output) / 1e6).toFixed(6)}`);
+    if (prices) {
+      const usd = (inputTokens * prices.input + tokens * prices.output) / 1e6;
+      parts.push(`~$${Number(usd.toFixed(6))}`);
+    }
     return parts.join(' · ');
   });
   return {

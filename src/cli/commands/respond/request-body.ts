@@ -61,7 +61,7 @@ async function modelOf(context: Context, { model }: RequestFlags): Promise<strin
   if (named !== undefined) return named;
   const fallback = await defaultModel(context);
   if (fallback != null) return fallback;
-  throw new CliError('No model was named, and the daemon names no default.', {
+  throw new CliError('No model was named.', {
     exit: exitCodes.usage,
     next: 'Name one with --model or GATEWAY_MODEL; see: gateway models list',
   });
