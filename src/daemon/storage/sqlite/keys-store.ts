@@ -1,5 +1,5 @@
 import type { KeysStore } from '../../features/keys/keys-store.ts';
-import { and, desc, eq, lt, type Orm, or } from './orm.ts';
+import { and, desc, eq, lt, type Orm, or, sql } from './orm.ts';
 import { keys } from './schema/keys.ts';
 import type { Writer } from './writer.ts';
 
@@ -12,9 +12,16 @@ export function keysStore(orm: Orm, writer: Writer): KeysStore {
       .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
       .get();
 
+  // The one look-up of calls whose key is not in memory: its SQL is made once.
+  const byDigest = orm
+    .select()
+    .from(keys)
+    .where(eq(keys.digest, sql.placeholder('digest')))
+    .prepare();
+
   return {
     insert: (record) => writer.write('keys.insert', record),
-    byDigest: async (digest) => orm.select().from(keys).where(eq(keys.digest, digest)).get(),
+    byDigest: async (digest) => byDigest.get({ digest }),
     byId: async (workspaceId, keyId) => find(workspaceId, keyId),
     list: async (workspaceId, { limit, after }) => {
       const last = after === undefined ? undefined : find(workspaceId, after);

@@ -27,8 +27,6 @@ function served(database: Connection): ServedDay[] {
     .map((row) => ({ ...row, ownKey: row.ownKey === 1 }));
 }
 
-const groupColumns = { day: 'completed_at / 86400000', model: 'model', key: 'key_id' } as const;
-
 interface Sums {
   name: string | number | null;
   requests: number;
@@ -44,19 +42,20 @@ interface Sums {
 }
 
 function summarize(database: Connection, filter: UsageFilter): UsageGroup[] {
-  const { groupBy, keyId, model, ...bounds } = filter;
+  const { keyId = null, model = null, ...others } = filter;
   const rows = database
     .prepare<[object], Sums>(
-      `SELECT ${groupColumns[groupBy]} AS name, count(*) AS requests, count(*) - count(cost_provider) AS unpriced,
+      `SELECT CASE @groupBy WHEN 'day' THEN completed_at / 86400000 WHEN 'model' THEN model ELSE key_id END AS name,
+         count(*) AS requests, count(*) - count(cost_provider) AS unpriced,
          sum(input) AS input, sum(cached_input) AS cachedInput, sum(cache_write) AS cacheWrite,
          sum(output) AS output, sum(reasoning) AS reasoning, coalesce(sum(cost_provider), 0) AS provider,
          coalesce(sum(cost_margin), 0) AS margin, sum(charged) AS charged
        FROM usage
        WHERE workspace_id = @workspaceId AND completed_at >= @since AND completed_at < @until
-         ${keyId === undefined ? '' : 'AND key_id = @keyId'} ${model === undefined ? '' : 'AND model = @model'}
+         AND (@keyId IS NULL OR key_id = @keyId) AND (@model IS NULL OR model = @model)
        GROUP BY name ORDER BY name IS NULL, name`,
     )
-    .all({ ...bounds, keyId, model });
+    .all({ ...others, keyId, model });
   return rows.map(({ name, requests, unpriced, provider, margin, charged, ...tokens }) => ({
     group: typeof name === 'number' ? utcDay(name * 86_400_000) : name,
     requests,
