@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // A shim, readable by any Node: it says what is wrong when Node is too old, then hands over.
+// biome-ignore-all lint/style/useTemplate: an old Node must be able to read this file.
 var parts = process.versions.node.split('.').map(Number);
 if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   process.stderr.write('gateway needs Node 22.19 or newer; this is Node ' + process.versions.node + '.\n');

@@ -1,6 +1,6 @@
 import type { Endpoint, Input, Result } from './contract/endpoint.ts';
 import { receivedError } from './received-error.ts';
-import { type SseEvent, sseReader } from './sse.ts';
+import { type SseEvent, SseReader } from './sse.ts';
 
 /**
  * The one typed client. It knows contracts and nothing of sockets: `send` is handed in, so that a socket, a remote host
@@ -144,7 +144,7 @@ interface AnyInput {
 }
 
 async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<SseEvent, void> {
-  const reader = sseReader();
+  const reader = new SseReader();
   for await (const bytes of body) {
     for (const event of reader.push(bytes)) {
       if (event.data === '[DONE]') return;

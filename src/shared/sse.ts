@@ -23,80 +23,84 @@ export class SseTooLong extends Error {
  * An incremental reader: feed it bytes however they are cut, get the events that are complete.
  * CR, LF and CRLF end lines; comments and unknown fields are dropped; a byte order mark at the start is skipped.
  */
-export function sseReader() {
-  const decoder = new TextDecoder('utf-8');
-  let rest = '';
-  let endsInCr = false;
-  let event = '';
-  let id: string | undefined;
-  let data: string | undefined;
-  let dataLength = 0;
+export class SseReader {
+  readonly #decoder = new TextDecoder('utf-8');
+  #rest = '';
+  #endsInCr = false;
+  #event = '';
+  #id: string | undefined;
+  #data: string | undefined;
+  #dataLength = 0;
 
-  const takeLine = (line: string, into: SseEvent[]): void => {
-    if (line === '') {
-      if (data !== undefined) into.push({ event: event || 'message', data, id });
-      event = '';
-      data = undefined;
-      dataLength = 0;
-      return;
+  push(bytes: Uint8Array): SseEvent[] {
+    const events: SseEvent[] = [];
+    const fresh = this.#decoder.decode(bytes, { stream: true });
+    // A long line grows piece by piece: searching all of it again for each piece would be quadratic.
+    if (this.#rest !== '' && !this.#endsInCr && !fresh.includes('\n') && !fresh.includes('\r')) {
+      this.#keep(this.#rest + fresh);
+      return events;
     }
+    const text = this.#rest === '' ? fresh : this.#rest + fresh;
+    let start = 0;
+    // Looked for once: a search a line for what is hardly ever there would make long reads quadratic.
+    const anyCr = text.includes('\r');
+    for (;;) {
+      const end = anyCr ? lineEnd(text, start) : text.indexOf('\n', start);
+      if (end < 0) break;
+      // A CR at the very end may be the first half of a CRLF.
+      if (text.charCodeAt(end) === 13 && end + 1 === text.length) break;
+      this.#takeLine(text.slice(start, end), events);
+      start = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
+    }
+    this.#keep(text.slice(start));
+    return events;
+  }
+
+  /** What a last, unfinished event held: the standard drops it, some providers mean it. */
+  end(): SseEvent[] {
+    const events: SseEvent[] = [];
+    const text = this.#rest + this.#decoder.decode();
+    this.#keep('');
+    for (const line of text.split(/\r\n|\r|\n/)) if (line !== '') this.#takeLine(line, events);
+    this.#takeLine('', events);
+    return events;
+  }
+
+  #keep(rest: string): void {
+    if (rest.length > sseEventCharsMax) throw new SseTooLong();
+    this.#rest = rest;
+    this.#endsInCr = rest.endsWith('\r');
+  }
+
+  #takeLine(line: string, into: SseEvent[]): void {
     // The common line first: reading a stream is mostly this branch.
     if (line.startsWith('data:')) {
-      const value = line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5);
-      dataLength += value.length + 1;
-      if (dataLength > sseEventCharsMax) throw new SseTooLong();
-      data = data === undefined ? value : `${data}\n${value}`;
+      this.#addData(line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5));
+      return;
+    }
+    if (line === '') {
+      if (this.#data !== undefined)
+        into.push({ event: this.#event || 'message', data: this.#data, id: this.#id });
+      this.#event = '';
+      this.#data = undefined;
+      this.#dataLength = 0;
       return;
     }
     const colon = line.indexOf(':');
     if (colon === 0) return;
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + (line.charCodeAt(colon + 1) === 32 ? 2 : 1));
-    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
-    else if (field === 'event') event = value;
-    else if (field === 'id' && !value.includes('\0')) id = value;
-  };
+    if (field === 'data') this.#addData(value);
+    else if (field === 'event') this.#event = value;
+    else if (field === 'id' && !value.includes('\0')) this.#id = value;
+  }
 
-  return {
-    push(bytes: Uint8Array): SseEvent[] {
-      const events: SseEvent[] = [];
-      const fresh = decoder.decode(bytes, { stream: true });
-      // A long line grows piece by piece: searching all of it again for each piece would be quadratic.
-      if (rest !== '' && !endsInCr && !fresh.includes('\n') && !fresh.includes('\r')) {
-        rest += fresh;
-        if (rest.length > sseEventCharsMax) throw new SseTooLong();
-        return events;
-      }
-      const text = rest === '' ? fresh : rest + fresh;
-      let start = 0;
-      // Looked for once: a search a line for what is hardly ever there would make long reads quadratic.
-      const anyCr = text.includes('\r');
-      for (;;) {
-        const end = anyCr ? lineEnd(text, start) : text.indexOf('\n', start);
-        if (end < 0) break;
-        // A CR at the very end may be the first half of a CRLF.
-        if (text.charCodeAt(end) === 13 && end + 1 === text.length) break;
-        takeLine(text.slice(start, end), events);
-        start = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
-      }
-      rest = text.slice(start);
-      endsInCr = rest.endsWith('\r');
-      if (rest.length > sseEventCharsMax) throw new SseTooLong();
-      return events;
-    },
-    /** What a last, unfinished event held: the standard drops it, some providers mean it. */
-    end(): SseEvent[] {
-      const events: SseEvent[] = [];
-      const text = rest + decoder.decode();
-      rest = '';
-      for (const line of text.split(/\r\n|\r|\n/)) if (line !== '') takeLine(line, events);
-      takeLine('', events);
-      return events;
-    },
-  };
+  #addData(value: string): void {
+    this.#dataLength += value.length + 1;
+    if (this.#dataLength > sseEventCharsMax) throw new SseTooLong();
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
 }
-
-export type SseReader = ReturnType<typeof sseReader>;
 
 function lineEnd(text: string, from: number): number {
   const lf = text.indexOf('\n', from);

@@ -3,14 +3,7 @@ import { exitCodes } from '../../src/shared/errors.ts';
 import { runCli } from '../support/run-cli.ts';
 import { fakeDaemon } from './fake-daemon.ts';
 
-const hasJq = await Promise.resolve('jq-wasm')
-  .then((name) => import(name))
-  .then(
-    () => true,
-    () => false,
-  );
-
-describe.skipIf(!hasJq)('--jq', () => {
+describe('--jq', () => {
   const describing = () =>
     fakeDaemon({
       'GET /v1/openapi.json': () => ({ openapi: '3.1.0', tags: [{ name: 'keys' }, { name: 'models' }] }),

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SseTooLong, sseEvent, sseEventCharsMax, sseReader } from '../../src/shared/sse.ts';
+import { SseReader, SseTooLong, sseEvent, sseEventCharsMax } from '../../src/shared/sse.ts';
 
 const encoder = new TextEncoder();
 
 function readWhole(text: string) {
-  const reader = sseReader();
+  const reader = new SseReader();
   return [...reader.push(encoder.encode(text)), ...reader.end()];
 }
 
@@ -31,7 +31,7 @@ describe('reading server-sent events', () => {
     const whole = readWhole(told);
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 })), (cuts) => {
-        const reader = sseReader();
+        const reader = new SseReader();
         const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
         const events = places.slice(1).flatMap((end, i) => reader.push(bytes.subarray(places[i], end)));
         expect([...events, ...reader.end()]).toEqual(whole);
@@ -50,7 +50,7 @@ describe('reading server-sent events', () => {
   });
 
   test('gives up on a line without an end', () => {
-    const reader = sseReader();
+    const reader = new SseReader();
     const part = new Uint8Array(sseEventCharsMax / 4).fill(120);
     expect(() => {
       for (let i = 0; i < 5; i += 1) reader.push(part);

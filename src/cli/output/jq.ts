@@ -1,15 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
 
-/** The part of the package `jq-wasm` (jq itself, compiled to WebAssembly) that is used here. */
-interface Jq {
-  raw(
-    input: object | null,
-    expression: string,
-    flags: string[],
-  ): Promise<{ stdout: string; stderr: string; exitCode: number }>;
-}
-
 /** jq's own exit code for an expression that does not compile. */
 const doesNotCompile = 3;
 
@@ -28,7 +19,7 @@ export async function checkJq(expression: string): Promise<void> {
   }
 }
 
-async function loadJq(): Promise<Jq> {
-  const name = 'jq-wasm';
-  return import(name);
+/** jq itself, compiled to WebAssembly; loaded only when it is asked for. */
+function loadJq() {
+  return import('jq-wasm');
 }

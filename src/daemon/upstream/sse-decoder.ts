@@ -1,4 +1,4 @@
-import { sseReader } from '../../shared/sse.ts';
+import { SseReader } from '../../shared/sse.ts';
 import type { Batch } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { Decoder } from './adapter.ts';
@@ -18,7 +18,7 @@ export interface Dialect {
 export class SseJsonDecoder implements Decoder {
   isComplete = false;
   failure: UpstreamFailure | undefined;
-  readonly #reader = sseReader();
+  readonly #reader = new SseReader();
   readonly #dialect: Dialect;
   readonly #name: string;
   readonly #hasFrames: boolean;

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type EventFeed, eventFeed, eventHandlers } from '../../../src/daemon/features/events/index.ts';
 import type { Caller } from '../../../src/daemon/handler.ts';
 import { type EventView, streamEvents } from '../../../src/shared/contract/events.ts';
-import { sseReader } from '../../../src/shared/sse.ts';
+import { SseReader } from '../../../src/shared/sse.ts';
 import { callHandler, streamOf } from '../../support/call-handler.ts';
 import { type FakeWorld, fakeWorld, settled } from '../../support/fake-world.ts';
 import { memoryEventsStore } from '../../support/memory-stores.ts';
@@ -57,7 +57,7 @@ async function follow(from: From = {}) {
   await settled();
   const events = () => {
     const bytes = new TextEncoder().encode(raw.join(''));
-    return sseReader()
+    return new SseReader()
       .push(bytes)
       .map(({ event: type, id, data }) => ({ type, id, view: JSON.parse(data) as EventView }));
   };
@@ -198,7 +198,7 @@ describe('a slow reader', () => {
       await feed.record(event(n));
     }
     const { value } = await chunks.next();
-    const views = sseReader()
+    const views = new SseReader()
       .push(new TextEncoder().encode(value))
       .map(({ data }) => JSON.parse(data) as EventView);
     expect(views.filter(({ type }) => type === 'request.started')).toHaveLength(10);
