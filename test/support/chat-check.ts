@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { sseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/sse.ts';
 
 const text = z.string();
 const count = z.int().nonnegative();
@@ -147,7 +147,7 @@ export function checkChatStream(
 /** The data of the events before `[DONE]`. Chat streams have no named events. */
 export function dataIn(chunks: readonly string[]): string[] {
   const encoder = new TextEncoder();
-  const reader = sseReader();
+  const reader = new SseReader();
   const events = chunks.flatMap((chunk) => {
     assert.match(chunk, /\n\n$/, 'a chunk ends with a blank line');
     assert.doesNotMatch(chunk, /^event:/m);

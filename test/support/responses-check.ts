@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/sse.ts';
 import { type Item, ResponseResource, StreamEvent } from './open-responses.ts';
 
 type Of<T extends StreamEvent['type']> = Extract<StreamEvent, { type: T }>;
@@ -28,7 +28,7 @@ export function checkResponsesStream(chunks: readonly string[]): ResponseResourc
 /** Every chunk is whole events: some clients lose one that is cut between its data and its blank line. */
 function eventsIn(chunks: readonly string[]): StreamEvent[] {
   const encoder = new TextEncoder();
-  const reader = sseReader();
+  const reader = new SseReader();
   const read = chunks.flatMap((chunk) => {
     assert.match(chunk, /\n\n$/, 'a chunk ends with a blank line');
     return reader.push(encoder.encode(chunk));
