@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { aHold, aResponse, aSettlement, morning } from '../../../storage/records.ts';
-import { openTemporarily, recordingLog, temporaryFolder } from './temporary.ts';
+import { openTemporarily, recordingLog } from './temporary.ts';
 
-const { open, cleanUp } = openTemporarily();
+const { open, newFolder, cleanUp } = openTemporarily();
 afterEach(cleanUp);
 
 const fatal = (storage: Storage) => new Promise<Error>((resolve) => storage.onFatal(resolve));
@@ -71,7 +70,7 @@ test('a full disk refuses writes, keeps reading, and writing works again once th
 
 // The shell's limit makes the system refuse to let a file grow, which SQLite reports as an I/O error.
 test.skipIf(process.platform === 'win32')('an I/O error ends the writing and is told', async () => {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   const child = fileURLToPath(new URL('./storage-child.ts', import.meta.url));
   const shell = spawn(
     'sh',
@@ -94,6 +93,4 @@ test.skipIf(process.platform === 'win32')('an I/O error ends the writing and is 
   expect(acknowledged.length).toBeGreaterThan(0);
   for (const id of acknowledged) expect(await storage.metering.usage(id), id).toBeDefined();
   expect((await storage.check()).ok).toBe(true);
-  await storage.close();
-  rmSync(folder, { recursive: true, force: true });
 });

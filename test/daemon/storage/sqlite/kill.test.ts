@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { openTemporarily, temporaryFolder } from './temporary.ts';
+import { openTemporarily } from './temporary.ts';
 
 const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 30);
 const script = fileURLToPath(new URL('./storage-child.ts', import.meta.url));
-const { open, cleanUp } = openTemporarily();
+const { open, newFolder, cleanUp } = openTemporarily();
 const children: ChildProcess[] = [];
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -32,7 +32,7 @@ async function runAndKill(folder: string, prefix: string, lines: number): Promis
 test(`no acknowledged write is lost in ${kills} kills at different moments, and the sums stay right`, {
   timeout: 120_000,
 }, async () => {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   const acknowledged: string[] = [];
   for (let round = 0; round < kills; round += 1) {
     // Each start takes the lock of the killed one and adds up all entries before it writes.

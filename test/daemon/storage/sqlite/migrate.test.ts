@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -7,15 +7,16 @@ import { type Migration, migrate } from '../../../../src/daemon/storage/sqlite/m
 import { migrations } from '../../../../src/daemon/storage/sqlite/migrations/index.ts';
 import { prepareDatabase } from '../../../../src/daemon/storage/sqlite/prepare.ts';
 import { morning } from '../../../storage/records.ts';
-import { recordingLog, temporaryFolder } from './temporary.ts';
+import { openTemporarily, recordingLog } from './temporary.ts';
 
+const { newFolder, cleanUp } = openTemporarily();
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = newFolder();
   file = join(folder, 'gateway.db');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(cleanUp);
 
 const prepare = (steps: readonly Migration[]) =>
   prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations: steps });
@@ -116,7 +117,6 @@ test('a database of a newer program is refused and stays as it is', () => {
 });
 
 test('an interrupted first start is started over', () => {
-  mkdirSync(folder, { recursive: true });
   const half = new Database(`${file}.new`);
   half.exec('CREATE TABLE keys (nonsense)');
   half.close();

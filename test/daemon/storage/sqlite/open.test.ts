@@ -9,19 +9,16 @@ import {
   DataNeedsRepair,
 } from '../../../../src/daemon/storage/sqlite/errors.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, owner } from '../../../storage/records.ts';
-import { openTemporarily, recordingLog, temporaryFolder } from './temporary.ts';
+import { openTemporarily, recordingLog } from './temporary.ts';
 
-const { open, cleanUp } = openTemporarily();
+const { open, newFolder, cleanUp } = openTemporarily();
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = temporaryFolder();
+  folder = newFolder();
   file = join(folder, 'gateway.db');
 });
-afterEach(async () => {
-  await cleanUp();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(cleanUp);
 
 /** Changes the file behind the daemon's back. */
 function tamper(sql: string): void {

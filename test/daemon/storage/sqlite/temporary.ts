@@ -5,10 +5,6 @@ import { openSqliteStorage, type SqliteOptions } from '../../../../src/daemon/st
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { morning } from '../../../storage/records.ts';
 
-export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'gateway-storage-'));
-}
-
 /** Keeps what was logged, so that a test can look at it. */
 export function recordingLog() {
   const lines: { level: string; message: string; details: object }[] = [];
@@ -20,24 +16,24 @@ export function recordingLog() {
 
 /** Opens storages in folders of their own, and closes and deletes them all at once. */
 export function openTemporarily() {
-  const opened: { storage: Storage; folder: string }[] = [];
+  const opened: Storage[] = [];
+  const folders: string[] = [];
+  const newFolder = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-storage-'));
+    folders.push(folder);
+    return folder;
+  };
   return {
+    newFolder,
     open: async (options: Partial<SqliteOptions> = {}): Promise<Storage> => {
-      const folder = options.folder ?? temporaryFolder();
-      const storage = await openSqliteStorage({
-        folder,
-        now: () => morning,
-        log: recordingLog(),
-        ...options,
-      });
-      opened.push({ storage, folder });
+      const standard = { folder: options.folder ?? newFolder(), now: () => morning, log: recordingLog() };
+      const storage = await openSqliteStorage({ ...standard, ...options });
+      opened.push(storage);
       return storage;
     },
     cleanUp: async (): Promise<void> => {
-      for (const { storage, folder } of opened.splice(0)) {
-        await storage.close();
-        rmSync(folder, { recursive: true, force: true });
-      }
+      for (const storage of opened.splice(0)) await storage.close();
+      for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
