@@ -9,7 +9,10 @@ export interface CommandLine {
   verb: Verb | undefined;
 }
 
-/** Takes the words from the front. Flags that stand before them go behind, and a noun alone asks for its help. */
+/**
+ * Takes the words from the front. Flags that stand before them go behind; a noun alone means its usual verb, or asks
+ * for its help.
+ */
 export function locate(argv: string[]): CommandLine {
   let at = 0;
   while (argv[at]?.startsWith('-') && argv[at] !== '--') {
@@ -24,5 +27,11 @@ export function locate(argv: string[]): CommandLine {
     return { words: [noun, next], rest: restAfter(2), verb: entry.verbs[next] };
   }
   const rest = restAfter(1);
+  const meant = entry.alone !== undefined && !rest.some(isWordOrHelp) ? entry.alone : undefined;
+  if (meant !== undefined) return { words: [noun, meant], rest, verb: entry.verbs[meant] };
   return { words: [noun], rest: rest.length > 0 ? rest : ['--help'], verb: undefined };
+}
+
+function isWordOrHelp(word: string): boolean {
+  return !word.startsWith('-') || word === '--help' || word === '-h';
 }

@@ -14,6 +14,8 @@ export interface Verb {
 export interface Noun {
   summary: string;
   verbs: Record<string, Verb>;
+  /** The verb that is meant when the noun stands alone; without one, a noun alone asks for its help. */
+  alone?: string;
 }
 
 /** Every command, in the order of the help. */
@@ -54,6 +56,7 @@ export const tree: Record<string, Verb | Noun> = {
   },
   models: {
     summary: 'What can be asked, and for how much.',
+    alone: 'list',
     verbs: {
       list: {
         summary: 'List the models with their prices.',

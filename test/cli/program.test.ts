@@ -28,6 +28,12 @@ describe('help', () => {
     expect(stdout).toMatch(/issue .*list .*revoke .*default /s);
   });
 
+  test('of a noun that has a usual verb is asked for by name', async () => {
+    const { code, stdout } = await runCli(['models', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/list .*show /s);
+  });
+
   test('is the same asked for in front or behind', async () => {
     expect(await runCli(['help', 'keys', 'issue'])).toEqual(await runCli(['keys', 'issue', '--help']));
   });
