@@ -1,3 +1,5 @@
+import { simpler } from './simpler-schema.ts';
+
 /**
  * Contracts use two ways to name a schema: `$id`, and `$defs` for one that holds itself. Neither travels well: validators
  * refuse an `$id` that they meet twice, and `$defs` deep inside a document cannot be pointed at. This takes names out.
@@ -74,7 +76,7 @@ function rewriteParts(schema: JsonSchema, names: SchemaNames): JsonSchema {
     copy.items = copy.additionalItems ?? true;
     delete copy.additionalItems;
   }
-  return copy;
+  return simpler(copy);
 }
 
 function define(name: string, schema: unknown, names: SchemaNames): void {
