@@ -3,6 +3,7 @@ import { eventsCommands } from './events-commands.ts';
 import { keysCommands } from './keys-commands.ts';
 import type { meteringCommands } from './metering-commands.ts';
 import { drizzle } from './orm.ts';
+import type { responseInsert } from './response-insert.ts';
 import { responsesCommands } from './responses-commands.ts';
 import type { Totals } from './totals.ts';
 import { workspacesCommands } from './workspaces-commands.ts';
@@ -19,4 +20,6 @@ export function otherCommands(database: Connection, totals: Totals) {
 }
 
 /** All writes by name; what they take is plain data, what they return is told after COMMIT. */
-export type WriteCommands = ReturnType<typeof meteringCommands> & ReturnType<typeof otherCommands>;
+export type WriteCommands = ReturnType<typeof meteringCommands> &
+  ReturnType<typeof responseInsert> &
+  ReturnType<typeof otherCommands>;

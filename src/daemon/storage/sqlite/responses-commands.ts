@@ -1,4 +1,3 @@
-import type { StoredResponse } from '../../features/inference/responses-store.ts';
 import { and, eq, inArray, lte, type Orm } from './orm.ts';
 import { responseItems, responses } from './schema/responses.ts';
 
@@ -9,19 +8,6 @@ export function responsesCommands(orm: Orm) {
   };
 
   return {
-    'responses.insert': (record: StoredResponse): void => {
-      orm.insert(responses).values(record).run();
-      for (const place of ['input', 'output'] as const) {
-        for (const { itemId, position } of itemsOf(record[place])) {
-          // An id may come twice, as input that was an earlier output; the first place is as good as the second.
-          orm
-            .insert(responseItems)
-            .values({ itemId, responseId: record.id, place, position })
-            .onConflictDoNothing()
-            .run();
-        }
-      }
-    },
     'responses.remove': ({ workspaceId, id }: { workspaceId: string; id: string }): boolean => {
       const found = orm
         .select({ id: responses.id })
@@ -41,13 +27,4 @@ export function responsesCommands(orm: Orm) {
       return expired.length === 0 ? 0 : drop(expired.map(({ id }) => id));
     },
   };
-}
-
-function itemsOf(list: string): { itemId: string; position: number }[] {
-  const items: unknown = JSON.parse(list);
-  if (!Array.isArray(items)) return [];
-  return items.flatMap((item: unknown, position) => {
-    const itemId = item && typeof item === 'object' && 'id' in item ? item.id : undefined;
-    return typeof itemId === 'string' ? [{ itemId, position }] : [];
-  });
 }

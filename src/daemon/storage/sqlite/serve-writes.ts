@@ -3,6 +3,7 @@ import { type Connection, openForWriting } from './connection.ts';
 import { sqliteCode } from './errors.ts';
 import { writeMeta } from './meta.ts';
 import { meteringCommands } from './metering-commands.ts';
+import { responseInsert } from './response-insert.ts';
 import { Totals } from './totals.ts';
 import { batchRunner, type Commands, type Operation } from './write-batch.ts';
 import type { FromWriter, ToWriter } from './writer-protocol.ts';
@@ -46,7 +47,7 @@ const notOpen: FromWriter = {
 
 function batches(database: Connection) {
   const totals = new Totals(database);
-  const commands: Commands = { ...meteringCommands(database, totals) };
+  const commands: Commands = { ...meteringCommands(database, totals), ...responseInsert(database) };
   const run = batchRunner(database, commands, totals);
   let complete = false;
   return (operations: Operation[]): FromWriter | Promise<FromWriter> => {
