@@ -13,7 +13,7 @@ import type { Handler } from './handler.ts';
 import type { Provider } from './providers.ts';
 import { type ProcessFacts, statusReader } from './status.ts';
 import type { Storage } from './storage/storage.ts';
-import type { World } from './world.ts';
+import { repeatedly, type World } from './world.ts';
 
 export interface AppNeeds {
   storage: Storage;
@@ -32,6 +32,9 @@ export interface AppNeeds {
   /** Begins to stop the daemon. */
   stop: () => void;
 }
+
+const expireEveryMs = 10 * 60 * 1000;
+const expiredAtOnce = 500;
 
 /** Joins the rooms: the only place that sees features and edges at once. */
 export function createApp(needs: AppNeeds) {
@@ -58,9 +61,15 @@ export function createApp(needs: AppNeeds) {
       await Promise.all([
         authentication.keepFlushed(world, signal, onFailure),
         events.keepPruned(signal, onFailure),
+        repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(needs)),
       ]);
     },
   };
+}
+
+/** Deletes stored responses whose time is over, a bounded number at once so that writes of calls get between. */
+async function removeExpired({ storage, world }: AppNeeds): Promise<void> {
+  while ((await storage.responses.removeExpired(world.now(), expiredAtOnce)) > 0);
 }
 
 export type App = ReturnType<typeof createApp>;
@@ -149,7 +158,7 @@ function handlersOf(needs: AppNeeds, features: Features): Handler[] {
       world,
       makeId,
       router: features.router,
-      admission: createAdmission(storage.metering),
+      admission: createAdmission({ store: storage.metering, state: storage.state }),
       metering: storage.metering,
       responses: storage.responses,
       sealer: createSealer(needs.dataKey, features.randomBytes),

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../shared/errors.ts';
 import type { HoldRecord, MeteringStore, Settlement } from './metering-store.ts';
 
 /** A call's money, set aside. */
@@ -20,10 +21,19 @@ export interface Admission {
   running(): number;
 }
 
-export function createAdmission(store: Pick<MeteringStore, 'hold' | 'settle'>): Admission {
+export interface AdmissionNeeds {
+  store: Pick<MeteringStore, 'hold' | 'settle'>;
+  /** Whether the ledger takes writes now. */
+  state: () => { writable: boolean; reason: string | undefined };
+}
+
+export function createAdmission({ store, state }: AdmissionNeeds): Admission {
   const held = new Map<string, Hold>();
   return {
     async hold(record) {
+      const { writable, reason } = state();
+      if (!writable)
+        throw new ApiError('unavailable', { message: `The ledger cannot be written: ${reason}` });
       const committed = store.hold(record);
       // Whoever waits for the hold hears of its failure; until then it must not count as unhandled.
       committed.catch(() => held.delete(record.requestId));

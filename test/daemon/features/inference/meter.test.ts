@@ -33,10 +33,11 @@ const tokens = (input: number, output: number): Tokens => ({
 async function meterWith(options: { held?: number; ownKey?: boolean; promptTokens?: number } = {}) {
   const settlements: Settlement[] = [];
   const world = fakeWorld();
-  const admission = createAdmission({
+  const store = {
     hold: async () => {},
-    settle: async (settlement) => settlements.push(settlement),
-  });
+    settle: async (settlement: Settlement) => settlements.push(settlement),
+  };
+  const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
   const record: HoldRecord = {
     requestId: 'req_1',
     workspaceId: 'ws_1',
@@ -146,10 +147,8 @@ test('a call on the caller’s own key costs nothing here', async () => {
 });
 
 test('a hold that cannot be written is told as unavailable', async () => {
-  const admission = createAdmission({
-    hold: () => Promise.reject(new Error('disk full')),
-    settle: async () => 0,
-  });
+  const store = { hold: () => Promise.reject(new Error('disk full')), settle: async () => 0 };
+  const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
   const meter = new Meter({
     admission,
     keepProgress: async () => {},
@@ -162,4 +161,13 @@ test('a hold that cannot be written is told as unavailable', async () => {
     onSettled: () => {},
   });
   await expect(meter.committed()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('no call is admitted while the ledger cannot be written', async () => {
+  const store = { hold: async () => {}, settle: async () => 0 };
+  const admission = createAdmission({ store, state: () => ({ writable: false, reason: 'disk full' }) });
+  await expect(admission.hold({ requestId: 'req_3' } as HoldRecord)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('disk full'),
+  });
 });
