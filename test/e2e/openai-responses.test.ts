@@ -116,7 +116,7 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
     const second = await client.responses.create({
       ...settings,
       include: [...settings.include],
-      input: [...input, ...output, ...results],
+      input: [...input, ...(output as ResponseInput), ...results],
     });
     expect(second.output_text).toMatch(/rain[\s\S]*noon/i);
   });

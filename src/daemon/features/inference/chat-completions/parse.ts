@@ -31,6 +31,7 @@ export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inf
 function parseChatTools(body: CreateChatCompletionBody): Tool[] {
   const tools = (body.tools ?? []).map((tool, index): Tool => {
     const called = (tool as Record<string, unknown>).function;
+    requiredText(tool.type, `tools[${index}].type`);
     if (tool.type !== 'function') return { type: 'opaque', json: tool };
     if (!isObject(called)) throw invalid(`tools[${index}].function`, 'This must be an object.');
     return parseFunction(called, `tools[${index}].function`);

@@ -1,0 +1,275 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { UsageView } from '../../src/shared/contract/usage.ts';
+import { keys, type PlaceName, type Places, placeNames, startPlaces } from '../support/places.ts';
+
+let places: Places;
+let client: OpenAI;
+
+beforeAll(async () => {
+  places = await startPlaces();
+  const { url, key } = places.daemon;
+  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await places.close();
+});
+
+beforeEach(() => places.forget());
+
+const behindHttp = placeNames.filter((place) => place !== 'simulator');
+const long = 'It all began when the moon was new and nobody had thought of money yet. '.repeat(20);
+
+/** The two ways to make a call; both throw what the SDK makes of a failure. */
+const formats = {
+  responses: (model: string, more: object = {}) =>
+    client.responses.create({ model, input: 'Go on.', ...more }) as Promise<unknown>,
+  chat: (model: string, more: object = {}) =>
+    client.chat.completions.create({
+      model,
+      messages: [{ role: 'user', content: 'Go on.' }],
+      ...more,
+    }) as Promise<unknown>,
+};
+const formatNames = ['responses', 'chat'] as const;
+
+interface ScriptedError {
+  status: number;
+  headers?: Record<string, string>;
+  message?: string;
+  param?: string;
+  code?: string;
+}
+
+/** Has the next call refused by whichever provider answers for the place. */
+function refuse(place: PlaceName, error: ScriptedError): string {
+  const { status, headers = {}, message = 'Something went wrong.' } = error;
+  const model = places.say(place);
+  if (place === 'anthropic') {
+    const types: Record<number, string> = {
+      400: 'invalid_request_error',
+      429: 'rate_limit_error',
+      500: 'api_error',
+    };
+    places.anthropic.answer({ error: { status, type: types[status] ?? 'api_error', message, headers } });
+  } else if (place === 'google') {
+    const names: Record<number, string> = {
+      400: 'INVALID_ARGUMENT',
+      429: 'RESOURCE_EXHAUSTED',
+      500: 'INTERNAL',
+    };
+    places.google.answer({ error: { status, name: names[status] ?? 'INTERNAL', message, headers } });
+  } else {
+    places.openai.script({ error: { ...error, type: 'invalid_request_error' } });
+  }
+  return model;
+}
+
+async function failureOf(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
+  const failure = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(failure instanceof OpenAI.APIError)) throw new Error(`no APIError: ${String(failure)}`);
+  return failure;
+}
+
+describe.each(formatNames)('%s: what the caller did wrong', (format) => {
+  test('an unknown model', async () => {
+    const failure = await failureOf(formats[format]('sim/asistant'));
+    expect(failure).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(failure).toMatchObject({ code: 'model_not_found', param: 'model', type: 'not_found' });
+    expect(failure.message).toContain('sim/assistant');
+    expect(failure.requestID).toMatch(/^req_/);
+  });
+
+  test('a wrong key', async () => {
+    const stranger = client.withOptions({ apiKey: 'gwk_nobody' });
+    const failure = await failureOf(stranger.responses.create({ model: 'sim/echo', input: 'a' }));
+    expect(failure).toBeInstanceOf(OpenAI.AuthenticationError);
+    expect(failure).toMatchObject({ code: 'unauthenticated' });
+    expect(failure.requestID).toMatch(/^req_/);
+  });
+
+  test.each([
+    ['temperature', { temperature: 'hot' }],
+    ['tool_choice', { tool_choice: 'sometimes' }],
+    ['tools[0].type', { tools: [{}] }],
+  ])('a bad %s', async (param, more) => {
+    const failure = await failureOf(formats[format]('sim/echo', more));
+    expect(failure).toBeInstanceOf(OpenAI.BadRequestError);
+    expect(failure).toMatchObject({ code: 'invalid_request', type: 'invalid_request', param });
+  });
+
+  test('no model at all', async () => {
+    const failure = await failureOf(formats[format](undefined as unknown as string));
+    expect(failure).toMatchObject({ status: 400, param: 'model' });
+  });
+});
+
+describe.each(behindHttp)('a failure of %s', (place) => {
+  test.each(formatNames)(
+    'a refused request is the caller’s fault, and no other is tried (%s)',
+    async (format) => {
+      const message = 'prompt is too long: 250000 tokens > 200000 maximum context';
+      const model = refuse(place, { status: 400, message, code: 'context_length_exceeded' });
+      const failure = await failureOf(formats[format](model));
+      expect(failure).toBeInstanceOf(OpenAI.BadRequestError);
+      expect(failure.code).toBe('context_length_exceeded');
+    },
+  );
+
+  test.each(formatNames)('a limited rate is passed on with its wait (%s)', async (format) => {
+    const model = refuse(place, { status: 429, headers: { 'retry-after': '7' } });
+    const failure = await failureOf(formats[format](model, { stream: true }));
+    expect(failure).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(failure.headers?.get('retry-after')).toBe('7');
+    expect(failure.code).toBe('rate_limited');
+  });
+
+  test.each(formatNames)('a broken provider is told as such, with what was tried (%s)', async (format) => {
+    const model = refuse(place, { status: 500 });
+    const failure = await failureOf(formats[format](model, { stream: true }));
+    expect(failure).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(failure).toMatchObject({ status: 502, code: 'upstream_failed', type: 'upstream_failed' });
+    expect(failure.error).toMatchObject({ attempts: [{ status: 500, error_code: 'server_error' }] });
+  });
+
+  test('a refused request names the parameter where the provider does', async () => {
+    if (place === 'anthropic' || place === 'google') return;
+    const model = refuse(place, { status: 400, param: 'temperature', code: 'unsupported_value' });
+    const failure = await failureOf(formats.responses(model));
+    expect(failure).toMatchObject({ status: 400, param: 'temperature', code: 'unsupported_value' });
+  });
+});
+
+test('a provider that refuses the host’s key is told as that, without the key', async () => {
+  const model = refuse('responses-only', { status: 401, message: `Incorrect key ${keys.OPENAI_API_KEY}` });
+  const failure = await failureOf(formats.responses(model));
+  expect(failure).toMatchObject({ status: 502, code: 'upstream_failed' });
+  expect(failure.message).toContain('did not accept the key');
+  expect(JSON.stringify(failure)).not.toContain(keys.OPENAI_API_KEY);
+  // The account is left alone for a while; no other test here may need it.
+});
+
+describe.each(placeNames.filter((place) => place !== 'responses-only'))(
+  'an answer of %s that breaks off',
+  (place) => {
+    const broken = () => places.say(place, { text: long, breaks: 'error' });
+
+    test('is thrown out of a Responses stream', async () => {
+      const stream = await client.responses.create({ model: broken(), input: 'Go on.', stream: true });
+      let text = '';
+      const read = async () => {
+        for await (const event of stream)
+          if (event.type === 'response.output_text.delta') text += event.delta;
+      };
+      const failure = await failureOf(read());
+      expect(failure.code).toBe('upstream_failed');
+      expect(text).not.toBe('');
+    });
+
+    test('rejects what the stream helper promises', async () => {
+      const stream = client.responses.stream({ model: broken(), input: 'Go on.' });
+      await expect(stream.finalResponse()).rejects.toThrow(/broke off/);
+    });
+
+    test('is thrown out of a chat stream', async () => {
+      const stream = client.chat.completions.stream({
+        model: broken(),
+        messages: [{ role: 'user', content: 'Go on.' }],
+      });
+      await expect(stream.finalChatCompletion()).rejects.toThrow(/broke off/);
+    });
+
+    test.each(formatNames)('is a status for a caller who waits for the whole (%s)', async (format) => {
+      // OpenAI's own formats have no whole answer that breaks off: the document comes or does not.
+      if (place === 'openai' || (place === 'chat-only' && format === 'chat')) return;
+      const failure = await failureOf(formats[format](broken()));
+      expect(failure).toMatchObject({ status: 502, code: 'upstream_failed' });
+    });
+  },
+);
+
+describe.each(placeNames.filter((place) => place !== 'responses-only'))(
+  'a client of %s that leaves',
+  (place) => {
+    /** Resolves when the provider has lost its reader. */
+    async function dropped(before: number): Promise<void> {
+      if (place === 'anthropic') return places.anthropic.untilDropped(before + 1);
+      if (place === 'google') return places.google.untilDropped(before + 1);
+      if (place !== 'simulator') await places.openai.idle();
+    }
+    const droppedSoFar = () =>
+      place === 'simulator'
+        ? 0
+        : ({ anthropic: places.anthropic, google: places.google }[place as string] ?? places.openai).dropped;
+
+    async function expectCanceled(requestId: string): Promise<void> {
+      const usage = await vi.waitFor(
+        async () => {
+          const answer = await places.daemon.fetch(`/v1/usage/${requestId}`);
+          expect(answer.status).toBe(200);
+          return (await answer.json()) as UsageView;
+        },
+        { interval: 5, timeout: 3000 },
+      );
+      expect(usage).toMatchObject({ status: 'canceled', streamed: true });
+      const { tokens, charged_usd: charged } = usage;
+      expect(tokens.input).toBeGreaterThan(0);
+      expect(tokens.output).toBeGreaterThan(0);
+      if (place !== 'simulator') expect(Number(charged)).toBeGreaterThan(0);
+    }
+
+    test.each(formatNames)('ends the provider’s work and pays for what was made (%s)', async (format) => {
+      const before = droppedSoFar();
+      const model = places.say(place, { text: long, breaks: 'stall' });
+      const call =
+        format === 'chat'
+          ? client.chat.completions.create({
+              model,
+              messages: [{ role: 'user', content: 'Go on.' }],
+              stream: true,
+            })
+          : client.responses.create({ model, input: 'Go on.', stream: true });
+      const { data: stream, request_id } = await call.withResponse();
+      let leftAt = 0;
+      for await (const event of stream as AsyncIterable<object>) {
+        const isText = /output_text\.delta|"content":"\w/.test(JSON.stringify(event));
+        if (!isText) continue;
+        leftAt = performance.now();
+        break;
+      }
+      expect(leftAt).toBeGreaterThan(0);
+      await dropped(before);
+      expect(performance.now() - leftAt).toBeLessThan(250);
+      await expectCanceled(String(request_id));
+    });
+
+    test.skipIf(place === 'simulator')(
+      'ends the provider’s work when it waits for a whole answer',
+      async () => {
+        const before = droppedSoFar();
+        const sayings = place === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
+        const model = places.say(place, ...sayings);
+        if (place === 'openai') places.openai.script({ silent: true });
+        const leaving = new AbortController();
+        const call = client.responses.create({ model, input: 'Go on.' }, { signal: leaving.signal });
+        const outcome = expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
+        await vi.waitFor(() => expect(requestsAt()).toBeGreaterThan(0), {
+          interval: 2,
+        });
+        leaving.abort();
+        const leftAt = performance.now();
+        await outcome;
+        await dropped(before);
+        expect(performance.now() - leftAt).toBeLessThan(250);
+      },
+    );
+
+    const requestsAt = () =>
+      (({ anthropic: places.anthropic, google: places.google })[place as string] ?? places.openai).requests
+        .length;
+  },
+);
