@@ -15,7 +15,7 @@ interface HistoryOptions {
 export interface ResolvedInput {
   /** History first, then this call's own items. */
   items: InputItem[];
-  /** This call's own items in the Responses format, references resolved. */
+  /** This call's own items in the Responses format, completed from what is stored. */
   own: Json[];
 }
 
@@ -31,7 +31,8 @@ export async function resolveInput(
     const own: Json[] = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [];
     return { items: [...before, ...items], own };
   }
-  const own = input.some(isReference) ? await resolveReferences(input, options) : (input as Json[]);
+  const isComplete = !input.some((item) => isReference(item) || lacksSeal(item));
+  const own = isComplete ? (input as Json[]) : await completeFromStore(input, options);
   const items = [...before, ...parseInput(own, options.open)];
   checkCallIds(items, before.length);
   return { items, own };
@@ -62,18 +63,34 @@ function isReference(item: unknown): item is { id: string } {
   return item.type === 'item_reference' || (item.type === undefined && item.role === undefined);
 }
 
-async function resolveReferences(input: readonly unknown[], options: HistoryOptions): Promise<Json[]> {
-  const ids = input.filter(isReference).map((item) => item.id);
+/** A client that relies on stored responses sends thoughts back as it was shown them: by id, without their seal. */
+function lacksSeal(item: unknown): item is Json & { id: string } {
+  if (!isObject(item) || item.type !== 'reasoning' || typeof item.id !== 'string') return false;
+  return item.encrypted_content === undefined || item.encrypted_content === null;
+}
+
+async function completeFromStore(input: readonly unknown[], options: HistoryOptions): Promise<Json[]> {
+  const ids = input.filter((item) => isReference(item) || lacksSeal(item)).map(({ id }) => id);
   const found = await options.store.items(options.workspaceId, ids, options.now);
+  const stored = (id: string) => {
+    const text = found.get(id);
+    return text === undefined ? undefined : (JSON.parse(text) as Json);
+  };
   return input.map((item, index) => {
+    if (lacksSeal(item)) return { ...item, ...sealOf(stored(item.id)) };
     if (!isReference(item)) return item as Json;
-    const text = found.get(item.id);
-    if (text !== undefined) return JSON.parse(text) as Json;
+    const whole = stored(item.id);
+    if (whole !== undefined) return whole;
     throw new ApiError('not_found', {
       param: `input[${index}].id`,
       message: `Item with id ${JSON.stringify(item.id)} not found. Only items of stored responses can be referred to.`,
     });
   });
+}
+
+function sealOf(stored: Json | undefined): Json {
+  const sealed = stored?.type === 'reasoning' ? stored.encrypted_content : undefined;
+  return typeof sealed === 'string' ? { encrypted_content: sealed } : {};
 }
 
 /** Gives items their ids before they are stored, so that they can be listed and referred to. */

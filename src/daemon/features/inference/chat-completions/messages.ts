@@ -56,7 +56,7 @@ interface AssistantOptions {
 }
 
 function parseAssistant(message: Json, param: string, { open, legacyCallId }: AssistantOptions): InputItem[] {
-  const items = parseReasoning(message, open);
+  const items = parseReasoning(message, param, open);
   const content = parseChatContent(message.content, `${param}.content`);
   const refusal = optionalText(message.refusal, `${param}.refusal`);
   if (refusal !== undefined) content.push({ type: 'refusal', refusal });
@@ -87,14 +87,18 @@ function functionCall(callId: string, called: unknown, param: string): InputItem
  * Thoughts that a client sends back. Only what was sealed here has an origin; details of other makers are worth
  * nothing to the provider that will be asked, unless the whole message is passed on to the provider it came from.
  */
-function parseReasoning(message: Json, open: OpenSealed): InputItem[] {
+function parseReasoning(message: Json, param: string, open: OpenSealed): InputItem[] {
   const items: InputItem[] = [];
   const details = Array.isArray(message.reasoning_details) ? message.reasoning_details : [];
-  for (const detail of details) {
-    if (!isObject(detail) || typeof detail.data !== 'string' || !looksSealed(detail.data)) continue;
+  details.forEach((detail, index) => {
+    if (!isObject(detail) || typeof detail.data !== 'string' || !looksSealed(detail.data)) return;
     const origin = open(detail.data);
-    if (origin) items.push({ type: 'reasoning', summary: [], origin });
-  }
+    if (!origin) {
+      const at = `${param}.reasoning_details[${index}].data`;
+      throw invalid(at, 'This was not sealed here for this workspace, or was damaged.');
+    }
+    items.push({ type: 'reasoning', summary: [], origin });
+  });
   const text = message.reasoning_content ?? message.reasoning;
   if (items.length === 0 && typeof text === 'string' && text !== '')
     items.push({ type: 'reasoning', summary: [text], origin: undefined });
