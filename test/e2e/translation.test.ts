@@ -1,0 +1,337 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { UsageView } from '../../src/shared/contract/usage.ts';
+import { type Places, startPlaces } from '../support/places.ts';
+
+type Json = Record<string, unknown>;
+
+let places: Places;
+
+beforeAll(async () => {
+  places = await startPlaces();
+});
+
+afterAll(async () => {
+  await places.close();
+});
+
+beforeEach(() => places.forget());
+
+async function post(path: string, json: Json) {
+  const answer = await places.daemon.fetch(path, { json });
+  const body = (await answer.json()) as Json & { id: string; output: Json[]; usage: Json; choices: Json[] };
+  expect(answer.status, JSON.stringify(body)).toBe(200);
+  return { ...body, requestId: String(answer.headers.get('x-request-id')) };
+}
+
+const respond = (json: Json) => post('/v1/responses', json);
+const chat = (json: Json) => post('/v1/chat/completions', json);
+
+async function usageOf(requestId: string): Promise<UsageView> {
+  const answer = await places.daemon.fetch(`/v1/usage/${requestId}`);
+  return (await answer.json()) as UsageView;
+}
+
+const called = (call_id: string, name: string) => ({
+  type: 'function_call',
+  call_id,
+  name,
+  arguments: '{"city":"Oslo"}',
+});
+const answered = (call_id: string, output: unknown) => ({ type: 'function_call_output', call_id, output });
+const tools = ['weather', 'clock'].map((name) => ({
+  type: 'function',
+  name,
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+}));
+const pixel =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+describe('what Claude is sent', () => {
+  test('has all results of a turn in one message, in the order of the calls, and text after them', async () => {
+    await respond({
+      model: places.say('anthropic', { text: 'Done.' }),
+      tools,
+      input: [
+        { role: 'user', content: 'Both!' },
+        called('call_1', 'weather'),
+        called('call_2', 'clock'),
+        { role: 'user', content: 'Be quick.' },
+        answered('call_2', 'noon'),
+        answered('call_1', 'rain'),
+      ],
+    });
+    const messages = places.lastBody('anthropic').messages as Json[];
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(messages[2]?.content).toMatchObject([
+      { type: 'tool_result', tool_use_id: 'call_1' },
+      { type: 'tool_result', tool_use_id: 'call_2' },
+      { type: 'text', text: 'Be quick.' },
+    ]);
+  });
+
+  test('has its system words apart, wherever they stood at the start', async () => {
+    await chat({
+      model: places.say('anthropic', { text: 'Done.' }),
+      messages: [
+        { role: 'system', content: 'Be kind.' },
+        { role: 'developer', content: 'Be brief.' },
+        { role: 'user', content: 'One.' },
+        { role: 'user', content: 'Two.' },
+        { role: 'developer', content: 'Rhyme from now on.' },
+        { role: 'user', content: 'Three.' },
+      ],
+    });
+    const { system, messages } = places.lastBody('anthropic') as { system: Json[]; messages: Json[] };
+    expect(system.map(({ text }) => text)).toEqual(['Be kind.', 'Be brief.']);
+    expect(messages).toHaveLength(1);
+    expect(JSON.stringify(messages)).toMatch(/One\.[\s\S]*Two\.[\s\S]*Rhyme from now on\.[\s\S]*Three\./);
+  });
+});
+
+describe('what Gemini is sent', () => {
+  test('names the function of each result, and keeps two calls of one function apart', async () => {
+    places.say('google', {
+      calls: [
+        { name: 'weather', input: { city: 'Oslo' } },
+        { name: 'weather', input: { city: 'Rome' } },
+      ],
+    });
+    const model = places.say('google', { text: 'Rain, sun.' });
+    const first = await respond({ model, tools, input: 'Oslo and Rome?' });
+    const calls = first.output.filter(({ type }) => type === 'function_call');
+    expect(new Set(calls.map(({ call_id }) => call_id)).size).toBe(2);
+    await respond({
+      model,
+      tools,
+      previous_response_id: first.id,
+      input: [answered(String(calls[1]?.call_id), 'sun'), answered(String(calls[0]?.call_id), 'rain')],
+    });
+    const contents = places.lastBody('google').contents as { parts: Json[] }[];
+    expect(contents.at(-1)?.parts).toMatchObject([
+      { functionResponse: { name: 'weather', response: { output: 'rain' } } },
+      { functionResponse: { name: 'weather', response: { output: 'sun' } } },
+    ]);
+  });
+});
+
+describe('what a server with the chat format alone is sent', () => {
+  test('has an image of a tool’s output in a message of its own', async () => {
+    await respond({
+      model: places.say('chat-only', { text: 'A pixel.' }),
+      tools,
+      input: [
+        { role: 'user', content: 'Look.' },
+        called('call_1', 'weather'),
+        answered('call_1', [
+          { type: 'input_text', text: 'as seen:' },
+          { type: 'input_image', image_url: pixel },
+        ]),
+      ],
+    });
+    const messages = places.lastBody('chat-only').messages as Json[];
+    expect(messages.slice(-2)).toMatchObject([
+      { role: 'tool', tool_call_id: 'call_1', content: 'as seen:' },
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: pixel } }] },
+    ]);
+  });
+
+  test('has system words where a caller said developer', async () => {
+    await chat({
+      model: places.say('chat-only', { text: 'Yes.' }),
+      messages: [
+        { role: 'developer', content: 'Be kind.' },
+        { role: 'user', content: 'Hi.' },
+      ],
+    });
+    expect(places.lastBody('chat-only').messages).toMatchObject([{ role: 'system' }, { role: 'user' }]);
+  });
+});
+
+test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
+  'what %s is sent in the next turn begins with what it was sent before, so that its cache is hit',
+  async (place) => {
+    const model = places.say(place, { reasoning: 'Hm.', calls: [{ name: 'weather' }] }, { text: 'Rain.' });
+    const settings = {
+      model,
+      tools,
+      instructions: 'Be kind.',
+      reasoning: { effort: 'low', summary: 'auto' },
+    };
+    const first = await respond({ ...settings, input: 'Oslo?' });
+    const history = (body: Json) => JSON.stringify(body.messages ?? body.contents ?? body.input).slice(0, -1);
+    const before = places.lastBody(place);
+    const call = first.output.find(({ type }) => type === 'function_call');
+    await respond({
+      ...settings,
+      previous_response_id: first.id,
+      input: [answered(String(call?.call_id), 'rain')],
+    });
+    const after = places.lastBody(place);
+    expect(history(after).startsWith(history(before))).toBe(true);
+    for (const member of ['tools', 'system', 'systemInstruction', 'instructions'])
+      expect(after[member]).toEqual(before[member]);
+  },
+);
+
+describe('tokens', () => {
+  test('of Claude’s cache are part of the input, and its snapshots are not added up', async () => {
+    places.anthropic.answer({
+      blocks: [{ text: 'Hi.' }],
+      usage: {
+        input_tokens: 25,
+        cache_read_input_tokens: 1000,
+        cache_creation_input_tokens: 200,
+        output_tokens: 7,
+      },
+    });
+    const { usage, requestId } = await respond({ model: places.say('anthropic'), input: 'Hi.' });
+    expect(usage).toEqual({
+      input_tokens: 1225,
+      input_tokens_details: { cached_tokens: 1000, cache_write_tokens: 200 },
+      output_tokens: 7,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 1232,
+    });
+    expect((await usageOf(requestId)).tokens).toEqual({
+      input: 1225,
+      cached_input: 1000,
+      cache_write: 200,
+      output: 7,
+      reasoning: 0,
+    });
+  });
+
+  test('of Gemini’s thoughts are part of the output, and its cached ones of the input already', async () => {
+    places.google.answer({
+      parts: [{ thought: 'Hm.' }, { text: 'Hi.' }],
+      usage: {
+        promptTokenCount: 500,
+        cachedContentTokenCount: 400,
+        candidatesTokenCount: 7,
+        thoughtsTokenCount: 30,
+        totalTokenCount: 537,
+      },
+    });
+    const { usage } = await chat({
+      model: places.say('google'),
+      messages: [{ role: 'user', content: 'Hi.' }],
+    });
+    expect(usage).toMatchObject({
+      prompt_tokens: 500,
+      prompt_tokens_details: { cached_tokens: 400 },
+      completion_tokens: 37,
+      completion_tokens_details: { reasoning_tokens: 30 },
+      total_tokens: 537,
+    });
+  });
+
+  test.each(['openai', 'chat-only', 'responses-only'] as const)(
+    'of %s are told as they are',
+    async (place) => {
+      const model = places.say(place);
+      places.openai.script(
+        { text: 'Hi.', usage: { input: 100, output: 20, cached: 80, reasoning: 15 } },
+        { text: 'Hi.', usage: { input: 100, output: 20, cached: 80, reasoning: 15 } },
+      );
+      const whole = await respond({ model, input: 'Hi.' });
+      expect(whole.usage).toMatchObject({
+        input_tokens: 100,
+        input_tokens_details: { cached_tokens: 80 },
+        output_tokens: 20,
+        output_tokens_details: { reasoning_tokens: 15 },
+        total_tokens: 120,
+      });
+      const chatted = await chat({ model, messages: [{ role: 'user', content: 'Hi.' }] });
+      expect(chatted.usage).toMatchObject({ prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 });
+      const [one, other] = [await usageOf(whole.requestId), await usageOf(chatted.requestId)];
+      expect(one.tokens).toEqual({ input: 100, cached_input: 80, cache_write: 0, output: 20, reasoning: 15 });
+      expect(other.tokens).toEqual(one.tokens);
+      expect(other.cost).toEqual(one.cost);
+    },
+  );
+
+  test('that a provider never told are estimated and still paid', async () => {
+    const model = places.say('chat-only');
+    places.openai.script({ text: 'Four words in all.', usage: 'none' });
+    const { requestId } = await chat({ model, messages: [{ role: 'user', content: 'Hi.' }] });
+    const { tokens, charged_usd } = await usageOf(requestId);
+    expect(tokens.input).toBeGreaterThan(0);
+    expect(tokens.output).toBeGreaterThan(0);
+    expect(Number(charged_usd)).toBeGreaterThan(0);
+  });
+});
+
+test.each(['openai', 'chat-only', 'responses-only'] as const)(
+  'text of %s survives any cut of its bytes',
+  async (place) => {
+    const text = 'Grüße, 世界! 🚀👩‍🚀 — “ok”';
+    for (const path of ['/v1/responses', '/v1/chat/completions']) {
+      const model = places.say(place);
+      places.openai.script({ text, bytesPerWrite: 3 });
+      const input =
+        path === '/v1/responses' ? { input: 'Hi.' } : { messages: [{ role: 'user', content: 'Hi.' }] };
+      const answer = await places.daemon.fetch(path, { json: { model, ...input, stream: true } });
+      const events = (await answer.text())
+        .split('\n\n')
+        .flatMap((event) => /^data: (\{.*)/m.exec(event)?.[1] ?? []);
+      const told = events.map((data) => JSON.parse(data));
+      const deltas = told.map((event) =>
+        event.type === 'response.output_text.delta' ? event.delta : (event.choices?.[0]?.delta.content ?? ''),
+      );
+      expect(deltas.join('')).toBe(text);
+    }
+  },
+);
+
+describe('what a provider of the caller’s own format adds', () => {
+  test('is passed on, stored, and sent back: the phase of a message', async () => {
+    const message = {
+      id: 'msg_phase',
+      type: 'message',
+      status: 'completed',
+      role: 'assistant',
+      phase: 'commentary',
+      content: [{ type: 'output_text', text: 'Looking.', annotations: [], logprobs: [] }],
+    };
+    const document = { id: 'r', object: 'response', status: 'completed', output: [message], usage: null };
+    const model = places.say('openai');
+    places.openai.script({ raw: { body: JSON.stringify(document) } }, { text: 'Found.' });
+    const first = await respond({ model, input: 'Look.' });
+    expect(first.output[0]).toMatchObject({ phase: 'commentary' });
+    await respond({ model, previous_response_id: first.id, input: 'And?' });
+    expect(places.lastBody('openai').input).toMatchObject([
+      {},
+      { role: 'assistant', phase: 'commentary' },
+      {},
+    ]);
+  });
+
+  test('reaches it although it is not known here: members, tools and items', async () => {
+    await respond({
+      model: places.say('openai', { text: 'Yes.' }),
+      input: [
+        { role: 'user', content: 'Search.' },
+        { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
+      ],
+      tools: [{ type: 'web_search' }, ...tools],
+      prompt_cache_retention: '24h',
+      client_metadata: { a: 'b' },
+    });
+    expect(places.lastBody('openai')).toMatchObject({
+      input: [{}, { type: 'web_search_call', id: 'ws_1' }],
+      tools: [{ type: 'web_search' }, {}, {}],
+      prompt_cache_retention: '24h',
+      client_metadata: { a: 'b' },
+    });
+  });
+
+  test('is left out where nobody would understand it', async () => {
+    await respond({
+      model: places.say('anthropic', { text: 'Yes.' }),
+      input: 'Search.',
+      tools: [{ type: 'web_search' }, ...tools],
+      prompt_cache_retention: '24h',
+    });
+    expect(places.lastBody('anthropic').tools).toHaveLength(2);
+  });
+});
