@@ -1,24 +1,21 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './responses.ts';
+import { ModelName, modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
+import { AnyObject, maybe } from './vocabulary.ts';
 
 /** The chat-completions format. Source: the types of the OpenAI SDK. Objects stay open. */
 
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(nullable(schema));
-const Open = Type.Record(Type.String(), Type.Unknown());
-
 export const ChatPart = Type.Object(
   {
-    type: Type.String({ description: 'text, refusal, image_url, input_audio, file' }),
+    type: Type.String({ description: '`text`, `refusal`, `image_url`, `input_audio` or `file`.' }),
     text: Type.Optional(Type.String()),
     refusal: Type.Optional(Type.String()),
-    image_url: Type.Optional(Type.Union([Type.String(), Open])),
-    input_audio: Type.Optional(Open),
-    file: Type.Optional(Open),
+    image_url: Type.Optional(Type.Union([Type.String(), AnyObject])),
+    input_audio: Type.Optional(AnyObject),
+    file: Type.Optional(AnyObject),
   },
-  { additionalProperties: true },
+  { $id: 'ChatPart', additionalProperties: true },
 );
 
 export const ChatToolCall = Type.Object(
@@ -32,26 +29,28 @@ export const ChatToolCall = Type.Object(
       ),
     ),
   },
-  { additionalProperties: true },
+  { $id: 'ChatToolCall', additionalProperties: true },
 );
 
 export const ChatMessage = Type.Object(
   {
-    role: Type.String({ description: 'system, developer, user, assistant, tool or function' }),
+    role: Type.String({
+      description: '`system`, `developer`, `user`, `assistant`, `tool` or `function`.',
+    }),
     content: maybe(Type.Union([Type.String(), Type.Array(ChatPart)])),
     name: maybe(Type.String()),
     tool_calls: maybe(Type.Array(ChatToolCall)),
     tool_call_id: Type.Optional(Type.String({ maxLength: 200 })),
     refusal: maybe(Type.String()),
   },
-  { additionalProperties: true },
+  { $id: 'ChatMessage', additionalProperties: true },
 );
 
 export const CreateChatCompletionBody = Type.Object(
   {
-    model: Type.String({ minLength: 1, maxLength: 200 }),
+    model: ModelName,
     messages: Type.Array(ChatMessage, { minItems: 1 }),
-    stream: maybe(Type.Boolean()),
+    stream: maybe(Type.Boolean({ description: 'Whether the answer comes as server-sent events.' })),
     stream_options: maybe(
       Type.Object({ include_usage: maybe(Type.Boolean()) }, { additionalProperties: true }),
     ),
@@ -59,7 +58,9 @@ export const CreateChatCompletionBody = Type.Object(
     top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
     presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
     frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
-    n: maybe(Type.Integer({ minimum: 1, maximum: 128 })),
+    n: maybe(
+      Type.Integer({ minimum: 1, maximum: 128, description: 'More than 1 needs a provider of this format.' }),
+    ),
     stop: maybe(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 16 })])),
     seed: maybe(Type.Integer()),
     max_tokens: maybe(Type.Integer({ minimum: 1 })),
@@ -69,16 +70,20 @@ export const CreateChatCompletionBody = Type.Object(
     tools: maybe(
       Type.Array(Type.Object({ type: Type.Optional(Type.String()) }, { additionalProperties: true })),
     ),
-    tool_choice: maybe(Type.Union([Type.String(), Open])),
+    tool_choice: maybe(Type.Union([Type.String(), AnyObject])),
     parallel_tool_calls: maybe(Type.Boolean()),
-    response_format: maybe(Open),
+    response_format: maybe(AnyObject),
     reasoning_effort: maybe(Type.String()),
     verbosity: maybe(Type.String()),
     store: maybe(Type.Boolean()),
-    metadata: maybe(Open),
+    metadata: maybe(AnyObject),
     service: Type.Optional(ServiceMember),
   },
-  { additionalProperties: true },
+  {
+    $id: 'CreateChatCompletion',
+    additionalProperties: true,
+    description: 'Members that are not listed are passed on to providers that speak this format.',
+  },
 );
 
 export type CreateChatCompletionBody = Static<typeof CreateChatCompletionBody>;
@@ -87,25 +92,25 @@ export const ChatCompletion = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('chat.completion'),
-    created: Type.Integer({ description: 'Unix seconds' }),
+    created: Type.Integer({ description: 'Unix seconds.' }),
     model: Type.String(),
-    choices: Type.Array(Open),
-    usage: Type.Optional(nullable(Open)),
+    choices: Type.Array(AnyObject),
+    usage: maybe(AnyObject),
     service: Type.Optional(ServiceAnswer),
   },
-  { additionalProperties: true },
+  { $id: 'ChatCompletion', additionalProperties: true },
 );
 
 export const ChatCompletionChunk = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('chat.completion.chunk'),
-    created: Type.Integer({ description: 'Unix seconds' }),
+    created: Type.Integer({ description: 'Unix seconds.' }),
     model: Type.String(),
-    choices: Type.Array(Open),
-    usage: Type.Optional(nullable(Open)),
+    choices: Type.Array(AnyObject),
+    usage: maybe(AnyObject),
   },
-  { additionalProperties: true },
+  { $id: 'ChatCompletionChunk', additionalProperties: true },
 );
 
 /**
@@ -117,6 +122,12 @@ export const createChatCompletion = endpoint({
   method: 'POST',
   path: '/v1/chat/completions',
   summary: 'Create a chat completion.',
+  description: [
+    'A model call in the chat-completions format. With `stream` the answer is a stream of chunks that ends with',
+    '`data: [DONE]`. It carries chunks alone, as clients check each of them: who answered and what it cost is told by',
+    '`GET /v1/usage/{request_id}`, and by `usage.cost_usd` in the last chunk when `stream_options.include_usage` is',
+    'sent. A failure after the start is one `data:` line with `error`, then `data: [DONE]`.',
+  ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',

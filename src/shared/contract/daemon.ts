@@ -1,35 +1,46 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { Count, everyone, nullable, Timestamp } from './vocabulary.ts';
+import { AnyObject, everyone, nullable, Timestamp } from './vocabulary.ts';
 
 /** One provider as the daemon sees it now. */
-export const ProviderStatus = Type.Object({
-  name: Type.String(),
-  state: Type.Enum(['available', 'benched', 'unavailable']),
-  models: Count,
-  reason: nullable(Type.String({ description: 'Why it is not available, for people.' })),
-});
+export const ProviderStatus = Type.Object(
+  {
+    name: Type.String(),
+    state: Type.Enum(['available', 'benched', 'unavailable'], {
+      description: '`benched`: it failed too often and is left alone for a while.',
+    }),
+    models: Type.Integer({ minimum: 0, description: 'How many it offers.' }),
+    reason: nullable(Type.String({ description: 'Why it is not available, for people.' })),
+  },
+  { $id: 'ProviderStatus' },
+);
 
 /** How the daemon is doing, for the person who runs it. */
-export const DaemonStatus = Type.Object({
-  url: Type.String(),
-  pid: Type.Integer(),
-  version: Type.String(),
-  started_at: Timestamp,
-  uptime_ms: Type.Integer({ minimum: 0 }),
-  data_dir: Type.String(),
-  default_model: nullable(Type.String()),
-  storage: Type.Object({ writable: Type.Boolean(), reason: nullable(Type.String()) }),
-  providers: Type.Array(ProviderStatus),
-});
+export const DaemonStatus = Type.Object(
+  {
+    url: Type.String(),
+    pid: Type.Integer(),
+    version: Type.String(),
+    started_at: Timestamp,
+    uptime_ms: Type.Integer({ minimum: 0 }),
+    data_dir: Type.String(),
+    default_model: nullable(Type.String()),
+    storage: Type.Object({
+      writable: Type.Boolean(),
+      reason: nullable(Type.String({ description: 'Why nothing can be written, for people.' })),
+    }),
+    providers: Type.Array(ProviderStatus),
+  },
+  { $id: 'DaemonStatus' },
+);
 
 /** Tells the daemon's owner how it is doing. */
 export const getStatus = endpoint({
   id: 'getStatus',
   method: 'GET',
   path: '/v1/admin/status',
-  summary: 'Show how the daemon is doing.',
-  tag: 'daemon',
+  summary: 'Get the daemon’s status.',
+  tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',
   result: DaemonStatus,
@@ -41,8 +52,9 @@ export const stopDaemon = endpoint({
   id: 'stopDaemon',
   method: 'POST',
   path: '/v1/admin/stop',
-  summary: 'Stop the daemon once running calls are done.',
-  tag: 'daemon',
+  summary: 'Stop the daemon.',
+  description: 'New calls are refused from now on; running ones have 25 seconds to end.',
+  tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',
   result: Type.Object({ stopping: Type.Literal(true), pid: Type.Integer() }),
@@ -54,8 +66,8 @@ export const health = endpoint({
   id: 'health',
   method: 'GET',
   path: '/healthz',
-  summary: 'Say whether the process is up.',
-  tag: 'daemon',
+  summary: 'Tell whether the process is up.',
+  tag: 'Daemon',
   access: everyone,
   surface: 'v1',
   result: Type.Object({ status: Type.Literal('ok') }),
@@ -67,8 +79,9 @@ export const ready = endpoint({
   id: 'ready',
   method: 'GET',
   path: '/readyz',
-  summary: 'Say whether calls can be served.',
-  tag: 'daemon',
+  summary: 'Tell whether calls can be served.',
+  description: 'They can when storage is open and can be written; otherwise the answer is 503 `unavailable`.',
+  tag: 'Daemon',
   access: everyone,
   surface: 'v1',
   result: Type.Object({ status: Type.Literal('ready') }),
@@ -80,11 +93,12 @@ export const openApi = endpoint({
   id: 'openApi',
   method: 'GET',
   path: '/v1/openapi.json',
-  summary: 'Describe the API in OpenAPI 3.1.0.',
-  tag: 'daemon',
+  summary: 'Get this description.',
+  description: 'The whole API in OpenAPI 3.1.0.',
+  tag: 'Daemon',
   access: everyone,
   surface: 'v1',
-  result: Type.Record(Type.String(), Type.Unknown()),
+  result: AnyObject,
   errors: ['unauthenticated'],
 });
 

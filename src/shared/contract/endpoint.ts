@@ -59,7 +59,9 @@ export interface Endpoint {
   /** With `{name}` for a segment and `{name...}` for a last part that may hold slashes. */
   readonly path: string;
   readonly summary: string;
-  /** Groups the endpoints of one domain in the reference. */
+  /** What a reader should know beside the summary, in Markdown; who may call is told from `access`. */
+  readonly description?: string;
+  /** Groups the endpoints of one domain in the reference: a name of `tagDescriptions`. */
   readonly tag: string;
   readonly access: Access;
   /** `v1` and `site` differ in envelope and in the shape of failures. */

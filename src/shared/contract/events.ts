@@ -1,26 +1,35 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { nullable, Timestamp } from './vocabulary.ts';
+import { AnyObject, nullable, Timestamp } from './vocabulary.ts';
 
 /**
  * Something that happened in a workspace: `request.started`, `request.routed`, `request.completed`, `key.revoked`, …
  * `sequence` is null for what is told live and not kept. `events.dropped` (`data.count`) tells a reader who was too
  * slow that live events were left out; kept ones never are.
  */
-export const EventView = Type.Object({
-  type: Type.String(),
-  sequence: nullable(Type.Integer()),
-  created_at: Timestamp,
-  data: Type.Record(Type.String(), Type.Unknown()),
-});
+export const EventView = Type.Object(
+  {
+    type: Type.String({ description: '`request.started`, `request.completed`, `key.revoked`, …' }),
+    sequence: nullable(
+      Type.Integer({
+        description: 'Its place among the events that are kept; null for what is only told live.',
+      }),
+    ),
+    created_at: Timestamp,
+    data: AnyObject,
+  },
+  { $id: 'Event' },
+);
 
 /** Follows what happens. Kept events carry their sequence as the SSE id, so that a reader can resume. */
 export const streamEvents = endpoint({
   id: 'streamEvents',
   method: 'GET',
   path: '/v1/events',
-  summary: 'Follow what happens, as server-sent events.',
-  tag: 'events',
+  summary: 'Follow what happens in the workspace.',
+  description:
+    'Server-sent events that go on until either side closes. Kept events carry their sequence as the SSE id, so that a reader can resume. `events.dropped` (`data.count`) tells a reader who was too slow that live events were left out; kept ones never are.',
+  tag: 'Events',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
   surface: 'v1',
   query: Type.Object({
@@ -31,7 +40,11 @@ export const streamEvents = endpoint({
       }),
     ),
   }),
-  headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ maxLength: 32 })) }),
+  headers: Type.Object({
+    'last-event-id': Type.Optional(
+      Type.String({ maxLength: 32, description: 'The SSE id of the last event that was seen.' }),
+    ),
+  }),
   result: EventView,
   stream: { event: EventView, done: false, always: true },
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],

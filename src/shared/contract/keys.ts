@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import {
   Count,
   deleted,
+  dollars,
   listOf,
   nullable,
   pageQuery,
@@ -13,60 +14,91 @@ import {
 } from './vocabulary.ts';
 
 /** What the owner of a key allows it; null where nothing is limited. Periods are those of UTC. */
-export const Limits = Type.Object({
-  spend_cap: nullable(Type.Object({ usd: Usd, period: Type.Enum(['day', 'month', 'total']) })),
-  max_price: nullable(
-    Type.Object(
-      { input: nullable(Usd), output: nullable(Usd) },
-      { description: 'The price cap, in dollars per million tokens.' },
+export const Limits = Type.Object(
+  {
+    spend_cap: nullable(
+      Type.Object(
+        { usd: Usd, period: Type.Enum(['day', 'month', 'total']) },
+        { description: 'The most that it may spend in a period; periods are those of UTC.' },
+      ),
     ),
-  ),
-  models: nullable(Type.Array(Type.String(), { description: 'Model ids; `*` stands for any characters.' })),
-  requests_per_minute: nullable(Type.Integer({ minimum: 1 })),
-  expires_at: nullable(Timestamp),
-});
+    max_price: nullable(
+      Type.Object(
+        { input: nullable(Usd), output: nullable(Usd) },
+        { description: 'The price cap, in dollars per million tokens.' },
+      ),
+    ),
+    models: nullable(Type.Array(Type.String(), { description: 'Model ids; `*` stands for any characters.' })),
+    requests_per_minute: nullable(Type.Integer({ minimum: 1 })),
+    expires_at: nullable(Timestamp),
+  },
+  { $id: 'Limits', description: 'What the key’s owner allows it; null where nothing is limited.' },
+);
 
 /** A key as lists show it: never with its secret. */
-export const Key = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  workspace: Type.String({ description: 'The id of the workspace that the key belongs to.' }),
-  owner: Type.String({ description: 'The id of the user who issued it; only they may set its limits.' }),
-  status: Type.Enum(['active', 'revoked', 'expired']),
-  scopes: Type.Array(Scope),
-  models: nullable(Type.Array(Type.String(), { description: 'The only models it was issued for.' })),
-  actions: nullable(Type.Array(Type.String(), { description: 'The only actions it was issued for.' })),
-  limits: Limits,
-  hint: Type.String({ description: 'What the secret is recognised by: `gwk_aB3d…x9Zk`.' }),
-  created_at: Timestamp,
-  last_used_at: nullable(Timestamp),
-  revoked_at: nullable(Timestamp),
-});
+export const Key = Type.Object(
+  {
+    id: Type.String({ description: '`key_…`' }),
+    name: Type.String(),
+    workspace: Type.String({ description: 'The id of the workspace that the key belongs to.' }),
+    owner: Type.String({ description: 'The id of the user who issued it; only they may set its limits.' }),
+    status: Type.Enum(['active', 'revoked', 'expired']),
+    scopes: Type.Array(Scope),
+    models: nullable(Type.Array(Type.String(), { description: 'The only models it was issued for.' })),
+    actions: nullable(Type.Array(Type.String(), { description: 'The only actions it was issued for.' })),
+    limits: Limits,
+    hint: Type.String({ description: 'What the secret is recognised by: `gwk_aB3d…x9Zk`.' }),
+    created_at: Timestamp,
+    last_used_at: nullable(Timestamp),
+    revoked_at: nullable(Timestamp),
+  },
+  { $id: 'Key', description: 'An API key, never with its secret.' },
+);
 
 /** A key at the moment of its making: the only time that its secret is told. */
-export const IssuedKey = Type.Object({ key: Key, secret: Type.String() });
+export const IssuedKey = Type.Object(
+  {
+    key: Key,
+    secret: Type.String({
+      description: 'What to send as `Authorization: Bearer …`. It is never told again.',
+    }),
+  },
+  { $id: 'IssuedKey' },
+);
 
 /** What an agent may still use without paying, per UTC day. */
-export const FreeTier = Type.Object({
-  requests: Type.Object({ limit: Count, used: Count }),
-  budget_usd: Type.Object({ limit: Usd, used: Usd }),
-  shared_pool: Type.Object({ state: Type.String() }),
-  resets_at: Timestamp,
-});
+export const FreeTier = Type.Object(
+  {
+    requests: Type.Object({ limit: Count, used: Count }),
+    budget_usd: Type.Object({ limit: Usd, used: Usd }),
+    shared_pool: Type.Object({ state: Type.String() }),
+    resets_at: Timestamp,
+  },
+  {
+    $id: 'FreeTier',
+    description: 'What an agent may still use today without paying; the day is that of UTC.',
+  },
+);
 
 /** The calling key as it sees itself. */
-export const KeyView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  workspace: Type.String(),
-  scopes: Type.Array(Scope),
-  created_at: Timestamp,
-  last_used_at: nullable(Timestamp),
-  balance_usd: nullable(Usd),
-  spend_usd: Type.Object({ total: Usd, day: Usd, month: Usd }),
-  limits: Limits,
-  free_tier: nullable(FreeTier),
-});
+export const KeyView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    workspace: Type.String({ description: 'The id of its workspace.' }),
+    scopes: Type.Array(Scope),
+    created_at: Timestamp,
+    last_used_at: nullable(Timestamp),
+    balance_usd: nullable(dollars('Prepaid dollars; null where nothing is prepaid.')),
+    spend_usd: Type.Object(
+      { total: Usd, day: Usd, month: Usd },
+      { description: 'Ever, today and this month; periods are those of UTC.' },
+    ),
+    limits: Limits,
+    free_tier: nullable(FreeTier),
+  },
+  { $id: 'CallingKey', description: 'The calling key or login as it sees itself.' },
+);
 
 /** Longest name of a key, in characters. */
 export const keyNameCharsMax = 64;
@@ -76,8 +108,9 @@ export const listKeys = endpoint({
   id: 'listKeys',
   method: 'GET',
   path: '/v1/workspaces/{workspace}/keys',
-  summary: 'List the keys of a workspace, newest first, without secrets.',
-  tag: 'keys',
+  summary: 'List the keys of a workspace.',
+  description: 'Newest first, revoked ones too, without secrets.',
+  tag: 'Keys',
   access: { apiKey: 'keys', login: 'member' },
   surface: 'v1',
   params: Type.Object({ workspace: WorkspaceReference }),
@@ -91,8 +124,10 @@ export const issueKey = endpoint({
   id: 'issueKey',
   method: 'POST',
   path: '/v1/workspaces/{workspace}/keys',
-  summary: 'Issue an API key; its secret is shown once.',
-  tag: 'keys',
+  summary: 'Issue a key.',
+  description:
+    'The secret is in this answer and never again. A key that issues another hands on only scopes that it has itself.',
+  tag: 'Keys',
   access: { apiKey: 'keys', login: 'admin' },
   surface: 'v1',
   params: Type.Object({ workspace: WorkspaceReference }),
@@ -121,11 +156,15 @@ export const revokeKey = endpoint({
   id: 'revokeKey',
   method: 'DELETE',
   path: '/v1/workspaces/{workspace}/keys/{key}',
-  summary: 'Revoke a key; it takes effect now.',
-  tag: 'keys',
+  summary: 'Revoke a key.',
+  description: 'It takes effect now: calls with it are refused, and its running streams end.',
+  tag: 'Keys',
   access: { apiKey: 'keys', login: 'any' },
   surface: 'v1',
-  params: Type.Object({ workspace: WorkspaceReference, key: Type.String({ minLength: 1, maxLength: 64 }) }),
+  params: Type.Object({
+    workspace: WorkspaceReference,
+    key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the key: `key_…`.' }),
+  }),
   result: deleted('key'),
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
@@ -135,8 +174,9 @@ export const getKey = endpoint({
   id: 'getKey',
   method: 'GET',
   path: '/v1/key',
-  summary: 'Show the calling key: what it may do, what it spent, and its limits.',
-  tag: 'keys',
+  summary: 'Get the calling key.',
+  description: 'What it may do, what it has spent, and its limits.',
+  tag: 'Keys',
   access: { apiKey: 'any', login: 'any', agent: true },
   surface: 'v1',
   result: KeyView,

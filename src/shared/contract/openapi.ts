@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, failures } from '../errors.ts';
+import { accessSentence, apiDescription, tagDescriptions } from './api-texts.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ErrorReply, SiteError, SiteInvalid, statusOf } from './error-reply.ts';
 import { type JsonSchema, type SchemaNames, takeOutNames } from './schema.ts';
@@ -28,14 +29,21 @@ export function openApiDocument(
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
   return {
     openapi: '3.1.0',
-    info: { title: 'Gateway', version: options.version, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'Gateway',
+      version: options.version,
+      description: apiDescription,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: (options.servers ?? ['/']).map((url) => ({ url })),
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
     components: {
       schemas: Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))),
       headers: commonHeaders,
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A key, login or token.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key or a login key.' },
+      },
     },
   };
 }
@@ -48,12 +56,18 @@ const commonHeaders = {
   },
   'x-service-version': { description: 'The version of the daemon.', schema: { type: 'string' } },
   'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+  'x-should-retry': {
+    description: '`false` where the same request cannot go better a second time.',
+    schema: { type: 'string', const: 'false' },
+  },
+  'www-authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
 };
 
-const everyAnswer = {
-  'x-request-id': { $ref: '#/components/headers/x-request-id' },
-  'x-service-version': { $ref: '#/components/headers/x-service-version' },
-};
+function header(name: keyof typeof commonHeaders) {
+  return { [name]: { $ref: `#/components/headers/${name}` } };
+}
+
+const everyAnswer = { ...header('x-request-id'), ...header('x-service-version') };
 
 /** Every code that an endpoint can be answered with: its own, and those of the server that apply to it. */
 export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
@@ -86,6 +100,7 @@ function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unkno
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
+    description: [endpoint.description, accessSentence(access)].filter(Boolean).join('\n\n'),
     tags: [endpoint.tag],
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
@@ -156,7 +171,9 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
       description: codes.map((code) => `\`${code}\`: ${failures[code].message}`).join(' '),
       headers: {
         ...everyAnswer,
-        ...(canWait && { 'retry-after': { $ref: '#/components/headers/retry-after' } }),
+        ...(canWait && header('retry-after')),
+        ...(codes.some((code) => failures[code].retry !== 'after-waiting') && header('x-should-retry')),
+        ...(status === 401 && header('www-authenticate')),
       },
       content: { 'application/json': { schema: takeOutNames(schema, names) } },
     };

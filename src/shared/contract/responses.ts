@@ -1,29 +1,33 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { ModelName, modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
+import { AnyObject, deleted, maybe, nullable } from './vocabulary.ts';
 
 /**
  * The Responses format. Source: the Open Responses specification, version 2026-04-24, and the types of the OpenAI SDK.
  * Objects stay open: clients send, and providers answer with, members that are not listed here.
  */
 
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(nullable(schema));
-const Open = Type.Record(Type.String(), Type.Unknown());
-
 /** A part of a message or of a tool's output; `type` decides which other members count. */
 export const InputPart = Type.Object(
   {
-    type: Type.String({ description: 'input_text, output_text, refusal, input_image, input_file, …' }),
+    type: Type.String({
+      description: '`input_text`, `output_text`, `refusal`, `input_image`, `input_file` or `input_audio`.',
+    }),
     text: Type.Optional(Type.String()),
     refusal: Type.Optional(Type.String()),
-    image_url: maybe(Type.String({ description: 'http(s) or data URL' })),
+    image_url: maybe(Type.String({ description: 'An http(s) or data URL.' })),
     detail: maybe(Type.String()),
     filename: maybe(Type.String()),
-    file_data: maybe(Type.String()),
+    file_data: maybe(Type.String({ description: 'A data URL.' })),
     file_url: maybe(Type.String()),
   },
-  { additionalProperties: true },
+  {
+    $id: 'InputPart',
+    additionalProperties: true,
+    description: 'A part of a message or of a tool’s output; `type` decides which other members count.',
+  },
 );
 
 /** One item of the input; `type` decides which other members count, and a `role` alone makes a message. */
@@ -31,49 +35,88 @@ export const InputItem = Type.Object(
   {
     type: maybe(
       Type.String({
-        description: 'message, function_call, function_call_output, reasoning, compaction, item_reference, …',
+        description:
+          '`message`, `function_call`, `function_call_output`, `reasoning` or `item_reference`; others reach only providers that know them.',
       }),
     ),
     id: maybe(Type.String({ maxLength: 200 })),
-    role: Type.Optional(Type.String({ description: 'user, system, developer or assistant' })),
+    role: Type.Optional(Type.String({ description: '`user`, `system`, `developer` or `assistant`.' })),
     content: maybe(Type.Union([Type.String(), Type.Array(InputPart)])),
     status: maybe(Type.String()),
     call_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     name: Type.Optional(Type.String()),
-    arguments: Type.Optional(Type.String()),
-    output: Type.Optional(Type.Unknown()),
-    summary: maybe(Type.Array(Open)),
-    encrypted_content: maybe(Type.String({ maxLength: 10_485_760 })),
+    arguments: Type.Optional(Type.String({ description: 'JSON.' })),
+    output: Type.Optional(Type.Unknown({ description: 'What a tool returned: text, or a list of parts.' })),
+    summary: maybe(Type.Array(AnyObject)),
+    encrypted_content: maybe(
+      Type.String({
+        maxLength: 10_485_760,
+        description: 'Reasoning as it was sealed here; send it back unchanged.',
+      }),
+    ),
   },
-  { additionalProperties: true },
+  {
+    $id: 'InputItem',
+    additionalProperties: true,
+    description:
+      'One item of the input; `type` decides which other members count, and a `role` alone makes a message.',
+  },
 );
 
 export const FunctionTool = Type.Object(
   {
-    type: Type.String({ description: 'function; other types reach only providers that know them' }),
-    name: Type.Optional(Type.String()),
+    type: Type.String({ description: '`function`; other types reach only providers that know them.' }),
+    name: Type.Optional(Type.String({ description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.' })),
     description: maybe(Type.String()),
-    parameters: maybe(Open),
+    parameters: maybe(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON schema of the arguments.' }),
+    ),
     strict: maybe(Type.Boolean()),
   },
-  { additionalProperties: true },
+  { $id: 'Tool', additionalProperties: true },
 );
 
 /** The body of a create call. */
 export const CreateResponseBody = Type.Object(
   {
-    model: Type.String({ minLength: 1, maxLength: 200 }),
-    input: Type.Optional(Type.Union([Type.String(), Type.Array(InputItem)])),
+    model: ModelName,
+    input: Type.Optional(
+      Type.Union([Type.String(), Type.Array(InputItem)], {
+        description:
+          'A text is one message of the user. Needed unless `previous_response_id` or `prompt` is sent.',
+      }),
+    ),
     instructions: maybe(Type.String()),
-    previous_response_id: maybe(Type.String({ maxLength: 200 })),
-    include: maybe(Type.Array(Type.String())),
+    previous_response_id: maybe(
+      Type.String({ maxLength: 200, description: 'The stored response that this one continues.' }),
+    ),
+    include: maybe(
+      Type.Array(Type.String(), {
+        description: '`reasoning.encrypted_content` or `message.output_text.logprobs`; others are passed on.',
+      }),
+    ),
     tools: maybe(Type.Array(FunctionTool)),
-    tool_choice: maybe(Type.Union([Type.String(), Open])),
+    tool_choice: maybe(
+      Type.Union([Type.String(), AnyObject], {
+        description: '`none`, `auto`, `required`, or an object that names tools.',
+      }),
+    ),
     parallel_tool_calls: maybe(Type.Boolean()),
-    max_output_tokens: maybe(Type.Integer({ minimum: 1 })),
+    max_output_tokens: maybe(
+      Type.Integer({ minimum: 1, description: 'The most tokens of the answer, reasoning included.' }),
+    ),
     max_tool_calls: maybe(Type.Integer({ minimum: 1 })),
-    metadata: maybe(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 16 })),
-    text: maybe(Open),
+    metadata: maybe(
+      Type.Record(Type.String(), Type.Unknown(), {
+        maxProperties: 16,
+        description: 'Returned as it was sent.',
+      }),
+    ),
+    text: maybe(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: '`format` (`text`, `json_object` or `json_schema`) and `verbosity`.',
+      }),
+    ),
     temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
     presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
@@ -85,19 +128,27 @@ export const CreateResponseBody = Type.Object(
         { additionalProperties: true },
       ),
     ),
-    stream: maybe(Type.Boolean()),
-    stream_options: maybe(Open),
-    store: maybe(Type.Boolean()),
-    background: maybe(Type.Boolean()),
-    conversation: maybe(Type.Union([Type.String(), Open])),
-    prompt: maybe(Open),
+    stream: maybe(Type.Boolean({ description: 'Whether the answer comes as server-sent events.' })),
+    stream_options: maybe(AnyObject),
+    store: maybe(
+      Type.Boolean({
+        description: 'Whether the response can be read and continued later; true unless told.',
+      }),
+    ),
+    background: maybe(Type.Boolean({ description: '`true` is refused.' })),
+    conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'Refused.' })),
+    prompt: maybe(AnyObject),
     truncation: maybe(Type.String()),
     service_tier: maybe(Type.String()),
     safety_identifier: maybe(Type.String({ maxLength: 64 })),
     prompt_cache_key: maybe(Type.String({ maxLength: 64 })),
     service: Type.Optional(ServiceMember),
   },
-  { additionalProperties: true },
+  {
+    $id: 'CreateResponse',
+    additionalProperties: true,
+    description: 'Members that are not listed are passed on to providers that speak this format.',
+  },
 );
 
 export type CreateResponseBody = Static<typeof CreateResponseBody>;
@@ -109,85 +160,64 @@ export const ResponseResource = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('response'),
-    created_at: Type.Integer({ description: 'Unix seconds' }),
-    completed_at: nullable(Type.Integer({ description: 'Unix seconds' })),
-    status: Type.String({ description: 'queued, in_progress, completed, failed, incomplete or cancelled' }),
+    created_at: Type.Integer({ description: 'Unix seconds.' }),
+    completed_at: nullable(Type.Integer({ description: 'Unix seconds.' })),
+    status: Type.String({ description: '`in_progress`, `completed`, `incomplete` or `failed`.' }),
     incomplete_details: nullable(Type.Object({ reason: Type.String() })),
     model: Type.String(),
     previous_response_id: nullable(Type.String()),
     instructions: nullable(Type.String()),
-    output: Type.Array(Open),
+    output: Type.Array(AnyObject),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
-    tools: Type.Array(Open),
-    tool_choice: Type.Union([Type.String(), Open]),
+    tools: Type.Array(AnyObject),
+    tool_choice: Type.Union([Type.String(), AnyObject]),
     truncation: Type.String(),
     parallel_tool_calls: Type.Boolean(),
-    text: Open,
+    text: AnyObject,
     top_p: number,
     presence_penalty: number,
     frequency_penalty: number,
     top_logprobs: Type.Integer(),
     temperature: number,
-    reasoning: nullable(Open),
-    usage: nullable(Open),
+    reasoning: nullable(AnyObject),
+    usage: nullable(AnyObject),
     max_output_tokens: nullable(Type.Integer()),
     max_tool_calls: nullable(Type.Integer()),
     store: Type.Boolean(),
     background: Type.Boolean(),
     service_tier: Type.String(),
-    metadata: Open,
+    metadata: AnyObject,
     safety_identifier: nullable(Type.String()),
     prompt_cache_key: nullable(Type.String()),
     service: Type.Optional(ServiceAnswer),
   },
-  { additionalProperties: true },
+  { $id: 'Response', additionalProperties: true },
 );
 
 export type ResponseResource = Static<typeof ResponseResource>;
 
 /** One event of a stream: `type` names it, `sequence_number` rises from 0. */
 export const ResponseEvent = Type.Object(
-  { type: Type.String(), sequence_number: Type.Integer() },
-  { additionalProperties: true },
+  {
+    type: Type.String({ description: '`response.created`, `response.output_text.delta`, `service:cost`, …' }),
+    sequence_number: Type.Integer({ minimum: 0, description: 'Rises by one, from 0.' }),
+  },
+  { $id: 'ResponseEvent', additionalProperties: true, description: 'The `data` of one server-sent event.' },
 );
-
-/** What a model call may be answered with, in either format. */
-export const modelCallErrors = [
-  'invalid_request',
-  'invalid_json',
-  'unknown_call_id',
-  'context_length_exceeded',
-  'unsupported_value',
-  'unauthenticated',
-  'insufficient_balance',
-  'out_of_scope',
-  'limit_reached',
-  'model_not_found',
-  'limit_exceeded',
-  'rate_limited',
-  'server_error',
-  'model_error',
-  'upstream_failed',
-  'no_route',
-  'unavailable',
-] as const;
-
-/** Model calls carry images and long agent histories. */
-export const modelCallBodyLimit = 32 * 1024 * 1024;
-
-/** Headers of a successful model call. */
-export const modelCallHeaders = {
-  'x-service-model': 'The model that answered.',
-  'x-service-upstream': 'The provider that answered.',
-  'x-service-cost-usd': 'Cost of the answer in dollars; absent on streams.',
-} as const;
 
 /** Answers a model call in the Responses format, whole or as a stream. */
 export const createResponse = endpoint({
   id: 'createResponse',
   method: 'POST',
   path: '/v1/responses',
-  summary: 'Create a model response.',
+  summary: 'Create a response.',
+  description: [
+    'A model call in the Responses format. With `stream` the answer is a stream of server-sent events:',
+    '`response.created`, `service:route` (who answers), `response.in_progress`, deltas, `service:cost` (what it cost),',
+    'and one of `response.completed`, `response.incomplete` and `response.failed`; then `data: [DONE]`. A failure',
+    'after the start is told by `error` and `response.failed`. `service.events: false` leaves the `service:*` events',
+    'out, and so does the header `x-stainless-helper-method: stream`.',
+  ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
@@ -198,10 +228,12 @@ export const createResponse = endpoint({
   result: ResponseResource,
   stream: { event: ResponseEvent, done: true, always: false },
   responseHeaders: modelCallHeaders,
-  errors: [...modelCallErrors, 'previous_response_not_found'],
+  errors: [...modelCallErrors, 'previous_response_not_found', 'not_found'],
 });
 
-const ResponseId = Type.Object({ id: Type.String({ maxLength: 200 }) });
+const ResponseId = Type.Object({
+  id: Type.String({ maxLength: 200, description: 'The id of a response that was stored: `resp_…`.' }),
+});
 
 /** A response that was created with `store`. */
 export const getResponse = endpoint({
@@ -228,6 +260,6 @@ export const deleteResponse = endpoint({
   surface: 'v1',
   unauthorizedType: 'unauthorized',
   params: ResponseId,
-  result: Type.Object({ id: Type.String(), object: Type.Literal('response'), deleted: Type.Literal(true) }),
+  result: deleted('response'),
   errors: ['unauthenticated', 'out_of_scope', 'not_found'],
 });

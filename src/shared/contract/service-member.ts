@@ -1,24 +1,27 @@
 import { type Static, Type } from 'typebox';
+import { AttemptView, CostView, nullable, Usd } from './vocabulary.ts';
 
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Dollars = Type.String({ pattern: '^\\d{1,7}(\\.\\d{1,9})?$', description: 'Dollars: `"2.50"`.' });
 
 /** Dollars per million tokens, as decimal strings. */
 const PriceCap = Type.Object(
+  { input: Type.Optional(Dollars), output: Type.Optional(Dollars) },
   {
-    input: Type.Optional(Type.String({ pattern: '^\\d{1,7}(\\.\\d{1,9})?$' })),
-    output: Type.Optional(Type.String({ pattern: '^\\d{1,7}(\\.\\d{1,9})?$' })),
+    additionalProperties: false,
+    description: 'The most per million tokens; dearer providers are not asked.',
   },
-  { additionalProperties: false },
 );
 
-const Names = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 20 });
+function providerNames(description: string) {
+  return Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 20, description });
+}
 
 /** The extension member `service` of a model call: how it is paid and routed. All of it is optional. */
 export const ServiceMember = Type.Object(
   {
     pay: Type.Optional(
       Type.Union([Type.Literal('mine'), Type.Literal('ours')], {
-        description: '`mine` uses the workspace’s own provider key.',
+        description: '`mine`: on the workspace’s own provider key. `ours`: on the host’s.',
       }),
     ),
     max_price: Type.Optional(nullable(PriceCap)),
@@ -31,48 +34,40 @@ export const ServiceMember = Type.Object(
     route: Type.Optional(
       Type.Object(
         {
-          order: Type.Optional(Names),
-          only: Type.Optional(Names),
-          ignore: Type.Optional(Names),
+          order: Type.Optional(providerNames('Providers to ask first, in this order.')),
+          only: Type.Optional(providerNames('No other providers are asked.')),
+          ignore: Type.Optional(providerNames('Providers that are not asked.')),
           sort: Type.Optional(
             Type.Union([Type.Literal('price'), Type.Literal('latency'), Type.Literal('throughput')]),
           ),
         },
-        { additionalProperties: false },
+        { additionalProperties: false, description: 'Which providers are asked, and in what order.' },
       ),
     ),
     events: Type.Optional(
-      Type.Boolean({ description: 'false leaves the `service:*` events out of a stream.' }),
+      Type.Boolean({ description: '`false` leaves the `service:*` events out of a stream.' }),
     ),
   },
-  { additionalProperties: true },
+  {
+    $id: 'ServiceRequest',
+    additionalProperties: true,
+    description: 'How the call is paid and routed; all of it is optional.',
+  },
 );
 
 export type ServiceMember = Static<typeof ServiceMember>;
 
-/** What the whole call cost, in dollars as decimal strings; total = provider + margin. */
-export const CostView = Type.Object({
-  provider_usd: Type.String(),
-  margin_usd: Type.String(),
-  total_usd: Type.String(),
-});
-
-export const AttemptView = Type.Object({
-  provider: Type.String(),
-  model: Type.String(),
-  status: Type.Integer(),
-  error_code: nullable(Type.String()),
-  ms: Type.Integer(),
-});
-
 /** The member `service` of an answer: who answered, after which attempts, for how much. */
-export const ServiceAnswer = Type.Object({
-  model: Type.String(),
-  provider: Type.String(),
-  attempts: Type.Array(AttemptView),
-  cost: nullable(CostView),
-  charged_usd: Type.String(),
-  own_key: Type.Boolean(),
-});
+export const ServiceAnswer = Type.Object(
+  {
+    model: Type.String(),
+    provider: Type.String(),
+    attempts: Type.Array(AttemptView),
+    cost: nullable(CostView),
+    charged_usd: Usd,
+    own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
+  },
+  { $id: 'ServiceAnswer', description: 'Who answered, after which attempts, for how much.' },
+);
 
 export type ServiceAnswer = Static<typeof ServiceAnswer>;

@@ -85,7 +85,7 @@ function asTypes(branches: readonly JsonSchema[], rest: JsonSchema): JsonSchema 
       return undefined;
     types.push(...own);
   }
-  return { ...merged, ...rest, type: types };
+  return { type: types, ...merged, ...rest };
 }
 
 /** An integer is a number: one schema cannot bound both differently. */

@@ -1,36 +1,42 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { CostView, Count, everyone, nullable, Timestamp, TokenCounts, Usd } from './vocabulary.ts';
-
-/** One try to have a call answered by one provider. */
-export const AttemptView = Type.Object({
-  provider: Type.String(),
-  model: Type.String(),
-  status: Type.Integer({ description: 'The provider’s HTTP status; 0 when it gave none.' }),
-  error_code: nullable(Type.String()),
-  ms: Type.Number({ minimum: 0 }),
-});
+import {
+  AttemptView,
+  CostView,
+  Count,
+  everyone,
+  nullable,
+  Timestamp,
+  TokenCounts,
+  Usd,
+} from './vocabulary.ts';
 
 /** What one finished call took and what it cost. */
-export const UsageView = Type.Object({
-  request_id: Type.String(),
-  response_id: nullable(Type.String()),
-  created_at: Timestamp,
-  completed_at: Timestamp,
-  endpoint: Type.String(),
-  model: Type.String(),
-  provider: nullable(Type.String()),
-  key: nullable(Type.String({ description: 'The id of the calling key; null when a login called.' })),
-  streamed: Type.Boolean(),
-  status: Type.Enum(['completed', 'incomplete', 'failed', 'canceled', 'interrupted']),
-  tokens: TokenCounts,
-  cost: nullable(CostView),
-  charged_usd: Usd,
-  own_key: Type.Boolean(),
-  attempts: Type.Array(AttemptView),
-  ttft_ms: nullable(Type.Number({ minimum: 0, description: 'Until the first token.' })),
-  total_ms: Type.Number({ minimum: 0 }),
-});
+export const UsageView = Type.Object(
+  {
+    request_id: Type.String(),
+    response_id: nullable(Type.String({ description: 'Null for calls in the chat-completions format.' })),
+    created_at: Timestamp,
+    completed_at: Timestamp,
+    endpoint: Type.String({ description: 'The path that was called.' }),
+    model: Type.String(),
+    provider: nullable(Type.String({ description: 'Who answered; null when nobody did.' })),
+    key: nullable(Type.String({ description: 'The id of the calling key; null when a login called.' })),
+    streamed: Type.Boolean(),
+    status: Type.Enum(['completed', 'incomplete', 'failed', 'canceled', 'interrupted'], {
+      description:
+        '`canceled`: the caller left or the key was revoked. `interrupted`: the daemon ended before the answer did.',
+    }),
+    tokens: TokenCounts,
+    cost: nullable(CostView),
+    charged_usd: Usd,
+    own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
+    attempts: Type.Array(AttemptView),
+    ttft_ms: nullable(Type.Number({ minimum: 0, description: 'Milliseconds until the first token.' })),
+    total_ms: Type.Number({ minimum: 0 }),
+  },
+  { $id: 'Usage' },
+);
 
 /** Sums over finished calls. */
 const usageSums = {
@@ -44,10 +50,18 @@ const usageSums = {
   charged_usd: Usd,
 };
 
-export const UsageSums = Type.Object(usageSums);
+export const UsageSums = Type.Object(usageSums, { $id: 'UsageSums' });
 
 /** One row of a summary: a day (`2026-11-21`), a model, or a key's id (null: calls of a login). */
-export const UsageGroup = Type.Object({ group: nullable(Type.String()), ...usageSums });
+export const UsageGroup = Type.Object(
+  {
+    group: nullable(
+      Type.String({ description: 'A day, a model, or the id of a key; null for calls of a login.' }),
+    ),
+    ...usageSums,
+  },
+  { $id: 'UsageGroup' },
+);
 
 export const usageGroupings = ['day', 'model', 'key'] as const;
 
@@ -56,11 +70,19 @@ export const getUsage = endpoint({
   id: 'getUsage',
   method: 'GET',
   path: '/v1/usage/{request_id}',
-  summary: 'Show tokens, cost, provider and attempts of one finished request.',
-  tag: 'usage',
+  summary: 'Get what one finished request took.',
+  description:
+    'Tokens, cost, provider, attempts and what was charged. A key sees its own requests, a login those of its workspace.',
+  tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   surface: 'v1',
-  params: Type.Object({ request_id: Type.String({ minLength: 1, maxLength: 64 }) }),
+  params: Type.Object({
+    request_id: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The `x-request-id` of the answer: `req_…`.',
+    }),
+  }),
   result: UsageView,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
@@ -75,8 +97,9 @@ export const listUsage = endpoint({
   id: 'listUsage',
   method: 'GET',
   path: '/v1/usage',
-  summary: 'Sum up finished requests by day, model or key.',
-  tag: 'usage',
+  summary: 'Sum up finished requests.',
+  description: 'A key sums up its own requests, a login those of its workspace.',
+  tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   surface: 'v1',
   query: Type.Object({
@@ -102,20 +125,24 @@ export const listUsage = endpoint({
 const served = { tokens: Count, input: Count, output: Count, requests: Count };
 
 /** All that was served on one UTC day. The parts of each split are tokens and add up to `tokens`. */
-export const ServedDayView = Type.Object({
-  date: Type.String({ format: 'date' }),
-  ...served,
-  by_caller: Type.Object({ key: Count, agent: Count, own_key: Count }),
-  by_price_tier: Type.Object({ paid: Count, free: Count }),
-});
+export const ServedDayView = Type.Object(
+  {
+    date: Type.String({ format: 'date' }),
+    ...served,
+    by_caller: Type.Object({ key: Count, agent: Count, own_key: Count }),
+    by_price_tier: Type.Object({ paid: Count, free: Count }),
+  },
+  { $id: 'ServedDay', description: 'The parts of each split are tokens and add up to `tokens`.' },
+);
 
 /** Tells the public how many tokens were served. */
 export const tokensServed = endpoint({
   id: 'tokensServed',
   method: 'GET',
   path: '/v1/usage/tokens-served',
-  summary: 'Show the tokens served, in all and per UTC day.',
-  tag: 'usage',
+  summary: 'Get the tokens served.',
+  description: 'In all and per UTC day, newest first. Calls on a caller’s own provider key count as paid.',
+  tag: 'Usage',
   access: everyone,
   surface: 'v1',
   result: Type.Object({ total: Type.Object(served), days: Type.Array(ServedDayView) }),

@@ -4,10 +4,14 @@ import { type Access, scopeNames } from './endpoint.ts';
 /** Shapes that the contracts of several domains share. Source: part 1 of the field decisions. */
 
 /** A time: ISO 8601 in UTC, `2026-11-21T08:54:15.000Z`. */
-export const Timestamp = Type.String({ format: 'date-time' });
+export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, in UTC.' });
 
 /** Dollars as a plain decimal, at most nine places: `"0.000042"`. Never a float. */
-export const Usd = Type.String({ pattern: '^-?[0-9]+(\\.[0-9]{1,9})?$', description: 'Dollars.' });
+export function dollars(description: string) {
+  return Type.String({ pattern: '^-?[0-9]+(\\.[0-9]{1,9})?$', description });
+}
+
+export const Usd = dollars('Dollars: `"0.000042"`.');
 
 export const Count = Type.Integer({ minimum: 0 });
 
@@ -34,13 +38,23 @@ export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);
 }
 
+/** A member that may be left out; null is the same as leaving it out. */
+export function maybe<S extends TSchema>(schema: S) {
+  return Type.Optional(nullable(schema));
+}
+
+/** An object of any members. */
+export const AnyObject = Type.Record(Type.String(), Type.Unknown());
+
 /** One page of a list, newest first. `next` is what to send as `after` for the page that follows, null on the last. */
 export function listOf<S extends TSchema>(item: S) {
   return Type.Object({
     object: Type.Literal('list'),
     data: Type.Array(item),
     has_more: Type.Boolean(),
-    next: nullable(Type.String()),
+    next: nullable(
+      Type.String({ description: 'Send it as `after` for the page that follows; null on the last.' }),
+    ),
   });
 }
 
@@ -57,17 +71,32 @@ export function deleted<const Name extends string>(object: Name) {
   return Type.Object({ id: Type.String(), object: Type.Literal(object), deleted: Type.Literal(true) });
 }
 
-/** How many tokens one or more answers took. `input` counts cached ones too, `output` counts reasoning. */
-export const TokenCounts = Type.Object({
-  input: Count,
-  cached_input: Count,
-  cache_write: Count,
-  output: Count,
-  reasoning: Count,
-});
+/** How many tokens one or more answers took. */
+export const TokenCounts = Type.Object(
+  { input: Count, cached_input: Count, cache_write: Count, output: Count, reasoning: Count },
+  {
+    $id: 'TokenCounts',
+    description: 'Tokens: `input` includes `cached_input` and `cache_write`, `output` includes `reasoning`.',
+  },
+);
 
 /** What an answer costs: total = provider + margin. */
-export const CostView = Type.Object({ provider_usd: Usd, margin_usd: Usd, total_usd: Usd });
+export const CostView = Type.Object(
+  { provider_usd: Usd, margin_usd: Usd, total_usd: Usd },
+  { $id: 'Cost', description: 'The provider’s price, the host’s margin, and their sum.' },
+);
+
+/** One try to have a call answered by one provider. */
+export const AttemptView = Type.Object(
+  {
+    provider: Type.String(),
+    model: Type.String({ description: 'The model’s name there.' }),
+    status: Type.Integer({ description: 'The provider’s HTTP status; 0 when it gave none.' }),
+    error_code: nullable(Type.String({ description: 'Why it failed; null when it did not.' })),
+    ms: Type.Number({ minimum: 0, description: 'Milliseconds until it answered or failed.' }),
+  },
+  { $id: 'Attempt' },
+);
 
 export type TokenCounts = Static<typeof TokenCounts>;
 export type CostView = Static<typeof CostView>;

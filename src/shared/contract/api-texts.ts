@@ -1,0 +1,40 @@
+import type { Access } from './endpoint.ts';
+
+/** The parts of the API's description that belong to no endpoint, for the people who read it. */
+
+export const apiDescription = [
+  'Gateway answers model calls in two wire formats from one address, routes each to a provider, and tells what it cost.',
+  '',
+  '- **Credentials** go into `Authorization: Bearer …`: an API key (`gwk_…`), or a login key (`gwl_…`) for what only a person may do. A credential that is given and wrong is refused even where none is needed.',
+  '- **Every answer** carries `x-request-id`. `GET /v1/usage/{request_id}` tells what a finished model call took.',
+  '- **Money** is decimal strings in dollars. **Times** are ISO 8601 in UTC, but for `created`, `created_at` and `completed_at` of responses, chat completions and models: those are Unix seconds, as their clients expect.',
+  '- **Failures** are `{"error": {type, code, message, param, request_id}}`. Branch on `type`, look at `code` for the exact reason, show `message` to people. `param` names the field at fault as it was written (`input[2].content`), or the limit that was hit. `x-should-retry: false` marks those that do not go better a second time.',
+  '- **Bodies** are JSON in UTF-8, at most 32 MiB for model calls and 1 MiB elsewhere, nested at most 64 levels deep. Model calls accept members that are not described here; everything else refuses them.',
+  '- **Hosts and origins**: requests have to name loopback, or a host that the daemon was told, in `Host`. Web pages are refused unless their origin was named.',
+].join('\n');
+
+/** What each group of endpoints is for. */
+export const tagDescriptions: Readonly<Record<string, string>> = {
+  'Model calls': 'Ask a model, and read what was stored of its answers.',
+  Models: 'Which models there are, who provides them, and what they cost.',
+  Keys: 'API keys of a workspace, and the calling key itself.',
+  Usage: 'What finished calls took.',
+  Events: 'What happens, as it happens.',
+  Daemon: 'The daemon itself.',
+};
+
+/** Who may call, in a sentence. */
+export function accessSentence({ nobody, apiKey, login, loginOnly }: Access): string {
+  if (nobody) return 'No credential is needed.';
+  const loginKey = `a login key${login === undefined || login === 'any' ? '' : ` of ${roles[login]}`}`;
+  if (loginOnly) return `Needs ${loginKey}; an API key will not do.`;
+  const scopes = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
+  const scope = scopes.length === 0 ? '' : ` with the scope ${scopes.map((it) => `\`${it}\``).join(' or ')}`;
+  const kinds = [
+    ...(apiKey === undefined ? [] : [`an API key${scope}`]),
+    ...(login === undefined ? [] : [loginKey]),
+  ];
+  return `Needs ${kinds.join(', or ')}.`;
+}
+
+const roles = { owner: 'the owner', admin: 'an owner or admin', member: 'a member' } as const;
