@@ -4,7 +4,14 @@ import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { Admission, MeteringStore, UsageRecord } from '../metering/index.ts';
-import { choicesOf, costBound, estimateTokens, inputTokensBound, outputTokensOn } from './bounds.ts';
+import {
+  choicesOf,
+  costBound,
+  estimateTokens,
+  inputTokensBound,
+  outputTokensBound,
+  outputTokensOn,
+} from './bounds.ts';
 import { invalid } from './fault.ts';
 import { Meter } from './meter.ts';
 import type { Inference } from './neutral.ts';
@@ -67,10 +74,9 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
   const startedAt = needs.world.elapsed();
   const inputBound = inputTokensBound(inference);
   const routes = await planned(needs, call);
-  const preferred = first(routes);
-  const outputTokensMax = outputTokensOn(preferred, inference.outputTokensMax);
-  const meter = await admit(needs, call, { routes, inputBound, outputTokensMax, startedAt });
+  const meter = await admit(needs, call, { routes, inputBound, startedAt });
   const { abort, ended, release } = endings(call);
+  let asked: Route | undefined;
   try {
     const opening = needs.router.open({
       routes,
@@ -78,7 +84,10 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
       outputTokensMaxFor: (route) => outputTokensOn(route, inference.outputTokensMax),
       signal: abort.signal,
       attempts: meter.attempts,
-      onAttempt: (route, attempt) => tellRouted(needs, call, { route, attempt }),
+      onAttempt: (route, attempt) => {
+        asked = route;
+        tellRouted(needs, call, { route, attempt });
+      },
     });
     const [opened] = await Promise.all([opening, meter.committed()]);
     const { route, answer } = opened;
@@ -88,7 +97,7 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
   } catch (error) {
     abort.abort(error);
     release();
-    throw await failBefore(meter, { error, ended: ended(), preferred });
+    throw await failBefore(meter, { error, ended: ended(), asked });
   }
 }
 
@@ -103,13 +112,12 @@ async function planned(needs: InferenceNeeds, { inference, wishes, caller }: Mod
 interface AdmitOptions {
   routes: Route[];
   inputBound: number;
-  outputTokensMax: number | undefined;
   startedAt: number;
 }
 
 async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptions): Promise<Meter> {
   const { inference, wishes, caller } = call;
-  const { routes, inputBound, startedAt, outputTokensMax } = options;
+  const { routes, inputBound, startedAt } = options;
   const { marginPpm } = needs;
   const promptTokens = estimateTokens(inputBound);
   const promptEstimate = { input: promptTokens, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
@@ -143,7 +151,7 @@ async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptio
     hold,
     startedAt,
     promptTokens,
-    outputTokensMax,
+    outputTokensMax: outputTokensBound(routes, inference),
     onSettled: needs.onSettled,
   });
 }
@@ -172,15 +180,15 @@ function endings({ signal, caller }: ModelCall) {
 interface FailedBefore {
   error: unknown;
   ended: EndedBy | undefined;
-  /** The route that was tried first. */
-  preferred: Route;
+  /** The route that was tried last. */
+  asked: Route | undefined;
 }
 
 /** Settles a call that got no answer and says what the caller is told. */
-async function failBefore(meter: Meter, { error, ended, preferred }: FailedBefore): Promise<ApiError> {
+async function failBefore(meter: Meter, { error, ended, asked }: FailedBefore): Promise<ApiError> {
   const failure = ended ? endedFailure(ended) : asApiError(error);
   // Whoever was asked and not waited for may have worked on the prompt.
-  if (ended && meter.attempts.length === 0) meter.chargePromptOf(preferred);
+  if (ended && asked) meter.chargePromptOf(asked);
   const status = ended === 'client-left' || ended === 'revoked' ? 'canceled' : 'failed';
   await meter.settle({ status, errorCode: failure.code }).catch(() => {});
   return failure;

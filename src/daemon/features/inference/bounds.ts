@@ -56,6 +56,16 @@ export function outputTokensOn(route: Route, asked: number | undefined): number 
   return Math.min(asked, route.offer.outputTokensMax ?? asked);
 }
 
+/** The most that the call can write on any of the routes, all its answers together. */
+export function outputTokensBound(routes: readonly Route[], inference: Inference): number {
+  return Math.max(0, ...routes.map((route) => outputBoundOn(route, inference)));
+}
+
+function outputBoundOn(route: Route, inference: Inference): number {
+  const most = outputTokensOn(route, inference.outputTokensMax) ?? route.offer.outputTokensMax;
+  return (most ?? outputTokensUnknown) * choicesOf(inference);
+}
+
 /** The most that the call can cost on any of the routes; 0 where no price is known. */
 export function costBound(
   routes: readonly Route[],
@@ -64,15 +74,14 @@ export function costBound(
 ): NanoUsd {
   let most = 0;
   for (const route of routes) {
-    const { prices, contextLength, outputTokensMax } = route.offer;
+    const { prices, contextLength } = route.offer;
     if (!prices) continue;
-    const output = outputTokensOn(route, inference.outputTokensMax) ?? outputTokensMax ?? outputTokensUnknown;
     const input = Math.min(bound.inputTokens, contextLength ?? bound.inputTokens);
     const tokens: Tokens = {
       input,
       cachedInput: 0,
       cacheWrite: 0,
-      output: output * choicesOf(inference),
+      output: outputBoundOn(route, inference),
       reasoning: 0,
     };
     most = Math.max(most, costOf(dearest(prices), tokens, bound.marginPpm).total);

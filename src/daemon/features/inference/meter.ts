@@ -12,6 +12,8 @@ import type { Route, RouteAttempt } from './router.ts';
 const progressEveryMs = 2_000;
 /** No vocabulary averages more characters a token; past this, a provider ignored the limit it was given. */
 const charactersPerTokenMax = 24;
+/** More than any model reads or writes in one call: a count past it was made up, and could not be priced. */
+const tokensToldMax = 100_000_000;
 
 export interface MeterOptions {
   admission: Admission;
@@ -28,7 +30,8 @@ export interface MeterOptions {
   startedAt: number;
   /** Estimate of the prompt, in tokens. */
   promptTokens: number;
-  outputTokensMax: number | undefined;
+  /** The most output that the hold pays for, in tokens. */
+  outputTokensMax: number;
   /** Called after the settlement is on disk. */
   onSettled: (usage: UsageRecord) => void;
 }
@@ -72,23 +75,23 @@ export class Meter {
     this.#route ??= route;
   }
 
+  /** The provider's own count. One that cannot be true is as good as none. */
   report(tokens: Tokens): void {
-    this.#reported = tokens;
+    if (Object.values(tokens).every((count) => count <= tokensToldMax)) this.#reported = tokens;
   }
 
   /** Takes from a batch what counts. */
   see(events: readonly InferenceEvent[]): void {
     for (const event of events) {
-      if (event.type === 'usage') this.#reported = event.tokens;
+      if (event.type === 'usage') this.report(event.tokens);
       else if (event.type === 'finished') this.finish = event.reason;
     }
   }
 
   /** Whether the answer has outgrown what it was allowed by far. */
   isOverspent(): boolean {
-    const most = this.#options.outputTokensMax;
-    if (most === undefined || !this.#output) return false;
-    return this.#output.characters() > most * charactersPerTokenMax + 1024;
+    const most = this.#options.outputTokensMax * charactersPerTokenMax + 1024;
+    return (this.#output?.characters() ?? 0) > most;
   }
 
   /** Called with each batch; writes now and then. */

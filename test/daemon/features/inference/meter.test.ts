@@ -138,6 +138,15 @@ test('no answer is charged more than was held, and the entries always add up to 
   );
 });
 
+test('a count that no model can reach is as good as none', async () => {
+  const { meter, output, deliver, settlements } = await meterWith();
+  meter.begin(route, output);
+  deliver('x'.repeat(40));
+  meter.see([{ type: 'usage', tokens: tokens(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) }]);
+  await meter.settle({ status: 'completed' });
+  expect(settlements[0]?.usage).toMatchObject({ tokens: tokens(100, 10), tokensReported: false });
+});
+
 test('a call on the caller’s own key costs nothing here', async () => {
   const { meter, output, settlements } = await meterWith({ ownKey: true });
   meter.begin(route, output);
@@ -157,7 +166,7 @@ test('a hold that cannot be written is told as unavailable', async () => {
     hold: await admission.hold({ requestId: 'req_2' } as HoldRecord),
     startedAt: 0,
     promptTokens: 0,
-    outputTokensMax: undefined,
+    outputTokensMax: 0,
     onSettled: () => {},
   });
   await expect(meter.committed()).rejects.toMatchObject({ code: 'unavailable' });

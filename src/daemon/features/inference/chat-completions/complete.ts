@@ -3,6 +3,8 @@ import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
 import { answerHeaders, drain, relayStream, wholeAnswer } from '../answer.ts';
 import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
+import type { Json } from '../fault.ts';
+import type { Output } from '../output.ts';
 import type { Settled } from '../renderer.ts';
 import { parseWishes } from '../service-member.ts';
 import type { JsonAnswer } from '../upstream.ts';
@@ -46,6 +48,7 @@ function whole(needs: InferenceNeeds, begun: Begun, created: number): Promise<Re
     const { answer, meter, output, route } = begun;
     if (answer.kind === 'json') {
       if (answer.tokens) meter.report(answer.tokens);
+      else takeWords(answer.json, output);
       meter.finish = answer.finish;
     } else await drain(begun);
     const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
@@ -67,6 +70,18 @@ function spliced(answer: JsonAnswer, settled: Settled): Uint8Array {
   const end = answer.bytes.lastIndexOf(brace);
   const service = Buffer.from(`,"service":${JSON.stringify(settled.service)}}`);
   return Buffer.concat([answer.bytes.subarray(0, end), service]);
+}
+
+/** What the choices say, thoughts and arguments included: the base of an estimate where no usage was told. */
+function takeWords({ choices }: Json, output: Output): void {
+  output.apply({ type: 'item-started', index: 0, item: { kind: 'message' } });
+  for (const choice of Array.isArray(choices) ? choices : []) {
+    const { content, refusal, reasoning_content: thoughts, tool_calls: calls } = choice?.message ?? {};
+    const args = Array.isArray(calls) ? calls.map((call) => call?.function?.arguments) : [];
+    for (const delta of [content, refusal, thoughts, ...args]) {
+      if (typeof delta === 'string') output.apply({ type: 'text', index: 0, delta });
+    }
+  }
 }
 
 /** Chat ids have a hyphen where all others have an underscore. */

@@ -1,0 +1,427 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import {
+  answers,
+  cutAfter,
+  cutAt,
+  drips,
+  endlessEvent,
+  gzipBomb,
+  hangs,
+  hangsAfterHeaders,
+  insertsAfter,
+  neverEnds,
+  onlyComments,
+  rewritten,
+  says,
+  splitInto,
+  stallsAfter,
+  webPage,
+  words,
+} from '../support/chaos-behaviours.ts';
+import { type ChaosDaemon, nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import type { Behaviour } from '../support/chaos-upstream.ts';
+import { callToEnd, type ModelAnswer, readTold } from '../support/model-client.ts';
+
+/** What no answer may ever hold: texts that only a provider's raw bytes have. */
+const rawMark = 'RAW-BYTES-OF-A-PROVIDER';
+
+let patient: ChaosDaemon;
+let quick: ChaosDaemon;
+let models = 0;
+
+beforeAll(async () => {
+  patient = await startChaosDaemon();
+  quick = await startChaosDaemon(
+    'timeouts: {connect_ms: 500, headers_ms: 250, first_event_ms: 250, idle_ms: 250}',
+  );
+});
+
+afterAll(async () => {
+  for (const on of [patient, quick]) {
+    const { faults, usage } = await on.atRest();
+    expect(faults).toEqual([]);
+    expect(new Set(usage.map(({ requestId }) => requestId)).size).toBe(usage.length);
+    await on.close();
+  }
+});
+
+/** A name that no other call has, so that nobody's health is anybody else's. */
+function modelThat(on: ChaosDaemon, upstream: string, behaviour: Behaviour): string {
+  models += 1;
+  const name = `m${models}`;
+  on.chaos.on(name, behaviour);
+  return `${upstream}/${name}`;
+}
+
+interface Asking {
+  wire: Wire;
+  model: string;
+  stream?: boolean;
+  more?: Record<string, unknown>;
+}
+
+async function ask(on: ChaosDaemon, { stream = true, ...asked }: Asking): Promise<ModelAnswer> {
+  const answer = await callToEnd(on.daemon, { stream, ...asked });
+  expect(answer.text).not.toContain(rawMark);
+  return answer;
+}
+
+function errorOf(answer: ModelAnswer): Record<string, unknown> {
+  return (JSON.parse(answer.text) as { error: Record<string, unknown> }).error;
+}
+
+/** One way to end a stream, and everything else that holds of every stream. */
+function expectEnd(answer: ModelAnswer, wire: Wire, end: 'whole' | 'failed') {
+  expect(answer.status).toBe(200);
+  const told = readTold(answer.text);
+  expect({ done: told.doneMarks, last: told.isDoneLast }).toEqual({ done: 1, last: true });
+  if (end === 'whole') expect(told.errors).toEqual([]);
+  else expect(told.errors).toHaveLength(1);
+  if (wire === 'responses') expect(told.ends).toEqual([end === 'whole' ? 'completed' : 'failed']);
+  else expect(told.ends).toEqual(end === 'whole' ? ['finished'] : []);
+  return told;
+}
+
+const mutters = (text: string) => says(200, { headers: ['content-type: text/event-stream'], body: text });
+
+interface BeforeCase {
+  name: string;
+  behaviour: () => Behaviour;
+  isSlow?: boolean;
+  code: string;
+  /** Only where a stream was asked for. */
+  streamOnly?: boolean;
+}
+
+const beforeTheStart: BeforeCase[] = [
+  { name: 'hangs before its headers', behaviour: hangs, isSlow: true, code: 'timeout' },
+  { name: 'hangs after its headers', behaviour: hangsAfterHeaders, isSlow: true, code: 'timeout' },
+  { name: 'sends comments alone', behaviour: onlyComments, isSlow: true, code: 'timeout', streamOnly: true },
+  { name: 'resets at once', behaviour: () => cutAt(0, 'reset'), code: 'network' },
+  { name: 'closes at once', behaviour: () => cutAt(0, 'close'), code: 'network' },
+  { name: 'resets within its headers', behaviour: () => cutAt(20, 'reset'), code: 'network' },
+  { name: 'says 500', behaviour: () => says(500, { body: rawMark }), code: 'server_error' },
+  { name: 'says 503', behaviour: () => says(503, { body: rawMark }), code: 'server_error' },
+  { name: 'says 529', behaviour: () => says(529, { body: rawMark }), code: 'server_error' },
+  {
+    name: 'sends elsewhere',
+    behaviour: () => says(302, { headers: ['location: http://127.0.0.1:1/'] }),
+    code: 'server_error',
+  },
+  { name: 'shows a web page', behaviour: webPage, code: 'server_error' },
+  { name: 'sends a gzip bomb', behaviour: gzipBomb, code: 'network' },
+  {
+    name: 'sends JSON that is none',
+    behaviour: () => mutters(`data: {${rawMark}\n\n`),
+    code: 'broken_answer',
+  },
+  { name: 'sends a list', behaviour: () => mutters(`data: ["${rawMark}"]\n\n`), code: 'broken_answer' },
+  { name: 'sends [DONE] alone', behaviour: () => mutters('data: [DONE]\n\n'), code: 'broken_answer' },
+  { name: 'sends nothing', behaviour: () => mutters(''), code: 'broken_answer' },
+  { name: 'begins an event of 100 MB', behaviour: () => endlessEvent(0), code: 'broken_answer' },
+  {
+    name: 'sends an error in the stream',
+    behaviour: () => mutters(`event: error\ndata: {"error":{"message":"${rawMark}"}}\n\n`),
+    code: 'server_error',
+  },
+];
+
+describe.concurrent.each(pairs)(
+  'a provider that fails before its first event: $name',
+  ({ wire, upstream }) => {
+    const both = beforeTheStart.flatMap((each) =>
+      [true, false].filter((stream) => stream || !each.streamOnly).map((stream) => ({ ...each, stream })),
+    );
+
+    test.each(both)(
+      '$name (stream: $stream): a status, no charge',
+      async ({ behaviour, stream, ...each }) => {
+        const on = each.isSlow ? quick : patient;
+        const model = modelThat(on, upstream, behaviour());
+        const answer = await ask(on, { wire, model, stream });
+        expect(answer.status).toBe(502);
+        expect(errorOf(answer)).toMatchObject({ type: 'upstream_failed', code: 'upstream_failed' });
+        const row = await on.settled(model);
+        expect(row).toMatchObject({
+          status: 'failed',
+          errorCode: 'upstream_failed',
+          charged: 0,
+          input: 0,
+          output: 0,
+        });
+        expect(row.attempts).toMatchObject([{ provider: upstream, errorCode: each.code }]);
+      },
+    );
+
+    test.each(both)(
+      '$name (stream: $stream): the next provider answers',
+      async ({ behaviour, stream, ...each }) => {
+        const on = each.isSlow ? quick : patient;
+        const model = modelThat(on, upstream, behaviour());
+        const fallback = modelThat(
+          on,
+          'spare',
+          answers({ text: 'From the spare.', usage: { input: 5, output: 3 } }),
+        );
+        const answer = await ask(on, { wire, model, stream, more: { service: { fallbacks: [fallback] } } });
+        expect(answer.status).toBe(200);
+        expect(answer.headers['x-service-upstream']).toBe('spare');
+        if (stream) expect(expectEnd(answer, wire, 'whole').text).toBe('From the spare.');
+        else expect(answer.text).toContain('From the spare.');
+        const row = await on.settled(fallback);
+        expect(row).toMatchObject({ status: 'completed', provider: 'spare', input: 5, output: 3 });
+        expect(row.charged).toBe(5 * nanoUsdPerToken.input + 3 * nanoUsdPerToken.output);
+        expect(row.attempts).toMatchObject([
+          { provider: upstream, errorCode: each.code },
+          { provider: 'spare', status: 200, errorCode: null },
+        ]);
+        expect(on.ledger().usageOf(model)).toEqual([]);
+      },
+    );
+  },
+);
+
+const started = 6;
+const afterTheStart: { name: string; behaviour: () => Behaviour; isSlow?: boolean }[] = [
+  { name: 'stalls', behaviour: () => stallsAfter(started), isSlow: true },
+  { name: 'resets', behaviour: () => cutAfter(started, 'reset') },
+  { name: 'closes', behaviour: () => cutAfter(started, 'close') },
+  { name: 'sends JSON that is none', behaviour: () => insertsAfter(started, `data: {${rawMark}\n\n`) },
+  { name: 'sends a number', behaviour: () => insertsAfter(started, 'data: 17\n\n') },
+  { name: 'sends an event of 100 MB', behaviour: () => endlessEvent(started) },
+  {
+    name: 'sends an error',
+    behaviour: () =>
+      insertsAfter(started, `event: error\ndata: {"error":{"code":"500","message":"${rawMark}"}}\n\n`),
+  },
+  {
+    name: 'sends an answer of status 500 into the stream',
+    behaviour: () =>
+      insertsAfter(started, `HTTP/1.1 500 Oh\r\ncontent-length: 3\r\n\r\n${rawMark}\n\ndata: {${rawMark}`),
+    isSlow: true,
+  },
+];
+
+describe.concurrent.each(pairs)(
+  'a provider that fails after its first event: $name',
+  ({ wire, upstream }) => {
+    test.each(afterTheStart)(
+      '$name: one failure, no other provider, a charge for what came',
+      async (each) => {
+        const on = each.isSlow ? quick : patient;
+        const model = modelThat(on, upstream, each.behaviour());
+        const fallback = modelThat(on, 'spare', answers({ text: 'From the spare.' }));
+        const answer = await ask(on, { wire, model, more: { service: { fallbacks: [fallback] } } });
+        const told = expectEnd(answer, wire, 'failed');
+        expect(told.errors).toEqual(['upstream_failed']);
+        expect(words.startsWith(told.text) && told.text.length > 0).toBe(true);
+        expect(on.chaos.callsOf(fallback.slice('spare/'.length))).toEqual([]);
+        const row = await on.settled(model);
+        expect(row).toMatchObject({ status: 'failed', errorCode: 'upstream_failed', isReported: 0 });
+        expect(row.output).toBe(Math.ceil(told.text.length / 4));
+        expect(row.input).toBeGreaterThan(0);
+        expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
+      },
+    );
+
+    test('a whole answer that breaks is a status, and is charged as what came', async () => {
+      const model = modelThat(patient, upstream, cutAfter(started, 'reset'));
+      const answer = await ask(patient, { wire, model, stream: false });
+      expect(answer.status).toBe(502);
+      expect(errorOf(answer).code).toBe('upstream_failed');
+      await patient.settled(model);
+    });
+  },
+);
+
+describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upstream }) => {
+  const again = (text: string) => text.replace(/(data: \[DONE\]\n\n)?$/, 'data: [DONE]\n\ndata: [DONE]\n\n');
+  const oddities: [string, (text: string) => string | Buffer][] = [
+    ['CR alone', (text) => text.replaceAll('\n', '\r')],
+    ['CRLF', (text) => text.replaceAll('\n', '\r\n')],
+    ['a byte order mark', (text) => `\uFEFF${text}`],
+    ['comments', (text) => text.replaceAll('\n\n', `\n\n: ${rawMark}\n\n`)],
+    ['no space after the colon', (text) => text.replaceAll('data: ', 'data:')],
+    [
+      'unknown fields',
+      (text) => text.replaceAll('data: ', `retry: 5\nid: ${rawMark}\nx: ${rawMark}\ndata: `),
+    ],
+    ['no last blank line', (text) => text.replace(/\n\n$/, '')],
+    ['[DONE] twice', again],
+    ['text after [DONE]', (text) => `${again(text)}data: {"${rawMark}\n\n${rawMark}`],
+    ['blank lines between', (text) => text.replaceAll('\n\n', '\n\n\n\n\n')],
+    ['the data on two lines', (text) => text.replaceAll('data: {', 'data: {\ndata: ')],
+  ];
+
+  test.each(oddities)('%s', async (_what, change) => {
+    const model = modelThat(patient, upstream, rewritten(change));
+    const told = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
+    expect(told.text).toBe(words);
+    expect((await patient.settled(model)).isReported).toBe(1);
+  });
+
+  test('bytes that are no UTF-8 become one mark each and break nothing', async () => {
+    const model = modelThat(
+      patient,
+      upstream,
+      rewritten((text) => {
+        const bytes = Buffer.from(text);
+        for (let at = bytes.indexOf('quick'); at >= 0; at = bytes.indexOf('quick', at + 1)) bytes[at] = 0xff;
+        return bytes;
+      }),
+    );
+    const told = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
+    expect(told.text).toBe(words.replaceAll('quick', '\uFFFDuick'));
+  });
+
+  test.each([1, 7])('cut into packets of %i bytes: the same bytes as in one piece', async (size) => {
+    const model = modelThat(patient, upstream, answers());
+    const whole = await ask(patient, { wire, model });
+    patient.chaos.on(model.slice(upstream.length + 1), splitInto(size));
+    const cut = await ask(patient, { wire, model });
+    expect(expectEnd(cut, wire, 'whole').text).toBe(words);
+    expect(timeless(cut.text)).toBe(timeless(whole.text));
+  });
+
+  test('drop by drop', async () => {
+    const model = modelThat(patient, upstream, drips(5));
+    expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(words);
+  });
+});
+
+/** Without what differs between any two calls. */
+function timeless(stream: string): string {
+  return stream
+    .replace(/\b(req|resp|msg|rs|chatcmpl)[_-][0-9a-zA-Z]{20,}/g, '$1')
+    .replace(/"(created_at|completed_at|created|ms)":\d+/g, '"$1":0');
+}
+
+describe.each(pairs)('usage that a provider tells: $name', ({ wire, upstream }) => {
+  const bounded = wire === 'responses' ? { max_output_tokens: 64 } : { max_tokens: 64 };
+
+  const asTold = async (input: unknown, output: unknown, stream = true) => {
+    const usage = { input, output } as { input: number; output: number };
+    const model = modelThat(patient, upstream, answers({ text: words, usage }));
+    const answer = await ask(patient, { wire, model, stream, more: bounded });
+    if (stream) expectEnd(answer, wire, 'whole');
+    else expect(answer.status).toBe(200);
+    return patient.settled(model);
+  };
+  // No tokenizer makes more of these prompts than that, and the caller allowed no more output.
+  const most = 200 * nanoUsdPerToken.input + 64 * nanoUsdPerToken.output;
+
+  test.each([true, false])('none: an estimate is charged (stream: %s)', async (stream) => {
+    const model = modelThat(patient, upstream, answers({ text: words, usage: 'none' }));
+    const answer = await ask(patient, { wire, model, stream });
+    expect(answer.status).toBe(200);
+    const row = await patient.settled(model);
+    expect(row).toMatchObject({ status: 'completed', isReported: 0, output: Math.ceil(words.length / 4) });
+    expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
+  });
+
+  test.each([true, false])('zero stays zero (stream: %s)', async (stream) => {
+    expect(await asTold(0, 0, stream)).toMatchObject({ status: 'completed', isReported: 1, charged: 0 });
+  });
+
+  test.each([
+    ['negative', -5, -7],
+    ['huge', 9_007_199_254_740_991, 9_007_199_254_740_991],
+    ['past what a number holds', 1e300, 1e300],
+    ['larger than the hold', 1_000_000, 1_000_000],
+    ['no number', 'many', null],
+    ['in halves', 1.5, 2.5],
+  ])('%s: a charge between nothing and the hold', async (_what, input, output) => {
+    for (const stream of [true, false]) {
+      const row = await asTold(input, output, stream);
+      expect(row.status).toBe('completed');
+      expect(row.charged).toBeGreaterThanOrEqual(0);
+      expect(row.charged).toBeLessThanOrEqual(most);
+      expect(row.input + row.output).toBeLessThanOrEqual(100_000_000);
+    }
+  });
+});
+
+describe.each(pairs)('an answer that never ends: $name', ({ wire, upstream }) => {
+  test.each([true, false])('is cut when it is far longer than allowed (stream: %s)', async (stream) => {
+    const model = modelThat(patient, upstream, neverEnds());
+    const more = wire === 'responses' ? { max_output_tokens: 64 } : { max_tokens: 64 };
+    const answer = await ask(patient, { wire, model, stream, more });
+    expect(answer.status).toBe(200);
+    const row = await patient.settled(model);
+    expect(row).toMatchObject({ status: 'incomplete' });
+    expect(answer.text.length).toBeLessThan(8_000_000);
+  });
+
+  test('is cut also when nobody said how long it may be', async () => {
+    const model = modelThat(patient, upstream, neverEnds());
+    const answer = await ask(patient, { wire, model });
+    expect(answer.status).toBe(200);
+    expect(await patient.settled(model)).toMatchObject({ status: 'incomplete' });
+  });
+});
+
+describe('a provider that limits the rate', () => {
+  const soon = () => new Date(Date.now() + 20_000).toUTCString();
+  const cases: [string, string[], number, number][] = [
+    ['seconds', ['retry-after: 7'], 7, 7],
+    ['a date', [`retry-after: ${soon()}`], 1, 21],
+    ['years', ['retry-after: 1000000000'], 60, 60],
+    ['nothing', [], 1, 60],
+    ['nonsense', ['retry-after: soon'], 1, 60],
+    ['a time before now', ['retry-after: Sun, 06 Nov 1994 08:49:37 GMT'], 1, 60],
+  ];
+
+  test.each(cases)(
+    'and tells %s: 429 with a wait of a minute at most',
+    async (_what, headers, least, most) => {
+      const model = modelThat(
+        patient,
+        'chat',
+        says(429, { headers: ['content-type: application/json', ...headers] }),
+      );
+      for (const stream of [true, false]) {
+        const answer = await ask(patient, { wire: 'responses', model, stream });
+        expect(answer.status).toBe(429);
+        expect(errorOf(answer).code).toBe('rate_limited');
+        const wait = Number(answer.headers['retry-after']);
+        expect(wait).toBeGreaterThanOrEqual(least);
+        expect(wait).toBeLessThanOrEqual(most);
+      }
+    },
+  );
+
+  test('is not asked again while another one answers', async () => {
+    const model = modelThat(patient, 'chat', says(429, { headers: ['retry-after: 50'] }));
+    const fallback = modelThat(patient, 'spare', answers());
+    const more = { service: { fallbacks: [fallback] } };
+    for (let i = 0; i < 5; i += 1) {
+      const answer = await ask(patient, { wire: 'chat', model, more });
+      expect(answer.headers['x-service-upstream']).toBe('spare');
+    }
+    expect(patient.chaos.callsOf(model.slice(5))).toHaveLength(1);
+  });
+});
+
+describe('a provider that keeps failing', () => {
+  test('costs a call three tries at most', async () => {
+    const failing = Array.from({ length: 6 }, () => modelThat(patient, 'chat', says(500)));
+    const [model = '', ...fallbacks] = failing;
+    const before = patient.chaos.calls.length;
+    const answer = await ask(patient, { wire: 'chat', model, more: { service: { fallbacks } } });
+    expect(answer.status).toBe(502);
+    expect(patient.chaos.calls.length - before).toBe(3);
+    expect((await patient.settled(model)).attempts).toHaveLength(3);
+  });
+
+  test('is left alone after five failures, so that callers do not wait for it', async () => {
+    const model = modelThat(patient, 'chat', says(500));
+    const fallback = modelThat(patient, 'spare', answers());
+    for (let i = 0; i < 12; i += 1) {
+      const more = { service: { fallbacks: [fallback] } };
+      const answer = await ask(patient, { wire: 'chat', model, more });
+      expect(answer.status).toBe(200);
+    }
+    expect(patient.chaos.callsOf(model.slice(5))).toHaveLength(5);
+  });
+});

@@ -1,0 +1,74 @@
+import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import { answers } from './chaos-behaviours.ts';
+import { type ChaosUpstream, startChaosUpstream } from './chaos-upstream.ts';
+import { eventually } from './eventually.ts';
+import { type Ledger, readLedger, type UsageRow } from './ledger.ts';
+import { type RunningDaemon, startDaemon } from './start-daemon.ts';
+
+/** Dollars per million tokens; a token of input is 1,000 nano-dollars, one of output 2,000. */
+export const nanoUsdPerToken = { input: 1_000, output: 2_000 };
+const prices = '{input: "1", output: "2"}';
+
+/**
+ * The format of a caller and that of the provider: the same, so that frames are passed on, or the other, so that they
+ * are translated.
+ */
+export const pairs: { wire: Wire; upstream: Wire; name: string }[] = (['responses', 'chat'] as const).flatMap(
+  (wire) =>
+    (['responses', 'chat'] as const).map((upstream) => ({
+      wire,
+      upstream,
+      name: `${wire} from ${upstream}`,
+    })),
+);
+
+/** The configuration that knows a chaos upstream by the names `chat`, `responses`, `spare` and `unpriced`. */
+export function chaosConfig(baseUrl: string, more = ''): string {
+  const upstream = (name: string, wire: Wire, priced = true) =>
+    `{name: ${name}, base_url: "${baseUrl}", models: ["*"], wire: ${wire}${priced ? `, prices: ${prices}` : ''}}`;
+  const all = [
+    upstream('chat', 'chat'),
+    upstream('responses', 'responses'),
+    upstream('spare', 'chat'),
+    upstream('unpriced', 'chat', false),
+  ];
+  return `upstreams: [${all.join(', ')}]\n${more}`;
+}
+
+export interface ChaosDaemon {
+  daemon: RunningDaemon;
+  chaos: ChaosUpstream;
+  ledger(): Ledger;
+  /** The one usage row of a model; waits for it. */
+  settled(model: string): Promise<UsageRow>;
+  /** Waits until no call is under way, neither here nor at the provider, and reads the books. */
+  atRest(): Promise<Ledger>;
+  close(): Promise<void>;
+}
+
+/** A daemon in this process whose every provider is one chaos upstream. */
+export async function startChaosDaemon(more = ''): Promise<ChaosDaemon> {
+  const chaos = await startChaosUpstream(answers());
+  const daemon = await startDaemon({ config: chaosConfig(chaos.baseUrl, more) });
+  const ledger = () => readLedger(daemon.home);
+  return {
+    daemon,
+    chaos,
+    ledger,
+    settled: async (model) => {
+      const [row] = await eventually(`usage of ${model}`, () => {
+        const rows = ledger().usageOf(model);
+        return rows.length > 0 && rows;
+      });
+      return row as UsageRow;
+    },
+    atRest: async () => {
+      await eventually('no call is under way', () => chaos.busy === 0 && ledger().holds.length === 0);
+      return ledger();
+    },
+    close: async () => {
+      await daemon.stop();
+      await chaos.close();
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+export interface UsageRow {
+  requestId: string;
+  model: string;
+  provider: string | null;
+  streamed: number;
+  status: string;
+  errorCode: string | null;
+  input: number;
+  output: number;
+  isReported: number;
+  cost: number | null;
+  charged: number;
+  attempts: { provider: string; model: string; status: number; errorCode: string | null }[];
+}
+
+export interface Ledger {
+  /** Holds that were not settled. */
+  holds: {
+    requestId: string;
+    model: string;
+    amount: number;
+    promptCost: number;
+    progressCost: number | null;
+  }[];
+  usage: UsageRow[];
+  usageOf(model: string): UsageRow[];
+  /** What is wrong with the books, as sentences; empty when all is well. */
+  faults: string[];
+}
+
+/** Reads the books of a daemon from its database, which may be in use, and adds them up anew. */
+export function readLedger(home: string): Ledger {
+  const database = new Database(join(home, 'gateway.db'), { readonly: true });
+  try {
+    return database.transaction(() => read(database))();
+  } finally {
+    database.close();
+  }
+}
+
+function read(database: Database.Database): Ledger {
+  const holds = database
+    .prepare<[], Ledger['holds'][number]>(
+      `SELECT request_id AS requestId, model, amount, prompt_cost AS promptCost, progress_cost AS progressCost
+       FROM holds`,
+    )
+    .all();
+  const rows = database
+    .prepare<[], Omit<UsageRow, 'attempts'> & { attempts: string }>(
+      `SELECT request_id AS requestId, model, provider, streamed, status, error_code AS errorCode, input, output,
+         tokens_reported AS isReported, cost_provider + cost_margin AS cost, charged, attempts FROM usage`,
+    )
+    .all();
+  const usage = rows.map((row) => ({ ...row, attempts: JSON.parse(row.attempts) as UsageRow['attempts'] }));
+  return {
+    holds,
+    usage,
+    usageOf: (model) => usage.filter((row) => row.model === model),
+    faults: faultsIn(database),
+  };
+}
+
+function faultsIn(database: Database.Database): string[] {
+  const faults: string[] = [];
+  const one = (sql: string) => database.prepare<[], number>(sql).pluck().get() ?? 0;
+  const total = one('SELECT coalesce(sum(balance), 0) FROM accounts');
+  if (total !== 0) faults.push(`all accounts together hold ${total}`);
+  const entries = one('SELECT coalesce(sum(amount), 0) FROM entries');
+  const charged = one('SELECT coalesce(sum(charged), 0) FROM usage');
+  if (entries !== charged) faults.push(`entries of ${entries} for charges of ${charged}`);
+  const overdrawn = one(
+    'SELECT count(*) FROM usage WHERE charged < 0 OR charged > cost_provider + cost_margin',
+  );
+  if (overdrawn > 0) faults.push(`${overdrawn} calls were charged below zero or more than they cost`);
+  const both = one('SELECT count(*) FROM holds JOIN usage USING (request_id)');
+  if (both > 0) faults.push(`${both} calls are both held and settled`);
+  const wrong = one(
+    `SELECT count(*) FROM accounts WHERE balance <>
+       (SELECT coalesce(sum(amount), 0) FROM entries WHERE credit = id) -
+       (SELECT coalesce(sum(amount), 0) FROM entries WHERE debit = id)`,
+  );
+  if (wrong > 0) faults.push(`${wrong} balances are not the sum of their entries`);
+  return faults;
+}

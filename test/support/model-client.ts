@@ -1,0 +1,181 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Wire } from '../../src/daemon/features/inference/index.ts';
+
+/** Who calls, and where. */
+export interface Target {
+  url: string;
+  key: string;
+}
+
+export interface ModelRequest {
+  wire: Wire;
+  model: string;
+  stream: boolean;
+  prompt?: string;
+  /** Further members of the body. */
+  more?: Record<string, unknown>;
+}
+
+/** One model call over a connection of its own, seen as it happens. */
+export interface ModelAnswer {
+  /** 0 until the headers are there. */
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  /** What came so far. */
+  readonly text: string;
+  /** Resolves at the last byte, or when the connection is gone: `end` and `cut`. */
+  over: Promise<'end' | 'cut'>;
+  /** Resolves when the headers are there, or the connection is gone. */
+  begun: Promise<void>;
+  /** Resolves when the text holds this; rejects when the answer is over before. */
+  holds(text: string): Promise<void>;
+  /** Takes nothing more from the socket, which stays open. */
+  stopReading(): void;
+  leave(): void;
+}
+
+/** The body of a call in either format. */
+export function bodyOf({ wire, model, stream, prompt = 'Say something.', more }: ModelRequest): object {
+  if (wire === 'responses') return { model, input: prompt, stream, store: false, ...more };
+  const usage = stream ? { stream_options: { include_usage: true } } : {};
+  return { model, messages: [{ role: 'user', content: prompt }], stream, ...usage, ...more };
+}
+
+export const pathOf = { responses: '/v1/responses', chat: '/v1/chat/completions' } as const;
+
+/** Calls a model; nothing is waited for. */
+export function callModel(target: Target, asked: ModelRequest): ModelAnswer {
+  return new Answer(target, asked);
+}
+
+/** Calls a model and waits for the end of its answer. */
+export async function callToEnd(target: Target, asked: ModelRequest): Promise<ModelAnswer> {
+  const answer = callModel(target, asked);
+  await answer.over;
+  return answer;
+}
+
+class Answer implements ModelAnswer {
+  status = 0;
+  headers: Record<string, string | string[] | undefined> = {};
+  text = '';
+  over: Promise<'end' | 'cut'>;
+  begun: Promise<void>;
+  readonly #request: ClientRequest;
+  #response: IncomingMessage | undefined;
+  #isOver = false;
+  #waiting: { text: string; resolve: () => void; reject: (error: Error) => void }[] = [];
+
+  constructor({ url, key }: Target, asked: ModelRequest) {
+    const body = JSON.stringify(bodyOf(asked));
+    const over = Promise.withResolvers<'end' | 'cut'>();
+    const begun = Promise.withResolvers<void>();
+    this.over = over.promise;
+    this.begun = begun.promise;
+    const finish = (how: 'end' | 'cut') => {
+      this.#isOver = true;
+      over.resolve(how);
+      begun.resolve();
+      for (const { text, reject } of this.#waiting) reject(new Error(`over without ${text}: ${this.text}`));
+    };
+    this.#request = request(url + pathOf[asked.wire], {
+      method: 'POST',
+      agent: false,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      },
+    });
+    this.#request.on('error', () => finish('cut'));
+    this.#request.on('response', (response) => {
+      this.#response = response;
+      this.status = response.statusCode ?? 0;
+      this.headers = response.headers;
+      begun.resolve();
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => this.#take(text));
+      response.on('error', () => finish('cut'));
+      response.on('close', () => finish(response.complete ? 'end' : 'cut'));
+    });
+    this.#request.end(body);
+  }
+
+  holds(text: string): Promise<void> {
+    if (this.text.includes(text)) return Promise.resolve();
+    if (this.#isOver) return Promise.reject(new Error(`over without ${text}: ${this.text}`));
+    return new Promise((resolve, reject) => this.#waiting.push({ text, resolve, reject }));
+  }
+
+  stopReading(): void {
+    this.#response?.pause();
+  }
+
+  leave(): void {
+    this.#request.destroy();
+  }
+
+  #take(text: string): void {
+    this.text += text;
+    this.#waiting = this.#waiting.filter((waiting) => {
+      if (!this.text.includes(waiting.text)) return true;
+      waiting.resolve();
+      return false;
+    });
+  }
+}
+
+/** What a stream said, read without any code of the daemon. */
+export interface StreamTold {
+  /** The data of every event but `[DONE]`, parsed. */
+  events: Record<string, unknown>[];
+  /** All text of the answer. */
+  text: string;
+  /** `completed`, `incomplete`, `failed`, or `finished` of a chat stream; more than one is a fault. */
+  ends: string[];
+  /** Codes of the errors told. */
+  errors: string[];
+  doneMarks: number;
+  /** Whether anything came after `[DONE]`. */
+  isDoneLast: boolean;
+}
+
+/** Reads a whole stream line by line; a line that is neither an event's nor a comment is a fault. */
+export function readTold(stream: string): StreamTold {
+  const told: StreamTold = { events: [], text: '', ends: [], errors: [], doneMarks: 0, isDoneLast: false };
+  for (const block of stream.split('\n\n')) {
+    const data: string[] = [];
+    for (const line of block.split('\n')) {
+      if (line === '' || line.startsWith(':') || line.startsWith('event: ')) continue;
+      if (!line.startsWith('data: '))
+        throw new Error(`a line that is none of an event: ${line.slice(0, 200)}`);
+      data.push(line.slice(6));
+    }
+    if (data.length > 1) throw new Error(`an event of ${data.length} lines`);
+    const [text] = data;
+    if (text === undefined) continue;
+    told.isDoneLast = text === '[DONE]';
+    if (told.isDoneLast) told.doneMarks += 1;
+    else take(JSON.parse(text), told);
+  }
+  return told;
+}
+
+interface Event extends Record<string, unknown> {
+  type?: string;
+  delta?: string;
+  error?: { code: string };
+  choices?: { delta?: { content?: string }; finish_reason?: string }[];
+}
+
+function take(event: Event, told: StreamTold): void {
+  told.events.push(event);
+  if (event.error) told.errors.push(event.error.code);
+  if (event.type === 'response.output_text.delta') told.text += event.delta;
+  const end = /^response\.(completed|incomplete|failed)$/.exec(event.type ?? '');
+  if (end?.[1]) told.ends.push(end[1]);
+  for (const choice of event.choices ?? []) {
+    told.text += choice.delta?.content ?? '';
+    if (choice.finish_reason) told.ends.push('finished');
+  }
+}
