@@ -195,17 +195,6 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
 describe.each(placeNames.filter((place) => place !== 'responses-only'))(
   'a client of %s that leaves',
   (place) => {
-    /** Resolves when the provider has lost its reader. */
-    async function dropped(before: number): Promise<void> {
-      if (place === 'anthropic') return places.anthropic.untilDropped(before + 1);
-      if (place === 'google') return places.google.untilDropped(before + 1);
-      if (place !== 'simulator') await places.openai.idle();
-    }
-    const droppedSoFar = () =>
-      place === 'simulator'
-        ? 0
-        : ({ anthropic: places.anthropic, google: places.google }[place as string] ?? places.openai).dropped;
-
     async function expectCanceled(requestId: string): Promise<void> {
       const usage = await vi.waitFor(
         async () => {
@@ -223,7 +212,7 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
     }
 
     test.each(formatNames)('ends the provider’s work and pays for what was made (%s)', async (format) => {
-      const before = droppedSoFar();
+      const hasLeft = places.watchLeaving(place);
       const model = places.say(place, { text: long, breaks: 'stall' });
       const call =
         format === 'chat'
@@ -242,7 +231,7 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
         break;
       }
       expect(leftAt).toBeGreaterThan(0);
-      await dropped(before);
+      await hasLeft();
       expect(performance.now() - leftAt).toBeLessThan(250);
       await expectCanceled(String(request_id));
     });
@@ -250,7 +239,7 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
     test.skipIf(place === 'simulator')(
       'ends the provider’s work when it waits for a whole answer',
       async () => {
-        const before = droppedSoFar();
+        const hasLeft = places.watchLeaving(place);
         const sayings = place === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
         const model = places.say(place, ...sayings);
         if (place === 'openai') places.openai.script({ silent: true });
@@ -263,7 +252,7 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
         leaving.abort();
         const leftAt = performance.now();
         await outcome;
-        await dropped(before);
+        await hasLeft();
         expect(performance.now() - leftAt).toBeLessThan(250);
       },
     );

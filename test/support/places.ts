@@ -40,6 +40,8 @@ export interface Places {
   say(place: PlaceName, ...sayings: Saying[]): string;
   /** The body that a provider was last sent. */
   lastBody(place: Exclude<PlaceName, 'simulator'>): Record<string, unknown>;
+  /** To be called before a client leaves: what it gives resolves once the provider has lost a reader. */
+  watchLeaving(place: PlaceName): () => Promise<void>;
   /** Forgets what was asked and scripted so far. */
   forget(): void;
   close(): Promise<void>;
@@ -89,6 +91,14 @@ ${more}`;
     lastBody(place) {
       const fake = { anthropic, google }[place as string] ?? openai;
       return fake.requests.at(-1)?.body ?? {};
+    },
+    watchLeaving(place) {
+      const fake = { anthropic, google }[place as string];
+      const count = (fake?.dropped ?? 0) + 1;
+      return async () => {
+        if (fake) await fake.untilDropped(count);
+        else if (place !== 'simulator') await openai.idle();
+      };
     },
     forget() {
       for (const { requests } of [openai, anthropic, google]) requests.length = 0;
