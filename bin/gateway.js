@@ -9,11 +9,11 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   import('node:module')
     .then((module) => {
       if (module.enableCompileCache) module.enableCompileCache();
-      return import('../dist/cli/main.js');
+      return import('../dist/cli.js');
     })
     .then((cli) =>
       cli.main({
-        serve: () => import('../dist/daemon/main.js'),
+        serve: () => import('../dist/daemon.js'),
       }),
     );
 }

@@ -117,7 +117,7 @@ async function bench(options: Options): Promise<Report> {
 
 const options = readOptions(process.argv.slice(2));
 if (!options) process.stdout.write(usage);
-else if (!existsSync(new URL('../../dist/daemon/main.js', import.meta.url))) {
+else if (!existsSync(new URL('../../dist/daemon.js', import.meta.url))) {
   tell('Nothing is built yet: npm run build');
   process.exitCode = 1;
 } else {

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'rolldown';
+
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/**
+ * Small modules that come by the hundred: loading them one by one is most of a start. Everything else stays a package,
+ * to be found, patched and audited as one.
+ */
+const bundled = new Set(['typebox', 'undici', 'commander', '@commander-js/extra-typings']);
+
+// biome-ignore lint/style/noDefaultExport: the bundler reads the default export.
+export default defineConfig({
+  input: {
+    cli: 'build/cli/main.js',
+    daemon: 'build/daemon/main.js',
+    'writer-worker': 'build/daemon/storage/sqlite/writer-worker.js',
+    'reader-worker': 'build/daemon/storage/sqlite/reader-worker.js',
+  },
+  platform: 'node',
+  external: Object.keys(dependencies)
+    .filter((name) => !bundled.has(name))
+    .map((name) => new RegExp(`^${name}(/|$)`)),
+  output: {
+    dir: 'dist',
+    cleanDir: true,
+    format: 'esm',
+    // Flat, as the workers are started by a path beside the module that starts them.
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  },
+});
