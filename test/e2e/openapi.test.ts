@@ -1,0 +1,134 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { documentedPath, endpoints } from '../support/endpoints.ts';
+import { exampleOf, requestOf } from '../support/example-calls.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is looked into by path.
+type Json = any;
+
+let daemon: RunningDaemon;
+let document: Json;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  document = await (await fetch(`${daemon.url}/v1/openapi.json`)).json();
+});
+
+afterAll(async () => {
+  await daemon.stop();
+});
+
+const operationOf = (endpoint: Endpoint): Json =>
+  document.paths[documentedPath(endpoint)]?.[endpoint.method.toLowerCase()];
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
+
+describe('the description of the API', () => {
+  test('is OpenAPI 3.1.0 of version 1.0.0-beta', () => {
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0-beta']);
+  });
+
+  test('is valid for one validator', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect([valid, errors]).toEqual([true, undefined]);
+  });
+
+  test('is valid for another validator', async () => {
+    const config = await createConfig({ extends: ['minimal'], rules: rulesOfRedocly });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
+  });
+
+  test('describes what is served and nothing else', () => {
+    const described = Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const declared = endpoints.map((endpoint) => `${endpoint.method} ${documentedPath(endpoint)}`);
+    expect(described.toSorted()).toEqual(declared.toSorted());
+  });
+
+  test.each(
+    [...new Set(endpoints.map(documentedPath))].flatMap((path) => methods.map((method) => [method, path])),
+  )('tells whether %s %s is served', async (method, path) => {
+    const described = endpoints.find((it) => documentedPath(it) === path && it.method === method);
+    const endpoint = described ?? (endpoints.find((it) => documentedPath(it) === path) as Endpoint);
+    const { path: url } = requestOf(endpoint, exampleOf(endpoint, things));
+    const answer = await fetch(daemon.url + url, { method });
+    await answer.body?.cancel();
+    // Without a credential: what is served asks for one, or answers because it needs none.
+    const isServed = answer.status === 401 || answer.status === 200;
+    expect(isServed).toBe(described !== undefined);
+    if (!isServed) expect(answer.status).toBe(404);
+  });
+});
+
+const rulesOfRedocly = {
+  struct: 'error',
+  'no-unresolved-refs': 'error',
+  'no-unused-components': 'error',
+  'no-ambiguous-paths': 'off',
+  'operation-operationId': 'error',
+  'operation-operationId-unique': 'error',
+  'operation-operationId-url-safe': 'error',
+  'operation-parameters-unique': 'error',
+  'operation-summary': 'error',
+  'operation-description': 'error',
+  'operation-4xx-response': 'error',
+  'path-parameters-defined': 'error',
+  'parameter-description': 'error',
+  'security-defined': 'error',
+  'tag-description': 'error',
+  'operation-tag-defined': 'error',
+  'no-invalid-media-type-examples': 'error',
+  'no-server-trailing-slash': 'off',
+} as const;
+
+describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (_id, endpoint) => {
+  test('has words for people', () => {
+    const { summary, description, tags } = operationOf(endpoint);
+    expect(summary).toMatch(/^[A-Z][^.]+\.$/);
+    expect(summary.length).toBeLessThan(60);
+    expect(description).toMatch(/\.$/);
+    expect(tags).toEqual([endpoint.tag]);
+    expect(document.tags).toContainEqual({ name: endpoint.tag, description: expect.stringMatching(/\.$/) });
+  });
+
+  test('says who may call', () => {
+    const { access } = endpoint;
+    const operation = operationOf(endpoint);
+    expect(operation.security).toEqual(access.nobody ? [{}, { bearer: [] }] : [{ bearer: [] }]);
+    const scopes = access.apiKey === undefined || access.apiKey === 'any' ? [] : [access.apiKey].flat();
+    expect(operation['x-scopes'] ?? []).toEqual(scopes);
+    for (const scope of scopes) expect(operation.description).toContain(`\`${scope}\``);
+    expect(operation['x-login-only'] ?? false).toBe(access.loginOnly ?? false);
+  });
+
+  test('says what is sent', () => {
+    const { requestBody, parameters = [] } = operationOf(endpoint);
+    expect(requestBody !== undefined).toBe(endpoint.body !== undefined);
+    if (requestBody) expect(Object.keys(requestBody.content)).toEqual(['application/json']);
+    const named = ['params', 'query', 'headers'].flatMap((part) =>
+      Object.keys((endpoint[part as 'params'] as Json)?.properties ?? {}),
+    );
+    expect(parameters.map(({ name }: Json) => name)).toEqual(named);
+  });
+
+  test('says what is answered', () => {
+    const { responses } = operationOf(endpoint);
+    const types = Object.keys(responses[200].content);
+    expect(types.includes('text/event-stream')).toBe(endpoint.stream !== undefined);
+    expect(types.includes('application/json')).toBe(!endpoint.stream?.always);
+    for (const { schema } of Object.values<Json>(responses[200].content)) expect(schema).toBeDefined();
+    for (const [status, response] of Object.entries<Json>(responses)) {
+      expect(response.headers).toHaveProperty('x-request-id');
+      if (status === '200') continue;
+      expect(response.description).toMatch(/^`[a-z_]+`: [A-Z].*\.$/);
+      expect(response.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Error' });
+    }
+    for (const status of ['400', '401', '403', '500', '503']) expect(responses).toHaveProperty(status);
+  });
+});
