@@ -31,6 +31,7 @@ export interface ModelAnswer {
   holds(text: string): Promise<void>;
   /** Takes nothing more from the socket, which stays open. */
   stopReading(): void;
+  readOn(): void;
   leave(): void;
 }
 
@@ -109,6 +110,10 @@ class Answer implements ModelAnswer {
 
   stopReading(): void {
     this.#response?.pause();
+  }
+
+  readOn(): void {
+    this.#response?.resume();
   }
 
   leave(): void {

@@ -1,0 +1,238 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  answers,
+  drips,
+  eventsOf,
+  hangs,
+  hangsAfterHeaders,
+  neverEnds,
+  stallsAfter,
+  words,
+} from '../support/chaos-behaviours.ts';
+import { type ChaosDaemon, nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import type { Behaviour } from '../support/chaos-upstream.ts';
+import { eventually } from '../support/eventually.ts';
+import { callModel, callToEnd, readTold } from '../support/model-client.ts';
+
+let chaotic: ChaosDaemon;
+let models = 0;
+
+beforeAll(async () => {
+  chaotic = await startChaosDaemon();
+});
+
+afterAll(async () => {
+  const { faults } = await chaotic.atRest();
+  expect(faults).toEqual([]);
+  await chaotic.close();
+});
+
+function modelThat(upstream: string, behaviour: Behaviour): { model: string; name: string } {
+  models += 1;
+  const name = `m${models}`;
+  chaotic.chaos.on(name, behaviour);
+  return { model: `${upstream}/${name}`, name };
+}
+
+const told = { text: words, usage: { input: 500, output: 40 } };
+
+/** All but the last events of the ordinary answer. */
+const allBut =
+  (count: number, answer = told): Behaviour =>
+  (call) =>
+    stallsAfter(eventsOf(call, answer).length - count, answer)(call);
+
+describe.each(pairs)('a client that leaves: $name', ({ wire, upstream }) => {
+  /** Who leaves, when; the row that is left behind. */
+  const leave = async (behaviour: Behaviour, options: { stream: boolean; after?: string }) => {
+    const { model, name } = modelThat(upstream, behaviour);
+    const answer = callModel(chaotic.daemon, { wire, model, stream: options.stream });
+    const call = await eventually('the provider is asked', () => chaotic.chaos.callsOf(name)[0]);
+    if (options.after !== undefined) await answer.holds(options.after);
+    const leftAt = performance.now();
+    answer.leave();
+    const closedAt = await eventually('the provider is let go', () => call.closedAt);
+    expect(closedAt - leftAt).toBeLessThan(250);
+    await chaotic.settled(model);
+    const rows = chaotic.ledger().usageOf(model);
+    expect(rows).toHaveLength(1);
+    const [row] = rows;
+    expect(row?.status).toBe('canceled');
+    expect(row?.provider).toBe(upstream);
+    return { row, delivered: options.stream ? readTold(answer.text).text : '' };
+  };
+  const price = (input = 0, output = 0) => input * nanoUsdPerToken.input + output * nanoUsdPerToken.output;
+
+  test.each([
+    ['the headers', hangs(), true],
+    ['the headers', hangs(), false],
+    ['the first token', hangsAfterHeaders(), true],
+    ['the first token', hangsAfterHeaders(), false],
+    ['the first token, after a first event', stallsAfter(upstream === 'chat' ? 0 : 2), true],
+  ])('before %s pays for the prompt', async (_what, behaviour, stream) => {
+    const { row } = await leave(behaviour, { stream });
+    expect(row).toMatchObject({ isReported: 0, output: 0 });
+    expect(row?.input).toBeGreaterThan(0);
+    expect(row?.charged).toBe(price(row?.input));
+  });
+
+  test('in the middle of a stream pays for the prompt and for what was delivered', async () => {
+    const { row, delivered } = await leave(stallsAfter(8), { stream: true, after: 'quick' });
+    expect(delivered.length).toBeGreaterThan(0);
+    expect(row).toMatchObject({ isReported: 0, output: Math.ceil(delivered.length / 4) });
+    expect(row?.charged).toBe(price(row?.input, row?.output));
+  });
+
+  test('in the middle of a whole answer pays for the prompt', async () => {
+    const { row } = await leave(stallsAfter(8), { stream: false });
+    expect(row?.charged).toBe(price(row?.input, row?.output));
+    expect(row?.charged).toBeGreaterThan(0);
+  });
+
+  test('before usage is told pays for the prompt and for the whole text', async () => {
+    const { row, delivered } = await leave(allBut(upstream === 'chat' ? 2 : 1), {
+      stream: true,
+      after: 'flasks',
+    });
+    expect(delivered).toBe(words);
+    expect(row).toMatchObject({ isReported: 0, output: Math.ceil(words.length / 4) });
+    expect(row?.charged).toBe(price(row?.input, row?.output));
+  });
+
+  // In the Responses format usage comes with the last event.
+  test.runIf(upstream === 'chat').each([
+    ['the provider’s count', { input: 500, output: 40 }],
+    ['nothing, if that is what was told', { input: 0, output: 0 }],
+  ])('between usage and [DONE] pays %s', async (_what, usage) => {
+    const behaviour = allBut(1, { text: words, usage });
+    const { row } = await leave(behaviour, { stream: true, after: 'flasks' });
+    expect(row).toMatchObject({ isReported: 1, ...usage, charged: price(usage.input, usage.output) });
+  });
+});
+
+describe('a reader that is slow', () => {
+  // Words for ever, as far as any reader here will get.
+  const more = { max_output_tokens: 100_000_000 };
+
+  test('is waited for, and gets everything once it reads on', async () => {
+    const text = 'again '.repeat(20_000);
+    const { model, name } = modelThat('responses', answers({ pieces: [text, text, text, text], text }));
+    const answer = callModel(chaotic.daemon, { wire: 'responses', model, stream: true, more });
+    await answer.begun;
+    answer.stopReading();
+    await eventually('the provider is asked', () => chaotic.chaos.callsOf(name)[0]);
+    answer.readOn();
+    await answer.over;
+    expect(readTold(answer.text)).toMatchObject({ ends: ['completed'], doneMarks: 1, isDoneLast: true });
+    expect(readTold(answer.text).text).toBe(text.repeat(4));
+  });
+
+  test.each(pairs)(
+    'who reads nothing holds up the provider and nobody else: $name',
+    async ({ wire, upstream }) => {
+      const { model, name } = modelThat(upstream, neverEnds());
+      const bounds = wire === 'responses' ? more : { max_tokens: more.max_output_tokens };
+      const slow = Array.from({ length: 8 }, () =>
+        callModel(chaotic.daemon, { wire, model, stream: true, more: bounds }),
+      );
+      for (const answer of slow) {
+        await answer.begun;
+        answer.stopReading();
+      }
+      const written = () =>
+        chaotic.chaos
+          .callsOf(name)
+          .reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
+      const quick = modelThat(upstream, answers());
+      let before = -1;
+      await eventually('the provider is held up', async () => {
+        const now = written();
+        const isStill = now === before;
+        before = now;
+        const times = await Promise.all(Array.from({ length: 20 }, () => timeOf(wire, quick.model)));
+        expect(Math.max(...times)).toBeLessThan(2_000);
+        return isStill;
+      });
+      // What both buffers of the kernel and those of the daemon hold together.
+      expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
+      for (const answer of slow) answer.leave();
+      await eventually('the provider is let go', () => chaotic.chaos.busy === 0, { withinMs: 2_000 });
+      const { faults, usageOf } = await chaotic.atRest();
+      expect(faults).toEqual([]);
+      expect(usageOf(model).map(({ status }) => status)).toEqual(slow.map(() => 'canceled'));
+    },
+  );
+
+  async function timeOf(wire: 'responses' | 'chat', model: string): Promise<number> {
+    const startedAt = performance.now();
+    const answer = await callToEnd(chaotic.daemon, { wire, model, stream: true });
+    expect(readTold(answer.text)).toMatchObject({ text: words, isDoneLast: true });
+    return performance.now() - startedAt;
+  }
+});
+
+describe('two hundred calls at once whose clients leave when they like', () => {
+  const clients = 200;
+  const rounds = 5;
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+
+  test('leave no connection, no hold and no memory behind', async () => {
+    const random = seeded(20_260_401);
+    const heaps: number[] = [];
+    chaotic.chaos.calls.length = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      await Promise.all(Array.from({ length: clients }, () => oneClient(random)));
+      const { holds, faults } = await chaotic.atRest();
+      expect({ holds, faults }).toEqual({ holds: [], faults: [] });
+      expectOneRowEach();
+      chaotic.chaos.calls.length = 0;
+      collectGarbage();
+      heaps.push(process.memoryUsage().heapUsed);
+    }
+    const [, second = 0] = heaps;
+    expect((heaps.at(-1) ?? 0) - second).toBeLessThan(8 * 1024 * 1024);
+    // Idle connections are closed after four seconds; one that a call had leaked would stay.
+    await eventually('no connection is left', () => chaotic.chaos.connections === 0, { withinMs: 15_000 });
+  });
+
+  async function oneClient(random: () => number): Promise<void> {
+    const pair = pairs[Math.floor(random() * pairs.length)] ?? { wire: 'chat', upstream: 'chat' };
+    const stream = random() < 0.8;
+    const { model } = modelThat(pair.upstream, drips(1 + Math.floor(random() * 4)));
+    const answer = callModel(chaotic.daemon, { wire: pair.wire, model, stream });
+    const point = random();
+    if (point < 0.25) {
+      await answer.over;
+      if (stream) expect(readTold(answer.text)).toMatchObject({ text: words, isDoneLast: true });
+      return;
+    }
+    const spoken = words.split(' ');
+    if (point < 0.5) answer.leave();
+    else if (point < 0.6 || !stream) await answer.begun;
+    else await answer.holds(spoken[Math.floor(random() * spoken.length)] ?? '').catch(() => {});
+    answer.leave();
+    await answer.over;
+  }
+
+  /** Whoever was asked has been paid, once. */
+  function expectOneRowEach(): void {
+    const { usage } = chaotic.ledger();
+    const rows = new Map<string, number>();
+    for (const { model } of usage) rows.set(model, (rows.get(model) ?? 0) + 1);
+    for (const call of chaotic.chaos.calls) expect(rows.get(`${call.wire}/${call.model}`)).toBe(1);
+  }
+});
+
+/** A small generator of numbers from 0 to 1: mulberry32, for the same run each time. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
