@@ -33,7 +33,7 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   listKeys: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
   issueKey: ({ workspace }) => ({
     params: { workspace },
-    body: { name: 'another', scopes: ['models:read'] },
+    body: { name: 'another', scopes: ['responses'] },
   }),
   revokeKey: ({ workspace, key }) => ({ params: { workspace, key } }),
   getKey: () => ({}),

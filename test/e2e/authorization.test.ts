@@ -1,0 +1,302 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
+import { answerableCodes } from '../../src/shared/contract/openapi.ts';
+import type { ErrorBody, ErrorCode } from '../../src/shared/errors.ts';
+import { makeSecret } from '../../src/shared/secrets.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { exampleOf, requestOf, type Things } from '../support/example-calls.ts';
+import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
+
+/** What each kind of caller is told: a status, and for failures also type and code. */
+interface Row {
+  nobody: string;
+  /** Any credential that is not one: all of them are told the same. */
+  wrong: string;
+  /** A key of the workspace that lacks the scope, or one without any where none is asked for. */
+  keyWithoutScope: string;
+  keyWithScope: string;
+  login: string;
+  /** A key with all scopes, and a login, of another workspace, that ask for things of this one. */
+  strangerKey: string;
+  strangerLogin: string;
+}
+
+const ok = '200';
+const notFound = '404 not_found not_found';
+const forbidden = '403 permission permission';
+const signedOut = '401 authentication signed_out';
+const unauthenticated = '401 authentication unauthenticated';
+
+const forEveryone: Row = {
+  nobody: ok,
+  wrong: unauthenticated,
+  keyWithoutScope: ok,
+  keyWithScope: ok,
+  login: ok,
+  strangerKey: ok,
+  strangerLogin: ok,
+};
+const identified: Row = { ...forEveryone, nobody: unauthenticated };
+const scoped: Row = { ...identified, keyWithoutScope: '403 permission out_of_scope' };
+const modelCall: Row = {
+  ...scoped,
+  nobody: '401 unauthorized unauthenticated',
+  wrong: '401 unauthorized unauthenticated',
+};
+const ownThing = { strangerKey: notFound, strangerLogin: notFound };
+const ownWorkspace = { strangerKey: forbidden, strangerLogin: forbidden };
+const loginOnly: Row = {
+  nobody: signedOut,
+  wrong: unauthenticated,
+  keyWithoutScope: signedOut,
+  keyWithScope: signedOut,
+  login: ok,
+  strangerKey: signedOut,
+  strangerLogin: forbidden,
+};
+
+/** Who may call what, as it was decided; the contracts have to come to the same. */
+const rows: Record<string, Row> = {
+  createResponse: modelCall,
+  createChatCompletion: modelCall,
+  getResponse: { ...modelCall, ...ownThing },
+  deleteResponse: { ...modelCall, ...ownThing },
+  listModels: forEveryone,
+  getModel: forEveryone,
+  listRates: forEveryone,
+  tokensServed: forEveryone,
+  openApi: forEveryone,
+  health: forEveryone,
+  ready: forEveryone,
+  getKey: identified,
+  getUsage: { ...scoped, ...ownThing },
+  listUsage: scoped,
+  streamEvents: scoped,
+  listKeys: { ...scoped, ...ownWorkspace },
+  issueKey: { ...scoped, ...ownWorkspace },
+  revokeKey: { ...scoped, ...ownThing },
+  getStatus: loginOnly,
+  stopDaemon: loginOnly,
+};
+
+let place: TwoWorkspaces;
+const secrets = new Map<string, string>();
+
+beforeAll(async () => {
+  place = await startWithStranger();
+});
+
+afterAll(async () => {
+  await place.daemon.stop();
+});
+
+test('every endpoint has a row, and every row an endpoint', () => {
+  expect(Object.keys(rows).toSorted()).toEqual(endpoints.map(({ id }) => id).toSorted());
+});
+
+/** A key of the workspace with these scopes; the same one each time. */
+async function keyWith(scopes: readonly string[]): Promise<string> {
+  const name = scopes.join(' ');
+  const secret = secrets.get(name) ?? (await place.issue(scopes)).secret;
+  secrets.set(name, secret);
+  return secret;
+}
+
+interface Told {
+  /** Status, and of failures type and code. */
+  outcome: string;
+  error: ErrorBody['error'] | undefined;
+}
+
+async function call(
+  endpoint: Endpoint,
+  headers: Record<string, string>,
+  { things = anyThings, path: given, method }: { things?: Things; path?: string; method?: string } = {},
+): Promise<Told> {
+  const request = requestOf(endpoint, exampleOf(endpoint, things));
+  const answer = await fetch(place.daemon.url + (given ?? request.path), {
+    ...request,
+    ...(method !== undefined && { method }),
+    headers: { ...request.headers, ...headers },
+  });
+  const requestId = answer.headers.get('x-request-id');
+  expect(requestId).toMatch(/^req_\w+$/);
+  if (answer.status === 200 || method === 'HEAD') {
+    await answer.body?.cancel();
+    return { outcome: String(answer.status), error: undefined };
+  }
+  const { error } = (await answer.json()) as ErrorBody;
+  expect(Object.keys(error)).toEqual(['type', 'code', 'message', 'param', 'request_id']);
+  expect(error.request_id).toBe(requestId);
+  if (method === undefined) expect(answerableCodes(endpoint)).toContain(error.code as ErrorCode);
+  if (answer.status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  return { outcome: `${answer.status} ${error.type} ${error.code}`, error };
+}
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+const anyThings: Things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
+
+/** Whether somebody has to have made what the example names. */
+const namesThings = ({ id }: Endpoint) =>
+  /^(get|delete)Response$|Keys$|^(issue|revoke)Key$|^getUsage$/.test(id);
+
+const thingsFor = async (endpoint: Endpoint, key: string) =>
+  namesThings(endpoint) ? await place.things(key) : anyThings;
+
+async function wrongCredentials(): Promise<[what: string, headers: Record<string, string>][]> {
+  const { daemon } = place;
+  const damaged = daemon.key.slice(0, -1) + (daemon.key.endsWith('0') ? '1' : '0');
+  const revoked = await place.issue(scopeNames);
+  await daemon.fetch(`/v1/workspaces/me/keys/${revoked.id}`, {
+    method: 'DELETE',
+    headers: bearer(daemon.login),
+  });
+  return [
+    ['a header without a credential', { authorization: 'Bearer' }],
+    ['an empty credential', { authorization: 'Bearer  ' }],
+    ['another scheme', { authorization: 'Basic Z2F0ZXdheTpnYXRld2F5' }],
+    ['a key without a scheme', { authorization: daemon.key }],
+    ['a key and more', { authorization: `Bearer ${daemon.key} more` }],
+    ['a key with a letter too many', bearer(`${daemon.key}0`)],
+    ['words of a database', bearer("'/**/OR/**/1=1--")],
+    ['16 KB', bearer('k'.repeat(12_000))],
+    ['a key with a typo', bearer(damaged)],
+    ['an unknown key', bearer(makeSecret('api', randomBytes))],
+    ['an unknown login', bearer(makeSecret('login', randomBytes))],
+    ['an unknown token', bearer(makeSecret('token', randomBytes))],
+    ['an unknown agent', bearer(makeSecret('agent', randomBytes))],
+    ['a revoked key', bearer(revoked.secret)],
+  ];
+}
+
+const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
+
+describe.each(named(endpoints))('%s', (id, endpoint) => {
+  const row = rows[id] as Row;
+  const { apiKey } = endpoint.access;
+  const scopes: readonly string[] = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
+
+  test('to nobody', async () => {
+    expect((await call(endpoint, {})).outcome).toBe(row.nobody);
+  });
+
+  test.each<[string, (key: string) => { headers: Record<string, string>; query?: string }]>([
+    ['a cookie', (key) => ({ headers: { cookie: `authorization=Bearer ${key}; key=${key}` } })],
+    [
+      'another header',
+      (key) => ({ headers: { 'x-api-key': key, 'api-key': key, 'proxy-authorization': key } }),
+    ],
+    ['the address', (key) => ({ headers: {}, query: `key=${key}&access_token=${key}&api_key=${key}` })],
+  ])('to a key in %s, as to nobody', async (_where, credential) => {
+    const { headers, query } = credential(place.daemon.key);
+    const { path } = requestOf(endpoint, exampleOf(endpoint, anyThings));
+    const asked = query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
+    expect((await call(endpoint, headers, { path: asked })).outcome).toBe(row.nobody);
+  });
+
+  test('to whoever claims scopes and roles in headers, as to nobody', async () => {
+    const claims = {
+      'x-scopes': scopeNames.join(' '),
+      'x-role': 'owner',
+      'x-user-id': 'usr_1',
+      'x-workspace': 'me',
+    };
+    expect((await call(endpoint, claims)).outcome).toBe(row.nobody);
+  });
+
+  test('to every wrong credential, in the same words', async () => {
+    const seen = new Map<string, string>();
+    for (const [what, headers] of await wrongCredentials()) {
+      const { outcome, error } = await call(endpoint, headers);
+      expect([what, outcome]).toEqual([what, row.wrong]);
+      seen.set(JSON.stringify({ ...error, request_id: '' }), what);
+    }
+    expect([...seen.values()]).toHaveLength(1);
+  });
+
+  test('to a key without the scope', async () => {
+    const lacking = await keyWith(
+      scopes.length > 0 ? scopeNames.filter((name) => !scopes.includes(name)) : ['plugins'],
+    );
+    expect((await call(endpoint, bearer(lacking))).outcome).toBe(row.keyWithoutScope);
+  });
+
+  test.each(scopes.length > 0 ? scopes : ['models:read'])('to a key with the scope %s', async (scope) => {
+    // What it asks for it may have to make first, with `responses`.
+    const key = await keyWith([...new Set([scope, 'responses'])]);
+    const things = await thingsFor(endpoint, key);
+    expect((await call(endpoint, bearer(key), { things })).outcome).toBe(row.keyWithScope);
+  });
+
+  test.each(['key', 'login'] as const)('to a stranger’s %s', async (kind) => {
+    const things = await thingsFor(endpoint, place.daemon.key);
+    const expected = kind === 'key' ? row.strangerKey : row.strangerLogin;
+    expect((await call(endpoint, bearer(place.stranger[kind]), { things })).outcome).toBe(expected);
+  });
+});
+
+test.each(named(endpoints.filter(({ id }) => rows[id]?.strangerKey === notFound)))(
+  '%s tells a stranger of this workspace’s things as if they were not there',
+  async (_id, endpoint) => {
+    const things = await place.things(place.daemon.key);
+    const unknown = Object.fromEntries(
+      Object.entries(things).map(([name, text]) => [name, `${text.slice(0, -4)}zzzz`]),
+    ) as unknown as Things;
+    const told = async (asked: Things) => {
+      const { outcome, error } = await call(endpoint, bearer(place.stranger.key), { things: asked });
+      const words = Object.values(asked).reduce(
+        (text, name) => text.replaceAll(name, 'ID'),
+        error?.message ?? '',
+      );
+      return { outcome, words, param: error?.param };
+    };
+    expect(await told(things)).toEqual(await told({ ...unknown, workspace: things.workspace }));
+  },
+);
+
+test.each(named(endpoints.filter(({ method }) => method === 'GET')))(
+  '%s answers HEAD as it answers GET',
+  async (id, endpoint) => {
+    expect((await call(endpoint, {}, { method: 'HEAD' })).outcome).toBe(rows[id]?.nobody.slice(0, 3));
+  },
+);
+
+// The login that stops the daemon comes last of all.
+test.each(named(endpoints.filter(({ id }) => id !== 'stopDaemon')))(
+  '%s, to a login',
+  async (id, endpoint) => {
+    const things = await thingsFor(endpoint, place.daemon.key);
+    expect((await call(endpoint, bearer(place.daemon.login), { things })).outcome).toBe(rows[id]?.login);
+  },
+);
+
+test('a stranger sees nothing of this workspace in sums and events', async () => {
+  const { request, key } = await place.things(place.daemon.key);
+  const asStranger = async (path: string, secret: string) => {
+    const answer = await place.daemon.fetch(path, { headers: bearer(secret) });
+    return { status: answer.status, text: answer.status === 200 ? await answer.text() : '' };
+  };
+  for (const secret of [place.stranger.key, place.stranger.login]) {
+    const sums = await asStranger('/v1/usage?group_by=key', secret);
+    expect(JSON.parse(sums.text).total.requests).toBeGreaterThan(0);
+    expect(sums.text).not.toContain(key);
+    expect(JSON.stringify(await asStranger('/v1/workspaces/me/keys', secret))).not.toContain(key);
+  }
+  const { request: own } = await place.things(place.stranger.key);
+  const answer = await place.daemon.fetch('/v1/events?after=0', { headers: bearer(place.stranger.key) });
+  let seen = '';
+  for await (const chunk of answer.body as ReadableStream<Uint8Array>) {
+    seen += Buffer.from(chunk).toString();
+    if (seen.includes(own)) break;
+  }
+  expect(seen).toContain(own);
+  expect(seen).not.toContain(request);
+});
+
+test('the owner’s login may stop the daemon', async () => {
+  const { daemon } = place;
+  const answer = await daemon.fetch('/v1/admin/stop', { method: 'POST', headers: bearer(daemon.login) });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({ stopping: true, pid: process.pid });
+});

@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Static } from 'typebox';
+import { openSqliteStorage } from '../../src/daemon/storage/sqlite/open.ts';
+import { scopeNames } from '../../src/shared/contract/endpoint.ts';
+import type { IssuedKey } from '../../src/shared/contract/keys.ts';
+import { idMaker } from '../../src/shared/ids.ts';
+import { hintOf, makeSecret } from '../../src/shared/secrets.ts';
+import type { Things } from './example-calls.ts';
+import { type DaemonOptions, type RunningDaemon, startDaemon } from './start-daemon.ts';
+
+export interface TwoWorkspaces {
+  daemon: RunningDaemon;
+  /** The id of the owner's workspace, as its owner is told it. */
+  workspace: string;
+  /** An API key with every scope, and a login, of a person who has nothing to do with that workspace. */
+  stranger: { key: string; login: string };
+  /** Issues a key in the owner's workspace. */
+  issue(scopes: readonly string[]): Promise<{ id: string; secret: string }>;
+  /** A fresh stored response, a finished request and an active key of the owner's workspace, made with this key. */
+  things(key: string): Promise<Things>;
+}
+
+/** A daemon with a second person on it, who was put into its storage while it was down. */
+export async function startWithStranger(options: DaemonOptions = {}): Promise<TwoWorkspaces> {
+  const first = await startDaemon(options);
+  await first.stop({ keep: true });
+  const stranger = await addStranger(first.home);
+  const daemon = await startDaemon({ ...options, home: first.home });
+  const asOwner = async (path: string, init: RequestInit & { json?: unknown } = {}) => {
+    const headers = { authorization: `Bearer ${daemon.login}`, ...init.headers };
+    return (await daemon.fetch(path, { ...init, headers })).json();
+  };
+  const { workspace } = (await asOwner('/v1/key')) as { workspace: string };
+  const issue = async (scopes: readonly string[]) => {
+    const { key, secret } = (await asOwner('/v1/workspaces/me/keys', { json: { scopes } })) as Static<
+      typeof IssuedKey
+    >;
+    return { id: key.id, secret };
+  };
+  return {
+    daemon,
+    workspace,
+    stranger,
+    issue,
+    async things(key) {
+      const json = { model: 'sim/echo', input: 'Keep this.' };
+      const answer = await daemon.fetch('/v1/responses', {
+        json,
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const { id } = (await answer.json()) as { id: string };
+      const request = answer.headers.get('x-request-id') as string;
+      return { workspace, response: id, request, key: (await issue(['models:read'])).id };
+    },
+  };
+}
+
+async function addStranger(folder: string): Promise<TwoWorkspaces['stranger']> {
+  const silent = () => {};
+  const now = () => Date.now();
+  const storage = await openSqliteStorage({
+    folder,
+    now,
+    log: { info: silent, warn: silent, error: silent },
+  });
+  const makeId = idMaker(now, (count) => randomBytes(count));
+  const secrets = { key: makeSecret('api', randomBytes), login: makeSecret('login', randomBytes) };
+  const digest = (secret: string) => createHash('sha256').update(secret).digest('hex');
+  const [userId, workspaceId, createdAt] = [makeId('usr'), makeId('ws'), now()];
+  await storage.workspaces.createOwner({
+    user: { id: userId, handle: 'stranger', name: 'Stranger', createdAt },
+    workspace: { id: workspaceId, slug: 'elsewhere', name: 'Elsewhere', createdAt },
+  });
+  await storage.workspaces.insertLogin({
+    id: makeId('key'),
+    userId,
+    digest: digest(secrets.login),
+    name: 'local',
+    createdAt,
+    revokedAt: null,
+  });
+  await storage.keys.insert({
+    id: makeId('key'),
+    workspaceId,
+    ownerId: userId,
+    parentId: null,
+    name: 'all',
+    digest: digest(secrets.key),
+    hint: hintOf(secrets.key),
+    scopes: [...scopeNames],
+    createdAt,
+    lastUsedAt: null,
+    revokedAt: null,
+  });
+  await storage.close();
+  return secrets;
+}
