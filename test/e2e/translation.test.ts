@@ -283,6 +283,24 @@ test.each(['openai', 'chat-only', 'responses-only'] as const)(
   },
 );
 
+test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
+  'what SDKs copy from an answer into their history is nothing that %s is sent',
+  async (place) => {
+    const echoed = { role: 'assistant', refusal: null, annotations: [], parsed: null, audio: null };
+    await chat({
+      model: places.say(place, { text: 'Yes.' }),
+      messages: [
+        { role: 'user', content: 'Your name?' },
+        { ...echoed, content: [{ ...echoed, type: 'text', text: 'Ada.', reasoning_content: 'Hm.' }] },
+        { role: 'user', content: 'Again?' },
+      ],
+    });
+    const sent = JSON.stringify(places.lastBody(place));
+    expect(sent).toContain('Ada.');
+    expect(sent).not.toMatch(/refusal|"parsed|"audio|Hm\./);
+  },
+);
+
 describe('what a provider of the caller’s own format adds', () => {
   test('is passed on, stored, and sent back: the phase of a message', async () => {
     const message = {

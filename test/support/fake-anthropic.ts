@@ -35,6 +35,8 @@ export interface FakeAnthropic extends Omit<ScriptedProvider, 'origin'> {
   baseUrl: string;
   /** Scripts the next answers, in this order. When none are left, calls are answered `Hello from Claude.` */
   answer(...answers: AnthropicAnswer[]): void;
+  /** Forgets what was asked and what is scripted still. */
+  forget(): void;
 }
 
 export interface FakeAnthropicOptions {
@@ -57,6 +59,10 @@ export async function startFakeAnthropic(options: FakeAnthropicOptions = {}): Pr
     untilDropped: provider.untilDropped,
     close: provider.close,
     answer: (...answers) => void queue.push(...answers),
+    forget: () => {
+      queue.length = 0;
+      provider.requests.length = 0;
+    },
   };
 }
 

@@ -39,6 +39,8 @@ export interface FakeGemini extends Omit<ScriptedProvider, 'origin'> {
   baseUrl: string;
   /** Scripts the next answers, in this order. When none are left, calls are answered `Hello from Gemini.` */
   answer(...answers: GeminiAnswer[]): void;
+  /** Forgets what was asked and what is scripted still. */
+  forget(): void;
 }
 
 export interface FakeGeminiOptions {
@@ -61,6 +63,10 @@ export async function startFakeGemini(options: FakeGeminiOptions = {}): Promise<
     untilDropped: provider.untilDropped,
     close: provider.close,
     answer: (...answers) => void queue.push(...answers),
+    forget: () => {
+      queue.length = 0;
+      provider.requests.length = 0;
+    },
   };
 }
 

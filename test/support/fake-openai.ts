@@ -18,6 +18,8 @@ export interface FakeOpenAi {
   requests: FakeRequest[];
   /** The next answers, in order. When they are used up, the usual answer is given. */
   script(...answers: Scripted[]): void;
+  /** Forgets what was asked and what is scripted still. */
+  forget(): void;
   /** What is answered when nothing is scripted. */
   always(answer: Scripted): void;
   /** Answers under way. */
@@ -72,6 +74,11 @@ class Fake implements FakeOpenAi {
 
   script(...answers: Scripted[]): void {
     this.#queue.push(...answers);
+  }
+
+  forget(): void {
+    this.#queue.length = 0;
+    this.requests.length = 0;
   }
 
   always(answer: Scripted): void {

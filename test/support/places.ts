@@ -101,7 +101,7 @@ ${more}`;
       };
     },
     forget() {
-      for (const { requests } of [openai, anthropic, google]) requests.length = 0;
+      for (const fake of [openai, anthropic, google]) fake.forget();
     },
     close: async () => {
       await daemon.stop();

@@ -9,8 +9,8 @@ import { AnyObject, maybe } from './vocabulary.ts';
 export const ChatPart = Type.Object(
   {
     type: Type.String({ description: '`text`, `refusal`, `image_url`, `input_audio` or `file`.' }),
-    text: Type.Optional(Type.String()),
-    refusal: Type.Optional(Type.String()),
+    text: maybe(Type.String()),
+    refusal: maybe(Type.String()),
     image_url: Type.Optional(Type.Union([Type.String(), AnyObject])),
     input_audio: Type.Optional(AnyObject),
     file: Type.Optional(AnyObject),

@@ -15,8 +15,8 @@ export const InputPart = Type.Object(
     type: Type.String({
       description: '`input_text`, `output_text`, `refusal`, `input_image`, `input_file` or `input_audio`.',
     }),
-    text: Type.Optional(Type.String()),
-    refusal: Type.Optional(Type.String()),
+    text: maybe(Type.String()),
+    refusal: maybe(Type.String()),
     image_url: maybe(Type.String({ description: 'An http(s) or data URL.' })),
     detail: maybe(Type.String()),
     filename: maybe(Type.String()),

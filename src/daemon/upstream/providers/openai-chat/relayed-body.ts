@@ -54,6 +54,8 @@ const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
 /** What answers and SDKs add to a message, and strict providers refuse when it is sent back. */
 const answerFields = ['parsed', 'annotations'];
 const emptyFields = ['refusal', 'audio', 'function_call'];
+/** Some SDKs copy an answer's members into the part that holds its text. */
+const messageFields = new Set(['role', ...answerFields, ...emptyFields, ...reasoningFields]);
 
 function needsChange(message: Json, flavour: Flavour): boolean {
   if (message.role === 'developer') return !flavour.knowsDeveloper;
@@ -63,6 +65,7 @@ function needsChange(message: Json, flavour: Flavour): boolean {
   if (answerFields.some((field) => field in message)) return true;
   if (emptyFields.some((field) => message[field] === null)) return true;
   if (Array.isArray(message.tool_calls) && message.tool_calls.some(hasParsed)) return true;
+  if (Array.isArray(message.content) && message.content.some(hasMessageFields)) return true;
   return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
 }
 
@@ -76,6 +79,7 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
   for (const field of answerFields) if (field in sent) sent[field] = undefined;
   for (const field of emptyFields) if (sent[field] === null) sent[field] = undefined;
   if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withoutParsed);
+  if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(asPlainPart);
   if (flavour.hasShortCallIds) {
     if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
     if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
@@ -94,4 +98,15 @@ function hasParsed(call: unknown): boolean {
 function withoutParsed(call: unknown): unknown {
   if (!isObject(call) || !isObject(call.function)) return call;
   return { ...call, function: { ...call.function, parsed_arguments: undefined } };
+}
+
+function hasMessageFields(part: unknown): boolean {
+  if (!isObject(part)) return false;
+  return Object.keys(part).some((name) => messageFields.has(name) && name !== part.type);
+}
+
+function asPlainPart(part: unknown): unknown {
+  if (!isObject(part) || !hasMessageFields(part)) return part;
+  const own = Object.entries(part).filter(([name]) => !messageFields.has(name) || name === part.type);
+  return Object.fromEntries(own);
 }
