@@ -156,16 +156,19 @@ function pump({ socket }: ChaosCall, piece: string, times: number): void {
   write();
 }
 
-/** One event each so many milliseconds; the last one ends the answer. */
+/** One event each so many milliseconds; the last one ends the answer. A whole answer comes in halves. */
 export function drips(everyMs: number, answer = ordinary): Behaviour {
   return (call) => {
-    const pieces = [chunkedHead(), ...eventsOf(call, answer).map(chunk)];
+    const bytes = bytesOf(call, answer);
+    const pieces = call.stream
+      ? [chunkedHead(), ...eventsOf(call, answer).map(chunk), lastChunk]
+      : [bytes.subarray(0, 200), bytes.subarray(200)];
     const timer = setInterval(() => {
-      const piece = pieces.shift();
-      if (piece !== undefined) call.socket.write(piece);
+      const piece = pieces.shift() ?? '';
+      if (pieces.length > 0) call.socket.write(piece);
       else {
         clearInterval(timer);
-        end(call, lastChunk);
+        end(call, piece);
       }
     }, everyMs);
     call.socket.once('close', () => clearInterval(timer));

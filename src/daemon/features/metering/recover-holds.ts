@@ -3,17 +3,17 @@ import type { LeftHold, MeteringStore, Settlement, UsageRecord } from './meterin
 
 interface RecoverOptions {
   store: Pick<MeteringStore, 'leftHolds' | 'settle'>;
-  /** When this process started: older holds are nobody's. */
-  before: number;
   now: () => number;
 }
 
 /**
  * Settles the calls that were running when an earlier daemon died: what was last written of their progress is charged,
- * else the estimate of the prompt, and the rest of the hold is let go. Resolves to how many there were.
+ * else the estimate of the prompt, and the rest of the hold is let go. Resolves to how many there were. To be called
+ * before the first call is taken.
  */
-export async function recoverHolds({ store, before, now }: RecoverOptions): Promise<number> {
-  const left = await store.leftHolds(before);
+export async function recoverHolds({ store, now }: RecoverOptions): Promise<number> {
+  // All there are, whatever their time says: the clock may have gone back since.
+  const left = await store.leftHolds(Number.MAX_SAFE_INTEGER);
   await Promise.all(left.map((hold) => store.settle(interrupted(hold, now()))));
   return left.length;
 }

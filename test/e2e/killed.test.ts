@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drips, words } from '../support/chaos-behaviours.ts';
+import { chaosConfig, nanoUsdPerToken, pairs } from '../support/chaos-daemon.ts';
+import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
+import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Ledger, readLedger } from '../support/ledger.ts';
+import { callModel, callToEnd, type ModelAnswer, readTold } from '../support/model-client.ts';
+
+/** `KILLS=1000` for a night. */
+const kills = Number(process.env.KILLS ?? 15);
+const clients = 12;
+const usage = { input: 100, output: 50 };
+const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
+
+let chaos: ChaosUpstream;
+let daemon: ChildDaemon | undefined;
+
+beforeAll(async () => {
+  chaos = await startChaosUpstream(drips(2, { text: words, usage }));
+});
+
+afterAll(async () => {
+  await daemon?.remove();
+  await chaos.close();
+});
+
+/** Starts the daemon, on the folder of the last one if there was one. */
+async function start(): Promise<ChildDaemon> {
+  if (daemon) await kill(daemon);
+  daemon = await startChildDaemon(daemon ? { home: daemon.home } : { config: chaosConfig(chaos.baseUrl) });
+  return daemon;
+}
+
+async function kill({ signal, ended }: ChildDaemon): Promise<void> {
+  signal('SIGKILL');
+  await ended;
+}
+
+/** What a caller was told that a call cost, in nano-dollars, if its answer came to its last byte. */
+function costTold(answer: ModelAnswer, stream: boolean): number | undefined {
+  if (answer.status !== 200) return undefined;
+  if (!stream) return nano(answer.headers['x-service-cost-usd']);
+  const { events, isDoneLast } = readTold(answer.text);
+  if (!isDoneLast) return undefined;
+  for (const event of events) {
+    if (event.type === 'service:cost') return nano((event.cost as { total_usd: string }).total_usd);
+    const chunk = event.usage as { cost_usd?: string } | null | undefined;
+    if (chunk?.cost_usd !== undefined) return nano(chunk.cost_usd);
+  }
+  throw new Error(`no cost was told: ${answer.text}`);
+}
+
+const nano = (usd: unknown) => Math.round(Number(usd) * 1e9);
+
+/** Calls one after the other until stopped; writes down what each whole answer cost. */
+async function keepCalling(
+  target: ChildDaemon,
+  told: Map<string, number>,
+  stopped: () => boolean,
+): Promise<void> {
+  for (let i = 0; !stopped(); i += 1) {
+    const { wire, upstream } = pairs[Math.floor(Math.random() * pairs.length)] ?? {
+      wire: 'chat',
+      upstream: 'chat',
+    };
+    const stream = Math.random() < 0.7;
+    const answer = callModel(target, {
+      wire,
+      model: `${upstream}/any`,
+      stream,
+      more: i % 3 ? {} : { store: true },
+    });
+    if ((await answer.over) === 'cut') continue;
+    const cost = costTold(answer, stream);
+    if (cost !== undefined) told.set(String(answer.headers['x-request-id']), cost);
+  }
+}
+
+describe('a daemon that is killed under load', () => {
+  test(`loses no answer that was given and settles those that were not, ${kills} times`, async () => {
+    const told = new Map<string, number>();
+    const starts: number[] = [];
+    for (let killed = 0; killed < kills; killed += 1) {
+      const running = await start();
+      starts.push(running.startMs);
+      expectBooks(readLedger(running.home), told);
+      let isOver = false;
+      const calling = Array.from({ length: clients }, () => keepCalling(running, told, () => isOver));
+      // The calls begin before this one is told to end; when it is killed depends on nothing in the daemon.
+      const after = told.size + Math.floor(Math.random() * clients * 4);
+      await eventually('there is load', () => told.size >= after && chaos.busy > 0);
+      isOver = true;
+      await kill(running);
+      await Promise.all(calling);
+    }
+    const running = await start();
+    const ledger = readLedger(running.home);
+    expectBooks(ledger, told);
+    expect(told.size).toBeGreaterThan(kills);
+    expect(ledger.usage.some(({ status }) => status === 'interrupted')).toBe(true);
+    expect(starts.sort((a, b) => a - b)[Math.floor(starts.length / 2)]).toBeLessThan(2_000);
+  }, 600_000);
+
+  function expectBooks({ usage: rows, holds, faults }: Ledger, told: ReadonlyMap<string, number>): void {
+    expect({ holds, faults }).toEqual({ holds: [], faults: [] });
+    const settled = new Map(rows.map((row) => [row.requestId, row]));
+    for (const [requestId, cost] of told) {
+      const row = settled.get(requestId);
+      expect(row).toMatchObject({ status: 'completed', charged: cost, cost, ...usage });
+      expect(cost).toBe(price);
+    }
+    for (const { status, charged } of rows) {
+      expect(['completed', 'interrupted', 'canceled', 'failed']).toContain(status);
+      expect(charged).toBeLessThanOrEqual(price);
+    }
+  }
+});
+
+describe('a call that was running when the daemon was killed', () => {
+  const long = { text: `${words} `.repeat(20) };
+
+  /** One stream that was under way at the kill, and what its hold knew. */
+  async function interrupt(model: string, whenHeld: (hold: Ledger['holds'][number]) => boolean) {
+    chaos.on(model, drips(20, long));
+    const running = await start();
+    const answer = callModel(running, { wire: 'responses', model: `chat/${model}`, stream: true });
+    await answer.holds('response.output_text.delta');
+    const hold = await eventually('the hold', () => readLedger(running.home).holds.find(whenHeld));
+    await kill(running);
+    expect(await answer.over).toBe('cut');
+    return hold;
+  }
+
+  test('is charged for its prompt when no more is known, and told as interrupted', async () => {
+    const { promptCost, requestId } = await interrupt('early', () => true);
+    expect(promptCost).toBeGreaterThan(0);
+    const { url, key, home } = await start();
+    const { usageOf, holds } = readLedger(home);
+    expect(holds).toEqual([]);
+    expect(usageOf('chat/early')).toMatchObject([{ status: 'interrupted', charged: promptCost, requestId }]);
+    const shown = await fetch(`${url}/v1/usage/${requestId}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(await shown.json()).toMatchObject({ request_id: requestId, status: 'interrupted' });
+  });
+
+  test('is charged for the progress that was written', async () => {
+    const { progressCost, promptCost } = await interrupt('late', (hold) => hold.progressCost !== null);
+    expect(progressCost).toBeGreaterThan(promptCost);
+    const running = await start();
+    const [row] = readLedger(running.home).usageOf('chat/late');
+    expect(row).toMatchObject({ status: 'interrupted', charged: progressCost, provider: 'chat' });
+  });
+
+  test('is settled also when the clock has gone back since', async () => {
+    const { home } = daemon as ChildDaemon;
+    await interrupt('ahead', () => true);
+    const database = new Database(join(home, 'gateway.db'));
+    database.prepare('UPDATE holds SET created_at = created_at + 86400000').run();
+    database.close();
+    const running = await start();
+    const { holds, usageOf, faults } = readLedger(running.home);
+    expect({ holds, faults }).toEqual({ holds: [], faults: [] });
+    expect(usageOf('chat/ahead')).toMatchObject([{ status: 'interrupted' }]);
+    const answer = await callToEnd(running, { wire: 'chat', model: 'chat/any', stream: true });
+    expect(readTold(answer.text).isDoneLast).toBe(true);
+  });
+});

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface ChildDaemon {
+  pid: number;
+  url: string;
+  key: string;
+  login: string;
+  home: string;
+  /** From the start of the process until it said that it is ready, in milliseconds. */
+  startMs: number;
+  printed(): { stdout: string; stderr: string };
+  /** Sends a signal and waits for nothing. */
+  signal(name: NodeJS.Signals): void;
+  /** Resolves to the exit code, or to the signal that killed it. */
+  ended: Promise<number | NodeJS.Signals>;
+  /** Kills it if it still runs, and removes its folder. */
+  remove(): Promise<void>;
+}
+
+export interface ChildOptions {
+  /** Text of config.yaml; an existing folder keeps its own. */
+  config?: string;
+  /** A folder of an earlier run. */
+  home?: string;
+  env?: Record<string, string>;
+}
+
+const script = fileURLToPath(new URL('./serve-child.ts', import.meta.url));
+
+/** The whole daemon in a process of its own; resolves once it is ready. */
+export async function startChildDaemon({ config, home: kept, env }: ChildOptions = {}): Promise<ChildDaemon> {
+  const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
+  if (config !== undefined) await writeFile(join(home, 'config.yaml'), `local_servers: false\n${config}`);
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [script], {
+    env: { PATH: process.env.PATH ?? '', GATEWAY_HOME: home, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const out = { stdout: '', stderr: '' };
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    out.stderr += text;
+  });
+  const ready = Promise.withResolvers<void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out.stdout += text;
+    ready.resolve();
+  });
+  const ended = endOf(child);
+  ended.then((how) => ready.reject(new Error(`the daemon ended with ${how}: ${out.stderr}`)));
+  await ready.promise;
+  const startMs = performance.now() - startedAt;
+  const read = async (name: string) => (await readFile(join(home, name), 'utf8')).trim();
+  const { url } = JSON.parse(await read('daemon.json')) as { url: string };
+  return {
+    pid: child.pid ?? 0,
+    url,
+    key: await read('default-key'),
+    login: await read('login-key'),
+    home,
+    startMs,
+    printed: () => out,
+    signal: (name) => child.kill(name),
+    ended,
+    async remove() {
+      child.kill('SIGKILL');
+      await ended;
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return code ?? signal ?? -1;
+}
