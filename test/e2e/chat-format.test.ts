@@ -151,6 +151,14 @@ describe.each(placeNames)('an answer from %s', (place) => {
     expect(checkChat(await answer.json())).toMatchObject(outcome);
   });
 
+  test('is cut where its provider ignores the limit', async () => {
+    const endless = { text: 'On and on it went. '.repeat(300), breaks: 'stall', breaksAfter: 400 } as const;
+    const model = place === 'simulator' ? places.say(place) : places.say(place, endless);
+    const body = { ...says('Write 3000 words.'), stream_options: { include_usage: true } };
+    const chunks = await stream({ ...body, model, max_completion_tokens: 16 });
+    expect(checkChatStream(chunks, { includesUsage: true }).finish).toBe('length');
+  });
+
   test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
     const model = places.say(place, { text: 'It all began when the moon was new and', breaks });
     const data = dataIn(await stream({ ...says('Go on.'), model })).map((each) => JSON.parse(each));

@@ -211,6 +211,15 @@ describe.each(placeNames)('an answer from %s', (place) => {
     expectOutcome(checkResponse(await answer.json()), each);
   });
 
+  test('is cut where its provider ignores the limit', async () => {
+    const endless = { text: 'On and on it went. '.repeat(300), breaks: 'stall', breaksAfter: 400 } as const;
+    const model = place === 'simulator' ? places.say(place) : places.say(place, endless);
+    const { chunks } = await stream({ input: 'Write 3000 words.', model, max_output_tokens: 16 });
+    const response = checkResponsesStream(chunks);
+    expect(response.incomplete_details).toEqual({ reason: 'max_output_tokens' });
+    expect(response.output[0]).toMatchObject({ type: 'message', status: 'incomplete' });
+  });
+
   test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
     const model = places.say(place, { text: 'It all began when the moon was new and', breaks });
     const { chunks } = await stream({ ...hello, model });

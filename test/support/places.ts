@@ -29,6 +29,8 @@ export interface Saying {
   finish?: 'length' | 'content_filter';
   /** Ends in the middle of the text: torn off, told as an error, or held open without a word. */
   breaks?: 'cut' | 'error' | 'stall';
+  /** After that many events of the provider's own format; a few where it is left out. */
+  breaksAfter?: number;
 }
 
 export interface Places {
@@ -119,8 +121,8 @@ function simulatorModel({ refusal, finish, breaks }: Saying): string {
 }
 
 function openAiAnswer(saying: Saying, path: string): FakeAnswer {
-  const { calls, interleaved = false, breaks, ...same } = saying;
-  const events = path.endsWith('/responses') ? 6 : 3;
+  const { calls, interleaved = false, breaks, breaksAfter, ...same } = saying;
+  const events = breaksAfter ?? (path.endsWith('/responses') ? 6 : 3);
   return {
     ...same,
     callsInterleave: interleaved,
@@ -130,7 +132,7 @@ function openAiAnswer(saying: Saying, path: string): FakeAnswer {
 }
 
 function anthropicAnswer(saying: Saying): Parameters<FakeAnthropic['answer']>[0] {
-  const { reasoning, text, calls = [], refusal, finish, breaks } = saying;
+  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 5 } = saying;
   const by = { cut: 'reset', error: 'overloaded_error', stall: 'stall' } as const;
   return {
     blocks: [
@@ -141,12 +143,12 @@ function anthropicAnswer(saying: Saying): Parameters<FakeAnthropic['answer']>[0]
     ...(finish === 'length' && { stopReason: 'max_tokens' }),
     ...(finish === 'content_filter' && { stopReason: 'refusal' }),
     ...(refusal !== undefined && { stopReason: 'refusal', explanation: refusal }),
-    ...(breaks && { interrupt: { afterEvents: 5, by: by[breaks] } }),
+    ...(breaks && { interrupt: { afterEvents: breaksAfter, by: by[breaks] } }),
   };
 }
 
 function geminiAnswer(saying: Saying): Parameters<FakeGemini['answer']>[0] {
-  const { reasoning, text, calls = [], refusal, finish, breaks } = saying;
+  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 2 } = saying;
   if (refusal !== undefined) return { blockReason: 'PROHIBITED_CONTENT' };
   const by = { cut: 'reset', error: 'error', stall: 'stall' } as const;
   return {
@@ -157,6 +159,6 @@ function geminiAnswer(saying: Saying): Parameters<FakeGemini['answer']>[0] {
     ],
     ...(finish === 'length' && { finishReason: 'MAX_TOKENS' }),
     ...(finish === 'content_filter' && { finishReason: 'SAFETY' }),
-    ...(breaks && { interrupt: { afterEvents: 2, by: by[breaks] } }),
+    ...(breaks && { interrupt: { afterEvents: breaksAfter, by: by[breaks] } }),
   };
 }

@@ -53,6 +53,7 @@ export class Meter {
   finish: FinishReason = 'stop';
   #route: Route | undefined;
   #output: Output | undefined;
+  #hasFinished = false;
   #reported: Tokens | undefined;
   #ttftMs: number | null = null;
   #progressAt: number;
@@ -84,12 +85,16 @@ export class Meter {
   see(events: readonly InferenceEvent[]): void {
     for (const event of events) {
       if (event.type === 'usage') this.report(event.tokens);
-      else if (event.type === 'finished') this.finish = event.reason;
+      else if (event.type === 'finished') {
+        this.finish = event.reason;
+        this.#hasFinished = true;
+      }
     }
   }
 
-  /** Whether the answer has outgrown what it was allowed by far. */
+  /** Whether the answer has outgrown what it was allowed by far, and goes on. */
   isOverspent(): boolean {
+    if (this.#hasFinished) return false;
     const most = this.#options.outputTokensMax * charactersPerTokenMax + 1024;
     return (this.#output?.characters() ?? 0) > most;
   }

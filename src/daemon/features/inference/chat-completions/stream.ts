@@ -1,5 +1,5 @@
 import { sseDone, sseEvent } from '../../../../shared/sse.ts';
-import type { Json } from '../fault.ts';
+import { isObject, type Json } from '../fault.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../neutral.ts';
 import type { Output } from '../output.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../renderer.ts';
@@ -32,6 +32,8 @@ export class ChatStream implements StreamRenderer {
   readonly #paragraphs = new Map<number, number>();
   /** The provider's first chunk, later its usage chunk, when its own frames are passed on. */
   #passed: Json | undefined;
+  /** Whether a frame that was passed on told why the answer ended. */
+  #hasPassedFinish = false;
   #started = false;
 
   constructor(options: ChatStreamOptions) {
@@ -65,7 +67,7 @@ export class ChatStream implements StreamRenderer {
   }
 
   finish(settled: Settled): string {
-    if (this.#passed) return this.#passedUsage(settled) + sseDone;
+    if (this.#passed) return this.#passedFinish(settled) + this.#passedUsage(settled) + sseDone;
     const reason = finishReason(this.#options.output, settled.finish);
     const end = this.#start() + this.#sealed() + this.#chunk('{}', JSON.stringify(reason));
     return end + (this.#options.includeUsage ? this.#usage(settled) : '') + sseDone;
@@ -172,24 +174,32 @@ export class ChatStream implements StreamRenderer {
         this.#passed = json;
         continue;
       }
+      if (!this.#hasPassedFinish && Array.isArray(json.choices)) {
+        this.#hasPassedFinish = json.choices.some((choice) => isObject(choice) && choice.finish_reason);
+      }
       text += sseEvent(raw);
     }
     return text;
   }
 
+  /** An answer that was ended here has no finish reason of its provider. */
+  #passedFinish(settled: Settled): string {
+    if (this.#hasPassedFinish) return '';
+    const finish_reason = finishReason(this.#options.output, settled.finish);
+    const usage = this.#options.includeUsage ? { usage: null } : {};
+    return this.#likePassed({ choices: [{ index: 0, delta: {}, finish_reason }], ...usage });
+  }
+
   #passedUsage(settled: Settled): string {
     if (!this.#options.includeUsage) return '';
-    const { id, created, model, service_tier, system_fingerprint, usage } = this.#passed ?? {};
-    const whole = {
-      id,
-      object: 'chat.completion.chunk',
-      created,
-      model,
-      service_tier,
-      system_fingerprint,
-      choices: [],
-      usage: { ...showChatUsage(settled.tokens, settled.service), ...(usage as Json | undefined) },
-    };
-    return sseEvent(JSON.stringify(whole));
+    const told = this.#passed?.usage as Json | undefined;
+    const usage = { ...showChatUsage(settled.tokens, settled.service), ...told };
+    return this.#likePassed({ choices: [], usage });
+  }
+
+  #likePassed(members: Json): string {
+    const { id, created, model, service_tier, system_fingerprint } = this.#passed ?? {};
+    const base = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint };
+    return sseEvent(JSON.stringify({ ...base, ...members }));
   }
 }
