@@ -71,8 +71,6 @@ async function removeExpired({ storage, world }: AppNeeds): Promise<void> {
   while ((await storage.responses.removeExpired(world.now(), expiredAtOnce)) > 0);
 }
 
-export type App = ReturnType<typeof createApp>;
-
 /** The features that have state, each with what it needs. */
 function createFeatures(needs: AppNeeds) {
   const { storage, world, makeId, marginPpm } = needs;

@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, stat, unlink, writeFile } from 'node:fs/promises';
 
 /** Makes the folder for its owner alone, and refuses one that others could write into. */
 export async function prepareDataFolder(folder: string): Promise<void> {
@@ -62,12 +62,4 @@ export async function dataKey(path: string, randomBytes: (count: number) => Uint
 
 function ignoreAbsent(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
-}
-
-/** Whether a text file exists and what it holds, for files that are no secrets. */
-export async function readTextFile(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
 }

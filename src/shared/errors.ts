@@ -158,18 +158,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of a `/v1` failure. `type` is to branch on, `code` is the exact reason, `message` is for people. */
-export interface ErrorBody {
-  error: {
-    type: string;
-    code: string;
-    message: string;
-    param: string | null;
-    request_id: string;
-    [member: string]: unknown;
-  };
-}
-
 /** Whether `code` is one that this program knows; a newer daemon may send others. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(failures, code);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
+import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
-import type { ErrorBody, ErrorCode } from '../../src/shared/errors.ts';
+import type { ErrorCode } from '../../src/shared/errors.ts';
 import { makeSecret } from '../../src/shared/secrets.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { exampleOf, requestOf, type Things } from '../support/example-calls.ts';
@@ -106,7 +107,7 @@ async function keyWith(scopes: readonly string[]): Promise<string> {
 interface Told {
   /** Status, and of failures type and code. */
   outcome: string;
-  error: ErrorBody['error'] | undefined;
+  error: ErrorReply['error'] | undefined;
 }
 
 async function call(
@@ -126,7 +127,7 @@ async function call(
     await answer.body?.cancel();
     return { outcome: String(answer.status), error: undefined };
   }
-  const { error } = (await answer.json()) as ErrorBody;
+  const { error } = (await answer.json()) as ErrorReply;
   expect(Object.keys(error)).toEqual(['type', 'code', 'message', 'param', 'request_id']);
   expect(error.request_id).toBe(requestId);
   if (method === undefined) expect(answerableCodes(endpoint)).toContain(error.code as ErrorCode);
