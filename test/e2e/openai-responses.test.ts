@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import { ResponsesToolRunner, runnerFunction } from 'openai/helpers/responses-tool-runner';
 import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
 import type { Response, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -165,6 +166,28 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
     expect(calls).toHaveLength(2);
     expect(argumentsSeen).toContain(calls[1]?.arguments);
     expect(response.usage?.total_tokens).toBeGreaterThan(0);
+  });
+
+  test('has its runner call tools as soon as they are told', async () => {
+    const model = places.say(place, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
+    const asked: unknown[] = [];
+    const functions = ['weather', 'clock'].map((name) =>
+      runnerFunction(
+        zodResponsesFunction({
+          name,
+          parameters: City,
+          function: ({ city }) => {
+            asked.push(city);
+            return name === 'weather' ? 'rain' : 'noon';
+          },
+        }),
+      ),
+    );
+    const runner = new ResponsesToolRunner({ functions });
+    const body = { model, input: askBoth, reasoning: { effort: 'low', summary: 'auto' } } as const;
+    const response = await runner.run(client, body, { stream: true, eager: true });
+    expect(asked).toHaveLength(2);
+    expect(response.output_text).toMatch(/rain[\s\S]*noon/i);
   });
 
   test('sends images', async () => {
