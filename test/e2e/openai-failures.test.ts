@@ -144,6 +144,41 @@ describe.each(behindHttp)('a failure of %s', (place) => {
   });
 });
 
+test.each([
+  ['chat', 'responses-only', 'max_output_tokens', 'max_completion_tokens'],
+  ['chat', 'responses-only', 'input[0].content', 'messages'],
+  ['chat', 'chat-only', 'messages[0].content', 'messages[0].content'],
+  ['responses', 'chat-only', 'messages[0].content', 'input'],
+  ['responses', 'chat-only', 'response_format', 'text.format'],
+  ['responses', 'chat-only', 'tools[0].function.name', 'tools[0].name'],
+  ['responses', 'openai', 'input[0].content', 'input[0].content'],
+] as const)('%s: what %s finds wrong with %s is told as %s', async (format, place, param, told) => {
+  const failure = await failureOf(formats[format](refuse(place, { status: 400, param })));
+  expect(failure).toMatchObject({ status: 400, param: told });
+});
+
+test('a tool’s result without its call is refused with its place', async () => {
+  const orphan = { type: 'function_call_output', call_id: 'call_none', output: 'x' } as const;
+  const responses = await failureOf(client.responses.create({ model: 'sim/echo', input: [orphan] }));
+  expect(responses).toMatchObject({ status: 400, code: 'unknown_call_id', param: 'input[0].call_id' });
+  const chat = await failureOf(
+    client.chat.completions.create({
+      model: places.say('anthropic'),
+      messages: [{ role: 'tool', tool_call_id: 'call_none', content: 'x' }],
+    }),
+  );
+  expect(chat).toMatchObject({ status: 400, param: 'messages' });
+});
+
+test.each([
+  ['background', { background: true }],
+  ['conversation', { conversation: 'conv_1' }],
+  ['input', { input: undefined }],
+])('what is not served is refused and not ignored: %s', async (param, more) => {
+  const failure = await failureOf(formats.responses('sim/echo', more));
+  expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param });
+});
+
 test('a provider that refuses the host’s key is told as that, without the key', async () => {
   const model = refuse('responses-only', { status: 401, message: `Incorrect key ${keys.OPENAI_API_KEY}` });
   const failure = await failureOf(formats.responses(model));

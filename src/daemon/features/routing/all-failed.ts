@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../inference/index.ts';
+import type { UpstreamFailure, UpstreamFailureKind, Wire } from '../inference/index.ts';
+import { paramFor } from './caller-param.ts';
 
 /** One try to have a call answered, in its wire form. `status` is the provider's, 0 when it gave none. */
 export interface Attempt {
@@ -42,10 +43,10 @@ export function errorCodeOf(failure: UpstreamFailure): string {
 }
 
 /** The provider found fault with the request itself: so would any other. */
-export function callerFault(failure: UpstreamFailure, attempts: readonly Attempt[]): ApiError {
+export function callerFault(failure: UpstreamFailure, wire: Wire, attempts: readonly Attempt[]): ApiError {
   const { code = 'invalid_request', param = null, publicMessage } = failure.details;
   return new ApiError(code, {
-    param,
+    param: paramFor(wire, param),
     message: publicMessage ?? 'The provider found the request not valid.',
     extra: { attempts },
     cause: failure,

@@ -93,7 +93,7 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
       if (tellsOfProvider(error)) {
         openers.live.attempted(route.provider, route.offer.model, { isOk: false });
       }
-      if (error.kind === 'caller') throw callerFault(error, attempts);
+      if (error.kind === 'caller') throw callerFault(error, request.inference.wire, attempts);
       failures.push(error);
     }
   }
