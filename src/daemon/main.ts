@@ -27,21 +27,27 @@ export interface ServeOptions {
   /** A script for the simulator. */
   simulate?: string;
   logLevel?: string;
+  /** How long running calls may take to end once the daemon was asked to stop, and once it was asked again. */
+  drain?: Drain;
   env: Record<string, string | undefined>;
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
 }
 
-/** Running calls may take this long to end once the daemon was asked to stop; a second signal shortens it. */
-const drainMs = 25_000;
-const hurriedDrainMs = 5_000;
+interface Drain {
+  patientMs: number;
+  hurriedMs: number;
+}
+
+/** Service managers kill what has not ended after 30 seconds or more. */
+const usualDrain: Drain = { patientMs: 25_000, hurriedMs: 5_000 };
 
 /** Serves until it is told to stop; resolves to the exit code. A start that fails is explained on stderr. */
 export async function serve(options: ServeOptions): Promise<number> {
   try {
-    const { env, stdout, stderr, ...flags } = options;
+    const { env, stdout, stderr, drain = usualDrain, ...flags } = options;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    return await run(config, { stdout, stderr });
+    return await run(config, { stdout, stderr, drain });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -49,21 +55,25 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
 }
 
-async function run(config: Config, io: Pick<ServeOptions, 'stdout' | 'stderr'>): Promise<number> {
+type Surroundings = Pick<ServeOptions, 'stdout' | 'stderr'> & { drain: Drain };
+
+async function run(config: Config, io: Surroundings): Promise<number> {
   await prepareDataFolder(config.dataFolder);
   const log = createLog(config.logLevel);
   const network = createNetwork({ connectTimeoutMs: config.timeouts.connectMs });
   const world = realWorld(network.send);
   const storage = await openSqliteStorage({ folder: config.dataFolder, now: world.now, log });
   const stop = new AbortController();
+  const died = new AbortController();
   let exit: number = exitCodes.done;
   storage.onFatal((reason) => {
     log.error({ err: reason }, 'storage cannot go on');
     exit = exitCodes.workerDied;
-    stop.abort('fatal');
+    died.abort('storage');
+    stop.abort('storage');
   });
   try {
-    await start(config, { world, storage, log, io, stop });
+    await start(config, { world, storage, log, io, stop, died: died.signal });
   } finally {
     await storage.close();
     await network.close();
@@ -75,11 +85,14 @@ interface Running {
   world: World;
   storage: Awaited<ReturnType<typeof openSqliteStorage>>;
   log: ReturnType<typeof createLog>;
-  io: Pick<ServeOptions, 'stdout' | 'stderr'>;
+  io: Surroundings;
   stop: AbortController;
+  /** Aborted when nothing can be written any more: running calls are not worth waiting for then. */
+  died: AbortSignal;
 }
 
-async function start(config: Config, { world, storage, log, io, stop }: Running): Promise<void> {
+async function start(config: Config, running: Running): Promise<void> {
+  const { world, storage, log, io, stop } = running;
   const file = (name: keyof typeof dataFiles) => `${config.dataFolder}/${dataFiles[name]}`;
   const makeId = idMaker(world.now, world.randomBytes);
   const startedAt = world.now();
@@ -126,10 +139,11 @@ async function start(config: Config, { world, storage, log, io, stop }: Running)
       return local;
     });
     io.stdout.write(await welcome({ url, config, isFresh: first.isFresh, providers, found }));
-    const working = Promise.all([app.runBackground(background.signal), afterStart(app, storage, log)]);
+    const working = app.runBackground(background.signal);
+    void afterStart(app, running, background.signal);
     await requests.first;
     app.closeEvents();
-    await Promise.race([server.drain(drainMs), requests.second.then(() => server.drain(hurriedDrainMs))]);
+    await drain(server, requests.second, running);
     background.abort();
     await working;
   } finally {
@@ -139,15 +153,39 @@ async function start(config: Config, { world, storage, log, io, stop }: Running)
   }
 }
 
-/** Work that may take long and need not be done before the first call. */
+/** Waits for running calls, as long as is fitting. */
+async function drain(
+  server: Awaited<ReturnType<typeof createServer>>,
+  askedAgain: Promise<void>,
+  { io, died }: Running,
+): Promise<void> {
+  const { patientMs, hurriedMs } = io.drain;
+  const withStorageDead = new Promise<void>((resolve) => {
+    if (died.aborted) resolve();
+    else died.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.race([
+    server.drain(patientMs),
+    askedAgain.then(() => server.drain(hurriedMs)),
+    withStorageDead.then(() => server.drain(0)),
+  ]);
+}
+
+/** Work that may take long and need not be done before the first call. Never rejects. */
 async function afterStart(
   app: ReturnType<typeof createApp>,
-  storage: Running['storage'],
-  log: Running['log'],
+  { storage, log }: Running,
+  stopped: AbortSignal,
 ): Promise<void> {
   await app.catalog.load().catch((error: unknown) => log.warn({ err: error }, 'the prices cannot be loaded'));
-  const { ok, problems } = await storage.check();
-  if (!ok) log.error({ problems }, 'the data failed its check; nothing is written any more');
+  if (stopped.aborted) return;
+  try {
+    const { ok, problems } = await storage.check();
+    if (!ok) log.error({ problems }, 'the data failed its check; nothing is written any more');
+  } catch (error) {
+    // A stop does not wait for a long check.
+    if (!stopped.aborted) log.warn({ err: error }, 'the data could not be checked');
+  }
 }
 
 /** What the first start makes, written where the commands find it. */

@@ -156,9 +156,8 @@ describe('a call that was running when the daemon was killed', () => {
   });
 
   test('is settled also when the clock has gone back since', async () => {
-    const { home } = daemon as ChildDaemon;
     await interrupt('ahead', () => true);
-    const database = new Database(join(home, 'gateway.db'));
+    const database = new Database(join((daemon as ChildDaemon).home, 'gateway.db'));
     database.prepare('UPDATE holds SET created_at = created_at + 86400000').run();
     database.close();
     const running = await start();

@@ -1,9 +1,15 @@
 /**
- * The daemon as a process of its own, from its sources, for tests that kill it or send it signals. What it is to do
- * comes from its environment and the config.yaml of its folder.
+ * The daemon as a process of its own, from its sources, for tests that kill it or send it signals. Its environment says
+ * what is not in the config.yaml of its folder: `DRAIN_MS`, the two times of a stop. SIGUSR2 ends the thread that
+ * writes the database, as if it had crashed.
  */
 import { enableCompileCache } from 'node:module';
+import type { Worker } from 'node:worker_threads';
 
 enableCompileCache();
+// The first thread that is started is the writer.
+process.once('worker', (writer: Worker) => process.on('SIGUSR2', () => void writer.terminate()));
 const { serve } = await import('../../src/daemon/main.ts');
-process.exitCode = await serve({ port: 0, env: process.env, stdout: process.stdout, stderr: process.stderr });
+const { env, stdout, stderr } = process;
+const [patientMs, hurriedMs] = (env.DRAIN_MS ?? '25000,5000').split(',').map(Number) as [number, number];
+process.exitCode = await serve({ port: 0, drain: { patientMs, hurriedMs }, env, stdout, stderr });

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { asApiError, type Begun, endedFailure, type InferenceNeeds } from './begin.ts';
+import { asApiError, type Begun, endedFailure, failedStatus, type InferenceNeeds } from './begin.ts';
 import type { Settled, StartedFailure, StreamRenderer } from './renderer.ts';
 import { UpstreamFailure } from './upstream.ts';
 
@@ -61,7 +61,7 @@ export async function failStarted(
 ): Promise<{ failure: StartedFailure; settled: Settled | undefined }> {
   const failure = startedFailure(begun, error);
   if (failure.code === 'server_error') needs.log.warn({ err: error }, 'an answer broke');
-  const status = begun.ended() === 'revoked' ? 'canceled' : 'failed';
+  const status = failedStatus(begun.ended());
   const settled = await begun.meter.settle({ status, errorCode: failure.code }).catch(() => undefined);
   if (!begun.ended() && error instanceof UpstreamFailure) begun.finishRoute({ failure: error });
   return { failure, settled };
@@ -113,8 +113,9 @@ export async function wholeAnswer<T>(
     if (error instanceof ApiError) throw error;
     const ended = begun.ended();
     if (ended) {
-      await begun.meter.settle({ status: 'canceled', errorCode: endedFailure(ended).code }).catch(() => {});
-      throw endedFailure(ended);
+      const failure = endedFailure(ended);
+      await begun.meter.settle({ status: failedStatus(ended), errorCode: failure.code }).catch(() => {});
+      throw failure;
     }
     const { failure } = await failStarted(needs, begun, error);
     throw new ApiError(failure.code === 'rate_limited' ? 'rate_limited' : 'upstream_failed', {

@@ -189,9 +189,13 @@ async function failBefore(meter: Meter, { error, ended, asked }: FailedBefore): 
   const failure = ended ? endedFailure(ended) : asApiError(error);
   // Whoever was asked and not waited for may have worked on the prompt.
   if (ended && asked) meter.chargePromptOf(asked);
-  const status = ended === 'client-left' || ended === 'revoked' ? 'canceled' : 'failed';
-  await meter.settle({ status, errorCode: failure.code }).catch(() => {});
+  await meter.settle({ status: failedStatus(ended), errorCode: failure.code }).catch(() => {});
   return failure;
+}
+
+/** How a call without a whole answer counts: callers cancel by leaving and by revoking the key. */
+export function failedStatus(ended: EndedBy | undefined): 'canceled' | 'failed' {
+  return ended === 'client-left' || ended === 'revoked' ? 'canceled' : 'failed';
 }
 
 /** What a caller is told whose call was ended from outside. */

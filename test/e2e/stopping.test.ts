@@ -1,0 +1,190 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { drips, hangs, neverEnds, stallsAfter, words } from '../support/chaos-behaviours.ts';
+import { chaosConfig, pairs } from '../support/chaos-daemon.ts';
+import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
+import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { readLedger } from '../support/ledger.ts';
+import { callModel, callToEnd, type ModelAnswer, readTold } from '../support/model-client.ts';
+
+let chaos: ChaosUpstream;
+
+beforeAll(async () => {
+  chaos = await startChaosUpstream(drips(20));
+  chaos.on('stalls', stallsAfter(8));
+  chaos.on('hangs', hangs());
+  chaos.on('floods', neverEnds());
+});
+
+afterAll(async () => {
+  await chaos.close();
+});
+
+/** A daemon of its own that waits so long for running calls, and so long when it is asked again. */
+async function start(drain: { patientMs: number; hurriedMs: number }): Promise<ChildDaemon> {
+  const daemon = await startChildDaemon({
+    config: chaosConfig(chaos.baseUrl),
+    env: { DRAIN_MS: `${drain.patientMs},${drain.hurriedMs}` },
+  });
+  onTestFinished(() => daemon.remove());
+  return daemon;
+}
+
+interface Running {
+  wire: 'responses' | 'chat';
+  stream: boolean;
+  answer: ModelAnswer;
+}
+
+/** Calls of every kind that are under way, so many of each. */
+async function callsUnderWay(daemon: ChildDaemon, model: string, count: number): Promise<Running[]> {
+  const already = chaos.callsOf(model).length;
+  const running = pairs.flatMap(({ wire, upstream }) =>
+    Array.from({ length: count }, (_, index) => {
+      const stream = model === 'hangs' ? false : index % 4 > 0;
+      return { wire, stream, answer: callModel(daemon, { wire, stream, model: `${upstream}/${model}` }) };
+    }),
+  );
+  await eventually('all are asked', () => chaos.callsOf(model).length - already === running.length);
+  await Promise.all(
+    running
+      .filter(({ stream }) => stream)
+      .map(({ answer }) => answer.holds(model === 'floods' ? 'again' : 'The')),
+  );
+  return running;
+}
+
+function expectStopped({ wire, stream, answer }: Running): void {
+  if (stream) {
+    const { errors, ends, doneMarks, isDoneLast } = readTold(answer.text);
+    expect({ errors, doneMarks, isDoneLast }).toEqual({
+      errors: ['unavailable'],
+      doneMarks: 1,
+      isDoneLast: true,
+    });
+    expect(ends).toEqual(wire === 'responses' ? ['failed'] : []);
+  } else {
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.text).error).toMatchObject({ code: 'unavailable' });
+  }
+}
+
+/** Nothing is left to be done at the next start. */
+function expectCleanFolder({ home }: ChildDaemon, calls: number): void {
+  const { holds, faults, usage } = readLedger(home);
+  expect({ holds, faults }).toEqual({ holds: [], faults: [] });
+  expect(usage).toHaveLength(calls);
+  expect(existsSync(join(home, 'daemon.json'))).toBe(false);
+  const log = join(home, 'gateway.db-wal');
+  expect(existsSync(log) ? statSync(log).size : 0).toBe(0);
+}
+
+describe('a daemon that is told to stop', () => {
+  test('refuses new calls, lets running ones end, ends the others at the limit, settles all of them', async () => {
+    const daemon = await start({ patientMs: 1_500, hurriedMs: 500 });
+    const soonOver = await callsUnderWay(daemon, 'drips', 12);
+    const stalled = await callsUnderWay(daemon, 'stalls', 12);
+    const waiting = await callsUnderWay(daemon, 'hangs', 3);
+    daemon.signal('SIGTERM');
+    const refused = await eventually('new calls are refused', async () => {
+      const answer = await callToEnd(daemon, { wire: 'chat', model: 'chat/late', stream: true });
+      return answer.status === 503 && answer;
+    });
+    expect(JSON.parse(refused.text).error).toMatchObject({ type: 'unavailable', code: 'unavailable' });
+    expect(refused.headers).toMatchObject({ connection: 'close', 'retry-after': expect.anything() });
+    expect(await daemon.ended).toBe(0);
+    await Promise.all([...soonOver, ...stalled, ...waiting].map(({ answer }) => answer.over));
+    for (const { answer, stream } of soonOver) {
+      expect(answer.status).toBe(200);
+      if (stream) expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+      else expect(answer.text).toContain('flasks');
+    }
+    for (const running of [...stalled, ...waiting]) expectStopped(running);
+    expectCleanFolder(
+      daemon,
+      readLedger(daemon.home).usageOf('chat/late').length + soonOver.length + stalled.length + waiting.length,
+    );
+    const { usage } = readLedger(daemon.home);
+    for (const { model, status, charged } of usage) {
+      expect(status).toBe(model.endsWith('/drips') || model.endsWith('/late') ? 'completed' : 'failed');
+      expect(charged).toBeGreaterThan(0);
+    }
+  });
+
+  test('is quick when it is told twice', async () => {
+    const daemon = await start({ patientMs: 60_000, hurriedMs: 200 });
+    const stalled = await callsUnderWay(daemon, 'stalls', 4);
+    daemon.signal('SIGTERM');
+    await eventually('new calls are refused', async () => {
+      const answer = await callToEnd(daemon, { wire: 'chat', model: 'chat/late', stream: true });
+      return answer.status === 503;
+    });
+    const askedAgainAt = performance.now();
+    daemon.signal('SIGINT');
+    expect(await daemon.ended).toBe(0);
+    expect(performance.now() - askedAgainAt).toBeLessThan(5_000);
+    await Promise.all(stalled.map(({ answer }) => answer.over));
+    for (const running of stalled) expectStopped(running);
+    const late = readLedger(daemon.home).usageOf('chat/late').length;
+    expectCleanFolder(daemon, stalled.length + late);
+  });
+
+  test('does not wait for readers who take nothing, nor for those who follow events', async () => {
+    const daemon = await start({ patientMs: 300, hurriedMs: 100 });
+    const following = await fetch(`${daemon.url}/v1/events`, {
+      headers: { authorization: `Bearer ${daemon.login}` },
+    });
+    expect(following.status).toBe(200);
+    const more = { max_output_tokens: 100_000_000 };
+    const slow = Array.from({ length: 4 }, () =>
+      callModel(daemon, { wire: 'responses', model: 'chat/floods', stream: true, more }),
+    );
+    for (const answer of slow) {
+      await answer.holds('again');
+      answer.stopReading();
+    }
+    let before = -1;
+    await eventually('the provider is held up', async () => {
+      const all = chaos.callsOf('floods').map(({ socket }) => socket.bytesWritten - socket.writableLength);
+      const now = all.reduce((sum, bytes) => sum + bytes, 0);
+      const isStill = now === before;
+      before = now;
+      await callToEnd(daemon, { wire: 'chat', model: 'chat/other', stream: true });
+      return isStill;
+    });
+    const others = readLedger(daemon.home).usageOf('chat/other').length;
+    const askedAt = performance.now();
+    daemon.signal('SIGTERM');
+    expect(await daemon.ended).toBe(0);
+    expect(performance.now() - askedAt).toBeLessThan(8_000);
+    expectCleanFolder(daemon, slow.length + others);
+    await following.body?.cancel().catch(() => {});
+    for (const answer of slow) answer.leave();
+  });
+});
+
+describe('a daemon whose thread for writing dies', () => {
+  test('tells every caller so and exits with 70 at once; the next one settles what was left', async () => {
+    const daemon = await start({ patientMs: 60_000, hurriedMs: 60_000 });
+    const stalled = await callsUnderWay(daemon, 'stalls', 4);
+    const waiting = await callsUnderWay(daemon, 'hangs', 2);
+    const diedAt = performance.now();
+    daemon.signal('SIGUSR2');
+    const late = callModel(daemon, { wire: 'chat', model: 'chat/drips', stream: true });
+    expect(await daemon.ended).toBe(70);
+    expect(performance.now() - diedAt).toBeLessThan(8_000);
+    await Promise.all([...stalled, ...waiting, { answer: late }].map(({ answer }) => answer.over));
+    for (const running of [...stalled, ...waiting]) expectStopped(running);
+    expect([0, 503]).toContain(late.status);
+
+    const next = await startChildDaemon({ home: daemon.home });
+    const { holds, faults, usage } = readLedger(daemon.home);
+    expect({ holds, faults }).toEqual({ holds: [], faults: [] });
+    expect(usage.length).toBeGreaterThanOrEqual(stalled.length + waiting.length);
+    for (const { status } of usage) expect(status).toBe('interrupted');
+    next.signal('SIGTERM');
+    expect(await next.ended).toBe(0);
+  });
+});
