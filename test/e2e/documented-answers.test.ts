@@ -1,0 +1,267 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer, type Server, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
+import { SseReader } from '../../src/shared/sse.ts';
+import { documentedPath, endpoints } from '../support/endpoints.ts';
+import { type ExampleCall, exampleOf, requestOf, type Things } from '../support/example-calls.ts';
+import { type Prism, startPrism, violationsOf } from '../support/start-prism.ts';
+import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
+
+let place: TwoWorkspaces;
+let prism: Prism;
+let front: Server;
+let document: object;
+/** What the upstream answers in place of the daemon, for once. */
+let planted: { status: number; headers: Record<string, string>; body: string } | undefined;
+
+beforeAll(async () => {
+  place = await startWithStranger();
+  const { daemon } = place;
+  const text = await (await daemon.fetch('/v1/openapi.json')).text();
+  document = JSON.parse(text);
+  const file = join(daemon.home, 'openapi.json');
+  await writeFile(file, text);
+  front = await frontOf(daemon.url);
+  prism = await startPrism(file, `http://127.0.0.1:${(front.address() as AddressInfo).port}`);
+});
+
+afterAll(async () => {
+  await prism.stop();
+  front.close();
+  await place.daemon.stop();
+});
+
+/** Passes everything on to the daemon, but for an answer that was planted. */
+async function frontOf(daemonUrl: string): Promise<Server> {
+  const { host } = new URL(daemonUrl);
+  const server = createServer((request, response) => {
+    if (planted !== undefined) {
+      response.writeHead(planted.status, planted.headers).end(planted.body);
+      planted = undefined;
+      return;
+    }
+    const { method, url, headers } = request;
+    const forwarded = send(daemonUrl + url, { method, headers: { ...headers, host } }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+/** A call through Prism. */
+async function call(
+  endpoint: Endpoint,
+  example: ExampleCall,
+  { as, ...init }: RequestInit & { as?: string } = {},
+): Promise<Response> {
+  const { path, ...request } = requestOf(endpoint, example);
+  const headers = { ...request.headers, ...(as !== undefined && bearer(as)), ...init.headers };
+  return await fetch(prism.url + path, { ...request, ...init, headers });
+}
+
+async function expectDescribed(answer: Response, status: number): Promise<void> {
+  expect([answer.status, violationsOf(answer)]).toEqual([status, []]);
+  await answer.body?.cancel();
+}
+
+const nothing: Things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
+const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
+const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;
+const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
+const membersOf = (schema: unknown) =>
+  Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
+
+describe('an answer that is not described is noticed', () => {
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'req_1' };
+  const error = {
+    type: 'server_error',
+    code: 'server_error',
+    message: 'No.',
+    param: null,
+    request_id: 'req_1',
+  };
+
+  test.each<[string, NonNullable<typeof planted>, RegExp]>([
+    ['a status', { status: 418, headers, body: JSON.stringify({ error }) }, /status code/],
+    ['a missing member', { status: 200, headers, body: '{"object":"list"}' }, /required property 'data'/],
+    ['a wrong type', { status: 200, headers, body: '{"object":"list","data":7}' }, /data must be array/],
+    ['a member of an entry', { status: 200, headers, body: '{"object":"list","data":[{}]}' }, /data\.0/],
+    ['another failure', { status: 500, headers, body: '{"message":"No."}' }, /required property 'error'/],
+    [
+      'another content type',
+      { status: 200, headers: { ...headers, 'content-type': 'text/html' }, body: '<p>' },
+      /media type/,
+    ],
+    [
+      'a missing header',
+      {
+        status: 500,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ error: { ...error, code: 'no' } }),
+      },
+      /x-request-id/,
+    ],
+  ])('%s', async (_what, answer, message) => {
+    planted = answer;
+    const found = violationsOf(await fetch(`${prism.url}/v1/models`));
+    expect(found.map(({ location, message: text }) => `${location.join('.')} ${text}`).join('\n')).toMatch(
+      message,
+    );
+  });
+});
+
+describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
+  const { access, params, query, body, method } = endpoint;
+
+  const kinds = (['key', 'login'] as const).filter((kind) => kind === 'login' || !access.loginOnly);
+  test.each(endsTheDaemon(endpoint) || isEndless(endpoint) ? [] : kinds)(
+    'a %s that may call',
+    async (kind) => {
+      const key = (await place.issue(scopeNames)).secret;
+      const things = await place.things(key);
+      const as = kind === 'key' ? key : place.daemon.login;
+      await expectDescribed(await call(endpoint, exampleOf(endpoint, things), { as }), 200);
+    },
+  );
+
+  test.each([...(access.nobody ? [] : ['none']), 'gwk_wrong'])('the credential %s', async (credential) => {
+    const init = credential === 'none' ? {} : { as: credential };
+    await expectDescribed(await call(endpoint, exampleOf(endpoint, nothing), init), 401);
+  });
+
+  test.each(access.nobody || access.apiKey === 'any' ? [] : ['plugins'])(
+    'a key with no scope but %s',
+    async (scope) => {
+      const { secret } = await place.issue([scope]);
+      const answer = await call(endpoint, exampleOf(endpoint, nothing), { as: secret });
+      await expectDescribed(answer, access.loginOnly ? 401 : 403);
+    },
+  );
+
+  test.each(membersOf(params))('a %s that names nothing', async (name) => {
+    const example = exampleOf(endpoint, nothing);
+    for (const value of ['nothing-at-all', 'x'.repeat(300), '%00', "' OR 1=1--", '\ud83d\ude00']) {
+      const answer = await call(
+        endpoint,
+        { ...example, params: { ...example.params, [name]: value } },
+        { as: place.daemon.login },
+      );
+      expect([403, 404]).toContain(answer.status);
+      await expectDescribed(answer, answer.status);
+    }
+  });
+
+  test.each(membersOf(query))('a bad %s', async (name) => {
+    const answer = await call(
+      endpoint,
+      { ...exampleOf(endpoint, nothing), query: { [name]: '\0'.repeat(300) } },
+      {
+        as: place.daemon.login,
+      },
+    );
+    await expectDescribed(answer, 400);
+  });
+
+  test.each(body === undefined ? [] : ['[]', '7', '"text"', '{"model":5,"name":7}'])(
+    'the body %s',
+    async (text) => {
+      const answer = await call(
+        endpoint,
+        { ...exampleOf(endpoint, nothing), body: JSON.parse(text) },
+        {
+          as: place.daemon.login,
+        },
+      );
+      await expectDescribed(answer, 400);
+    },
+  );
+
+  test.each(method === 'GET' || endsTheDaemon(endpoint) ? [] : ['text/plain', 'multipart/form-data'])(
+    'a body of type %s',
+    async (type) => {
+      const init = { as: place.daemon.login, body: 'text', headers: { 'content-type': type } };
+      await expectDescribed(await call(endpoint, exampleOf(endpoint, nothing), init), 415);
+    },
+  );
+});
+
+test('what a stranger asks for is answered as described', async () => {
+  for (const endpoint of endpoints.filter((it) => it.params !== undefined && !it.access.nobody)) {
+    const things = await place.things(place.daemon.key);
+    const answer = await call(endpoint, exampleOf(endpoint, things), { as: place.stranger.login });
+    expect([403, 404]).toContain(answer.status);
+    await expectDescribed(answer, answer.status);
+  }
+});
+
+describe('a stream', () => {
+  const eventCheck = (endpoint: Endpoint) => {
+    const pointer = [
+      'paths',
+      documentedPath(endpoint),
+      endpoint.method.toLowerCase(),
+      'responses',
+      '200',
+      'content',
+    ]
+      .concat('text/event-stream', 'schema')
+      .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
+      .map(encodeURIComponent)
+      .join('/');
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(document, 'openapi.json');
+    return ajv.compile({ $ref: `openapi.json#/${pointer}` });
+  };
+
+  const dataOf = async (answer: Response, isEnough = (_data: string) => false): Promise<string[]> => {
+    const reader = new SseReader();
+    const all: string[] = [];
+    for await (const chunk of answer.body as ReadableStream<Uint8Array>) {
+      all.push(...reader.push(chunk).map(({ data }) => data));
+      if (all.some(isEnough)) break;
+    }
+    return all;
+  };
+
+  test.each(named(endpoints.filter(({ stream }) => stream && !stream.always)))(
+    'of %s holds described events and its last line',
+    async (_id, endpoint) => {
+      const check = eventCheck(endpoint);
+      for (const model of ['sim/assistant', 'sim/echo']) {
+        const { path, ...init } = requestOf(endpoint, exampleOf(endpoint, nothing));
+        const body = { ...JSON.parse(init.body ?? '{}'), model, stream: true };
+        const answer = await place.daemon.fetch(path, { json: body });
+        expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+        const data = await dataOf(answer);
+        expect(data.pop()).toBe('[DONE]');
+        expect(data.length).toBeGreaterThan(2);
+        for (const line of data) expect([check(JSON.parse(line)), check.errors]).toEqual([true, null]);
+      }
+      expect(check({})).toBe(false);
+    },
+  );
+
+  test('of events holds described events', async () => {
+    const endpoint = endpoints.find(isEndless) as Endpoint;
+    const check = eventCheck(endpoint);
+    const { request } = await place.things(place.daemon.key);
+    const answer = await place.daemon.fetch('/v1/events?after=0', { headers: bearer(place.daemon.login) });
+    const data = await dataOf(answer, (line) => line.includes(request) && line.includes('request.completed'));
+    for (const line of data) expect([check(JSON.parse(line)), check.errors]).toEqual([true, null]);
+    expect(check({})).toBe(false);
+  });
+});
+
+test('stopping the daemon is answered as described', async () => {
+  const endpoint = endpoints.find(endsTheDaemon) as Endpoint;
+  await expectDescribed(await call(endpoint, {}, { as: place.daemon.login }), 200);
+});
