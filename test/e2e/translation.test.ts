@@ -18,7 +18,13 @@ beforeEach(() => places.forget());
 
 async function post(path: string, json: Json) {
   const answer = await places.daemon.fetch(path, { json });
-  const body = (await answer.json()) as Json & { id: string; output: Json[]; usage: Json; choices: Json[] };
+  const body = (await answer.json()) as Json & {
+    id: string;
+    status: string;
+    output: Json[];
+    usage: Json;
+    choices: Json[];
+  };
   expect(answer.status, JSON.stringify(body)).toBe(200);
   return { ...body, requestId: String(answer.headers.get('x-request-id')) };
 }
@@ -113,6 +119,24 @@ describe('what Gemini is sent', () => {
     ]);
   });
 });
+
+test.each(['anthropic', 'google'] as const)(
+  '%s can be asked although the user said nothing',
+  async (place) => {
+    for (const input of [
+      '',
+      '  ',
+      [],
+      [
+        { role: 'user', content: '' },
+        { role: 'assistant', content: 'Well?' },
+      ],
+    ]) {
+      const { status } = await respond({ model: places.say(place, { text: 'Hello?' }), input });
+      expect(status).toBe('completed');
+    }
+  },
+);
 
 describe('what a server with the chat format alone is sent', () => {
   test('has an image of a tool’s output in a message of its own', async () => {

@@ -46,6 +46,7 @@ export function conversationOf(inference: Inference): Conversation {
     if (!isBlank(text)) system.push(text);
   }
   for (const item of items.slice(first)) {
+    if (item.type === 'message' && saysNothing(item)) continue;
     if (item.type === 'function_call_output') builder.addOutput(item);
     else if (item.type === 'message' && item.role !== 'assistant') builder.addMessage(item);
     else if (item.type !== 'opaque') builder.addAssistant(item);
@@ -64,6 +65,11 @@ export function endWithUser(turns: readonly Turn[]): Turn[] {
 
 export function isBlank(text: string | undefined): boolean {
   return text === undefined || text.trim() === '';
+}
+
+/** These providers refuse empty text, and a turn of nothing else would be missing where turns alternate. */
+function saysNothing({ content }: MessageItem): boolean {
+  return content.every((part) => part.type === 'text' && isBlank(part.text));
 }
 
 function userSays(text: string): UserTurn {
