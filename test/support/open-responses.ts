@@ -36,7 +36,7 @@ const status = z.enum(['in_progress', 'completed', 'incomplete']);
 
 export const Message = z.strictObject({
   type: z.literal('message'),
-  id: text.regex(/^msg_/),
+  id: text.regex(/^msg_[0-9a-z]{26}$/),
   status,
   role: z.literal('assistant'),
   content: z.array(ContentPart),
@@ -44,7 +44,7 @@ export const Message = z.strictObject({
 });
 export const FunctionCall = z.strictObject({
   type: z.literal('function_call'),
-  id: text.regex(/^fc_/),
+  id: text.regex(/^fc_[0-9a-z]{26}$/),
   status,
   call_id: text.min(1).max(64),
   name: text.min(1),
@@ -52,7 +52,7 @@ export const FunctionCall = z.strictObject({
 });
 export const Reasoning = z.strictObject({
   type: z.literal('reasoning'),
-  id: text.regex(/^rs_/),
+  id: text.regex(/^rs_[0-9a-z]{26}$/),
   summary: z.array(SummaryText),
   content: z.array(z.unknown()).optional(),
   encrypted_content: text.startsWith('gws1.').optional(),

@@ -7,8 +7,9 @@ export type OutputPart =
   | { type: 'refusal'; refusal: string };
 
 /**
- * An output item while it grows. Its id never changes, so that every event and the final answer agree. `whole` is the
- * item as a provider of the Responses format told it, which may say more than is known here.
+ * An output item while it grows. Its id is ours and never changes, so that every event and the final answer agree and
+ * no two items that are stored have the same, whatever a provider numbers its own. `whole` is the item as a provider
+ * of the Responses format told it, which may say more than is known here.
  */
 export type OutputItem = { id: string; done: boolean } & (
   | { kind: 'message'; parts: OutputPart[]; whole: Json | undefined }
@@ -21,6 +22,8 @@ export type OutputItem = { id: string; done: boolean } & (
 export interface Output {
   items: OutputItem[];
   apply(event: InferenceEvent): void;
+  /** Our id of the item that a provider names by its own id, or by its place. */
+  idOf(theirs: { id: unknown; index: unknown }): string | undefined;
   /** Characters of text, thoughts and arguments that were made so far: the base of an estimate. */
   characters(): number;
 }
@@ -28,15 +31,20 @@ export interface Output {
 /** `seal` hides what a provider wants back of its reasoning. */
 export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => string): Output {
   const items: OutputItem[] = [];
+  const ids = new Map<unknown, string>();
   let characters = 0;
   return {
     items,
+    idOf: ({ id, index }) => ids.get(id) ?? (typeof index === 'number' ? items[index]?.id : undefined),
     characters: () => characters,
     apply(event) {
       switch (event.type) {
-        case 'item-started':
-          items[event.index] = start(event.item, makeId);
+        case 'item-started': {
+          const item = start(event.item, makeId);
+          items[event.index] = item;
+          if (event.item.kind !== 'opaque' && event.item.id) ids.set(event.item.id, item.id);
           return;
+        }
         case 'text':
           characters += event.delta.length;
           addText(items[event.index], event.delta, event.logprobs);
@@ -73,11 +81,11 @@ type Started = Extract<InferenceEvent, { type: 'item-started' }>['item'];
 function start(item: Started, makeId: MakeId): OutputItem {
   switch (item.kind) {
     case 'message':
-      return { kind: 'message', id: item.id ?? makeId('msg'), done: false, parts: [], whole: undefined };
+      return { kind: 'message', id: makeId('msg'), done: false, parts: [], whole: undefined };
     case 'reasoning':
       return {
         kind: 'reasoning',
-        id: item.id ?? makeId('rs'),
+        id: makeId('rs'),
         done: false,
         parts: [],
         sealed: undefined,
@@ -86,7 +94,7 @@ function start(item: Started, makeId: MakeId): OutputItem {
     case 'function_call':
       return {
         kind: 'function_call',
-        id: item.id ?? makeId('fc'),
+        id: makeId('fc'),
         done: false,
         callId: item.callId,
         name: item.name,

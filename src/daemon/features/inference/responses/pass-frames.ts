@@ -1,5 +1,5 @@
 import { sseEvent } from '../../../../shared/sse.ts';
-import { isObject } from '../fault.ts';
+import { isObject, type Json } from '../fault.ts';
 import type { RawFrame } from '../neutral.ts';
 import { type Output, showItem } from '../output.ts';
 
@@ -22,7 +22,8 @@ interface PassOptions {
 
 /**
  * A provider's events for a caller of the same format: all that the provider says is kept, also what is not known
- * here; sequence numbers are ours because events of ours stand between, and sealed reasoning is ours to show.
+ * here. Sequence numbers are ours because events of ours stand between, ids because items are stored under them, and
+ * sealed reasoning is ours to show.
  */
 export function passFrames(
   frames: readonly RawFrame[],
@@ -33,22 +34,28 @@ export function passFrames(
     const type = String(json.type);
     if (ours.has(type)) continue;
     json.sequence_number = nextSequence();
-    if (type === 'response.output_item.added') json.item = withoutSeal(json.item);
-    else if (type === 'response.output_item.done') json.item = showOwn(json.item, output, sealed);
+    const { item, output_index: index } = json;
+    if (typeof json.item_id === 'string')
+      json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
+    if (isObject(item)) {
+      const id = output.idOf({ id: item.id, index });
+      json.item = showOwn(item, id, { output, isDone: type === 'response.output_item.done', sealed });
+    }
     text += sseEvent(JSON.stringify(json), type);
   }
   return text;
 }
 
-/** A finished reasoning item with our seal instead of the provider's, which only the provider's own account could open. */
-function showOwn(item: unknown, output: Output, sealed: boolean): unknown {
-  if (!isObject(item) || item.type !== 'reasoning') return item;
-  const own = output.items.find((candidate) => candidate.id === item.id);
-  return own?.kind === 'reasoning' ? showItem(own, { sealed, status: 'completed' }) : withoutSeal(item);
-}
-
-function withoutSeal(item: unknown): unknown {
-  if (!isObject(item) || item.type !== 'reasoning') return item;
-  const { encrypted_content: _theirs, ...rest } = item;
+/** An item under our id; reasoning with our seal instead of the provider's, which only its own account could open. */
+function showOwn(
+  item: Json,
+  id: string | undefined,
+  { output, isDone, sealed }: { output: Output; isDone: boolean; sealed: boolean },
+): Json {
+  const named = id === undefined ? item : { ...item, id };
+  if (item.type !== 'reasoning') return named;
+  const own = isDone ? output.items.find((candidate) => candidate.id === id) : undefined;
+  if (own?.kind === 'reasoning') return showItem(own, { sealed, status: 'completed' });
+  const { encrypted_content: _theirs, ...rest } = named;
   return rest;
 }
