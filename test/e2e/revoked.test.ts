@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hangs, stallsAfter } from '../support/chaos-behaviours.ts';
+import { type ChaosDaemon, nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { callModel, callToEnd, readTold } from '../support/model-client.ts';
+
+let chaotic: ChaosDaemon;
+
+beforeAll(async () => {
+  chaotic = await startChaosDaemon();
+  chaotic.chaos.on('live', stallsAfter(8));
+  chaotic.chaos.on('waiting', hangs());
+  chaotic.chaos.on('others', stallsAfter(8));
+});
+
+afterAll(async () => {
+  await chaotic.close();
+});
+
+async function admin<T>(path: string, init: RequestInit & { json?: unknown } = {}): Promise<T> {
+  const headers = { authorization: `Bearer ${chaotic.daemon.login}` };
+  const answer = await chaotic.daemon.fetch(path, {
+    ...init,
+    headers: init.json ? { ...headers, 'content-type': 'application/json' } : headers,
+  });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as T;
+}
+
+describe('a key that is revoked while fifty streams run with it', () => {
+  test('opens nothing any more, and every stream ends within a second, told and charged', async () => {
+    const { daemon, chaos } = chaotic;
+    const scopes = ['responses', 'models:read', 'usage:read', 'traces:read'];
+    const { key, secret } = await admin<{ key: { id: string }; secret: string }>('/v1/workspaces/me/keys', {
+      json: { name: 'stolen', scopes },
+    });
+    const stolen = { url: daemon.url, key: secret };
+    const streams = Array.from({ length: 50 }, (_, index) => {
+      const { wire, upstream } = pairs[index % pairs.length] ?? { wire: 'chat', upstream: 'chat' };
+      return { wire, answer: callModel(stolen, { wire, model: `${upstream}/live`, stream: true }) };
+    });
+    const whole = pairs.map(({ wire, upstream }) =>
+      callModel(stolen, { wire, model: `${upstream}/waiting`, stream: false }),
+    );
+    const other = callModel(daemon, { wire: 'chat', model: 'chat/others', stream: true });
+    const followed = await fetch(`${daemon.url}/v1/events`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    expect(followed.status).toBe(200);
+    await Promise.all([...streams.map(({ answer }) => answer.holds('quick')), other.holds('quick')]);
+    await eventually('all are asked', () => chaos.callsOf('waiting').length === whole.length);
+
+    await admin(`/v1/workspaces/me/keys/${key.id}`, { method: 'DELETE' });
+    const revokedAt = performance.now();
+    for (const wire of ['responses', 'chat'] as const) {
+      const refused = await callToEnd(stolen, { wire, model: 'chat/any', stream: true });
+      expect(refused.status).toBe(401);
+    }
+    await Promise.all([...streams.map(({ answer }) => answer.over), ...whole.map((answer) => answer.over)]);
+    expect(performance.now() - revokedAt).toBeLessThan(1_000);
+    // Its events end, too: reading on resolves.
+    for await (const _bytes of followed.body ?? []);
+
+    for (const { wire, answer } of streams) {
+      const { errors, ends, doneMarks, isDoneLast } = readTold(answer.text);
+      expect({ errors, doneMarks, isDoneLast }).toEqual({
+        errors: ['unauthenticated'],
+        doneMarks: 1,
+        isDoneLast: true,
+      });
+      expect(ends).toEqual(wire === 'responses' ? ['failed'] : []);
+    }
+    for (const answer of whole) expect(answer.status).toBe(401);
+    await eventually(
+      'only the other call is left',
+      () => chaos.busy === 1 && chaotic.ledger().holds.length === 1,
+    );
+    const { usage, faults } = chaotic.ledger();
+    expect(faults).toEqual([]);
+    const rows = usage.filter(({ model }) => /\/(live|waiting)$/.test(model));
+    expect(rows).toHaveLength(streams.length + whole.length);
+    for (const { status, charged, input, output, model } of rows) {
+      expect(status).toBe('canceled');
+      expect(charged).toBe(input * nanoUsdPerToken.input + output * nanoUsdPerToken.output);
+      expect(input).toBeGreaterThan(0);
+      expect(output > 0).toBe(model.endsWith('/live'));
+    }
+    other.leave();
+    await chaotic.atRest();
+  });
+});
