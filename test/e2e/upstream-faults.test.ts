@@ -425,3 +425,26 @@ describe('a provider that keeps failing', () => {
     expect(patient.chaos.callsOf(model.slice(5))).toHaveLength(5);
   });
 });
+
+describe.each(pairs)('what a caller can ask that nobody expects: $name', ({ wire, upstream }) => {
+  test.each([
+    ['漢字', '%E6%BC%A2%E5%AD%97'],
+    ['café', 'caf%C3%A9'],
+    ['two\r\nx-evil: 1', 'two%0D%0Ax-evil: 1'],
+    ['half \ud800', 'half %EF%BF%BD'],
+    ['__proto__', '__proto__'],
+  ])('a model named %j is told in a header', async (name, shown) => {
+    for (const stream of [true, false]) {
+      const answer = await ask(patient, { wire, model: `${upstream}/${name}`, stream });
+      expect(answer.status).toBe(200);
+      expect(answer.headers).toMatchObject({ 'x-service-model': `${upstream}/${shown}` });
+      expect(answer.headers).not.toHaveProperty('x-evil');
+    }
+  });
+
+  test.each([Number.MAX_SAFE_INTEGER, 1e300])('room for %d tokens of output', async (most) => {
+    const model = modelThat(patient, upstream, answers());
+    const more = wire === 'responses' ? { max_output_tokens: most } : { max_tokens: most };
+    expectEnd(await ask(patient, { wire, model, more }), wire, 'whole');
+  });
+});

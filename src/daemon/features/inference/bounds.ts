@@ -2,52 +2,75 @@ import { costOf, type NanoUsd, type Prices, type Tokens } from '../../../shared/
 import type { ContentPart, Inference } from './neutral.ts';
 import type { Route } from './router.ts';
 
-/** No image is read as more tokens than this by any provider in the catalog. */
-const imageTokensMax = 8192;
+/** A picture of eight tiles on the dearest model that counts by tiles: 2,833 tokens, and 5,667 a tile. */
+const imageTokensMax = 48_169;
+/** A picture of ordinary size on most models. */
+const imageTokensUsual = 1_000;
 /** A page of a document is read as text and as a picture; three bytes of base64 hold more than it yields. */
 const fileTokensMin = 8192;
+/** No model reads more at once: the bound of a file that only its provider will see. */
+const fileTokensUnknown = 2_000_000;
 /** What a message, an item or a tool takes beside its text. */
 const itemTokensMax = 16;
 /** Text a token holds on average; used for estimates, never for bounds. */
 const charactersPerToken = 4;
 /** What a model without a known maximum is assumed to write at most. */
 const outputTokensUnknown = 32_768;
+/** More than any model reads or writes in one call, however much is asked for: a count past it could not be priced. */
+export const tokensMax = 100_000_000;
 
-/** The most tokens that the input can be: no tokenizer makes more of a text than its UTF-8 bytes. */
-export function inputTokensBound(inference: Inference): number {
-  let bound = itemTokensMax + bytes(inference.instructions);
+export const noTokens: Tokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+
+/** Tokens of an input, which nobody can count before its provider does. */
+export interface InputTokens {
+  /** The most that they can be: no tokenizer makes more of a text than its UTF-8 bytes. */
+  most: number;
+  /** A guess, for answers whose usage is never told. */
+  likely: number;
+}
+
+export function inputTokens(inference: Inference): InputTokens {
+  const media: InputTokens = { most: 0, likely: 0 };
+  let text = itemTokensMax + bytes(inference.instructions);
   for (const item of inference.items) {
-    bound += itemTokensMax;
-    if (item.type === 'message') bound += partsBound(item.content);
+    text += itemTokensMax;
+    if (item.type === 'message') text += addParts(item.content, media);
     else if (item.type === 'function_call')
-      bound += bytes(item.name) + bytes(item.arguments) + bytes(item.callId);
-    else if (item.type === 'function_call_output') bound += partsBound(item.output) + bytes(item.callId);
-    else if (item.type === 'reasoning') bound += reasoningBound(item.summary, item.origin?.payload);
-    else bound += JSON.stringify(item.json).length * 3;
+      text += bytes(item.name) + bytes(item.arguments) + bytes(item.callId);
+    else if (item.type === 'function_call_output') text += addParts(item.output, media) + bytes(item.callId);
+    else if (item.type === 'reasoning') text += reasoningBytes(item.summary, item.origin?.payload);
+    else text += JSON.stringify(item.json).length * 3;
   }
-  for (const tool of inference.tools) bound += itemTokensMax + bytes(JSON.stringify(tool));
-  if (inference.format) bound += bytes(JSON.stringify(inference.format));
-  return bound;
+  for (const tool of inference.tools) text += itemTokensMax + bytes(JSON.stringify(tool));
+  if (inference.format) text += bytes(JSON.stringify(inference.format));
+  return { most: text + media.most, likely: estimateTokens(text) + media.likely };
 }
 
 function bytes(text: string | undefined): number {
   return text === undefined ? 0 : Buffer.byteLength(text);
 }
 
-function reasoningBound(summary: readonly string[], payload: unknown): number {
+function reasoningBytes(summary: readonly string[], payload: unknown): number {
   const texts = summary.reduce((sum, text) => sum + bytes(text), 0);
   return texts + (payload === undefined ? 0 : bytes(JSON.stringify(payload)));
 }
 
-function partsBound(parts: readonly ContentPart[]): number {
-  let bound = 0;
+/** The bytes of the parts that are text; what the others are read as is added to `media`. */
+function addParts(parts: readonly ContentPart[], media: InputTokens): number {
+  let text = 0;
   for (const part of parts) {
-    if (part.type === 'text') bound += bytes(part.text);
-    else if (part.type === 'refusal') bound += bytes(part.refusal);
-    else if (part.type === 'image') bound += imageTokensMax;
-    else bound += Math.max(fileTokensMin, part.data?.length ?? 0);
+    if (part.type === 'text') text += bytes(part.text);
+    else if (part.type === 'refusal') text += bytes(part.refusal);
+    else if (part.type === 'image') {
+      media.most += imageTokensMax;
+      media.likely += imageTokensUsual;
+    } else {
+      const told = Math.max(fileTokensMin, part.data?.length ?? 0);
+      media.most += part.data === undefined ? fileTokensUnknown : told;
+      media.likely += estimateTokens(told);
+    }
   }
-  return bound;
+  return text;
 }
 
 /** The most that the call can write on a route: what was asked, within what the model can. */
@@ -63,10 +86,10 @@ export function outputTokensBound(routes: readonly Route[], inference: Inference
 
 function outputBoundOn(route: Route, inference: Inference): number {
   const most = outputTokensOn(route, inference.outputTokensMax) ?? route.offer.outputTokensMax;
-  return (most ?? outputTokensUnknown) * choicesOf(inference);
+  return Math.min((most ?? outputTokensUnknown) * choicesOf(inference), outputTokensMost);
 }
 
-/** The most that the call can cost on any of the routes; 0 where no price is known. */
+/** The most that the call can cost the workspace on any of the routes; 0 where no price is known. */
 export function costBound(
   routes: readonly Route[],
   inference: Inference,
@@ -75,18 +98,17 @@ export function costBound(
   let most = 0;
   for (const route of routes) {
     const { prices, contextLength } = route.offer;
-    if (!prices) continue;
-    const input = Math.min(bound.inputTokens, contextLength ?? bound.inputTokens);
-    const tokens: Tokens = {
-      input,
-      cachedInput: 0,
-      cacheWrite: 0,
-      output: outputBoundOn(route, inference),
-      reasoning: 0,
-    };
-    most = Math.max(most, costOf(dearest(prices), tokens, bound.marginPpm).total);
+    if (!prices || route.ownKey) continue;
+    const input = Math.min(bound.inputTokens, contextLength ?? tokensMax, tokensMax);
+    const tokens = { ...noTokens, input, output: outputBoundOn(route, inference) };
+    most = Math.max(most, ...levelsOf(prices, input).map((at) => costOf(at, tokens, bound.marginPpm).total));
   }
   return most;
+}
+
+/** What tokens cost the workspace on a route; 0 where no price is known. */
+export function costOn({ offer, ownKey }: Route, tokens: Tokens, marginPpm: number): NanoUsd {
+  return offer.prices && !ownKey ? costOf(offer.prices, tokens, marginPpm).total : 0;
 }
 
 /** How many answers the caller wants at once. */
@@ -95,14 +117,18 @@ export function choicesOf(inference: Inference): number {
   return typeof n === 'number' ? n : 1;
 }
 
-/** Input at whichever price is highest: what will be cached is not known before the call. */
-function dearest(prices: Prices): Prices {
-  const input = Math.max(prices.input, prices.cacheWrite, prices.cachedInput);
-  const tiers = prices.tiers?.map((tier) => ({
-    ...tier,
-    input: Math.max(tier.input, tier.cacheWrite, tier.cachedInput),
+/**
+ * The prices that may come to hold for an input of at most that many tokens, each with input at whichever price is
+ * highest: what will be cached, and how long the input is, is not known before the call.
+ */
+function levelsOf(prices: Prices, inputTokens: number): Prices[] {
+  const tiers = prices.tiers?.filter((tier) => inputTokens > tier.aboveInputTokens) ?? [];
+  return [prices, ...tiers].map(({ input, cachedInput, cacheWrite, output }) => ({
+    input: Math.max(input, cacheWrite, cachedInput),
+    cachedInput,
+    cacheWrite,
+    output,
   }));
-  return { ...prices, input, ...(tiers && { tiers }) };
 }
 
 /** A guess at the tokens of a text of that many characters, for answers whose usage was never told. */
