@@ -22,3 +22,16 @@ export function requiredText(value: unknown, param: string): string {
   if (typeof value !== 'string') throw invalid(param, 'This must be a string.');
   return value;
 }
+
+/** A part of a message or of a tool's output that is of no type known here. */
+export function unsupported(type: string, param: string): ApiError {
+  return invalid(`${param}.type`, `Content parts of type ${quoted(type)} are not supported.`);
+}
+
+/** A failure repeats no more of what it was sent than this many characters. */
+const quotedCharsMax = 64;
+
+/** A name out of the request, for a message: in quotes, what JSON would escape escaped, and cut where it is long. */
+export function quoted(name: string): string {
+  return JSON.stringify(name.length > quotedCharsMax ? `${name.slice(0, quotedCharsMax)}…` : name);
+}

@@ -9,6 +9,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { type Handler, identified, implement } from '../../handler.ts';
 import type { InferenceNeeds } from './begin.ts';
 import { complete } from './chat-completions/complete.ts';
+import { quoted } from './fault.ts';
 import { respond } from './responses/respond.ts';
 
 /** Handlers only translate: contract in, one feature call, contract out. */
@@ -32,8 +33,7 @@ export function inferenceHandlers(needs: InferenceNeeds): Handler[] {
     implement(getResponse, async ({ caller, params }) => {
       const { workspaceId } = identified(caller);
       const stored = await needs.responses.byId(workspaceId, params.id, needs.world.now());
-      if (!stored)
-        throw new ApiError('not_found', { message: `There is no response ${JSON.stringify(params.id)}.` });
+      if (!stored) throw new ApiError('not_found', { message: `There is no response ${quoted(params.id)}.` });
       return JSON.parse(stored.body) as ResponseResource;
     }),
 
@@ -41,7 +41,7 @@ export function inferenceHandlers(needs: InferenceNeeds): Handler[] {
       const { workspaceId } = identified(caller);
       const removed = await needs.responses.remove(workspaceId, params.id);
       if (!removed)
-        throw new ApiError('not_found', { message: `There is no response ${JSON.stringify(params.id)}.` });
+        throw new ApiError('not_found', { message: `There is no response ${quoted(params.id)}.` });
       return { id: params.id, object: 'response', deleted: true };
     }),
   ];

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { isObject, type Json } from './fault.ts';
+import { isObject, type Json, quoted } from './fault.ts';
 import type { InputItem } from './neutral.ts';
 import { checkCallIds, type OpenSealed, parseInput, parseItem } from './responses/items.ts';
 import type { ResponsesStore, StoredResponse } from './responses-store.ts';
@@ -46,7 +46,7 @@ async function earlierItems(
   if (!chain) {
     throw new ApiError('previous_response_not_found', {
       param: 'previous_response_id',
-      message: `Previous response with id ${JSON.stringify(id)} not found.`,
+      message: `Previous response with id ${quoted(id)} not found.`,
     });
   }
   return chain.flatMap((response) => itemsOf(response, open));
@@ -83,7 +83,7 @@ async function completeFromStore(input: readonly unknown[], options: HistoryOpti
     if (whole !== undefined) return whole;
     throw new ApiError('not_found', {
       param: `input[${index}].id`,
-      message: `Item with id ${JSON.stringify(item.id)} not found. Only items of stored responses can be referred to.`,
+      message: `Item with id ${quoted(item.id)} not found. Only items of stored responses can be referred to.`,
     });
   });
 }

@@ -1,7 +1,8 @@
 import type { ContentPart, Inference, InputItem, Tool } from '../../features/inference/neutral.ts';
 import { countTokens } from './tokens.ts';
 
-export type FunctionTool = Extract<Tool, { type: 'function' }>;
+/** A function on offer; `schemaParam` is where the caller wrote its parameters. */
+export type FunctionTool = Extract<Tool, { type: 'function' }> & { schemaParam: string };
 
 /** What the simulator understands of a request: all that answers and rules depend on. */
 export interface Conversation {
@@ -49,9 +50,18 @@ export function readConversation(inference: Inference): Conversation {
       text: textOf(output),
     })),
     attachments: attachmentsOf(results.length > 0 ? results.flatMap(({ output }) => output) : userParts),
-    tools: inference.tools.filter((tool) => tool.type === 'function'),
+    tools: inference.tools.flatMap((tool, index) =>
+      tool.type === 'function' ? [{ ...tool, schemaParam: schemaParam(inference, index) }] : [],
+    ),
     inputTokens: countInput(inference),
   };
+}
+
+/** Chat has two lists: `tools`, and the older `functions` after them. */
+function schemaParam({ wire, body }: Inference, index: number): string {
+  if (wire === 'responses') return `tools[${index}].parameters`;
+  const listed = Array.isArray(body.tools) ? body.tools.length : 0;
+  return index < listed ? `tools[${index}].function.parameters` : `functions[${index - listed}].parameters`;
 }
 
 function trailingResults(items: readonly InputItem[]) {

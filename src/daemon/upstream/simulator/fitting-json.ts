@@ -1,6 +1,6 @@
 import type { Wire } from '../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
-import type { Conversation } from './conversation.ts';
+import type { Conversation, FunctionTool } from './conversation.ts';
 import { TooLarge } from './instance/making.ts';
 import { Unsatisfiable } from './instance/merge-schemas.ts';
 import { promptValues } from './instance/prompt-values.ts';
@@ -13,10 +13,10 @@ export function jsonFor(schema: unknown, conversation: Conversation, { wire }: {
 }
 
 /** Arguments for one call as JSON text. */
-export function argumentsFor(schema: unknown, conversation: Conversation, tool: string): string {
+export function argumentsFor({ parameters, schemaParam }: FunctionTool, conversation: Conversation): string {
+  if (parameters === undefined) return '{}';
   const prompt = promptValues(conversation.userText);
-  const made = fitting(schema, { prompt, optional: 'offered', type: 'object' }, `tools.${tool}.parameters`);
-  return JSON.stringify(made);
+  return JSON.stringify(fitting(parameters, { prompt, optional: 'offered', type: 'object' }, schemaParam));
 }
 
 function fitting(schema: unknown, options: InstanceOptions, param: string): unknown {

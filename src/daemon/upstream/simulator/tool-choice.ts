@@ -27,8 +27,7 @@ export function chooseTools(inference: Inference, conversation: Conversation): F
 }
 
 export function planCall(tool: FunctionTool, conversation: Conversation): PlannedCall {
-  const { name, parameters } = tool;
-  return { name, arguments: parameters ? argumentsFor(parameters, conversation, name) : '{}' };
+  return { name: tool.name, arguments: argumentsFor(tool, conversation) };
 }
 
 function named(tools: readonly FunctionTool[], name: string): FunctionTool {

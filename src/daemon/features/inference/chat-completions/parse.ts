@@ -50,7 +50,8 @@ function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Too
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') return parseMode(choice);
   if (choice.type === 'function') {
-    const called = isObject(choice.function) ? choice.function : {};
+    const called = choice.function;
+    if (!isObject(called)) throw invalid('tool_choice.function', 'This must be an object.');
     const param = 'tool_choice.function.name';
     return { mode: 'function', name: offered(requiredText(called.name, param), tools, param) };
   }

@@ -1,4 +1,4 @@
-import { invalid, isObject, optionalText, requiredText } from '../fault.ts';
+import { invalid, isObject, optionalText, requiredText, unsupported } from '../fault.ts';
 import type { ContentPart } from '../neutral.ts';
 
 /** Content of a chat message: text, a list of parts, or nothing. */
@@ -27,7 +27,7 @@ function parsePart(part: unknown, param: string): ContentPart[] {
     case 'reasoning':
       return [];
     default:
-      throw invalid(`${param}.type`, `Content parts of type ${JSON.stringify(part.type)} are not supported.`);
+      throw unsupported(requiredText(part.type, `${param}.type`), param);
   }
 }
 

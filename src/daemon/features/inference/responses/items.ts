@@ -1,5 +1,5 @@
 import { ApiError } from '../../../../shared/errors.ts';
-import { invalid, isObject, type Json, optionalText, requiredText } from '../fault.ts';
+import { invalid, isObject, type Json, optionalText, quoted, requiredText } from '../fault.ts';
 import type { InputItem, ReasoningOrigin } from '../neutral.ts';
 import { parseContent } from './parts.ts';
 
@@ -102,7 +102,7 @@ export function checkCallIds(items: readonly InputItem[], newFrom: number): void
     } else if (item.type === 'function_call_output' && !known?.has(item.callId)) {
       throw new ApiError('unknown_call_id', {
         param: `input[${Math.max(0, index - newFrom)}].call_id`,
-        message: `No function call with call_id ${JSON.stringify(item.callId)} comes before this output.`,
+        message: `No function call with call_id ${quoted(item.callId)} comes before this output.`,
       });
     }
   });

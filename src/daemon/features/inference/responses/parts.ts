@@ -1,4 +1,4 @@
-import { invalid, isObject, optionalText, requiredText } from '../fault.ts';
+import { invalid, isObject, optionalText, requiredText, unsupported } from '../fault.ts';
 import type { ContentPart } from '../neutral.ts';
 
 /** Content of a message or a tool's output: text, or a list of parts. */
@@ -27,7 +27,7 @@ function parsePart(part: unknown, param: string): ContentPart {
     case 'input_audio':
       return parseAudio(part, param);
     default:
-      throw invalid(`${param}.type`, `Content parts of type ${JSON.stringify(part.type)} are not supported.`);
+      throw unsupported(requiredText(part.type, `${param}.type`), param);
   }
 }
 

@@ -1,4 +1,4 @@
-import { invalid, isObject, optionalText, requiredText } from '../fault.ts';
+import { invalid, isObject, optionalText, quoted, requiredText } from '../fault.ts';
 import type { OutputFormat, Tool, ToolChoice } from '../neutral.ts';
 
 const namePattern = /^[a-zA-Z0-9_-]{1,128}$/;
@@ -57,7 +57,7 @@ export function parseMode(choice: string): ToolChoice {
 /** The name of a function that is among those offered. */
 export function offered(name: string, tools: readonly Tool[], param: string): string {
   if (!tools.some((tool) => tool.type === 'function' && tool.name === name))
-    throw invalid(param, `No tool named ${JSON.stringify(name)} is offered in tools.`);
+    throw invalid(param, `No tool named ${quoted(name)} is offered in tools.`);
   return name;
 }
 
