@@ -35,6 +35,8 @@ export class ServerCall {
   /** What keeps the daemon from stopping: the answer on its way, the handler at work. */
   isAnswered = false;
   isWorking = false;
+  /** Kept by the list of running calls. */
+  placeInRunning = -1;
   #controller: AbortController | undefined;
 
   constructor(requestId: string, request: IncomingMessage, response: ServerResponse, startedAtMs: number) {

@@ -6,6 +6,8 @@ export interface Hold {
   record: HoldRecord;
   /** Resolves when the hold is on disk: before that, no byte of an answer may reach the client. */
   committed: Promise<void>;
+  /** Until it is settled, or could not be written. */
+  isRunning: boolean;
 }
 
 /**
@@ -28,23 +30,26 @@ export interface AdmissionNeeds {
 }
 
 export function createAdmission({ store, state }: AdmissionNeeds): Admission {
-  const held = new Map<string, Hold>();
+  let running = 0;
+  const end = (hold: Hold) => {
+    if (hold.isRunning) running -= 1;
+    hold.isRunning = false;
+  };
   return {
     async hold(record) {
       const { writable, reason } = state();
       if (!writable)
         throw new ApiError('unavailable', { message: `The ledger cannot be written: ${reason}` });
-      const committed = store.hold(record);
+      const hold: Hold = { record, committed: store.hold(record), isRunning: true };
+      running += 1;
       // Whoever waits for the hold hears of its failure; until then it must not count as unhandled.
-      committed.catch(() => held.delete(record.requestId));
-      const hold = { record, committed };
-      held.set(record.requestId, hold);
+      hold.committed.catch(() => end(hold));
       return hold;
     },
     async settle(hold, settlement) {
-      held.delete(hold.record.requestId);
+      end(hold);
       return store.settle(settlement);
     },
-    running: () => held.size,
+    running: () => running,
   };
 }

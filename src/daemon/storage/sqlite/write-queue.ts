@@ -25,7 +25,8 @@ export class WriteQueue {
   readonly #send: (operations: Operation[]) => void;
   readonly #lingerMs: number;
   readonly #waiting: Record<Lane, Pending[]> = { money: [], bulk: [] };
-  readonly #replaceable = new Map<string, Pending>();
+  /** Of the money lane only. */
+  #replaceable = new Map<string, Pending>();
   #underWay: Pending[] | undefined;
   #turn: Lane = 'money';
   #tick: NodeJS.Immediate | undefined;
@@ -150,12 +151,17 @@ export class WriteQueue {
     const waiting = this.#waiting[lane];
     const batch = waiting.length <= batchSizeMax[lane] ? waiting : waiting.slice(0, batchSizeMax[lane]);
     this.#waiting[lane] = waiting.length <= batchSizeMax[lane] ? [] : waiting.slice(batchSizeMax[lane]);
-    for (const { replaceableAs } of batch) {
-      if (replaceableAs !== undefined) this.#replaceable.delete(replaceableAs);
-    }
+    if (lane === 'money') this.#forgetReplaceable(batch);
     this.#underWay = batch;
     this.#oldestAt = performance.now();
     this.#send(batch.map(({ operation }) => operation));
+  }
+
+  #forgetReplaceable(batch: readonly Pending[]): void {
+    // A new map where all have left: one that is filled and emptied all the time is rebuilt, and what it was before
+    // keeps the finished calls that it named in memory until a full garbage collection.
+    if (this.#waiting.money.length === 0) this.#replaceable = new Map();
+    else for (const { replaceableAs } of batch) this.#replaceable.delete(replaceableAs ?? '');
   }
 }
 
