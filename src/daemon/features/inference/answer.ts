@@ -6,12 +6,17 @@ import { UpstreamFailure } from './upstream.ts';
 /** Headers of a model answer; a stream has no cost yet. */
 export function answerHeaders(begun: Begun, settled?: Settled): Record<string, string> {
   const headers: Record<string, string> = {
-    'x-service-model': begun.route.offer.model,
+    'x-service-model': headerText(begun.route.offer.model),
     'x-service-upstream': begun.route.provider,
   };
   const cost = settled?.service.cost;
   if (cost) headers['x-service-cost-usd'] = cost.total_usd;
   return headers;
+}
+
+/** Headers hold printable ASCII, and a model whose name is forwarded may be called anything: the rest is percent-encoded. */
+function headerText(name: string): string {
+  return name.toWellFormed().replace(/[^\x20-\x7e]/gu, encodeURIComponent);
 }
 
 /**
@@ -24,9 +29,10 @@ export async function* relayStream(
   { renderer, keep }: { renderer: StreamRenderer; keep?: (settled: Settled) => Promise<void> },
 ): AsyncGenerator<string> {
   const { meter, answer } = begun;
-  if (answer.kind !== 'stream') throw new TypeError('a stream was asked for');
-  let head = renderer.head();
+  let head = '';
   try {
+    if (answer.kind !== 'stream') throw new TypeError('a stream was asked for');
+    head = renderer.head();
     for await (const batch of answer.batches) {
       meter.see(batch.events);
       const text = head + renderer.batch(batch);

@@ -7,8 +7,10 @@ import type { Admission, MeteringStore, UsageRecord } from '../metering/index.ts
 import {
   choicesOf,
   costBound,
-  estimateTokens,
-  inputTokensBound,
+  costOn,
+  type InputTokens,
+  inputTokens,
+  noTokens,
   outputTokensBound,
   outputTokensOn,
 } from './bounds.ts';
@@ -72,9 +74,9 @@ export type EndedBy = 'client-left' | 'draining' | 'revoked';
 export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Begun> {
   const { inference } = call;
   const startedAt = needs.world.elapsed();
-  const inputBound = inputTokensBound(inference);
+  const input = inputTokens(inference);
   const routes = await planned(needs, call);
-  const meter = await admit(needs, call, { routes, inputBound, startedAt });
+  const meter = await admit(needs, call, { routes, input, startedAt });
   const { abort, ended, release } = endings(call);
   let asked: Route | undefined;
   try {
@@ -111,16 +113,15 @@ async function planned(needs: InferenceNeeds, { inference, wishes, caller }: Mod
 
 interface AdmitOptions {
   routes: Route[];
-  inputBound: number;
+  input: InputTokens;
   startedAt: number;
 }
 
 async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptions): Promise<Meter> {
-  const { inference, wishes, caller } = call;
-  const { routes, inputBound, startedAt } = options;
+  const { inference, caller } = call;
+  const { routes, input, startedAt } = options;
   const { marginPpm } = needs;
-  const promptTokens = estimateTokens(inputBound);
-  const promptEstimate = { input: promptTokens, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+  const promptEstimate = { ...noTokens, input: input.likely };
   const hold = await needs.admission.hold({
     requestId: call.requestId,
     workspaceId: caller.workspaceId,
@@ -128,17 +129,10 @@ async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptio
     endpoint: call.endpoint,
     model: first(routes).offer.model,
     streamed: inference.stream,
-    ownKey: wishes.pay === 'mine',
-    amount: costBound(routes, inference, { inputTokens: inputBound, marginPpm }),
+    ownKey: routes.every((route) => route.ownKey),
+    amount: costBound(routes, inference, { inputTokens: input.most, marginPpm }),
     promptEstimate,
-    promptCost: costBound(
-      routes.slice(0, 1),
-      { ...inference, outputTokensMax: 0 },
-      {
-        inputTokens: promptTokens,
-        marginPpm,
-      },
-    ),
+    promptCost: costOn(first(routes), promptEstimate, marginPpm),
     createdAt: needs.world.now(),
   });
   const started = { model: first(routes).offer.model, streamed: inference.stream };
@@ -150,7 +144,7 @@ async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptio
     marginPpm,
     hold,
     startedAt,
-    promptTokens,
+    promptTokens: input.likely,
     outputTokensMax: outputTokensBound(routes, inference),
     onSettled: needs.onSettled,
   });

@@ -86,7 +86,7 @@ export function outputTokensBound(routes: readonly Route[], inference: Inference
 
 function outputBoundOn(route: Route, inference: Inference): number {
   const most = outputTokensOn(route, inference.outputTokensMax) ?? route.offer.outputTokensMax;
-  return Math.min((most ?? outputTokensUnknown) * choicesOf(inference), outputTokensMost);
+  return Math.min(tokensMax, (most ?? outputTokensUnknown) * choicesOf(inference));
 }
 
 /** The most that the call can cost the workspace on any of the routes; 0 where no price is known. */

@@ -1,5 +1,5 @@
 export type { InferenceNeeds } from './begin.ts';
-export { inputTokensBound } from './bounds.ts';
+export { inputTokens } from './bounds.ts';
 export { inferenceHandlers } from './handlers.ts';
 export type {
   Batch,

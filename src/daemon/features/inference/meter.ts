@@ -2,7 +2,7 @@ import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type Cost, costOf, formatUsd, type NanoUsd, type Tokens } from '../../../shared/money.ts';
 import type { Admission, CallStatus, Hold, LedgerEntry, Settlement, UsageRecord } from '../metering/index.ts';
-import { estimateTokens } from './bounds.ts';
+import { estimateTokens, noTokens, tokensMax } from './bounds.ts';
 import type { FinishReason, InferenceEvent } from './neutral.ts';
 import type { Output } from './output.ts';
 import type { Settled } from './renderer.ts';
@@ -12,8 +12,6 @@ import type { Route, RouteAttempt } from './router.ts';
 const progressEveryMs = 2_000;
 /** No vocabulary averages more characters a token; past this, a provider ignored the limit it was given. */
 const charactersPerTokenMax = 24;
-/** More than any model reads or writes in one call: a count past it was made up, and could not be priced. */
-const tokensToldMax = 100_000_000;
 
 export interface MeterOptions {
   admission: Admission;
@@ -78,7 +76,7 @@ export class Meter {
 
   /** The provider's own count. One that cannot be true is as good as none. */
   report(tokens: Tokens): void {
-    if (Object.values(tokens).every((count) => count <= tokensToldMax)) this.#reported = tokens;
+    if (Object.values(tokens).every((count) => count <= tokensMax)) this.#reported = tokens;
   }
 
   /** Takes from a batch what counts. */
@@ -115,9 +113,9 @@ export class Meter {
   /** The provider's count, else the estimate of prompt and delivered output; none when nobody began to answer. */
   tokens(): Tokens {
     if (this.#reported) return this.#reported;
-    if (!this.#route) return { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+    if (!this.#route) return noTokens;
     const output = estimateTokens(this.#output?.characters() ?? 0);
-    return { input: this.#options.promptTokens, cachedInput: 0, cacheWrite: 0, output, reasoning: 0 };
+    return { ...noTokens, input: this.#options.promptTokens, output };
   }
 
   get ttftMs(): number | null {
@@ -148,8 +146,9 @@ export class Meter {
     const { record } = hold;
     const tokens = this.tokens();
     const cost = this.#cost(tokens);
+    const ownKey = record.ownKey || (this.#route?.ownKey ?? false);
     // The hold is the promise that was made to the caller's budget: no answer may cost more.
-    const charged = record.ownKey || !cost ? 0 : Math.min(cost.total, record.amount);
+    const charged = ownKey || !cost ? 0 : Math.min(cost.total, record.amount);
     const completedAt = clock.now();
     const usage: UsageRecord = {
       requestId: record.requestId,
@@ -160,7 +159,7 @@ export class Meter {
       model: this.#route?.offer.model ?? record.model,
       provider: this.#route?.provider ?? null,
       streamed: record.streamed,
-      ownKey: record.ownKey,
+      ownKey,
       status,
       errorCode: errorCode ?? null,
       tokens,
@@ -177,7 +176,7 @@ export class Meter {
       usage,
       entries: this.#entries(usage, cost),
       caller: 'key',
-      tier: charged > 0 || record.ownKey ? 'paid' : 'free',
+      tier: charged > 0 || ownKey ? 'paid' : 'free',
       event: settledEvent(usage),
     };
     await admission.settle(hold, settlement);

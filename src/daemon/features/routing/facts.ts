@@ -1,4 +1,4 @@
-import { type ContentPart, type Inference, type InputItem, inputTokensBound } from '../inference/index.ts';
+import { type ContentPart, type Inference, type InputItem, inputTokens } from '../inference/index.ts';
 
 /** What a request asks of a model, as far as choosing a provider goes. */
 export interface Facts {
@@ -29,7 +29,7 @@ export function factsOf(inference: Inference): Facts {
     needsStructuredOutput: format?.type === 'json_schema',
     needsReasoning: effort !== undefined && effort !== 'none',
     inputTokensMax: () => {
-      inputTokensMax ??= inputTokensBound(inference);
+      inputTokensMax ??= inputTokens(inference).most;
       return inputTokensMax;
     },
     outputTokensMax: inference.outputTokensMax,

@@ -113,6 +113,14 @@ describe('what an answer that broke off is charged', () => {
   });
 });
 
+test('a call that a workspace’s own key pays for costs nothing here, also where that was not known before', async () => {
+  const { meter, output, settlements } = await meterWith();
+  meter.begin({ ...route, ownKey: true }, output);
+  meter.see([{ type: 'usage', tokens: tokens(1000, 100) }]);
+  await meter.settle({ status: 'completed' });
+  expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
+});
+
 test('a call is settled once, whatever ends it first', async () => {
   const { meter, output, settlements, admission } = await meterWith();
   meter.begin(route, output);

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  costBound,
+  costOn,
+  inputTokens,
+  noTokens,
+} from '../../../../src/daemon/features/inference/bounds.ts';
+import type { ContentPart, Inference } from '../../../../src/daemon/features/inference/neutral.ts';
+import type { Route } from '../../../../src/daemon/features/inference/router.ts';
+import { costOf, type Prices } from '../../../../src/shared/money.ts';
+
+const usd = 1_000_000_000;
+const prices: Prices = { input: 2 * usd, cachedInput: usd, cacheWrite: 3 * usd, output: 8 * usd };
+
+function routeAt(prices: Prices | null, more: Partial<Route['offer']> & { ownKey?: boolean } = {}): Route {
+  const { ownKey = false, ...offer } = more;
+  const known = { contextLength: 1_000_000, outputTokensMax: 1_000, wires: undefined };
+  return {
+    provider: 'any',
+    providerModel: 'any',
+    ownKey,
+    offer: { model: 'any/any', prices, ...known, ...offer },
+  };
+}
+
+function asking(content: ContentPart[], more: Partial<Inference> = {}): Inference {
+  return {
+    wire: 'responses',
+    model: 'any/any',
+    stream: true,
+    items: [{ type: 'message', role: 'user', content }],
+    instructions: undefined,
+    tools: [],
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    format: undefined,
+    verbosity: undefined,
+    outputTokensMax: undefined,
+    sampling: {},
+    reasoning: undefined,
+    body: {},
+    ...more,
+  };
+}
+
+describe('the tokens of an input', () => {
+  test('are at most the bytes of its text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
+        const { most, likely } = inputTokens(asking([{ type: 'text', text }]));
+        expect(most).toBeGreaterThanOrEqual(Buffer.byteLength(text));
+        expect(likely).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+
+  test('are bounded by the dearest way to look at a picture, and guessed by an ordinary one', () => {
+    const { most, likely } = inputTokens(asking([{ type: 'image', url: 'https://pictures.example/1.png' }]));
+    // 4 × 2 tiles of 512 pixels at 5,667 tokens each, and 2,833 for the picture.
+    expect(most).toBeGreaterThanOrEqual(2_833 + 8 * 5_667);
+    expect(likely).toBeLessThan(2_000);
+  });
+
+  test('have no bound but the model’s own where a file is behind a URL', () => {
+    const inference = asking([{ type: 'file', url: 'https://files.example/1.pdf' }], { outputTokensMax: 16 });
+    const { most, likely } = inputTokens(inference);
+    const hold = costBound([routeAt(prices)], inference, { inputTokens: most, marginPpm: 0 });
+    expect(hold).toBe(1_000_000 * 3_000 + 16 * 8_000);
+    expect(likely).toBeLessThan(10_000);
+  });
+});
+
+describe('what is held', () => {
+  const level = fc.record({
+    input: fc.nat({ max: 100 * usd }),
+    cachedInput: fc.nat({ max: 100 * usd }),
+    cacheWrite: fc.nat({ max: 100 * usd }),
+    output: fc.nat({ max: 100 * usd }),
+  });
+  const tier = fc.tuple(level, fc.integer({ min: 1, max: 3_000 }));
+  const tiered = fc.tuple(level, fc.array(tier, { maxLength: 3 })).map(
+    ([base, tiers]): Prices => ({
+      ...base,
+      tiers: tiers.map(([prices, aboveInputTokens]) => ({ ...prices, aboveInputTokens })),
+    }),
+  );
+
+  test('pays for every answer within the bounds, whatever was cached and whichever tier it falls into', () => {
+    const most = { input: 2_000, output: 1_000 };
+    const inference = asking([{ type: 'text', text: 'x' }], { outputTokensMax: most.output });
+    const parts = fc.tuple(fc.nat({ max: most.input }), fc.nat({ max: 100 }), fc.nat({ max: 100 }));
+    fc.assert(
+      fc.property(tiered, parts, fc.nat({ max: most.output }), (prices, [input, read, written], output) => {
+        const cachedInput = Math.floor((input * read) / 100);
+        const cacheWrite = Math.floor(((input - cachedInput) * written) / 100);
+        const cost = costOf(prices, { input, cachedInput, cacheWrite, output, reasoning: 0 }, 50_000).total;
+        const bound = { inputTokens: most.input, marginPpm: 50_000 };
+        expect(costBound([routeAt(prices)], inference, bound)).toBeGreaterThanOrEqual(cost);
+      }),
+    );
+  });
+
+  test('can be priced, however much output was asked for', () => {
+    for (const outputTokensMax of [1e9, Number.MAX_SAFE_INTEGER, 1e300]) {
+      const inference = asking([], { outputTokensMax, wire: 'chat', body: { n: 128 } });
+      const route = routeAt(prices, { outputTokensMax: null, contextLength: null });
+      const hold = costBound([route], inference, { inputTokens: 1e12, marginPpm: 100_000 });
+      expect(Number.isSafeInteger(hold)).toBe(true);
+    }
+  });
+
+  test('is nothing where the caller’s own key pays, or nobody knows the price', () => {
+    const routes = [routeAt(null), routeAt(prices, { ownKey: true })];
+    const inference = asking([{ type: 'text', text: 'hello' }]);
+    expect(costBound(routes, inference, { inputTokens: 100, marginPpm: 0 })).toBe(0);
+    for (const route of routes) expect(costOn(route, { ...noTokens, input: 100 }, 0)).toBe(0);
+  });
+
+  test('is more than the prompt’s estimate, which is priced as plain input', () => {
+    const inference = asking([{ type: 'text', text: 'hello '.repeat(100) }]);
+    const { most, likely } = inputTokens(inference);
+    const estimate = costOn(routeAt(prices), { ...noTokens, input: likely }, 0);
+    expect(estimate).toBe(likely * 2_000);
+    expect(costBound([routeAt(prices)], inference, { inputTokens: most, marginPpm: 0 })).toBeGreaterThan(
+      estimate,
+    );
+  });
+});
