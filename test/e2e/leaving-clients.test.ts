@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +15,7 @@ import {
 import { type ChaosDaemon, nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
-import { callModel, callToEnd, readTold } from '../support/model-client.ts';
+import { bodyOf, callModel, callToEnd, readTold } from '../support/model-client.ts';
 
 let chaotic: ChaosDaemon;
 let models = 0;
@@ -110,6 +111,30 @@ describe.each(pairs)('a client that leaves: $name', ({ wire, upstream }) => {
     const { row } = await leave(behaviour, { stream: true, after: 'flasks' });
     expect(row).toMatchObject({ isReported: 1, ...usage, charged: price(usage.input, usage.output) });
   });
+});
+
+test('a client that asks twice on one connection and leaves lets go of both', async () => {
+  const asked = ['first', 'second'].map((name) => {
+    chaotic.chaos.on(name, stallsAfter(8));
+    const body = JSON.stringify(bodyOf({ wire: 'responses', model: `chat/${name}`, stream: true }));
+    const head = [
+      'POST /v1/responses HTTP/1.1',
+      `host: ${new URL(chaotic.daemon.url).host}`,
+      `authorization: Bearer ${chaotic.daemon.key}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ];
+    return `${head.join('\r\n')}\r\n\r\n${body}`;
+  });
+  const socket = connect(Number(new URL(chaotic.daemon.url).port), '127.0.0.1');
+  socket.write(asked.join(''));
+  const calls = () => [...chaotic.chaos.callsOf('first'), ...chaotic.chaos.callsOf('second')];
+  await eventually('both are asked', () => calls().length === 2);
+  socket.destroy();
+  await eventually('both are let go', () => calls().every(({ closedAt }) => closedAt !== undefined));
+  for (const name of ['chat/first', 'chat/second']) {
+    expect(await chaotic.settled(name)).toMatchObject({ status: 'canceled' });
+  }
 });
 
 describe('a reader that is slow', () => {

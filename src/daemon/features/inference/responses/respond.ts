@@ -7,6 +7,7 @@ import { isObject, type Json } from '../fault.ts';
 import { resolveInput, withIds } from '../history.ts';
 import { showOutput } from '../output.ts';
 import type { Settled } from '../renderer.ts';
+import type { StoredResponse } from '../responses-store.ts';
 import { parseWishes } from '../service-member.ts';
 import { parseResponses, refuseUnkept } from './parse.ts';
 import { endResource, startResource } from './resource.ts';
@@ -136,7 +137,10 @@ class Responding {
     return showOutput(this.#begun.output.items, { sealed, isCut: settled.finish !== 'stop' });
   }
 
-  /** Stores the response if it is to be stored; one that is too long says so in its `store`. */
+  /**
+   * Stores the response if it is to be stored. One that is too long or cannot be written says so in its `store`: it was
+   * made and paid for, and is worth more than its copy.
+   */
   async #keep(settled: Settled): Promise<void> {
     if (this.#resource.store !== true) return;
     const { needs, createdAt } = { needs: this.#needs, createdAt: this.#createdAt };
@@ -146,7 +150,7 @@ class Responding {
       this.#resource.store = false;
       return;
     }
-    await needs.responses.insert({
+    const record: StoredResponse = {
       id: String(this.#resource.id),
       workspaceId: this.#call.caller.workspaceId,
       requestId: this.#call.requestId,
@@ -156,6 +160,10 @@ class Responding {
       output: JSON.stringify(this.#show(settled, { sealed: true })),
       createdAt,
       expiresAt: createdAt + needs.responsesKeptMs,
+    };
+    await needs.responses.insert(record).catch((error: unknown) => {
+      needs.log.warn({ err: error, request_id: record.requestId }, 'a response could not be stored');
+      this.#resource.store = false;
     });
   }
 }
