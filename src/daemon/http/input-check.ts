@@ -39,6 +39,8 @@ function validatorFor({ coerce, all }: Dialect): Ajv {
     coerceTypes: coerce ? 'array' : false,
     removeAdditional: false,
     useDefaults: coerce,
+    // A text of many digits becomes Infinity, which Ajv would otherwise spare all bounds.
+    strictNumbers: !coerce,
     verbose: true,
     addUsedSchema: false,
     strictTypes: false,

@@ -36,6 +36,7 @@ export const streamEvents = endpoint({
     after: Type.Optional(
       Type.Integer({
         minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
         description: 'Resume after this sequence; `Last-Event-ID` wins. Without either: from now on.',
       }),
     ),

@@ -240,6 +240,8 @@ describe('a query', () => {
     ['limit=ten', 'limit'],
     ['limit=', 'limit'],
     ['limit=1&limit=2', 'limit'],
+    ['limit=1e400', 'limit'],
+    [`limit=${'9'.repeat(400)}`, 'limit'],
     ['deep=yes', 'deep'],
     ['unknown=1', 'unknown'],
   ])('%s is refused', async (text, param) => {

@@ -34,9 +34,9 @@ function parsePart(part: unknown, param: string): ContentPart[] {
 function parseImage(value: unknown, param: string): ContentPart {
   const image = typeof value === 'string' ? { url: value } : value;
   if (!isObject(image)) throw invalid(param, 'This must be an object with a url.');
-  const url = requiredText(image.url, `${param}.url`);
-  if (!/^(data:|https?:\/\/)/i.test(url))
-    throw invalid(`${param}.url`, 'This must be an http(s) or data URL.');
+  const urlParam = image === value ? `${param}.url` : param;
+  const url = requiredText(image.url, urlParam);
+  if (!/^(data:|https?:\/\/)/i.test(url)) throw invalid(urlParam, 'This must be an http(s) or data URL.');
   const detail = optionalText(image.detail, `${param}.detail`);
   return { type: 'image', url, ...(detail === undefined ? {} : { detail }) };
 }
