@@ -1,9 +1,15 @@
+import { modelCallBodyLimit } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { isObject, type Json, quoted } from './fault.ts';
+import { invalid, isObject, type Json, quoted } from './fault.ts';
 import type { InputItem } from './neutral.ts';
 import { checkCallIds, type OpenSealed, parseInput, parseItem } from './responses/items.ts';
-import type { ResponsesStore, StoredResponse } from './responses-store.ts';
+import type { ResponsesStore, StoredTurn } from './responses-store.ts';
+
+/** What is sent by reference may be as long as what is sent. */
+const historyBytesMax = modelCallBodyLimit;
+/** Each of them is looked up by itself. */
+const referencesMax = 10_000;
 
 interface HistoryOptions {
   store: ResponsesStore;
@@ -42,7 +48,8 @@ async function earlierItems(
   id: string,
   { store, workspaceId, now, open }: HistoryOptions,
 ): Promise<InputItem[]> {
-  const chain = await store.chain(workspaceId, id, now);
+  const chain = await store.chain(workspaceId, id, { at: now, bytesMax: historyBytesMax });
+  if (chain === 'too-long') throw tooLong('previous_response_id');
   if (!chain) {
     throw new ApiError('previous_response_not_found', {
       param: 'previous_response_id',
@@ -52,7 +59,7 @@ async function earlierItems(
   return chain.flatMap((response) => itemsOf(response, open));
 }
 
-function itemsOf(response: StoredResponse, open: OpenSealed): InputItem[] {
+function itemsOf(response: StoredTurn, open: OpenSealed): InputItem[] {
   const items = [...(JSON.parse(response.input) as Json[]), ...(JSON.parse(response.output) as Json[])];
   return items.map((item, index) => parseItem(item, `previous_response_id[${index}]`, open));
 }
@@ -69,12 +76,33 @@ function lacksSeal(item: unknown): item is Json & { id: string } {
   return item.encrypted_content === undefined || item.encrypted_content === null;
 }
 
-async function completeFromStore(input: readonly unknown[], options: HistoryOptions): Promise<Json[]> {
-  const ids = input.filter((item) => isReference(item) || lacksSeal(item)).map(({ id }) => id);
-  const found = await options.store.items(options.workspaceId, ids, options.now);
-  const stored = (id: string) => {
+function tooLong(param: string): ApiError {
+  return new ApiError('context_length_exceeded', {
+    param,
+    message: `What this refers to is longer than ${historyBytesMax / 1024 / 1024} MiB.`,
+  });
+}
+
+async function completeFromStore(
+  input: readonly unknown[],
+  { store, workspaceId, now }: HistoryOptions,
+): Promise<Json[]> {
+  const ids = new Set(input.filter((item) => isReference(item) || lacksSeal(item)).map(({ id }) => id));
+  if (ids.size > referencesMax)
+    throw invalid('input', `No more than ${referencesMax} items can be referred to by their ids.`);
+  const found = await store.items(workspaceId, ids, { at: now, bytesMax: historyBytesMax });
+  if (found === 'too-long') throw tooLong('input');
+  const parsed = new Map<string, Json>();
+  let left = historyBytesMax;
+  const stored = (id: string): Json | undefined => {
     const text = found.get(id);
-    return text === undefined ? undefined : (JSON.parse(text) as Json);
+    if (text === undefined) return undefined;
+    // An item may be named many times: it is parsed once, but counts each time.
+    left -= text.length;
+    if (left < 0) throw tooLong('input');
+    const item = parsed.get(id) ?? (JSON.parse(text) as Json);
+    parsed.set(id, item);
+    return item;
   };
   return input.map((item, index) => {
     if (lacksSeal(item)) return { ...item, ...sealOf(stored(item.id)) };
@@ -95,5 +123,5 @@ function sealOf(stored: Json | undefined): Json {
 
 /** Gives items their ids before they are stored, so that they can be listed and referred to. */
 export function withIds(items: readonly Json[], makeId: MakeId): Json[] {
-  return items.map((item) => (typeof item.id === 'string' ? item : { id: makeId('msg'), ...item }));
+  return items.map((item) => (typeof item.id === 'string' ? item : { ...item, id: makeId('msg') }));
 }

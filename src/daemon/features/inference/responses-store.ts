@@ -14,15 +14,29 @@ export interface StoredResponse {
   expiresAt: number;
 }
 
+/** What a continuation is built on: items in the Responses format, JSON texts. */
+export type StoredTurn = Pick<StoredResponse, 'id' | 'input' | 'output'>;
+
 export interface ResponsesStore {
   /** Keeps the response and makes its items findable by id. */
   insert(record: StoredResponse): Promise<void>;
   /** Unexpired at `at`, of this workspace. */
   byId(workspaceId: string, id: string, at: number): Promise<StoredResponse | undefined>;
-  /** The response and those before it, oldest first; undefined when one is missing. */
-  chain(workspaceId: string, id: string, at: number): Promise<StoredResponse[] | undefined>;
-  /** JSON texts of items by their ids, for `item_reference`; missing ones are left out. */
-  items(workspaceId: string, ids: string[], at: number): Promise<Map<string, string>>;
+  /** The turns up to this response, oldest first; undefined when one is missing. */
+  chain(
+    workspaceId: string,
+    id: string,
+    options: { at: number; bytesMax: number },
+  ): Promise<StoredTurn[] | 'too-long' | undefined>;
+  /**
+   * JSON texts of items by their ids, for `item_reference`; missing ones are left out. `too-long` when the lists that
+   * they are in hold more than `bytesMax` together.
+   */
+  items(
+    workspaceId: string,
+    ids: Iterable<string>,
+    options: { at: number; bytesMax: number },
+  ): Promise<Map<string, string> | 'too-long'>;
   /** Whether this call deleted it. */
   remove(workspaceId: string, id: string): Promise<boolean>;
   removeExpired(at: number, limit: number): Promise<number>;

@@ -89,7 +89,7 @@ function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage
     keys: keysStore(orm, writer),
     workspaces: workspacesStore(orm, writer),
     metering: meteringStore({ database, orm, writer, reader }),
-    responses: responsesStore(orm, writer),
+    responses: responsesStore({ database, orm, writer }),
     events: eventsStore(database, orm, writer),
     state: () => {
       const reason = writer.trouble ?? (disk.isLow() ? 'the disk is almost full' : undefined);

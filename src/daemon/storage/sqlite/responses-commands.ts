@@ -1,5 +1,10 @@
-import { and, eq, inArray, lte, type Orm } from './orm.ts';
+import { and, eq, inArray, lte, type Orm, sql } from './orm.ts';
 import { responseItems, responses } from './schema/responses.ts';
+
+/** What is deleted at once, in bytes: freeing pages takes time, and calls wait for their holds meanwhile. */
+const removedBytesMax = 2 * 1024 * 1024;
+
+const sizeOf = sql<number>`octet_length(${responses.output}) + octet_length(${responses.input}) + octet_length(${responses.body})`;
 
 export function responsesCommands(orm: Orm) {
   const drop = (ids: string[]): number => {
@@ -18,13 +23,20 @@ export function responsesCommands(orm: Orm) {
     },
     'responses.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
       const expired = orm
-        .select({ id: responses.id })
+        .select({ id: responses.id, bytes: sizeOf })
         .from(responses)
         .where(lte(responses.expiresAt, at))
         .orderBy(responses.expiresAt)
         .limit(limit)
         .all();
-      return expired.length === 0 ? 0 : drop(expired.map(({ id }) => id));
+      let bytes = 0;
+      const ids = expired
+        .filter((response, place) => {
+          bytes += response.bytes;
+          return place === 0 || bytes <= removedBytesMax;
+        })
+        .map(({ id }) => id);
+      return ids.length === 0 ? 0 : drop(ids);
     },
   };
 }

@@ -3,7 +3,8 @@ import type { Migration } from '../migrate.ts';
 /**
  * Tables that the hot path appends to are WITHOUT ROWID under ids that sort by time: one B-tree each, filled at its
  * right end. Ledger entries refer to accounts without a foreign key, because a batch sums balances up and writes
- * them last; the sums check covers what the key would have.
+ * them last; the sums check covers what the key would have. The long columns of a response come last, as SQLite reads
+ * a row from its beginning up to the column that is asked for.
  */
 export const first: Migration = {
   version: 1,
@@ -152,11 +153,11 @@ export const first: Migration = {
       workspace_id TEXT NOT NULL,
       request_id TEXT NOT NULL,
       previous_id TEXT,
-      body TEXT NOT NULL,
-      input TEXT NOT NULL,
-      output TEXT NOT NULL,
       created_at INTEGER NOT NULL,
-      expires_at INTEGER NOT NULL
+      expires_at INTEGER NOT NULL,
+      output TEXT NOT NULL,
+      input TEXT NOT NULL,
+      body TEXT NOT NULL
     ) STRICT`,
     'CREATE INDEX responses_by_expiry ON responses (expires_at)',
     `CREATE TABLE response_items (

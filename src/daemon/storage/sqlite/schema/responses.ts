@@ -6,11 +6,11 @@ export const responses = sqliteTable('responses', {
   workspaceId: text('workspace_id').notNull(),
   requestId: text('request_id').notNull(),
   previousId: text('previous_id'),
-  body: text('body').notNull(),
-  input: text('input').notNull(),
-  output: text('output').notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
+  output: text('output').notNull(),
+  input: text('input').notNull(),
+  body: text('body').notNull(),
 });
 
 /** Where an item is: the `position` (from 0) in the list that `place` names. Its text stays there alone. */
