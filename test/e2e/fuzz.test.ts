@@ -1,0 +1,196 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { standalone } from '../../src/shared/contract/schema.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { brokenBody, brokenText, hostileNames, hostileTexts, mutated } from '../support/hostile.ts';
+import { richChats, richResponses } from '../support/rich-bodies.ts';
+import { expectSound, sender } from '../support/sound-answer.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+let ask: ReturnType<typeof sender>['ask'];
+let close: () => void;
+const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  ({ ask, close } = sender(daemon));
+  process.stderr.write(`fuzz.test.ts: FUZZ_SEED=${seed}\n`);
+});
+
+afterAll(async () => {
+  close();
+  await daemon.stop();
+});
+
+/** A place as a caller writes it. */
+function placeName(error: ErrorObject, input: unknown): string | null {
+  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
+  const keys = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = missingProperty ?? additionalProperty;
+  let name = '';
+  let value = input;
+  for (const key of last === undefined ? keys : [...keys, last]) {
+    const short = key.length > 64 ? `${key.slice(0, 64)}…` : key;
+    if (Array.isArray(value)) name += `[${key}]`;
+    else if (/^[\w-]+$/.test(key)) name += name === '' ? short : `.${short}`;
+    else name += `[${JSON.stringify(short)}]`;
+    value = (value as Record<string, unknown> | undefined)?.[key];
+  }
+  return name === '' ? null : name;
+}
+
+const formats = { 'date-time': true, date: true, uri: true } as const;
+
+/** Where an input breaks its contract; empty when it does not. */
+function faultyPlaces(schema: object): (input: unknown) => (string | null)[] {
+  const check = new Ajv({ allErrors: true, strict: false, formats }).compile(schema);
+  return (input) => (check(input) ? [] : (check.errors ?? []).map((error) => placeName(error, input)));
+}
+
+const usual = {
+  model: ['sim/echo'],
+  input: ['Hello.', [{ role: 'user', content: 'Hello.' }]],
+  messages: [[{ role: 'user', content: 'Hello.' }]],
+  type: ['message', 'function', 'input_text', 'text', 'function_call', 'function_call_output', 'reasoning'],
+  role: ['user', 'assistant', 'system', 'tool'],
+  name: ['tool', '__proto__', 'constructor', 'toString'],
+  scopes: [['responses']],
+};
+
+const goodBodies: Record<string, readonly unknown[]> = {
+  createResponse: richResponses,
+  createChatCompletion: richChats,
+  issueKey: [{ name: 'another', scopes: ['responses', 'usage:read'] }],
+};
+
+/** From two sides: what the contract asks for with faults in it, and good bodies with faults in them. */
+function bodiesFor({ id, body }: Endpoint): fc.Arbitrary<unknown> {
+  const schema = standalone(body);
+  const good = goodBodies[id];
+  if (good === undefined) throw new Error(`there is no good body of ${id} to break`);
+  return fc.oneof(brokenBody(schema, { usual, oneIn: 12 }), brokenBody(schema, { usual, oneIn: 60 }), {
+    weight: 4,
+    arbitrary: mutated(good),
+  });
+}
+
+const withBodies = endpoints.filter(({ body }) => body !== undefined);
+const pathOf = ({ path }: Endpoint) => path.replace('{workspace}', 'me').replace(/\{\w+(\.\.\.)?\}/, 'x');
+/** For each endpoint that takes a body; FUZZ_RUNS multiplies them. */
+const factor = Number(process.env.FUZZ_RUNS ?? 1);
+const runs = { bodies: 800 * factor, texts: 100 * factor, queries: 200 * factor };
+
+/** Of this process, in which the daemon runs too. */
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+/** Whether a caller who wrote this input finds the place: it is there, or it is missing from a place that is. */
+function isPlaceIn(param: string, input: unknown): boolean {
+  const keys = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key);
+  const last = keys.pop();
+  let holder = input;
+  for (const key of keys) holder = (holder as Record<string, unknown> | undefined)?.[key];
+  return last !== undefined && typeof holder === 'object' && holder !== null;
+}
+
+/** Whether anything reached where everything inherits from. */
+const polluted = () =>
+  (({}) as Record<string, unknown>).polluted ?? ([] as unknown as Record<string, unknown>).polluted;
+
+describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (_id, endpoint) => {
+  const schema = standalone(endpoint.body);
+  const faults = faultyPlaces(schema);
+  const resultFaults = faultyPlaces(standalone(endpoint.result));
+  const path = pathOf(endpoint);
+
+  test('answers whatever body it is sent, and names the field at fault', async () => {
+    const seen = new Map<string, number>();
+    const cpuBefore = process.cpuUsage();
+    await fc.assert(
+      fc.asyncProperty(bodiesFor(endpoint), async (body) => {
+        const text = JSON.stringify(body);
+        const answer = await ask({ path, body: text });
+        const error = expectSound(endpoint, answer);
+        const input = JSON.parse(text);
+        const places = faults(input);
+        if (depthOf(input) > 64) {
+          expect(error?.code).toBe('invalid_json');
+        } else if (places.length > 0) {
+          expect([error?.code, places]).toEqual(['invalid_request', expect.arrayContaining([error?.param])]);
+        } else if (error === undefined && !answer.type.startsWith('text/event-stream')) {
+          expect(resultFaults(JSON.parse(answer.text))).toEqual([]);
+        } else if (error?.code === 'invalid_request') {
+          expect([error.param, isPlaceIn(error.param ?? '', input)]).toEqual([error.param, true]);
+        }
+        expect(polluted()).toBeUndefined();
+        const outcome = error?.code ?? String(answer.status);
+        seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+      }),
+      { seed, numRuns: runs.bodies },
+    );
+    expect(cpuMsSince(cpuBefore) / runs.bodies).toBeLessThan(50);
+    for (const outcome of ['200', 'invalid_request']) {
+      expect(seen.get(outcome) ?? 0).toBeGreaterThan(runs.bodies / 20);
+    }
+  });
+
+  test('answers what is broken here', async () => {
+    for (const body of goodBodies[endpoint.id] ?? []) {
+      const answer = await ask({ path, body: JSON.stringify(body) });
+      expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    }
+  });
+
+  test('answers whatever text it is sent', async () => {
+    const text = JSON.stringify(goodBodies[endpoint.id]?.[0]);
+    await fc.assert(
+      fc.asyncProperty(brokenText, async (change) => {
+        const error = expectSound(endpoint, await ask({ path, body: change(text) }));
+        if (error !== undefined) expect(['invalid_json', 'invalid_request']).toContain(error.code);
+      }),
+      { seed, numRuns: runs.texts },
+    );
+  });
+});
+
+const withQueries = endpoints.filter(({ query, stream }) => query !== undefined && stream?.always !== true);
+
+test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(
+  '%s answers whatever it is asked for, and names what is at fault',
+  async (_id, endpoint) => {
+    const names = Object.keys((endpoint.query as { properties?: object }).properties ?? {});
+    const text = fc.oneof(
+      fc.constantFrom(...hostileTexts.filter((it) => it.length < 1000)),
+      fc.constantFrom('0', '1', '100', '101', '-1', '1e3', '0x10', '2026-11-21', '9999-99-99', '0000-01-01'),
+      fc.constantFrom('2026-11-21T00:00:00Z', '+010000-01-01', 'day', 'key', 'Day', '%', '%zz'),
+      fc.string({ unit: 'binary', maxLength: 70 }),
+    );
+    const pairs = fc.array(fc.tuple(fc.constantFrom(...names, ...hostileNames), text), { maxLength: 4 });
+    const seen = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(pairs, async (given) => {
+        const query = given.map((pair) => pair.map((it) => encodeURIComponent(it.toWellFormed())).join('='));
+        const answer = await ask({ method: 'GET', path: `${pathOf(endpoint)}?${query.join('&')}` });
+        const error = expectSound(endpoint, answer);
+        if (error !== undefined) expect(given.map(([name]) => name)).toContain(error.param);
+        seen.add(answer.status);
+      }),
+      { seed, numRuns: runs.queries },
+    );
+    expect(seen).toContain(200);
+    expect(seen).toContain(400);
+  },
+);

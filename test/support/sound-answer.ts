@@ -1,0 +1,89 @@
+import { Agent, request as send } from 'node:http';
+import { expect } from 'vitest';
+import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { answerableCodes } from '../../src/shared/contract/openapi.ts';
+import { type ErrorCode, failures } from '../../src/shared/errors.ts';
+
+export interface Answer {
+  status: number;
+  requestId: string;
+  type: string;
+  text: string;
+  /** From the first byte sent to the last one received. */
+  ms: number;
+}
+
+export interface Sent {
+  method?: string;
+  path: string;
+  /** A header that is undefined is not sent. */
+  headers?: Record<string, string | undefined>;
+  body?: Buffer | string;
+  /** Sends the body in chunks, without telling its length. */
+  chunked?: boolean;
+}
+
+/** Sends bytes as they are, which `fetch` would not, over kept connections. */
+export function sender({ url, login }: { url: string; login: string }) {
+  const agent = new Agent({ keepAlive: true });
+  const ask = ({ method = 'POST', path, headers = {}, body, chunked = false }: Sent): Promise<Answer> => {
+    const startedAt = performance.now();
+    const own: Record<string, string | undefined> = { authorization: `Bearer ${login}` };
+    if (body !== undefined) own['content-type'] = 'application/json';
+    if (body !== undefined && !chunked) own['content-length'] = String(Buffer.byteLength(body));
+    const all = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined);
+    return new Promise((resolve, reject) => {
+      const request = send(url + path, { method, agent, headers: Object.fromEntries(all) as never });
+      request.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            requestId: String(response.headers['x-request-id']),
+            type: String(response.headers['content-type']),
+            text: Buffer.concat(chunks).toString(),
+            ms: performance.now() - startedAt,
+          }),
+        );
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  };
+  return { ask, close: () => agent.destroy() };
+}
+
+const members = ['type', 'code', 'message', 'param', 'request_id'];
+/** What some failures tell beside these: the tries that were made, the names that are near. */
+const furtherMembers = ['attempts', 'considered', 'nearest'];
+
+export interface Told {
+  code: string;
+  param: string | null;
+  message: string;
+}
+
+/** Checks what holds for every answer, however bad the input; gives the failure, if it is one. */
+export function expectSound(endpoint: Endpoint, answer: Answer): Told | undefined {
+  expect(answer.requestId).toMatch(/^req_\w{26}$/);
+  expect(answer.ms).toBeLessThan(5000);
+  if (answer.status === 200) return undefined;
+  expect(answer.type).toBe('application/json; charset=utf-8');
+  const { error, ...rest } = JSON.parse(answer.text);
+  expect(rest).toEqual({});
+  expect(Object.keys(error).filter((name) => !furtherMembers.includes(name))).toEqual(members);
+  expect(error.request_id).toBe(answer.requestId);
+  expect(answerableCodes(endpoint)).toContain(error.code);
+  const { status, type } = failures[error.code as ErrorCode];
+  expect([answer.status, error.type]).toEqual([status, type]);
+  // The one answer of this kind that bad input may lead to: it asks for what no provider has.
+  if (status >= 500) expect(error.code).toBe('no_route');
+  expect(error.message).toMatch(/\S/);
+  // Names are quoted, and cut where they are long; nothing else of a request comes back.
+  expect(error.message.length).toBeLessThan(400);
+  expect((error.param ?? '').length).toBeLessThan(200);
+  expect(answer.text.length).toBeLessThan(3000);
+  return error;
+}
