@@ -297,6 +297,33 @@ describe('a stream', () => {
     expect(both.events.filter(({ type }) => type === 'reasoning')).toMatchObject([{ part: 0 }, { part: 1 }]);
   });
 
+  test('paragraphs of thoughts follow one another, whatever numbers they have', () => {
+    const thoughts = [4_000_000_000, 7, 4_000_000_000, -1].map((summary_index) => ({
+      type: 'response.reasoning_summary_text.delta',
+      output_index: 0,
+      item_id: 'rs',
+      summary_index,
+      delta: 'hm',
+    }));
+    const { events } = decoded(...thoughts, {
+      type: 'response.completed',
+      response: { status: 'completed', output: [] },
+    });
+    const parts = events.flatMap((event) => (event.type === 'reasoning' ? [event.part] : []));
+    expect(parts).toEqual([0, 1, 0, 2]);
+  });
+
+  test('an event whose name could be taken for events of its own is not passed on', () => {
+    const { frames } = decoded(
+      { type: 'odd\n\ndata: {"type":"response.completed"}', output_index: 0 },
+      { type: 'vendor:note', output_index: 0 },
+      { output_index: 0, type: 17 },
+      { output_index: 0 },
+      { type: 'response.completed', response: { status: 'completed', output: [] } },
+    );
+    expect(frames.map(({ json }) => json.type)).toEqual(['vendor:note', 'response.completed']);
+  });
+
   test('items, annotations and events that nobody knows are kept', () => {
     const search = { id: 'ws_1', type: 'web_search_call', status: 'completed' };
     const annotation = { type: 'url_citation', url: 'https://x.example' };

@@ -8,6 +8,9 @@ import { ItemStates } from './item-states.ts';
 
 type Json = Record<string, unknown>;
 
+/** What names an event in a stream; anything else could hold a line end and with it events of its own. */
+const eventName = /^[\w.:-]{1,100}$/;
+
 /**
  * Events of the Responses format as neutral events. Source: the Open Responses specification, streaming; where names
  * differ, OpenAI's are read too. What is not known passes as a frame for callers of the same format.
@@ -46,7 +49,7 @@ export class ResponsesDialect implements Dialect {
         if (json.type === undefined && json.error) throw openAiStreamFailure(this.#provider, json.error);
         this.#event(json, events);
     }
-    if (frames === undefined) return;
+    if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
     if (this.#held.length > 0) frames.push(...this.#held.splice(0));
     const isFilled = fillArguments(json);
     // Clients put arguments together from their deltas.

@@ -14,6 +14,8 @@ interface ItemState {
   hasContent: boolean;
   /** Which of the two kinds of thoughts is told: a provider may send both, and they say the same. */
   thoughtsFrom: 'summary' | 'content' | undefined;
+  /** The places of its paragraphs by the provider's numbers, which need not be in order or small. */
+  paragraphs: Map<unknown, number> | undefined;
 }
 
 /** The output items of one stream, as far as they have come. */
@@ -45,9 +47,11 @@ export class ItemStates {
     const state = this.#grow(json, 'reasoning', events);
     state.thoughtsFrom ??= told.from;
     if (state.thoughtsFrom !== told.from) return;
-    const part = told.from === 'summary' ? json.summary_index : json.content_index;
-    const number = typeof part === 'number' ? part : 0;
-    events.push({ type: 'reasoning', index: state.index, part: number, delta: told.delta });
+    const number = told.from === 'summary' ? json.summary_index : json.content_index;
+    state.paragraphs ??= new Map();
+    const part = state.paragraphs.get(number) ?? state.paragraphs.size;
+    state.paragraphs.set(number, part);
+    events.push({ type: 'reasoning', index: state.index, part, delta: told.delta });
   }
 
   /** Arguments of a call that was not announced wait for its end, which tells the name. */
@@ -117,7 +121,14 @@ export class ItemStates {
   #add(json: Json, item: StartedItem, events: InferenceEvent[]): ItemState {
     const index = this.#states.length;
     const id = item.kind === 'opaque' ? undefined : item.id;
-    const state: ItemState = { index, id, isDone: false, hasContent: false, thoughtsFrom: undefined };
+    const state: ItemState = {
+      index,
+      id,
+      isDone: false,
+      hasContent: false,
+      thoughtsFrom: undefined,
+      paragraphs: undefined,
+    };
     this.#states.push(state);
     if (typeof json.output_index === 'number') this.#byIndex.set(json.output_index, state);
     events.push({ type: 'item-started', index, item });
