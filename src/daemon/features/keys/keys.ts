@@ -45,12 +45,16 @@ export function keys(deps: KeysDependencies) {
   return {
     /**
      * Issues a key in a workspace whose owner or admin is calling. A key hands on at most its own scopes.
-     * Fails with `permission`, or with `out_of_scope` when a key asks for what it may not do itself.
+     * Fails with `permission`, with `invalid_request`, or with `out_of_scope` when a key asks for what it may not do.
      */
     async issue(caller: Identified, workspace: string, wish: NewKey) {
       const membership = await deps.workspaces.membership(caller, workspace);
       if (!membership || membership.role === 'member') {
         throw new ApiError('permission', { message: 'You may not issue keys in this workspace.' });
+      }
+      // Half a surrogate pair is text for JSON but not for UTF-8: it would be kept as another name.
+      if (wish.name?.isWellFormed() === false) {
+        throw new ApiError('invalid_request', { param: 'name', message: '`name` is not valid Unicode.' });
       }
       return await insert(deps, {
         ...membership,
