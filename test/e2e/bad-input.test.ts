@@ -349,6 +349,20 @@ describe('usage', () => {
   );
 });
 
+const reads = endpoints.filter(({ method, stream }) => method === 'GET' && !stream?.always);
+
+test.each(reads.map((endpoint) => [endpoint.id, endpoint] as const))(
+  '%s refuses a body that it has no use for',
+  async (id, endpoint) => {
+    const path = endpoint.path.replace('{workspace}', 'me').replace(/\{\w+(\.\.\.)?\}/, 'x');
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { error } = await tell(id, { method: 'GET', path, body: 'a=b', headers: form });
+    expect(error?.code).toBe('unsupported_media_type');
+    const large = { method: 'GET', path, body: Buffer.alloc(mebibyte + 1, ' ') };
+    expect((await tell(id, large)).error?.code).toBe('limit_exceeded');
+  },
+);
+
 describe('lengths that lie', () => {
   /** All that comes back on one connection for these bytes, up to its end. */
   const exchange = (text: string): Promise<string> =>

@@ -77,15 +77,11 @@ export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
     if (condition) for (const code of added) codes.add(code);
   };
   add(true, 'invalid_request', 'unauthenticated', 'host_not_allowed', 'origin_not_allowed');
-  add(true, 'headers_too_large', 'server_error', 'unavailable');
+  // Also where no body is asked for: one that is sent all the same is refused by its headers.
+  add(true, 'headers_too_large', 'limit_exceeded', 'unsupported_media_type', 'request_timeout');
+  add(true, 'server_error', 'unavailable');
   add(endpoint.params, 'not_found');
-  add(
-    endpoint.method !== 'GET',
-    'invalid_json',
-    'request_timeout',
-    'limit_exceeded',
-    'unsupported_media_type',
-  );
+  add(endpoint.method !== 'GET', 'invalid_json');
   add(access.loginOnly, 'signed_out');
   add(access.apiKey !== undefined && access.apiKey !== 'any', 'out_of_scope');
   add(!access.nobody, 'permission');
