@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { drips, hangs, neverEnds, stallsAfter, words } from '../support/chaos-behaviours.ts';
 import { chaosConfig, pairs } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
@@ -13,9 +13,6 @@ let chaos: ChaosUpstream;
 
 beforeAll(async () => {
   chaos = await startChaosUpstream(drips(20));
-  chaos.on('stalls', stallsAfter(8));
-  chaos.on('hangs', hangs());
-  chaos.on('floods', neverEnds());
 });
 
 afterAll(async () => {
@@ -23,7 +20,10 @@ afterAll(async () => {
 });
 
 /** A daemon of its own that waits so long for running calls, and so long when it is asked again. */
-async function start(drain: { patientMs: number; hurriedMs: number }): Promise<ChildDaemon> {
+async function start(
+  drain: { patientMs: number; hurriedMs: number },
+  onTestFinished: TestContext['onTestFinished'],
+): Promise<ChildDaemon> {
   const daemon = await startChildDaemon({
     config: chaosConfig(chaos.baseUrl),
     env: { DRAIN_MS: `${drain.patientMs},${drain.hurriedMs}` },
@@ -38,21 +38,28 @@ interface Running {
   answer: ModelAnswer;
 }
 
+const kinds = { drips: drips(20), stalls: stallsAfter(8), hangs: hangs(), floods: neverEnds() };
+type Kind = keyof typeof kinds;
+let models = 0;
+
+/** A model of that kind which no other test asks. */
+function modelOf(kind: Kind): string {
+  models += 1;
+  chaos.on(`${kind}-${models}`, kinds[kind]);
+  return `${kind}-${models}`;
+}
+
 /** Calls of every kind that are under way, so many of each. */
-async function callsUnderWay(daemon: ChildDaemon, model: string, count: number): Promise<Running[]> {
-  const already = chaos.callsOf(model).length;
+async function callsUnderWay(daemon: ChildDaemon, kind: Kind, count: number): Promise<Running[]> {
+  const model = modelOf(kind);
   const running = pairs.flatMap(({ wire, upstream }) =>
     Array.from({ length: count }, (_, index) => {
-      const stream = model === 'hangs' ? false : index % 4 > 0;
+      const stream = kind === 'hangs' ? false : index % 4 > 0;
       return { wire, stream, answer: callModel(daemon, { wire, stream, model: `${upstream}/${model}` }) };
     }),
   );
-  await eventually('all are asked', () => chaos.callsOf(model).length - already === running.length);
-  await Promise.all(
-    running
-      .filter(({ stream }) => stream)
-      .map(({ answer }) => answer.holds(model === 'floods' ? 'again' : 'The')),
-  );
+  await eventually('all are asked', () => chaos.callsOf(model).length === running.length);
+  await Promise.all(running.filter(({ stream }) => stream).map(({ answer }) => answer.holds('The')));
   return running;
 }
 
@@ -81,9 +88,11 @@ function expectCleanFolder({ home }: ChildDaemon, calls: number): void {
   expect(existsSync(log) ? statSync(log).size : 0).toBe(0);
 }
 
-describe('a daemon that is told to stop', () => {
-  test('refuses new calls, lets running ones end, ends the others at the limit, settles all of them', async () => {
-    const daemon = await start({ patientMs: 1_500, hurriedMs: 500 });
+describe.concurrent('a daemon that is told to stop', () => {
+  test('refuses new calls, lets running ones end, ends the others at the limit, settles all of them', async ({
+    onTestFinished,
+  }) => {
+    const daemon = await start({ patientMs: 1_500, hurriedMs: 500 }, onTestFinished);
     const soonOver = await callsUnderWay(daemon, 'drips', 12);
     const stalled = await callsUnderWay(daemon, 'stalls', 12);
     const waiting = await callsUnderWay(daemon, 'hangs', 3);
@@ -108,13 +117,13 @@ describe('a daemon that is told to stop', () => {
     );
     const { usage } = readLedger(daemon.home);
     for (const { model, status, charged } of usage) {
-      expect(status).toBe(model.endsWith('/drips') || model.endsWith('/late') ? 'completed' : 'failed');
+      expect(status).toBe(/\/(drips-\d+|late)$/.test(model) ? 'completed' : 'failed');
       expect(charged).toBeGreaterThan(0);
     }
   });
 
-  test('is quick when it is told twice', async () => {
-    const daemon = await start({ patientMs: 60_000, hurriedMs: 200 });
+  test('is quick when it is told twice', async ({ onTestFinished }) => {
+    const daemon = await start({ patientMs: 60_000, hurriedMs: 200 }, onTestFinished);
     const stalled = await callsUnderWay(daemon, 'stalls', 4);
     daemon.signal('SIGTERM');
     await eventually('new calls are refused', async () => {
@@ -131,15 +140,18 @@ describe('a daemon that is told to stop', () => {
     expectCleanFolder(daemon, stalled.length + late);
   });
 
-  test('does not wait for readers who take nothing, nor for those who follow events', async () => {
-    const daemon = await start({ patientMs: 300, hurriedMs: 100 });
+  test('does not wait for readers who take nothing, nor for those who follow events', async ({
+    onTestFinished,
+  }) => {
+    const daemon = await start({ patientMs: 300, hurriedMs: 100 }, onTestFinished);
     const following = await fetch(`${daemon.url}/v1/events`, {
       headers: { authorization: `Bearer ${daemon.login}` },
     });
     expect(following.status).toBe(200);
     const more = { max_output_tokens: 100_000_000 };
+    const floods = modelOf('floods');
     const slow = Array.from({ length: 4 }, () =>
-      callModel(daemon, { wire: 'responses', model: 'chat/floods', stream: true, more }),
+      callModel(daemon, { wire: 'responses', model: `chat/${floods}`, stream: true, more }),
     );
     for (const answer of slow) {
       await answer.holds('again');
@@ -147,7 +159,7 @@ describe('a daemon that is told to stop', () => {
     }
     let before = -1;
     await eventually('the provider is held up', async () => {
-      const all = chaos.callsOf('floods').map(({ socket }) => socket.bytesWritten - socket.writableLength);
+      const all = chaos.callsOf(floods).map(({ socket }) => socket.bytesWritten - socket.writableLength);
       const now = all.reduce((sum, bytes) => sum + bytes, 0);
       const isStill = now === before;
       before = now;
@@ -165,9 +177,11 @@ describe('a daemon that is told to stop', () => {
   });
 });
 
-describe('a daemon whose thread for writing dies', () => {
-  test('tells every caller so and exits with 70 at once; the next one settles what was left', async () => {
-    const daemon = await start({ patientMs: 60_000, hurriedMs: 60_000 });
+describe.concurrent('a daemon whose thread for writing dies', () => {
+  test('tells every caller so and exits with 70 at once; the next one settles what was left', async ({
+    onTestFinished,
+  }) => {
+    const daemon = await start({ patientMs: 60_000, hurriedMs: 60_000 }, onTestFinished);
     const stalled = await callsUnderWay(daemon, 'stalls', 4);
     const waiting = await callsUnderWay(daemon, 'hangs', 2);
     const diedAt = performance.now();

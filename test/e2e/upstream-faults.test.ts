@@ -284,6 +284,12 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
     expect(timeless(cut.text)).toBe(timeless(whole.text));
   });
 
+  test('text that looks like the end of the stream, and every kind of line end in it', async () => {
+    const text = 'one\r\n\r\ndata: [DONE]\n\nevent: error\rdata: {}\u2028\u2029\u0085\u0000 two';
+    const model = modelThat(patient, upstream, answers({ pieces: [text, ' three'], text: `${text} three` }));
+    expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(`${text} three`);
+  });
+
   test('drop by drop', async () => {
     const model = modelThat(patient, upstream, drips(5));
     expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(words);

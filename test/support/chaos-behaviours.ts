@@ -191,8 +191,10 @@ export function webPage(): Behaviour {
   return says(200, { headers: ['content-type: text/html'], body: '<html>WEBPAGE</html>' });
 }
 
-/** A few kilobytes that would unfold into hundreds of megabytes. */
+let bomb: Buffer | undefined;
+
+/** A few kilobytes that would unfold into 64 megabytes. */
 export function gzipBomb(): Behaviour {
-  const body = gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'));
-  return says(200, { headers: ['content-type: text/event-stream', 'content-encoding: gzip'], body });
+  bomb ??= gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'));
+  return says(200, { headers: ['content-type: text/event-stream', 'content-encoding: gzip'], body: bomb });
 }

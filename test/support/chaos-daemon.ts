@@ -2,7 +2,7 @@ import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers } from './chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from './chaos-upstream.ts';
 import { eventually } from './eventually.ts';
-import { type Ledger, readLedger, type UsageRow } from './ledger.ts';
+import { countHolds, type Ledger, readLedger, readUsage, type UsageRow } from './ledger.ts';
 import { type RunningDaemon, startDaemon } from './start-daemon.ts';
 
 /** Dollars per million tokens; a token of input is 1,000 nano-dollars, one of output 2,000. */
@@ -57,13 +57,13 @@ export async function startChaosDaemon(more = ''): Promise<ChaosDaemon> {
     ledger,
     settled: async (model) => {
       const [row] = await eventually(`usage of ${model}`, () => {
-        const rows = ledger().usageOf(model);
+        const rows = readUsage(daemon.home, model);
         return rows.length > 0 && rows;
       });
       return row as UsageRow;
     },
     atRest: async () => {
-      await eventually('no call is under way', () => chaos.busy === 0 && ledger().holds.length === 0);
+      await eventually('no call is under way', () => chaos.busy === 0 && countHolds(daemon.home) === 0);
       return ledger();
     },
     close: async () => {

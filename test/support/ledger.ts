@@ -33,9 +33,26 @@ export interface Ledger {
 
 /** Reads the books of a daemon from its database, which may be in use, and adds them up anew. */
 export function readLedger(home: string): Ledger {
+  return reading(home, read);
+}
+
+/** The calls of one model that are settled. */
+export function readUsage(home: string, model: string): UsageRow[] {
+  return reading(home, (database) => usageRows(database, model));
+}
+
+/** How many holds there are. */
+export function countHolds(home: string): number {
+  return reading(
+    home,
+    (database) => database.prepare<[], number>('SELECT count(*) FROM holds').pluck().get() ?? 0,
+  );
+}
+
+function reading<T>(home: string, look: (database: Database.Database) => T): T {
   const database = new Database(join(home, 'gateway.db'), { readonly: true });
   try {
-    return database.transaction(() => read(database))();
+    return database.transaction(() => look(database))();
   } finally {
     database.close();
   }
@@ -48,19 +65,24 @@ function read(database: Database.Database): Ledger {
        FROM holds`,
     )
     .all();
-  const rows = database
-    .prepare<[], Omit<UsageRow, 'attempts'> & { attempts: string }>(
-      `SELECT request_id AS requestId, model, provider, streamed, status, error_code AS errorCode, input, output,
-         tokens_reported AS isReported, cost_provider + cost_margin AS cost, charged, attempts FROM usage`,
-    )
-    .all();
-  const usage = rows.map((row) => ({ ...row, attempts: JSON.parse(row.attempts) as UsageRow['attempts'] }));
+  const usage = usageRows(database);
   return {
     holds,
     usage,
     usageOf: (model) => usage.filter((row) => row.model === model),
     faults: faultsIn(database),
   };
+}
+
+function usageRows(database: Database.Database, model?: string): UsageRow[] {
+  const rows = database
+    .prepare<[{ model: string | null }], Omit<UsageRow, 'attempts'> & { attempts: string }>(
+      `SELECT request_id AS requestId, model, provider, streamed, status, error_code AS errorCode, input, output,
+         tokens_reported AS isReported, cost_provider + cost_margin AS cost, charged, attempts
+       FROM usage WHERE @model IS NULL OR model = @model`,
+    )
+    .all({ model: model ?? null });
+  return rows.map((row) => ({ ...row, attempts: JSON.parse(row.attempts) as UsageRow['attempts'] }));
 }
 
 function faultsIn(database: Database.Database): string[] {
