@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createChatCompletion } from '../shared/contract/chat-completions.ts';
+import { createResponse } from '../shared/contract/responses.ts';
 import { exitCodes } from '../shared/errors.ts';
 import { dataFiles } from '../shared/folders.ts';
 import { idMaker } from '../shared/ids.ts';
@@ -10,6 +12,7 @@ import { createApp } from './app.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { dataKey, prepareDataFolder, readSecretFile, removeFile, writeSecretFile } from './data-folder.ts';
 import { findProviders, makeProviders } from './find-providers.ts';
+import { prepareBodyCheck } from './http/input-check.ts';
 import { createServer } from './http/server.ts';
 import { createLog } from './log.ts';
 import { stopRequests } from './signals.ts';
@@ -62,7 +65,10 @@ async function run(config: Config, io: Surroundings): Promise<number> {
   const log = createLog(config.logLevel);
   const network = createNetwork({ connectTimeoutMs: config.timeouts.connectMs });
   const world = realWorld(network.send);
-  const storage = await openSqliteStorage({ folder: config.dataFolder, now: world.now, log });
+  const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log });
+  // The writer's thread takes its time to start, and this one would wait: the first call finds its check compiled.
+  for (const endpoint of [createResponse, createChatCompletion]) prepareBodyCheck(endpoint);
+  const storage = await opening;
   const stop = new AbortController();
   const died = new AbortController();
   let exit: number = exitCodes.done;

@@ -5,55 +5,7 @@ import { standalone } from '../../shared/contract/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { ServerCall } from './server-call.ts';
 import { type Fault, faultsOf } from './validation-fault.ts';
-
-/** Formats of JSON Schema that contracts use. Another one fails when its endpoint is first called. */
-const formats = {
-  'date-time': {
-    type: 'string' as const,
-    validate: (text: string) =>
-      /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/.test(text) &&
-      !Number.isNaN(Date.parse(text)),
-  },
-  date: {
-    type: 'string' as const,
-    validate: (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
-  },
-  uri: { type: 'string' as const, validate: (text: string) => URL.canParse(text) },
-};
-
-interface Dialect {
-  /** Text that is meant as a number or a boolean counts as one: paths and queries have nothing else. */
-  coerce: boolean;
-  /** All faults at once, or the first: what a caller is shown differs by surface. */
-  all: boolean;
-}
-
-const validators = new Map<string, Ajv>();
-
-function validatorFor({ coerce, all }: Dialect): Ajv {
-  const name = `${coerce} ${all}`;
-  const known = validators.get(name);
-  if (known) return known;
-  const made = new Ajv({
-    allErrors: all,
-    coerceTypes: coerce ? 'array' : false,
-    removeAdditional: false,
-    useDefaults: coerce,
-    // A text of many digits becomes Infinity, which Ajv would otherwise spare all bounds.
-    strictNumbers: !coerce,
-    verbose: true,
-    addUsedSchema: false,
-    strictTypes: false,
-    strictTuples: false,
-    formats,
-    ...quickToCompile,
-  });
-  validators.set(name, made);
-  return made;
-}
-
-// Contracts are checked by tests, not at every start; and what is compiled once need not be polished.
-const quickToCompile = { meta: false, validateSchema: false, code: { optimize: false } } as const;
+import { type Dialect, formats, validatorOf } from './validators.ts';
 
 /** Checks and fills in what a handler is handed: `params`, `query` and `body`. Compiled when it is first called. */
 export type InputCheck = (call: ServerCall) => void;
@@ -84,6 +36,14 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
   };
 }
 
+/**
+ * Compiles the check of an endpoint's body now, which takes some ten milliseconds for that of a model call: for a time
+ * when nobody waits.
+ */
+export function prepareBodyCheck({ body, surface }: Endpoint): void {
+  if (body) validatorOf(body, { coerce: false, all: surface === 'site' });
+}
+
 /** Compiles everything that the endpoint declares; throws what would otherwise only show on its first call. */
 export function checkContract(endpoint: Endpoint): void {
   for (const part of [endpoint.params, endpoint.query, endpoint.headers, endpoint.body]) {
@@ -95,7 +55,7 @@ function lazily(schema: TSchema | undefined, dialect: Dialect): ((value: unknown
   if (schema === undefined) return undefined;
   let validate: ValidateFunction | undefined;
   return (value) => {
-    validate ??= validatorFor(dialect).compile(standalone(schema));
+    validate ??= validatorOf(schema, dialect);
     if (validate(value)) return [];
     return faultsOf((validate.errors ?? []) as ErrorObject[], value);
   };
