@@ -45,6 +45,10 @@ export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler,
       };
       answer.then(
         (value) => {
+          // What was asked is read by now, and a stream may run for long.
+          request.body = undefined;
+          call.body = undefined;
+          call.rawBody = undefined;
           const streamed = room.responder.succeed(call, value, () => serialiser(reply));
           if (streamed === undefined) finish();
           else streamed.then(finish);

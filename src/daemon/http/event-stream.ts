@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { StreamReply } from '../handler.ts';
 import type { HttpLimits } from './options.ts';
 
@@ -66,22 +67,27 @@ export async function writeEventStream(
 /** Resolves when the reader has taken everything, or is gone; one who takes nothing is cut off. */
 async function drained(response: ServerResponse, stalledReaderMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => response.destroy(), stalledReaderMs);
   // A response that waits for an earlier one has no socket yet; one without a port tells nothing itself.
   const { socket } = response;
+  setClock(response, stalledReaderMs);
   response.once('drain', resolve);
   response.once('close', resolve);
   socket?.once('drain', resolve);
   await promise;
-  clearTimeout(timer);
+  setClock(response, 0);
   response.off('drain', resolve);
   response.off('close', resolve);
   socket?.off('drain', resolve);
 }
 
-/** Cuts a connection whose reader does not take the end of an answer. */
+/** Cuts a connection whose reader does not take the end of an answer. One who takes it slowly gets it all. */
 export function cutWhenStalled(response: ServerResponse, stalledReaderMs: number): void {
-  if (response.writableLength === 0) return;
-  const timer = setTimeout(() => response.destroy(), stalledReaderMs);
-  response.once('close', () => clearTimeout(timer));
+  if (response.writableLength > 0) setClock(response, stalledReaderMs);
+}
+
+/** The socket's own clock begins anew whenever something was taken, also of one long write, and cuts when it runs out. */
+function setClock(response: ServerResponse, ms: number): void {
+  const set = (socket: Partial<Socket>) => void socket.setTimeout?.(ms);
+  if (response.socket !== null) set(response.socket);
+  else if (ms > 0) response.once('socket', set);
 }

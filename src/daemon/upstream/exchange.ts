@@ -27,7 +27,8 @@ interface Collection {
 export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, AsyncIterator<Uint8Array> {
   /** Settles when the headers are there. */
   readonly answer: Promise<IncomingAnswer>;
-  readonly #request: OutgoingRequest;
+  /** Not the request itself: its body may be large, and is not needed once it was sent. */
+  readonly #terms: Pick<OutgoingRequest, 'signal' | 'idleTimeoutMs' | 'firstReadTimeoutMs'>;
   readonly #host: string;
   #opened!: (answer: IncomingAnswer) => void;
   #refused!: (failure: NetworkFailure) => void;
@@ -48,13 +49,14 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #timerMs: number | undefined;
 
   constructor(request: OutgoingRequest, host: string) {
-    this.#request = request;
+    const { signal, idleTimeoutMs, firstReadTimeoutMs } = request;
+    this.#terms = { signal, idleTimeoutMs, firstReadTimeoutMs };
     this.#host = host;
     this.answer = new Promise((resolve, reject) => {
       this.#opened = resolve;
       this.#refused = reject;
     });
-    request.signal?.addEventListener('abort', this);
+    signal?.addEventListener('abort', this);
   }
 
   // ---- what undici tells ----
@@ -228,12 +230,12 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #finish(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#request.signal?.removeEventListener('abort', this);
+    this.#terms.signal?.removeEventListener('abort', this);
   }
 
   /** The clock runs only while a reader waits: a slow reader is no fault of the other host. */
   #startTimer(): void {
-    const { idleTimeoutMs, firstReadTimeoutMs } = this.#request;
+    const { idleTimeoutMs, firstReadTimeoutMs } = this.#terms;
     const ms = this.#hasRead ? idleTimeoutMs : (firstReadTimeoutMs ?? idleTimeoutMs);
     if (ms !== this.#timerMs) {
       clearTimeout(this.#timer);

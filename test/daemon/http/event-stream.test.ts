@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement, StreamReply } from '../../../src/daemon/handler.ts';
+import { implement, RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { aListeningServer, anEndpoint, aServer, gate, statusesIn, Wire } from './http-fixture.ts';
 
@@ -172,6 +174,40 @@ describe('a silent stream', () => {
   });
 });
 
+test('a running stream keeps nothing of what was asked', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const asked: WeakRef<object>[] = [];
+  const end = gate();
+  const handler = implement(
+    anEndpoint({ body: Type.Unknown(), stream: { event: Type.Unknown(), done: true, always: false } }),
+    async ({ body, rawBody }) => {
+      asked.push(new WeakRef(body as unknown as object), new WeakRef(rawBody as object));
+      return new StreamReply({}, endingAfter(end.promise));
+    },
+  );
+  const { port } = await aListeningServer([handler]);
+  const body = JSON.stringify({ input: 'x'.repeat(100_000) });
+  const head = `POST /v1/things HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close`;
+  const type = `content-type: application/json\r\ncontent-length: ${body.length}`;
+  const wire = new Wire(port).send(`${head}\r\n${type}\r\n\r\n${body}`);
+  await wire.until(/data: 1/);
+  await expect
+    .poll(() => {
+      collectGarbage();
+      return asked.map((one) => one.deref());
+    })
+    .toEqual([undefined, undefined]);
+  end.resolve();
+  expect(await wire.all()).toContain('data: 2');
+});
+
+async function* endingAfter(end: Promise<void>) {
+  yield 'data: 1\n\n';
+  await end;
+  yield 'data: 2\n\n';
+}
+
 describe('a slow reader', () => {
   const chunk = `data: ${'x'.repeat(32 * 1024)}\n\n`;
 
@@ -220,6 +256,36 @@ describe('a slow reader', () => {
     await ended.promise;
     await expect.poll(() => finished).toMatchObject([{ aborted: true }]);
     socket.destroy();
+  });
+
+  test('who takes little at a time gets everything, also of one long answer', async () => {
+    const bytes = 24 * 1024 * 1024;
+    const long = implement(
+      anEndpoint({ method: 'GET' }),
+      async () => new RelayReply({ 'content-type': 'text/plain' }, Buffer.alloc(bytes, 120)),
+    );
+    const text = `data: ${'x'.repeat(bytes)}\n\n`;
+    const stream = implement(
+      anEndpoint({
+        method: 'GET',
+        path: '/v1/things/stream',
+        stream: { event: Type.Unknown(), done: true, always: false },
+      }),
+      async () => new StreamReply({}, events(text)),
+    );
+    const { port } = await aListeningServer([long, stream], { limits: { stalledReaderMs: 150 } });
+    for (const path of ['/v1/things', '/v1/things/stream']) {
+      const socket = connect({ port, host: '127.0.0.1' });
+      socket.write(get(port).replace('/v1/things', path));
+      const startedAt = performance.now();
+      let received = 0;
+      for await (const piece of socket) {
+        received += (piece as Buffer).length;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      expect(received).toBeGreaterThan(bytes);
+      expect(performance.now() - startedAt).toBeGreaterThan(300);
+    }
   });
 
   test('gets everything once it reads again', async () => {

@@ -16,7 +16,7 @@ import {
 } from './bounds.ts';
 import { invalid } from './fault.ts';
 import { Meter } from './meter.ts';
-import type { Inference } from './neutral.ts';
+import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ResponsesStore } from './responses-store.ts';
 import type { OpenedRoute, Route, Router } from './router.ts';
@@ -93,7 +93,7 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
     });
     const [opened] = await Promise.all([opening, meter.committed()]);
     const { route, answer } = opened;
-    const output = createOutput(needs.makeId, (origin) => needs.sealer.seal(call.caller.workspaceId, origin));
+    const output = createOutput(needs.makeId, sealing(needs.sealer, call.caller.workspaceId));
     meter.begin(route, output);
     return { answer, route, finishRoute: opened.ended, meter, output, abort, ended, release };
   } catch (error) {
@@ -101,6 +101,11 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
     release();
     throw await failBefore(meter, { error, ended: ended(), asked });
   }
+}
+
+/** By itself, as a function made in `begin` would keep the whole request as long as the answer runs. */
+function sealing(sealer: Sealer, workspaceId: string) {
+  return (origin: ReasoningOrigin) => sealer.seal(workspaceId, origin);
 }
 
 async function planned(needs: InferenceNeeds, { inference, wishes, caller }: ModelCall): Promise<Route[]> {

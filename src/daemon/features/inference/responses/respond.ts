@@ -48,20 +48,29 @@ export async function respond(needs: InferenceNeeds, call: RespondCall): Promise
   return inference.stream ? answer.stream(wishes.events && !call.strictEvents) : answer.whole();
 }
 
-/** The answer to one Responses call. */
+/** The answer to one Responses call. It does not keep what was asked, but for what is to be stored: streams may be long. */
 class Responding {
   readonly #needs: InferenceNeeds;
-  readonly #call: RespondCall;
   readonly #begun: Begun;
+  readonly #requestId: string;
+  readonly #workspaceId: string;
+  readonly #previousId: string | null;
+  /** Sealed reasoning is shown to whoever asked for it, and to whoever could not continue without it. */
+  readonly #showsSealed: boolean;
+  /** The caller's own items; none of a response that is not stored. */
   readonly #own: Json[];
   readonly #resource: Json;
   readonly #createdAt: number;
 
   constructor(needs: InferenceNeeds, call: RespondCall, { begun, own }: { begun: Begun; own: Json[] }) {
+    const { include, store, previous_response_id: previousId } = call.body;
     this.#needs = needs;
-    this.#call = call;
     this.#begun = begun;
-    this.#own = own;
+    this.#requestId = call.requestId;
+    this.#workspaceId = call.caller.workspaceId;
+    this.#previousId = previousId ?? null;
+    this.#showsSealed = store === false || (include?.includes('reasoning.encrypted_content') ?? false);
+    this.#own = store === false ? [] : own;
     this.#createdAt = needs.world.now();
     const id = needs.makeId('resp');
     begun.meter.responseId = id;
@@ -69,14 +78,8 @@ class Responding {
       id,
       createdAt: unixSeconds(this.#createdAt),
       model: begun.route.offer.model,
-      store: call.body.store ?? true,
+      store: store ?? true,
     });
-  }
-
-  /** Sealed reasoning is shown to whoever asked for it, and to whoever could not continue without it. */
-  get #showsSealed(): boolean {
-    const { include, store } = this.#call.body;
-    return store === false || (include?.includes('reasoning.encrypted_content') ?? false);
   }
 
   stream(serviceEvents: boolean): StreamReply {
@@ -85,7 +88,7 @@ class Responding {
       resource: this.#resource,
       output,
       answering: {
-        requestId: this.#call.requestId,
+        requestId: this.#requestId,
         model: route.offer.model,
         provider: route.provider,
         attempt: meter.attempts.length,
@@ -152,9 +155,9 @@ class Responding {
     }
     const record: StoredResponse = {
       id: String(this.#resource.id),
-      workspaceId: this.#call.caller.workspaceId,
-      requestId: this.#call.requestId,
-      previousId: this.#call.body.previous_response_id ?? null,
+      workspaceId: this.#workspaceId,
+      requestId: this.#requestId,
+      previousId: this.#previousId,
       body,
       input,
       output: JSON.stringify(this.#show(settled, { sealed: true })),
