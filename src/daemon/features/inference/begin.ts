@@ -22,6 +22,7 @@ import type { ResponsesStore } from './responses-store.ts';
 import type { OpenedRoute, Route, Router } from './router.ts';
 import type { Sealer } from './sealing.ts';
 import type { Wishes } from './service-member.ts';
+import { whenAborted } from './when-aborted.ts';
 
 export interface InferenceNeeds {
   world: Pick<World, 'now' | 'elapsed'>;
@@ -164,14 +165,12 @@ function endings({ signal, caller }: ModelCall) {
     abort.abort(cause);
   };
   const onSignal = () => end(signal.reason === 'draining' ? 'draining' : 'client-left');
-  const onRevoked = () => end('revoked');
   if (signal.aborted) onSignal();
   else signal.addEventListener('abort', onSignal, { once: true });
-  if (caller.revoked.aborted) onRevoked();
-  else caller.revoked.addEventListener('abort', onRevoked, { once: true });
+  const releaseRevoked = whenAborted(caller.revoked, () => end('revoked'));
   const release = () => {
     signal.removeEventListener('abort', onSignal);
-    caller.revoked.removeEventListener('abort', onRevoked);
+    releaseRevoked();
   };
   return { abort, ended: () => by, release };
 }
