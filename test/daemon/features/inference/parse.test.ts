@@ -151,7 +151,7 @@ describe('chat messages', () => {
     [[{ role: 'user', content: [{ type: 'image_url' }] }], 'messages[0].content[0].image_url'],
     [
       [{ role: 'user', content: [{ type: 'image_url', image_url: 'ftp://x' }] }],
-      'messages[0].content[0].image_url.url',
+      'messages[0].content[0].image_url',
     ],
     [[{ role: 'tool', content: 'x' }], 'messages[0].tool_call_id'],
     [[{ role: 'assistant', tool_calls: [{ id: 'c' }] }], 'messages[0].tool_calls[0].function'],
