@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
 import { ConfigInvalid } from './config/config.ts';
 import { FolderUnsafe } from './data-folder.ts';
-import { DataFolderInUse, DataIsNewer, DataNeedsRepair } from './storage/sqlite/errors.ts';
+import { DataFolderInUse, DataIsNewer, DataNeedsRepair, isDamage } from './storage/sqlite/errors.ts';
 
 /** What a person reads when the daemon cannot start: what is wrong and what to do about it. */
 export async function explainFailure(error: unknown): Promise<{ text: string; exit: ExitCode }> {
@@ -10,6 +10,13 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
     return { text: `The configuration has faults:\n${indent(error.message)}`, exit: exitCodes.usage };
   }
   if (error instanceof DataNeedsRepair) return { text: error.message, exit: exitCodes.dataNeedsRepair };
+  const damage = damageIn(error);
+  if (damage !== undefined) {
+    const text =
+      `The data needs repair: ${damage}. ` +
+      'Keep a copy of the whole data folder, then restore the newest backup or recover with `sqlite3 gateway.db .recover`.';
+    return { text, exit: exitCodes.dataNeedsRepair };
+  }
   if (error instanceof DataFolderInUse || error instanceof DataIsNewer || error instanceof FolderUnsafe) {
     return { text: error.message, exit: exitCodes.failed };
   }
@@ -23,6 +30,12 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   if (code === 'EACCES') return { text: `Not allowed: ${(error as Error).message}`, exit: exitCodes.failed };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { text: `The daemon could not start.\n${text}`, exit: exitCodes.failed };
+}
+
+/** What SQLite says of a damaged file, also where the error of another library is around it. */
+function damageIn(error: unknown): string | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (isDamage(each)) return each.message;
+  return undefined;
 }
 
 function indent(text: string): string {

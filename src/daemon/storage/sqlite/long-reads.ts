@@ -1,6 +1,7 @@
 import { utcDay } from '../../../shared/time.ts';
 import type { ServedDay, UsageFilter, UsageGroup } from '../../features/metering/metering-store.ts';
 import type { Connection } from './connection.ts';
+import { isDamage } from './errors.ts';
 import { addUp, problemsOf } from './sums.ts';
 
 /** Reads that look at many rows: they run in the reader's thread, each in a snapshot of its own. */
@@ -68,33 +69,48 @@ function summarize(database: Connection, filter: UsageFilter): UsageGroup[] {
 
 /** Everything that can be told from the file itself, as sentences; empty when all is well. */
 function check(database: Connection): string[] {
-  const pages = database.pragma('quick_check(20)', { simple: false }) as { quick_check: string }[];
-  const problems = pages.map((row) => row.quick_check).filter((text) => text !== 'ok');
   // SQLite has no checksums: a bit that flipped in an amount passes its own check, and only the sums tell.
-  const broken = database.pragma('foreign_key_check') as { table: string }[];
-  for (const table of new Set(broken.map((row) => row.table)))
-    problems.push(`rows of ${table} refer to nothing`);
-  problems.push(...problemsOf(addUp(database)));
-  // The quick check leaves out the CHECKs of tables WITHOUT ROWID.
-  if (countNegativeHolds(database) > 0) problems.push('a hold has a negative amount');
-  for (const keyId of wrongSpends(database))
-    problems.push(`the spending of ${keyId} is not the sum of its calls`);
-  return problems;
+  const looks = [brokenPages, brokenReferences, wrongSums, negativeHolds, wrongSpends];
+  return [...new Set(looks.flatMap((look) => problemsFoundBy(look, database)))];
 }
 
-function countNegativeHolds(database: Connection): number {
-  return (
-    database
-      .prepare<[], number>(
-        'SELECT count(*) FROM holds WHERE min(amount, prompt_cost, coalesce(progress_cost, 0)) < 0',
-      )
-      .pluck()
-      .get() ?? 0
-  );
+/** Where a page cannot even be read, SQLite says nothing but fails. */
+function problemsFoundBy(look: (database: Connection) => string[], database: Connection): string[] {
+  try {
+    return look(database);
+  } catch (error) {
+    if (isDamage(error)) return [(error as Error).message];
+    throw error;
+  }
+}
+
+function brokenPages(database: Connection): string[] {
+  const pages = database.pragma('quick_check(20)') as { quick_check: string }[];
+  return pages.map((row) => row.quick_check).filter((text) => text !== 'ok');
+}
+
+function brokenReferences(database: Connection): string[] {
+  const broken = database.pragma('foreign_key_check') as { table: string }[];
+  return broken.map(({ table }) => `rows of ${table} refer to nothing`);
+}
+
+function wrongSums(database: Connection): string[] {
+  return problemsOf(addUp(database));
+}
+
+/** The quick check leaves out the CHECKs of tables WITHOUT ROWID. */
+function negativeHolds(database: Connection): string[] {
+  const count = database
+    .prepare<[], number>(
+      'SELECT count(*) FROM holds WHERE min(amount, prompt_cost, coalesce(progress_cost, 0)) < 0',
+    )
+    .pluck()
+    .get();
+  return count === 0 ? [] : ['a hold has a negative amount'];
 }
 
 function wrongSpends(database: Connection): string[] {
-  return database
+  const keyIds = database
     .prepare<[], string>(
       `SELECT key_id FROM (
          SELECT key_id, charged AS amount FROM usage WHERE key_id IS NOT NULL
@@ -103,4 +119,5 @@ function wrongSpends(database: Connection): string[] {
     )
     .pluck()
     .all();
+  return keyIds.map((keyId) => `the spending of ${keyId} is not the sum of its calls`);
 }

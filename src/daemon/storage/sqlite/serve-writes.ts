@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { type Connection, openForWriting } from './connection.ts';
-import { sqliteCode } from './errors.ts';
+import { isDamage, sqliteCode } from './errors.ts';
 import { writeMeta } from './meta.ts';
 import { meteringCommands } from './metering-commands.ts';
 import { responseInsert } from './response-insert.ts';
@@ -35,7 +35,8 @@ export function serveWrites(
 
   port.on('message', (message: ToWriter) => {
     handle(message).catch((error: unknown) => {
-      answer({ died: error instanceof Error ? error.message : String(error) });
+      const died = error instanceof Error ? error.message : String(error);
+      answer({ died, isDamage: isDamage(error) });
       port.close();
     });
   });

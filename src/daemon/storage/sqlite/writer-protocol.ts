@@ -8,4 +8,8 @@ export type ToWriter =
   | { close: { lastSeen: number } };
 
 /** `died`: why the thread can go on no longer. */
-export type FromWriter = { opened: true } | { closed: true } | { died: string } | BatchAnswer;
+export type FromWriter =
+  | { opened: true }
+  | { closed: true }
+  | { died: string; isDamage: boolean }
+  | BatchAnswer;

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { WriteCommands } from './commands.ts';
+import { DataNeedsRepair } from './errors.ts';
 import type { StorageLog } from './log.ts';
 import type { BatchAnswer, BatchFailure, Operation } from './write-batch.ts';
 import { failureOfEngine, refusal } from './write-failures.ts';
@@ -22,6 +23,7 @@ export class Writer {
   readonly #fatalListeners: ((reason: Error) => void)[] = [];
   readonly #opened = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
+  #file = '';
   /** Why no write is taken any more. */
   #refusal: string | undefined;
   #isFull = false;
@@ -41,6 +43,7 @@ export class Writer {
 
   /** Opens the database in the thread; the file is prepared. */
   async open(file: string): Promise<void> {
+    this.#file = file;
     this.#tell({ open: file });
     await this.#opened.promise;
   }
@@ -96,8 +99,10 @@ export class Writer {
   #hear(message: FromWriter): void {
     if ('opened' in message) this.#opened.resolve();
     else if ('closed' in message) this.#closed.resolve();
-    else if ('died' in message) this.#die(new Error(message.died));
-    else this.#answered(message);
+    else if ('died' in message) {
+      const { died, isDamage } = message;
+      this.#die(isDamage ? new DataNeedsRepair(this.#file, died) : new Error(died));
+    } else this.#answered(message);
   }
 
   #answered(answer: BatchAnswer): void {

@@ -1,13 +1,26 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { explainFailure } from '../../../../src/daemon/start-failures.ts';
 import { openForWriting } from '../../../../src/daemon/storage/sqlite/connection.ts';
 import {
   DataFolderInUse,
   DataIsNewer,
   DataNeedsRepair,
 } from '../../../../src/daemon/storage/sqlite/errors.ts';
+import { exitCodes } from '../../../../src/shared/errors.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, owner } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
 
@@ -202,6 +215,65 @@ describe('a balance that was changed in the file', () => {
     tamper(sql);
     expect(await storage.check()).toEqual({ ok: false, problems: [expect.stringMatching(problem)] });
   });
+});
+
+describe('a page that cannot be read', () => {
+  /** Overwrites the head of the first page of a table. */
+  function damage(table: string): void {
+    const database = new Database(file);
+    const page = database
+      .prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?')
+      .pluck()
+      .get(table) as number;
+    const at = (page - 1) * Number(database.pragma('page_size', { simple: true }));
+    database.close();
+    const handle = openSync(file, 'r+');
+    writeSync(handle, Buffer.alloc(12, 0xee), 0, 12, at);
+    closeSync(handle);
+  }
+
+  test.each(['usage', 'entries', 'key_spend', 'responses'])(
+    'in %s is found by the check, and nothing is written any more',
+    async (table) => {
+      await openAndClose();
+      damage(table);
+      const storage = await open({ folder });
+      const { ok, problems } = await storage.check();
+      expect(ok).toBe(false);
+      expect(problems).not.toEqual([]);
+      expect(storage.state().writable).toBe(false);
+    },
+  );
+
+  test('in what the writer begins with stops the start', async () => {
+    await openAndClose();
+    damage('events');
+    const refusal = await open({ folder }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(DataNeedsRepair);
+    expect((refusal as Error).message).toContain(file);
+  });
+
+  test('stops a start with the exit code for repairs, whoever meets it first', async () => {
+    await openAndClose();
+    damage('usage');
+    const database = new Database(file);
+    const met = new Error('a library failed', {
+      cause: failureOf(() => database.exec('SELECT * FROM usage')),
+    });
+    database.close();
+    const { exit, text } = await explainFailure(met);
+    expect(exit).toBe(exitCodes.dataNeedsRepair);
+    expect(text).toContain('restore the newest backup');
+  });
+
+  function failureOf(action: () => void): unknown {
+    try {
+      action();
+    } catch (error) {
+      return error;
+    }
+    throw new Error('this should have failed');
+  }
 });
 
 describe('closing', () => {
