@@ -22,6 +22,8 @@ export type OutputItem = { id: string; done: boolean } & (
 export interface Output {
   items: OutputItem[];
   apply(event: InferenceEvent): void;
+  /** Counts characters of the answer that are in none of its items: those of further choices. */
+  count(characters: number): void;
   /** Our id of the item that a provider names by its own id, or by its place. */
   idOf(theirs: { id: unknown; index: unknown }): string | undefined;
   /** Characters of text, thoughts and arguments that were made so far: the base of an estimate. */
@@ -37,6 +39,9 @@ export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => 
     items,
     idOf: ({ id, index }) => ids.get(id) ?? (typeof index === 'number' ? items[index]?.id : undefined),
     characters: () => characters,
+    count(more) {
+      characters += more;
+    },
     apply(event) {
       switch (event.type) {
         case 'item-started': {

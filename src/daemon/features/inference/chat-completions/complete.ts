@@ -11,6 +11,7 @@ import type { JsonAnswer } from '../upstream.ts';
 import { parseChat } from './parse.ts';
 import { ChatStream } from './stream.ts';
 import { wholeChat } from './whole.ts';
+import { wordsIn } from './words.ts';
 
 export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   body: CreateChatCompletionBody;
@@ -48,7 +49,7 @@ function whole(needs: InferenceNeeds, begun: Begun, created: number): Promise<Re
     const { answer, meter, output, route } = begun;
     if (answer.kind === 'json') {
       if (answer.tokens) meter.report(answer.tokens);
-      else takeWords(answer.json, output);
+      else countWords(answer.json, output);
       meter.finish = answer.finish;
     } else await drain(begun);
     const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
@@ -73,14 +74,9 @@ function spliced(answer: JsonAnswer, settled: Settled): Uint8Array {
 }
 
 /** What the choices say, thoughts and arguments included: the base of an estimate where no usage was told. */
-function takeWords({ choices }: Json, output: Output): void {
-  output.apply({ type: 'item-started', index: 0, item: { kind: 'message' } });
+function countWords({ choices }: Json, output: Output): void {
   for (const choice of Array.isArray(choices) ? choices : []) {
-    const { content, refusal, reasoning_content: thoughts, tool_calls: calls } = choice?.message ?? {};
-    const args = Array.isArray(calls) ? calls.map((call) => call?.function?.arguments) : [];
-    for (const delta of [content, refusal, thoughts, ...args]) {
-      if (typeof delta === 'string') output.apply({ type: 'text', index: 0, delta });
-    }
+    for (const text of wordsIn(choice?.message)) output.count(text.length);
   }
 }
 

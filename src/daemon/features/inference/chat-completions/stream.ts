@@ -5,6 +5,7 @@ import type { Output } from '../output.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../renderer.ts';
 import { sealedFormat } from './messages.ts';
 import { finishReason, showChatUsage } from './whole.ts';
+import { wordsIn } from './words.ts';
 
 export interface ChatStreamOptions {
   id: string;
@@ -174,12 +175,20 @@ export class ChatStream implements StreamRenderer {
         this.#passed = json;
         continue;
       }
-      if (!this.#hasPassedFinish && Array.isArray(json.choices)) {
-        this.#hasPassedFinish = json.choices.some((choice) => isObject(choice) && choice.finish_reason);
-      }
+      if (Array.isArray(json.choices)) this.#see(json.choices);
       text += sseEvent(raw);
     }
     return text;
+  }
+
+  /** The first choice is told by events too; of the others, what they say is counted here. */
+  #see(choices: readonly unknown[]): void {
+    for (const choice of choices) {
+      if (!isObject(choice)) continue;
+      if (choice.finish_reason) this.#hasPassedFinish = true;
+      if (!choice.index) continue;
+      for (const text of wordsIn(choice.delta)) this.#options.output.count(text.length);
+    }
   }
 
   /** An answer that was ended here has no finish reason of its provider. */
