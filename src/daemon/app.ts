@@ -49,7 +49,8 @@ export function createApp(needs: AppNeeds) {
     /** Makes what the first start needs; the secrets that have to be written down come back. */
     bootstrap: features.bootstrap,
     /** Settles what an earlier daemon left behind when it died. */
-    recover: () => recoverHolds({ store: storage.metering, now: () => world.now() }),
+    recover: () =>
+      recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: needs.marginPpm }),
     addProviders(added: readonly Provider[]): void {
       for (const provider of added) providers.set(provider.upstream.name, provider);
       catalog.replaceProviders([...providers.values()].map((provider) => provider.description));

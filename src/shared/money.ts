@@ -74,6 +74,12 @@ export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost 
   return { provider, margin: total - provider, total };
 }
 
+/** Tells apart again what a provider and what the margin has of a total, where only the total was kept. */
+export function costWithin(total: NanoUsd, marginPpm: number): Cost {
+  const provider = safe(roundUp(BigInt(total) * MILLION, MILLION + BigInt(marginPpm)));
+  return { provider, margin: total - provider, total };
+}
+
 /** Adds a margin in millionths to a price, rounded up: for rate cards, not for charging. */
 export function withMargin(price: NanoUsd, marginPpm: number): NanoUsd {
   return safe(roundUp(BigInt(price) * (MILLION + BigInt(marginPpm)), MILLION));

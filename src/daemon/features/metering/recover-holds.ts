@@ -1,9 +1,11 @@
-import { formatUsd } from '../../../shared/money.ts';
-import type { LeftHold, MeteringStore, Settlement, UsageRecord } from './metering-store.ts';
+import { costWithin, formatUsd } from '../../../shared/money.ts';
+import type { LedgerEntry, LeftHold, MeteringStore, Settlement, UsageRecord } from './metering-store.ts';
 
 interface RecoverOptions {
   store: Pick<MeteringStore, 'leftHolds' | 'settle'>;
   now: () => number;
+  /** In millionths. */
+  marginPpm: number;
 }
 
 /**
@@ -11,16 +13,16 @@ interface RecoverOptions {
  * else the estimate of the prompt, and the rest of the hold is let go. Resolves to how many there were. To be called
  * before the first call is taken.
  */
-export async function recoverHolds({ store, now }: RecoverOptions): Promise<number> {
+export async function recoverHolds({ store, now, marginPpm }: RecoverOptions): Promise<number> {
   // All there are, whatever their time says: the clock may have gone back since.
   const left = await store.leftHolds(Number.MAX_SAFE_INTEGER);
-  await Promise.all(left.map((hold) => store.settle(interrupted(hold, now()))));
+  await Promise.all(left.map((hold) => store.settle(interrupted(hold, { at: now(), marginPpm }))));
   return left.length;
 }
 
-function interrupted(hold: LeftHold, at: number): Settlement {
-  const cost = hold.progressCost ?? hold.promptCost;
-  const charged = hold.ownKey ? 0 : Math.min(cost, hold.amount);
+function interrupted(hold: LeftHold, { at, marginPpm }: { at: number; marginPpm: number }): Settlement {
+  const cost = costWithin(hold.progressCost ?? hold.promptCost, marginPpm);
+  const charged = hold.ownKey ? 0 : Math.min(cost.total, hold.amount);
   const usage: UsageRecord = {
     requestId: hold.requestId,
     responseId: null,
@@ -35,7 +37,7 @@ function interrupted(hold: LeftHold, at: number): Settlement {
     errorCode: 'server_error',
     tokens: hold.progressTokens ?? hold.promptEstimate,
     tokensReported: false,
-    cost: { provider: cost, margin: 0, total: cost },
+    cost,
     charged,
     attempts: [],
     ttftMs: null,
@@ -43,11 +45,15 @@ function interrupted(hold: LeftHold, at: number): Settlement {
     createdAt: hold.createdAt,
     completedAt: at,
   };
-  const credit = `provider:${hold.provider ?? 'unknown'}`;
   const debit = `workspace:${hold.workspaceId}`;
+  const provider = Math.min(cost.provider, charged);
+  const entries: LedgerEntry[] = [
+    { kind: 'provider_cost', debit, credit: `provider:${hold.provider ?? 'unknown'}`, amount: provider },
+    { kind: 'margin', debit, credit: 'margin', amount: charged - provider },
+  ];
   return {
     usage,
-    entries: charged > 0 ? [{ kind: 'provider_cost', debit, credit, amount: charged }] : [],
+    entries: entries.filter((entry) => entry.amount > 0),
     caller: 'key',
     tier: charged > 0 || hold.ownKey ? 'paid' : 'free',
     event: {
