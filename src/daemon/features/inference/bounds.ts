@@ -1,5 +1,6 @@
 import { costOf, type NanoUsd, type Prices, type Tokens } from '../../../shared/money.ts';
 import type { ContentPart, Inference } from './neutral.ts';
+import { passedBytes, readsElsewhere } from './passed-input.ts';
 import type { Route } from './router.ts';
 
 /** A picture of eight tiles on the dearest model that counts by tiles: 2,833 tokens, and 5,667 a tile. */
@@ -8,8 +9,8 @@ const imageTokensMax = 48_169;
 const imageTokensUsual = 1_000;
 /** A page of a document is read as text and as a picture; three bytes of base64 hold more than it yields. */
 const fileTokensMin = 8192;
-/** No model reads more at once: the bound of a file that only its provider will see. */
-const fileTokensUnknown = 2_000_000;
+/** No model reads more at once: the bound of what only its provider will see. */
+const inputTokensUnknown = 2_000_000;
 /** What a message, an item or a tool takes beside its text. */
 const itemTokensMax = 16;
 /** Text a token holds on average; used for estimates, never for bounds. */
@@ -43,7 +44,9 @@ export function inputTokens(inference: Inference): InputTokens {
   }
   for (const tool of inference.tools) text += itemTokensMax + bytes(JSON.stringify(tool));
   if (inference.format) text += bytes(JSON.stringify(inference.format));
-  return { most: text + media.most, likely: estimateTokens(text) + media.likely };
+  // What nobody here understands may be read or not: it is held for, and never guessed to have been.
+  const passed = passedBytes(inference) + (readsElsewhere(inference) ? inputTokensUnknown : 0);
+  return { most: text + media.most + passed, likely: estimateTokens(text) + media.likely };
 }
 
 function bytes(text: string | undefined): number {
@@ -66,7 +69,7 @@ function addParts(parts: readonly ContentPart[], media: InputTokens): number {
       media.likely += imageTokensUsual;
     } else {
       const told = Math.max(fileTokensMin, part.data?.length ?? 0);
-      media.most += part.data === undefined ? fileTokensUnknown : told;
+      media.most += part.data === undefined ? inputTokensUnknown : told;
       media.likely += estimateTokens(told);
     }
   }

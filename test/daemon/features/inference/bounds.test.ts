@@ -71,6 +71,52 @@ describe('the tokens of an input', () => {
   });
 });
 
+describe('what is passed on as it came counts too', () => {
+  const long = 'x'.repeat(10_000);
+  const plain = inputTokens(asking([{ type: 'text', text: 'hello' }])).most;
+  const most = (more: Partial<Inference>) =>
+    inputTokens(asking([{ type: 'text', text: 'hello' }], more)).most;
+
+  test.each([
+    ['a prediction', { prediction: { type: 'content', content: long } }],
+    ['documents of a vendor', { documents: [{ text: long }] }],
+    ['a text of a vendor', { suffix: long }],
+    ['a name', { messages: [{ role: 'user', content: 'hello', name: long }] }],
+    [
+      'thoughts in a part',
+      { messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: long }] }] },
+    ],
+    ['thoughts of another maker', { messages: [{ role: 'assistant', reasoning_details: [{ data: long }] }] }],
+  ])('%s', (_what, body) => {
+    expect(most({ wire: 'chat', body })).toBeGreaterThanOrEqual(plain + long.length);
+  });
+
+  test.each([
+    ['a text', { messages: [{ role: 'user', content: long }] }],
+    [
+      'a picture',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: long } }] }] },
+    ],
+    ['a schema', { response_format: { json_schema: long } }],
+    ['the limits', { max_tokens: 5, temperature: 1, n: 1, store: true }],
+  ])('but not twice what is known: %s', (_what, body) => {
+    expect(most({ wire: 'chat', body })).toBe(plain);
+  });
+
+  test.each([
+    ['a tool that looks things up', { tools: [{ type: 'opaque', json: { type: 'web_search' } }] }],
+    ['a prompt that is stored there', { body: { prompt: { id: 'pmpt_1' } } }],
+    ['a search that is asked for', { wire: 'chat', body: { web_search_options: {} } }],
+  ] as [string, Partial<Inference>][])('and has no bound with %s', (_what, more) => {
+    expect(most(more)).toBeGreaterThan(1_000_000);
+  });
+
+  test('a tool that the caller runs adds its own text alone', () => {
+    const json = { type: 'custom', name: 'shell', description: 'Runs a command.' };
+    expect(most({ tools: [{ type: 'opaque', json }] })).toBeLessThan(plain + 200);
+  });
+});
+
 describe('what is held', () => {
   const level = fc.record({
     input: fc.nat({ max: 100 * usd }),
