@@ -4,6 +4,7 @@
 var parts = process.versions.node.split('.').map(Number);
 if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   process.stderr.write('gateway needs Node 22.19 or newer; this is Node ' + process.versions.node + '.\n');
+  process.stderr.write('Install a newer one; in a clone, npx gateway brings its own.\n');
   process.exit(1);
 } else {
   import('node:module')

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,6 +31,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await rm(home, { recursive: true, force: true });
+});
+
+test.skipIf(process.platform === 'win32')('npx finds the clone’s own command', async () => {
+  expect(await realpath('node_modules/.bin/gateway')).toBe(await realpath(bin));
 });
 
 describe('the built program', () => {
