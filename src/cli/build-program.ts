@@ -1,4 +1,4 @@
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { version } from '../shared/version.ts';
 import type { CommandLine } from './command-line.ts';
 import type { CommonFlags } from './common-flags.ts';
@@ -34,16 +34,21 @@ async function useFlags({ json, ...flags }: CommonFlags, context: Context): Prom
   if (flags.jq !== undefined) await (await import('./output/jq.ts')).checkJq(flags.jq);
 }
 
+const commonHeading = 'Options that every command has:';
+const helpFlags = '-h, --help';
+const helpSummary = 'show this help';
+
 async function runnable({ summary, load, isPlain }: Verb, context: Context): Promise<CommandUnknownOpts> {
   const command = prepare((await load())(context), context).description(summary);
   if (isPlain) return command;
   return command
-    .optionsGroup('Options that every command has:')
+    .optionsGroup(commonHeading)
     .option('--json [fields]', 'print JSON; with names, only these fields, as in --json=id,name')
     .option('--jq <expression>', 'print what this jq expression makes of the JSON')
     .option('--host <url>', 'the daemon to speak to; else GATEWAY_HOST, else the local one')
     .option('-q, --quiet', 'print only ids or the secret, and no notes')
-    .option('--no-color', 'print without colours');
+    .option('--no-color', 'print without colours')
+    .addHelpOption(new Option(helpFlags, helpSummary).helpGroup(commonHeading));
 }
 
 function addSummaries(program: CommandUnknownOpts, words: string[], context: Context): void {
@@ -61,7 +66,8 @@ function prepare(command: CommandUnknownOpts, { io }: Context): CommandUnknownOp
   return command
     .exitOverride()
     .helpCommand(false)
-    .helpOption('-h, --help', 'show this help')
+    .helpOption(helpFlags, helpSummary)
+    .configureHelp({ minWidthToWrap: 20 })
     .showHelpAfterError('See --help.')
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),

@@ -27,11 +27,17 @@ export function locate(argv: string[]): CommandLine {
     return { words: [noun, next], rest: restAfter(2), verb: entry.verbs[next] };
   }
   const rest = restAfter(1);
-  const meant = entry.alone !== undefined && !rest.some(isWordOrHelp) ? entry.alone : undefined;
-  if (meant !== undefined) return { words: [noun, meant], rest, verb: entry.verbs[meant] };
+  const meant = rest.some((word) => isHelp(word) || Object.hasOwn(entry.verbs, word))
+    ? undefined
+    : entry.alone;
+  if (meant !== undefined && !isWord(next)) return { words: [noun, meant], rest, verb: entry.verbs[meant] };
   return { words: [noun], rest: rest.length > 0 ? rest : ['--help'], verb: undefined };
 }
 
-function isWordOrHelp(word: string): boolean {
-  return !word.startsWith('-') || word === '--help' || word === '-h';
+function isWord(word: string | undefined): boolean {
+  return word !== undefined && !word.startsWith('-');
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h';
 }

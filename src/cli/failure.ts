@@ -1,5 +1,5 @@
 import { NotTheService } from '../shared/client.ts';
-import { type ExitCode, exitCodes, failures } from '../shared/errors.ts';
+import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
 import { ReceivedError } from '../shared/received-error.ts';
 import { CliError } from './cli-error.ts';
 import { notRunning } from './hosts.ts';
@@ -68,14 +68,25 @@ function advice(error: ReceivedError): string | undefined {
       return 'The owner of the key can change its limits.';
     case 'model_not_found':
       return 'See what there is: gateway models list';
+    case 'no_route':
+      if (!/\bno key: set /.test(error.message)) break;
+      return 'Set a key where the daemon runs, then start it again; see: gateway status';
     default:
   }
   const { retry } = failures[error.code];
   if (retry === 'after-paying') return 'Add credit, then try again.';
   if (retry === 'no') return error.param ? `Change ${error.param}, then try again.` : undefined;
   const seconds = error.retryAfterSeconds;
-  return seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
+  const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
+  const inspection = inspections[error.code];
+  return inspection ? `${wait} What is wrong: ${inspection}` : wait;
 }
+
+/** Where to look when waiting may not be enough. */
+const inspections: Partial<Record<ErrorCode, string>> = {
+  no_route: 'gateway status',
+  unavailable: 'gateway doctor',
+};
 
 function unreachableAdvice({ kind }: Unreachable): string {
   if (kind === 'refused') return 'Nobody listens there: check the address, and that the daemon runs.';

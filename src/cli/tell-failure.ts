@@ -1,4 +1,5 @@
 import type { ExitCode } from '../shared/errors.ts';
+import { asTyped } from './as-typed.ts';
 import type { Context } from './context.ts';
 import { explain } from './failure.ts';
 import { visible } from './output/visible.ts';
@@ -10,7 +11,10 @@ export function tellFailure(error: unknown, context: Context): ExitCode {
   const safe = stderr.isTty ? visible : (text: string) => text;
   const paint = context.out.paint.stderr;
   stderr.write(`${paint('red', 'error:')} ${safe(sentence)}\n`);
-  for (const [name, text] of details) stderr.write(`  ${paint('dim', name.padEnd(7))} ${safe(text)}\n`);
+  for (const [name, text] of details) {
+    const told = name === 'next' ? asTyped(text, context.env) : text;
+    stderr.write(`  ${paint('dim', name.padEnd(7))} ${safe(told)}\n`);
+  }
   return exit;
 }
 

@@ -60,6 +60,7 @@ describe('models list', () => {
     });
     expect(stdout).toMatch(/openai\/gpt-5 +\$1\.25 +\$10 +400,000 +tools json image +openai\n/);
     expect(stdout).not.toContain('acme');
+    expect(stderr).toContain('per million tokens');
     expect(stderr).toContain('1 more');
   });
 
@@ -76,6 +77,28 @@ describe('models list', () => {
   });
 });
 
+test.each([
+  [['models']],
+  [['models', '--match', 'gpt']],
+  [['models', '--all', '--match', 'gpt']],
+  [['--json', 'models']],
+])('%j lists models', async (args) => {
+  const { env, calls } = await fakeDaemon({
+    'GET /v1/models': () => ({ object: 'list', data: [model('openai/gpt-5'), unavailable] }),
+  });
+  const { code, stdout } = await runCli(args, { env });
+  expect(code).toBe(0);
+  expect(stdout).toContain('openai/gpt-5');
+  expect(calls).toHaveLength(1);
+});
+
+test('a field that is not there is told with those that are', async () => {
+  const { env } = await fakeDaemon({ 'GET /v1/models': () => ({ object: 'list', data: [model('m')] }) });
+  const { stdout, stderr } = await runCli(['models', 'list', '--json=id,prize'], { env });
+  expect(stdout).toBe('[{"id":"m","prize":null}]\n');
+  expect(stderr).toBe('There is no field prize here; there are id, object, created, owned_by, service.\n');
+});
+
 test('models show names the providers and why one is missing', async () => {
   const { env } = await fakeDaemon({ 'GET /v1/models/acme/secret': () => unavailable });
   const { stdout } = await runCli(['models', 'show', 'acme/secret', '--no-color'], {
@@ -83,7 +106,7 @@ test('models show names the providers and why one is missing', async () => {
     tty: true,
     columns: 120,
   });
-  expect(stdout).toMatch(/context_length +400000\n/);
+  expect(stdout).toMatch(/context length +400,000\n/);
   expect(stdout).toMatch(/acme +s +unknown .*no key: set ACME_KEY\n$/);
 });
 
@@ -147,6 +170,15 @@ describe('usage', () => {
     expect(JSON.parse(json.stdout)).toEqual(usage);
   });
 
+  test.each([['yesterday'], ['2026-11'], ['2026-11-01 08:00']])(
+    'since %s is told how to write it',
+    async (since) => {
+      const { code, stderr } = await runCli(['usage', '--since', since]);
+      expect(code).toBe(2);
+      expect(stderr).toContain('2026-11-01T08:00:00Z');
+    },
+  );
+
   test('sums up by what is asked', async () => {
     const sums = { requests: 3, unpriced_requests: 1, tokens, cost, charged_usd: '0.0001' };
     const { env, calls } = await fakeDaemon({
@@ -163,6 +195,9 @@ describe('usage', () => {
     });
     const args = ['usage', '--group-by', 'key', '--since', '2026-11-01', '--no-color'];
     const { stdout, stderr } = await runCli(args, { env, tty: true, columns: 120 });
+    const narrow = await runCli(args, { env, tty: true, columns: 40 });
+    expect(narrow.stdout).toMatch(/^KEY +REQUESTS .*CHARGED\nlogin +3 .*\$0\.0001\n$/);
+    for (const line of narrow.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
     expect(calls[0]?.path).toBe('/v1/usage?since=2026-11-01&group_by=key');
     expect(stdout).toMatch(/^KEY +REQUESTS .*\nlogin +3 +1,200 +1,000 +34 +\$0\.0001 +\$0\.0001\n$/);
     expect(stderr).toContain('no known price');

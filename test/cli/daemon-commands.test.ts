@@ -8,7 +8,7 @@ import type { DaemonStatus } from '../../src/shared/contract/daemon.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { version } from '../../src/shared/version.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
-import { fakeDaemon } from './fake-daemon.ts';
+import { fail, fakeDaemon } from './fake-daemon.ts';
 
 const status: DaemonStatus = {
   url: 'http://127.0.0.1:4100',
@@ -31,7 +31,7 @@ describe('status', () => {
   test('is a record with the providers on a terminal', async () => {
     const { env } = await running();
     const { stdout } = await runCli(['status', '--no-color'], { env, tty: true });
-    expect(stdout).toMatch(/uptime_ms +2 h 5 min\n/);
+    expect(stdout).toMatch(/uptime +2 h 5 min\n/);
     expect(stdout).toMatch(/openai +unavailable +0 +no key: set OPENAI_API_KEY\n/);
   });
 
@@ -99,14 +99,14 @@ describe('doctor', () => {
     const provider = { state: 'ok', message: 'simulator: 5 models' };
     expect(of('provider')).toMatchObject(provider);
     const { stdout } = await runCli(['doctor'], { env });
-    expect(stdout).toContain('warning\tprovider\tonly the simulator answers\tno key: set OPENAI_API_KEY\n');
+    expect(stdout).toMatch(/^warning\tprovider\tonly the simulator answers\tSet a provider’s key/m);
   });
 
   test('shows each remedy whole on a terminal, however narrow', async () => {
     const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const { stdout } = await runCli(['doctor', '--no-color'], { env, tty: true, columns: 30 });
     expect(stdout).toMatch(
-      /^warning +provider +only the simulator answers\n +→ no key: set OPENAI_API_KEY\n/m,
+      /^warning +provider +only the simulator answers\n +→ Set a provider’s key, like OPENAI_API_KEY, .*\n/m,
     );
   });
 
@@ -141,6 +141,16 @@ describe('doctor', () => {
     expect(code).toBe(exitCodes.failed);
     expect(of('clock')).toMatchObject({ state: 'broken', message: '1970-01-01T00:00:00.000Z' });
     expect(of('storage')).toMatchObject({ state: 'broken', message: 'disk full' });
+  });
+
+  test('finds nothing broken when it may only ask with a key', async () => {
+    const { env } = await fakeDaemon({
+      'GET /v1/admin/status': (_call, response) =>
+        fail(response, 401, { code: 'signed_out', message: 'This needs a login, not an API key.' }),
+    });
+    const { code, of } = await examine({ ...env, GATEWAY_KEY: 'gwk_x' });
+    expect(code).toBe(0);
+    expect(of('daemon')).toMatchObject({ state: 'ok', remedy: expect.stringContaining('GATEWAY_KEY') });
   });
 
   test('finds a daemon that no longer answers', async () => {

@@ -36,6 +36,22 @@ test('how long to wait is told', async () => {
   expect((await runCli(['rates'], { env })).stderr).toContain('Try again in 30 s.');
 });
 
+test('a missing key of a provider is told where to set it', async () => {
+  const { env } = await fakeDaemon({
+    'GET /v1/rates': (_call, response) =>
+      fail(response, 503, { code: 'no_route', message: 'No provider. openai: no key: set OPENAI_API_KEY.' }),
+  });
+  const { code, stderr } = await runCli(['rates'], { env });
+  expect(code).toBe(exitCodes.tryLater);
+  expect(stderr).toMatch(/next +Set a key where the daemon runs, then start it again; see: gateway status\n/);
+});
+
+test('what to type next is told as it has to be typed where npx was', async () => {
+  const { env } = await failing(503, 'unavailable');
+  const { stderr } = await runCli(['rates'], { env: { ...env, npm_command: 'exec' } });
+  expect(stderr).toMatch(/next +Try again in a moment\. What is wrong: npx gateway doctor\n/);
+});
+
 test('what the service says cannot steer the terminal', async () => {
   const { env } = await fakeDaemon({
     'GET /v1/rates': (_call, response) => fail(response, 400, { code: 'x', message: 'bad \u001b[2J' }),

@@ -190,6 +190,6 @@ test('key shows the calling key', async () => {
     }),
   });
   const { stdout } = await runCli(['key'], { env: { ...env, NO_COLOR: '1' }, tty: true });
-  expect(stdout).toMatch(/balance_usd +not prepaid/);
-  expect(stdout).toMatch(/spend_total_usd +\$1\.5/);
+  expect(stdout).toMatch(/balance +not prepaid/);
+  expect(stdout).toMatch(/spend total +\$1\.5/);
 });

@@ -3,10 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { count, dollars } from '../../src/cli/output/amount.ts';
 import { jsonText } from '../../src/cli/output/json.ts';
 import { painter } from '../../src/cli/output/style.ts';
-import { alignedTable, type Column, tabSeparatedRows } from '../../src/cli/output/table.ts';
+import {
+  alignedRecord,
+  alignedTable,
+  type Column,
+  tabSeparatedRecord,
+  tabSeparatedRows,
+} from '../../src/cli/output/table.ts';
 import { ago, duration } from '../../src/cli/output/time.ts';
 import { tabSeparatedCell, visible, visibleCell, visibleJson } from '../../src/cli/output/visible.ts';
-import { cutToWidth, widthOf } from '../../src/cli/output/width.ts';
+import { cutToWidth, widthOf, wrapToWidth } from '../../src/cli/output/width.ts';
 
 const anyText = fc.string({
   unit: fc.oneof(fc.constantFrom('\u001b', '\u009b', '\u202e', '\n', '字', '🎉'), fc.string()),
@@ -70,6 +76,34 @@ describe('a table', () => {
     const [first] = rows as [Row, Row];
     expect(tabSeparatedRows([{ ...first, name: 'a\tb' }], columns)).toBe('key_0123456789\ta\\tb\t7\n');
   });
+});
+
+describe('a record', () => {
+  const columns: Column<{ told: string; took: number }>[] = [
+    { title: 'told', value: (row) => row.told },
+    { title: 'total_ms', value: (row) => row.took, show: (row) => duration(row.took) },
+  ];
+  const row = { told: 'a sentence that is longer than the terminal is wide', took: 3240 };
+
+  test('goes on under its own beginning, and leaves units to the values', () => {
+    expect(alignedRecord(row, columns, { columns: 30, paint: painter(false) })).toBe(
+      'told   a sentence that is\n       longer than the\n       terminal is wide\ntotal  3.2 s\n',
+    );
+  });
+
+  test('names its units where a program reads', () => {
+    expect(tabSeparatedRecord(row, columns)).toContain('total_ms\t3240\n');
+  });
+});
+
+test('a wrapped text keeps its words, and its lines their width but for longer words', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(' ', 'a', '字') }), fc.nat(20), (text, width) => {
+      const lines = wrapToWidth(text, width);
+      expect(lines.join(' ')).toBe(text);
+      for (const line of lines) if (line.includes(' ')) expect(widthOf(line)).toBeLessThanOrEqual(width);
+    }),
+  );
 });
 
 test('a cut text fits its width', () => {

@@ -34,6 +34,19 @@ describe('help', () => {
     expect(stdout).toMatch(/list .*show /s);
   });
 
+  test('fits a narrow terminal', async () => {
+    const { stdout } = await runCli(['respond', '--help'], { columns: 60 });
+    const [, body = ''] = stdout.split('Options:');
+    const [options = ''] = body.split('Example:');
+    for (const line of options.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+  });
+
+  test('tells what a command has of its own first', async () => {
+    const { stdout } = await runCli(['models', 'list', '--help']);
+    expect(stdout).toMatch(/\nOptions:\n.*--all .*\nOptions that every command has:\n.*-h, --help/s);
+    expect(stdout).not.toContain('default: false');
+  });
+
   test('is the same asked for in front or behind', async () => {
     expect(await runCli(['help', 'keys', 'issue'])).toEqual(await runCli(['keys', 'issue', '--help']));
   });
@@ -55,6 +68,8 @@ test.each([
   [['keys', 'issue', '--scope', 'everything'], 'Allowed choices'],
   [['keys', 'revoke'], "missing required argument 'id'"],
   [['keys', 'list', '--limit', 'many'], 'whole number'],
+  [['serve', '--log-level', 'loud'], 'Allowed choices'],
+  [['models', 'sim/echo'], "unknown command 'sim/echo'"],
 ])('%j is a mistake in the command line: exit code 2', async (args, sentence) => {
   const { code, stdout, stderr } = await runCli(args);
   expect(code).toBe(exitCodes.usage);

@@ -104,6 +104,13 @@ describe('the answer', () => {
     ).toEqual(hello);
   });
 
+  test('is told nothing of fields that only other events have', async () => {
+    const { env } = await streaming(hello);
+    const { stdout, stderr } = await runCli([...ask, '--json=type,delta', '--stream', '-q'], { env });
+    expect(stdout).toContain('{"type":"response.output_text.delta","delta":');
+    expect(stderr).toBe('');
+  });
+
   test('with function calls has each as a line of JSON', async () => {
     const output = [says('Let me look.'), call];
     const { env } = await whole(response({ output }));
@@ -317,7 +324,7 @@ describe('the question', () => {
   test.each(['--file', '--tools', '--json-schema'])('with a %s that is not there exits 2', async (flag) => {
     const { code, stderr } = await runCli(['respond', '--model', 'm', 'Hi', flag, '/nonexistent/x']);
     expect(code).toBe(exitCodes.usage);
-    expect(stderr).toContain('/nonexistent/x cannot be read (ENOENT)');
+    expect(stderr).toContain('There is no file /nonexistent/x.');
   });
 
   test('goes to GATEWAY_MODEL, else to the default of the daemon', async () => {

@@ -57,15 +57,27 @@ describe('tail', () => {
       ttft_ms: null,
     });
     const { env, url } = await following([started, finished(1), { ...failed, type: 'request.failed' }]);
-    const { code, stdout, stderr } = await tailUntil('req_2', ['--no-color'], { env, tty: true });
+    const { code, stdout, stderr } = await tailUntil('req_2', ['--no-color'], {
+      env,
+      tty: true,
+      columns: 140,
+    });
     expect(code).toBe(exitCodes.interrupted);
     expect(stderr).toContain(`Following ${url}`);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(/^TIME +STATUS +MODEL +PROVIDER +TOKENS +COST +FIRST +TOTAL +REQUEST$/);
+    expect(lines[1]).toMatch(
       /^\d\d:\d\d:15 +completed +sim\/assistant +simulator +1,200 → 34 +\$0\.0001 +120 ms +2\.4 s +req_1$/,
     );
-    expect(lines[1]).toMatch(/ failed .* – .* req_2 +upstream_failed$/);
+    expect(lines[2]).toMatch(/:15 +upstream_failed +sim\/assistant +– .* req_2$/);
+  });
+
+  test.each([50, 60, 80, 100, 130])('fits a terminal of %i columns', async (columns) => {
+    const { env } = await following([finished(1, { model: 'openrouter/some-model-with-a-long-name' })]);
+    const { stdout } = await tailUntil('openr', ['--no-color'], { env, tty: true, columns });
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
+    expect(stdout).toMatch(/ completed +openr\S*… .*2\.4 s/);
   });
 
   test('has tabs where a program reads', async () => {

@@ -4,7 +4,11 @@ import type { Context } from '../context.ts';
 import { visible } from '../output/visible.ts';
 
 /** Asks before something is destroyed. Where nobody can be asked, `--yes` has to be given. */
-export async function confirm(context: Context, question: string, { yes }: { yes: boolean }): Promise<void> {
+export async function confirm(
+  context: Context,
+  question: string,
+  { yes }: { yes?: true | undefined },
+): Promise<void> {
   if (yes) return;
   const { stdin, stderr } = context.io;
   if (!stdin.isTty || !context.out.isInteractive()) {

@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
+import { asTyped } from '../as-typed.ts';
 import type { Context } from '../context.ts';
 import type { Paint } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -19,7 +20,8 @@ export async function examine(context: Context): Promise<void> {
   for (const check of checks) findings.push(...(await check(context)));
   const { out, io } = context;
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) await out.table(findings, columns, { empty: '' });
-  else for (const finding of findings) io.stdout.write(lines(finding, out.paint.stdout));
+  else
+    for (const finding of findings) io.stdout.write(asTyped(lines(finding, out.paint.stdout), context.env));
   if (findings.some((finding) => finding.state === 'broken')) context.exit = exitCodes.failed;
 }
 

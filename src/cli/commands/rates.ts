@@ -24,8 +24,8 @@ const columns: Column<RateRow>[] = [
   { title: 'model', value: (row) => row.model },
   { title: 'provider', value: (row) => row.provider },
   rateColumn('input_usd', (row) => row.input),
-  rateColumn('cached_usd', (row) => row.cached_input),
-  rateColumn('cache_write_usd', (row) => row.cache_write),
+  { ...rateColumn('cached_usd', (row) => row.cached_input), isSpare: true },
+  { ...rateColumn('cache_write_usd', (row) => row.cache_write), isSpare: true },
   rateColumn('output_usd', (row) => row.output),
 ];
 

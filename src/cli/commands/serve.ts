@@ -1,7 +1,9 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export const serveCommand = (context: Context) =>
   new Command('serve')
@@ -10,7 +12,7 @@ export const serveCommand = (context: Context) =>
     .option('--data <folder>', 'where the data lies')
     .option('--config <file>', 'the configuration file')
     .option('--simulate <file>', 'answer sim/ models by the rules of this file')
-    .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
+    .addOption(new Option('--log-level <level>', 'how much is logged (warn unless told)').choices(logLevels))
     .addHelpText('after', example('gateway serve --port 4200'))
     .action(async ({ port, host, data, config, simulate, logLevel }) => {
       const { serve } = await context.daemon();

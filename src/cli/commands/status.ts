@@ -46,6 +46,7 @@ const providerColumns: Column<ProviderStatus>[] = [
     value: (provider) => provider.models,
     show: (provider) => count(provider.models),
     align: 'right',
+    isSpare: true,
   },
   { title: 'reason', value: (provider) => provider.reason, show: (provider) => provider.reason ?? '' },
 ];

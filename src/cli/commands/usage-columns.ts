@@ -16,7 +16,7 @@ export const usageColumns = (now: number): Column<UsageView>[] => [
   { title: 'model', value: (usage) => usage.model },
   { title: 'provider', value: (usage) => usage.provider },
   { title: 'attempts', value: (usage) => attemptsText(usage) },
-  { title: 'key', value: (usage) => usage.key },
+  { title: 'key', value: (usage) => usage.key, show: (usage) => usage.key ?? 'login' },
   { title: 'input', value: (usage) => usage.tokens.input, show: ({ tokens }) => count(tokens.input) },
   {
     title: 'cached_input',
@@ -37,6 +37,7 @@ export const usageColumns = (now: number): Column<UsageView>[] => [
   { title: 'charged_usd', value: (usage) => usage.charged_usd, show: (usage) => dollars(usage.charged_usd) },
   {
     title: 'ttft_ms',
+    label: 'first token',
     value: (usage) => usage.ttft_ms,
     show: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
   },
@@ -52,10 +53,10 @@ export const groupColumns = (groupBy: 'day' | 'model' | 'key'): Column<UsageGrou
     show: (group) => group.group ?? (groupBy === 'key' ? 'login' : '–'),
   },
   number('requests', (group) => group.requests),
-  number('input', (group) => group.tokens.input),
-  number('cached_input', (group) => group.tokens.cached_input),
-  number('output', (group) => group.tokens.output),
-  amount('cost_usd', (group) => group.cost.total_usd),
+  { ...number('input', (group) => group.tokens.input), isSpare: true },
+  { ...number('cached_input', (group) => group.tokens.cached_input), isSpare: true },
+  { ...number('output', (group) => group.tokens.output), isSpare: true },
+  { ...amount('cost_usd', (group) => group.cost.total_usd), isSpare: true },
   amount('charged_usd', (group) => group.charged_usd),
 ];
 

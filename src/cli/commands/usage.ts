@@ -1,4 +1,4 @@
-import { Command, Option } from '@commander-js/extra-typings';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract } from '../../shared/contract/usage.ts';
 import { getUsage, listUsage } from '../addresses.ts';
@@ -17,8 +17,8 @@ export const usageCommand = (context: Context) =>
     )
     .option('--key <id>', 'only calls of this key')
     .option('--model <model>', 'only calls that this model answered')
-    .option('--since <time>', 'from this UTC day or time on, like 2026-11-01')
-    .option('--until <time>', 'before this UTC day or time')
+    .option('--since <time>', 'from this UTC day or time on, like 2026-11-01', timeBound)
+    .option('--until <time>', 'before this UTC day or time', timeBound)
     .addHelpText('after', example('gateway usage --group-by model --since 2026-11-01'))
     .action((request, { groupBy, key, model, since, until }) =>
       request === undefined
@@ -40,4 +40,10 @@ export async function showSums(context: Context, query: Query<typeof listUsageCo
   if (total.unpriced_requests > 0) {
     context.out.note(`${total.unpriced_requests} of them have no known price and are in no amount.`);
   }
+}
+
+/** Told here in words; whether there is such a day, the daemon says. */
+function timeBound(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be like 2026-11-01 or 2026-11-01T08:00:00Z.');
 }

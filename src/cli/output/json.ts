@@ -10,9 +10,14 @@ export function pick(value: unknown, fields: string[]): unknown {
 
 /** Those of `fields` that no record has. */
 export function unknownFields(value: unknown, fields: string[]): string[] {
-  const records = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'object' && one);
-  if (records.length === 0) return [];
-  return fields.filter((field) => !records.some((record) => field in record));
+  const known = fieldsOf(value);
+  return known.length === 0 ? [] : fields.filter((field) => !known.includes(field));
+}
+
+/** The members that a record, or any record of a list, has. */
+export function fieldsOf(value: unknown): string[] {
+  const records = Array.isArray(value) ? value : [value];
+  return [...new Set(records.flatMap((one) => (typeof one === 'object' && one ? Object.keys(one) : [])))];
 }
 
 /** JSON on one line for programs, indented for people. */

@@ -1,6 +1,7 @@
+import { asTyped } from '../as-typed.ts';
 import type { CommonFlags } from '../common-flags.ts';
 import type { Io } from '../io.ts';
-import { jsonText, pick, unknownFields } from './json.ts';
+import { fieldsOf, jsonText, pick, unknownFields } from './json.ts';
 import { type Paint, painter } from './style.ts';
 import type { Column } from './table.ts';
 import { visible } from './visible.ts';
@@ -42,18 +43,29 @@ export function createOutput({ io, env, flags }: OutputOptions): Output {
   const isQuiet = () => flags().quiet === true;
   const safe = (text: string) => (io.stdout.isTty ? visible(text) : text);
   const terminal = () => ({ columns: io.columns(), paint: painter(coloured(io.stdout.isTty)) });
-  const warn = (line: string) => void io.stderr.write(`${io.stderr.isTty ? visible(line) : line}\n`);
+  const warn = (line: string) => {
+    const told = asTyped(line, env);
+    io.stderr.write(`${io.stderr.isTty ? visible(told) : told}\n`);
+  };
 
+  const fieldsWanted = () => {
+    const { json: names } = flags();
+    return typeof names === 'string' ? names.split(',').filter((name) => name !== '') : [];
+  };
   const json = async (value: unknown, { indented }: { indented: boolean }) => {
-    const { json: names, jq } = flags();
-    const fields = typeof names === 'string' ? names.split(',').filter((name) => name !== '') : [];
-    const unknown = unknownFields(value, fields);
-    if (unknown.length > 0) warn(`There is no field ${unknown.join(', ')} here.`);
+    const { jq } = flags();
+    const fields = fieldsWanted();
     const wanted = fields.length > 0 ? pick(value, fields) : value;
     if (jq === undefined) io.stdout.write(jsonText(wanted, { indented }));
     else io.stdout.write(safe(await (await import('./jq.ts')).runJq(wanted, jq)));
   };
-  const whole = (value: unknown) => json(value, { indented: io.stdout.isTty });
+  const whole = (value: unknown) => {
+    const unknown = unknownFields(value, fieldsWanted());
+    if (unknown.length > 0) {
+      warn(`There is no field ${unknown.join(', ')} here; there are ${fieldsOf(value).join(', ')}.`);
+    }
+    return json(value, { indented: io.stdout.isTty });
+  };
 
   return {
     wantsJson,

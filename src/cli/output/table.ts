@@ -1,12 +1,15 @@
 import type { Paint, Style } from './style.ts';
 import { tabSeparatedCell, visibleCell } from './visible.ts';
-import { cutToWidth, widthOf } from './width.ts';
+import { cutToWidth, widthOf, wrapToWidth } from './width.ts';
 
 export type Cell = string | number | boolean | null | undefined;
 
 /** How one member of a record is shown: as it is where a program reads, as a person likes it on a terminal. */
 export interface Column<Row> {
+  /** What a program reads it by, with its unit: `uptime_ms`. */
   title: string;
+  /** On a terminal, where the value shows its unit; `title` without it unless told. */
+  label?: string;
   value: (row: Row) => Cell;
   /** On a terminal; `value` unless told. */
   show?: (row: Row) => string;
@@ -25,6 +28,7 @@ interface Terminal {
 
 const gap = '  ';
 const narrowest = 8;
+const narrowestText = 20;
 
 /** Aligned rows under their titles. Where the terminal is too narrow, spare columns go, then the widest are cut. */
 export function alignedTable<Row>(
@@ -43,9 +47,9 @@ export function alignedTable<Row>(
       if (column.align === 'right') return blank + painted;
       return at === columns.length - 1 ? painted : painted + blank;
     });
-    return `${padded.join(gap)}\n`;
+    return `${padded.join(gap).trimEnd()}\n`;
   };
-  const titles = columns.map(({ column }) => column.title.toUpperCase());
+  const titles = columns.map(({ column }) => labelOf(column).toUpperCase());
   const lines = rows.map((row, at) =>
     lineOf(
       columns.map(({ cells }) => cells[at] ?? ''),
@@ -55,15 +59,28 @@ export function alignedTable<Row>(
   return lineOf(titles, () => 'bold') + lines.join('');
 }
 
-/** One record, a line a member. */
-export function alignedRecord<Row>(row: Row, columns: Column<Row>[], { paint }: Terminal): string {
-  const width = Math.max(...columns.map((column) => widthOf(column.title)));
+/** One record, a line a member; long ones go on under their own beginning. */
+export function alignedRecord<Row>(
+  row: Row,
+  columns: Column<Row>[],
+  { columns: room, paint }: Terminal,
+): string {
+  const width = Math.max(...columns.map((column) => widthOf(labelOf(column))));
+  const indent = ' '.repeat(width) + gap;
+  const textRoom = Math.max(narrowestText, room - indent.length);
   return columns
     .map((column) => {
-      const title = column.title + ' '.repeat(width - widthOf(column.title));
-      return `${paint('dim', title)}${gap}${paint(column.style?.(row), shown(column, row))}\n`;
+      const label = labelOf(column);
+      const style = column.style?.(row);
+      const lines = wrapToWidth(shown(column, row), textRoom).map((line) => paint(style, line));
+      return `${paint('dim', label.padEnd(width))}${gap}${lines.join(`\n${indent}`)}\n`;
     })
     .join('');
+}
+
+/** `uptime_ms` → `uptime`, `data_dir` → `data dir`. */
+function labelOf<Row>({ title, label }: Column<Row>): string {
+  return label ?? title.replace(/_(ms|usd|at)$/, '').replaceAll('_', ' ');
 }
 
 /** A row a line, a tab between cells, no titles. */
@@ -99,7 +116,7 @@ interface Measured<Row> {
 
 function measured<Row>(column: Column<Row>, rows: Row[], at: number): Measured<Row> {
   const cells = rows.map((row) => shown(column, row));
-  const width = Math.max(widthOf(column.title), ...cells.map(widthOf));
+  const width = Math.max(widthOf(labelOf(column)), ...cells.map(widthOf));
   return { column, cells, width, mayBeCut: at > 0 && !column.essential };
 }
 

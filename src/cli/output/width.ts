@@ -24,6 +24,21 @@ export function cutToWidth(text: string, widthMax: number): string {
   return `${kept}…`;
 }
 
+/** Breaks a text between its words into lines of `widthMax` cells; a word that is longer stays whole. */
+export function wrapToWidth(text: string, widthMax: number): string[] {
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const word of text.split(' ')) {
+    if (line === undefined) line = word;
+    else if (widthOf(line) + 1 + widthOf(word) <= widthMax) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line ?? ''];
+}
+
 function widthOfOne(character: string): number {
   if (nothing.test(character)) return 0;
   return wide.test(character) ? 2 : 1;

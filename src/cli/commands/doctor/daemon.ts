@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
 import { version } from '../../../shared/version.ts';
 import { getStatus } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
@@ -21,10 +22,21 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
   try {
     return findingsOf(await context.client().call(getStatus, {}));
   } catch (error) {
+    if (error instanceof ReceivedError && error.code === 'signed_out') return [answersAKey(context)];
     const { sentence, details } = explain(error, { isLocal: !isNamed });
     const next = details.find(([name]) => name === 'next')?.[1];
     return [{ check: 'daemon', state: 'broken', message: sentence, remedy: next ?? 'gateway serve' }];
   }
+}
+
+/** A key may not ask how the daemon is; that it was told so says that the daemon runs. */
+function answersAKey(context: Context): Finding {
+  return {
+    check: 'daemon',
+    state: 'ok',
+    message: `${context.host().url}; how it is, it tells a login only`,
+    remedy: 'To see more, run this without GATEWAY_KEY.',
+  };
 }
 
 function findingsOf(status: DaemonStatus): Finding[] {
@@ -61,8 +73,8 @@ function providerFindings({ providers }: DaemonStatus): Finding[] {
     };
   });
   if (real.length > 0) return findings;
-  const reasons = providers.flatMap((provider) => provider.reason ?? []);
-  const remedy = reasons[0] ?? 'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider’s key and restart.';
+  const remedy =
+    'Set a provider’s key, like OPENAI_API_KEY, where the daemon runs and start it again; see: gateway status';
   return [
     ...findings,
     { check: 'provider', state: 'warning', message: 'only the simulator answers', remedy },

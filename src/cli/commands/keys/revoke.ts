@@ -8,14 +8,14 @@ export const revokeKeyCommand = (context: Context) =>
   new Command('revoke')
     .argument('<id>', 'the id of the key, key_…')
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
-    .option('--yes', 'do not ask', false)
+    .option('--yes', 'do not ask')
     .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
     .action((id, { workspace, yes }) => revokeKeyAndTell(context, { workspace, id, yes }));
 
 interface Revocation {
   workspace: string;
   id: string;
-  yes: boolean;
+  yes?: true | undefined;
 }
 
 export async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {

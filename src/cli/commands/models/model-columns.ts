@@ -3,7 +3,8 @@ import { count, dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { duration } from '../../output/time.ts';
 
-/** Prices are in dollars per million tokens. */
+export const priceUnit = 'Prices are dollars per million tokens.';
+
 export const modelColumns: Column<ModelEntry>[] = [
   { title: 'model', value: (model) => model.id },
   {
@@ -37,12 +38,24 @@ export const modelRecordColumns: Column<ModelEntry>[] = [
   { title: 'id', value: (model) => model.id },
   { title: 'name', value: (model) => model.service.name },
   { title: 'description', value: (model) => model.service.description },
-  { title: 'context_length', value: (model) => model.service.context_length },
-  { title: 'max_output_tokens', value: (model) => model.service.max_output_tokens },
+  {
+    title: 'context_length',
+    value: (model) => model.service.context_length,
+    show: (model) => numberOrUnknown(model.service.context_length),
+  },
+  {
+    title: 'max_output_tokens',
+    value: (model) => model.service.max_output_tokens,
+    show: (model) => numberOrUnknown(model.service.max_output_tokens),
+  },
   { title: 'input', value: (model) => model.service.capabilities.input_modalities.join(' ') },
   { title: 'output', value: (model) => model.service.capabilities.output_modalities.join(' ') },
   { title: 'can', value: (model) => abilities(model) },
-  { title: 'providers', value: (model) => availableProviders(model) },
+  {
+    title: 'providers',
+    value: (model) => availableProviders(model),
+    show: (model) => availableProviders(model) || 'none now',
+  },
 ];
 
 export const providerColumns: Column<ModelProvider>[] = [
@@ -53,13 +66,14 @@ export const providerColumns: Column<ModelProvider>[] = [
   },
   { title: 'model there', value: (provider) => provider.model, isSpare: true },
   priceColumn('input_usd', (provider) => provider.prices?.input),
-  priceColumn('cached_usd', (provider) => provider.prices?.cached_input),
+  { ...priceColumn('cached_usd', (provider) => provider.prices?.cached_input), isSpare: true },
   priceColumn('output_usd', (provider) => provider.prices?.output),
   {
     title: 'first token',
     value: (provider) => provider.live?.ttft_ms_p50,
     show: ({ live }) => (live?.ttft_ms_p50 == null ? '–' : duration(live.ttft_ms_p50)),
     align: 'right',
+    isSpare: true,
   },
   {
     title: 'state',

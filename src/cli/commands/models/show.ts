@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import { getModel } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { example } from '../example.ts';
-import { modelRecordColumns, providerColumns } from './model-columns.ts';
+import { modelRecordColumns, priceUnit, providerColumns } from './model-columns.ts';
 
 export const showModelCommand = (context: Context) =>
   new Command('show')
@@ -16,4 +16,5 @@ export async function showModel(context: Context, name: string): Promise<void> {
   if (context.out.wantsJson() || context.out.isQuiet() || !context.io.stdout.isTty) return;
   context.out.text('\n');
   await context.out.table(model.service.providers, providerColumns, { empty: 'No providers.' });
+  if (model.service.providers.length > 0) context.out.note(priceUnit);
 }

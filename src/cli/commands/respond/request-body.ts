@@ -110,9 +110,12 @@ function readBytes(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new CliError(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
-      exit: exitCodes.usage,
-      cause,
-    });
+    throw new CliError(whyNotRead(path, cause as NodeJS.ErrnoException), { exit: exitCodes.usage, cause });
   }
+}
+
+function whyNotRead(path: string, { code }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return `There is no file ${path}.`;
+  if (code === 'EISDIR') return `${path} is a folder.`;
+  return `${path} cannot be read (${code}).`;
 }

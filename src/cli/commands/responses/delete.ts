@@ -7,7 +7,7 @@ import { example } from '../example.ts';
 export const deleteResponseCommand = (context: Context) =>
   new Command('delete')
     .argument('<id>', 'the id of the response, resp_…')
-    .option('--yes', 'do not ask', false)
+    .option('--yes', 'do not ask')
     .addHelpText('after', example('gateway responses delete resp_01jd… --yes'))
     .action(async (id, { yes }) => {
       await confirm(context, `Delete ${id}? It cannot be brought back.`, { yes });

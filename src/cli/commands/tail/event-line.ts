@@ -3,10 +3,12 @@ import { count, dollars } from '../../output/amount.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { clockTime, duration } from '../../output/time.ts';
 import { tabSeparatedCell, visibleCell } from '../../output/visible.ts';
-import { widthOf } from '../../output/width.ts';
+import { cutToWidth, widthOf } from '../../output/width.ts';
 
 interface LineOptions {
   isTty: boolean;
+  /** Of the terminal. */
+  columns: number;
   paint: Paint;
 }
 
@@ -31,36 +33,99 @@ const styles: Record<string, Style> = {
   failed: 'red',
 };
 
+/** One cell of a finished request's line on a terminal. */
+interface Cell {
+  title: string;
+  width: number;
+  text: (request: Finished, createdAt: string) => string;
+  style?: (request: Finished) => Style | undefined;
+  /** Left out where the terminal is too narrow; those with a lower number stay longer. */
+  spare?: number;
+  /** Whether a longer text is cut; a number that was cut would be a wrong one. */
+  mayBeCut?: true;
+}
+
+const gap = '  ';
+const modelWidths = { min: 8, usual: 20, max: 32 };
+
+const terminalCells: Cell[] = [
+  { title: 'time', width: 8, text: (_request, createdAt) => clockTime(createdAt), style: () => 'dim' },
+  {
+    title: 'status',
+    width: 15,
+    text: ({ status, error_code }) => error_code ?? status ?? 'unknown',
+    style: ({ status = '', error_code }) => (error_code ? 'red' : styles[status]),
+    mayBeCut: true,
+  },
+  { title: 'model', width: modelWidths.usual, text: ({ model }) => model ?? '', mayBeCut: true },
+  { title: 'provider', width: 12, text: ({ provider }) => provider ?? '–', spare: 4, mayBeCut: true },
+  {
+    title: 'tokens',
+    width: 12,
+    text: ({ input_tokens = 0, output_tokens = 0 }) => `${count(input_tokens)} → ${count(output_tokens)}`,
+    spare: 2,
+  },
+  { title: 'cost', width: 9, text: ({ cost_usd }) => dollars(cost_usd), spare: 1 },
+  { title: 'first', width: 6, text: ({ ttft_ms }) => (ttft_ms == null ? '–' : duration(ttft_ms)), spare: 5 },
+  { title: 'total', width: 6, text: ({ total_ms = 0 }) => duration(total_ms) },
+  {
+    title: 'request',
+    width: 30,
+    text: ({ request_id }) => request_id ?? '',
+    style: () => 'dim',
+    spare: 3,
+  },
+];
+
+/** The titles of the lines that `eventLine` writes on a terminal of so many columns. */
+export function titleLine(columns: number): string {
+  return line(fittingCells(columns).map(({ title, width }) => title.toUpperCase().padEnd(width)));
+}
+
 /** A line for each finished request and for each other thing that is kept; undefined for the steps of a running request. */
 export function eventLine(event: EventView, options: LineOptions): string | undefined {
   if (event.type === 'request.started' || event.type === 'request.routed') return undefined;
-  const cells =
-    event.type === 'request.completed' || event.type === 'request.failed'
-      ? finishedCells(event, options)
-      : otherCells(event, options);
-  return `${cells.join(options.isTty ? '  ' : '\t')}\n`;
+  const isFinished = event.type === 'request.completed' || event.type === 'request.failed';
+  if (options.isTty) return line(isFinished ? terminalTexts(event, options) : otherCells(event, options));
+  return `${(isFinished ? pipedCells(event) : otherCells(event, options)).join('\t')}\n`;
 }
 
-function finishedCells({ created_at, data }: EventView, { isTty, paint }: LineOptions): string[] {
+function pipedCells({ created_at, data }: EventView): string[] {
+  const { status = 'unknown', error_code, model = '', provider, total_ms = 0, ttft_ms } = data as Finished;
+  const { input_tokens = 0, output_tokens = 0, cost_usd, request_id = '' } = data as Finished;
+  const cells = [created_at, status, error_code, model, provider, input_tokens, output_tokens, cost_usd];
+  return [...cells, ttft_ms, total_ms, request_id].map((cell) => tabSeparatedCell(String(cell ?? '')));
+}
+
+function terminalTexts({ created_at, data }: EventView, { paint, columns }: LineOptions): string[] {
   const request = data as Finished;
-  const { status = 'unknown', error_code, model = '', provider, total_ms = 0, ttft_ms } = request;
-  const { input_tokens = 0, output_tokens = 0, cost_usd, request_id = '' } = request;
-  if (!isTty) {
-    const cells = [created_at, status, error_code, model, provider, input_tokens, output_tokens, cost_usd];
-    return [...cells, ttft_ms, total_ms, request_id].map((cell) => tabSeparatedCell(String(cell ?? '')));
+  return fittingCells(columns).map(({ width, text, style, mayBeCut }) => {
+    const safe = visibleCell(text(request, created_at));
+    const shown = mayBeCut ? cutToWidth(safe, width) : safe;
+    return paint(style?.(request), shown + ' '.repeat(Math.max(0, width - widthOf(shown))));
+  });
+}
+
+/** Those cells that have room; what is left over is the model's. */
+function fittingCells(columns: number): Cell[] {
+  const spares = terminalCells.filter(({ spare }) => spare !== undefined);
+  let room = columns - widthOfLine(terminalCells.filter(({ spare }) => spare === undefined));
+  const chosen = new Set<Cell>();
+  for (const cell of spares.toSorted((one, other) => (one.spare ?? 0) - (other.spare ?? 0))) {
+    const needed = cell.width + gap.length;
+    if (needed > room) continue;
+    chosen.add(cell);
+    room -= needed;
   }
-  return [
-    paint('dim', clockTime(created_at)),
-    paint(styles[status], padded(status, 10)),
-    padded(model, 28),
-    padded(provider ?? '–', 12),
-    padded(`${count(input_tokens)} → ${count(output_tokens)}`, 15),
-    padded(dollars(cost_usd), 12),
-    padded(ttft_ms == null ? '–' : duration(ttft_ms), 7),
-    padded(duration(total_ms), 7),
-    paint('dim', visibleCell(request_id)),
-    ...(error_code ? [paint('red', visibleCell(error_code))] : []),
-  ];
+  const { min, usual, max } = modelWidths;
+  const width = Math.min(max, Math.max(min, usual + room));
+  return terminalCells
+    .filter((cell) => cell.spare === undefined || chosen.has(cell))
+    .map((cell) => (cell.title === 'model' ? { ...cell, width } : cell));
+}
+
+function widthOfLine(cells: Cell[]): number {
+  return cells.reduce((sum, { width }) => sum + width, gap.length * (cells.length - 1));
 }
 
 function otherCells({ created_at, type, data }: EventView, { isTty, paint }: LineOptions): string[] {
@@ -69,11 +134,10 @@ function otherCells({ created_at, type, data }: EventView, { isTty, paint }: Lin
   return [paint('dim', clockTime(created_at)), paint('cyan', visibleCell(type)), ...details.map(visibleCell)];
 }
 
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function line(cells: string[]): string {
+  return `${cells.join(gap).trimEnd()}\n`;
 }
 
-function padded(raw: string, width: number): string {
-  const safe = visibleCell(raw);
-  return safe + ' '.repeat(Math.max(0, width - widthOf(safe)));
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

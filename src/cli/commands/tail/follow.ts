@@ -5,7 +5,7 @@ import { streamEvents } from '../../addresses.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { Unreachable } from '../../send.ts';
-import { eventLine } from './event-line.ts';
+import { eventLine, titleLine } from './event-line.ts';
 
 const firstWaitMs = 250;
 const longestWaitMs = 5000;
@@ -23,6 +23,7 @@ export async function followAndShow(
   const onOpen = () => {
     const { url } = context.host();
     context.out.note(state === 'new' ? `Following ${url}; Ctrl-C ends.` : `Connected again to ${url}.`);
+    if (state === 'new') showTitles(context);
     state = 'open';
     waitMs = firstWaitMs;
   };
@@ -56,8 +57,15 @@ export async function followAndShow(
 
 async function showEvent(context: Context, event: EventView): Promise<void> {
   if (context.out.wantsJson()) return context.out.element(event);
-  const line = eventLine(event, { isTty: context.io.stdout.isTty, paint: context.out.paint.stdout });
-  if (line !== undefined) context.io.stdout.write(line);
+  const { stdout, columns } = context.io;
+  const paint = context.out.paint.stdout;
+  const line = eventLine(event, { isTty: stdout.isTty, columns: columns(), paint });
+  if (line !== undefined) stdout.write(line);
+}
+
+function showTitles({ io, out }: Context): void {
+  if (!io.stdout.isTty || out.wantsJson()) return;
+  io.stdout.write(out.paint.stdout('bold', titleLine(io.columns())));
 }
 
 /** Whether a failure is of the kind that a restart of the daemon brings and ends. */
