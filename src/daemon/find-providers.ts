@@ -47,6 +47,6 @@ async function readScript(path: string): Promise<SimulatorScript> {
   const parsed = parseSimulatorScript(text, path);
   if ('script' in parsed) return parsed.script;
   throw new ConfigInvalid(
-    parsed.faults.map((fault) => ({ place: `${fault.file}:${fault.line}`, message: fault.message })),
+    parsed.faults.map(({ file, line, column, message }) => ({ place: `${file}:${line}:${column}`, message })),
   );
 }

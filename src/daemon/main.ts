@@ -149,7 +149,7 @@ async function start(config: Config, running: Running): Promise<void> {
     void afterStart(app, running, background.signal);
     await requests.first;
     app.closeEvents();
-    await drain(server, requests.second, running);
+    await telling(drain(server, requests.second, running), running);
     background.abort();
     await working;
   } finally {
@@ -157,6 +157,16 @@ async function start(config: Config, running: Running): Promise<void> {
     await server.close();
     await removeFile(file('daemon'));
   }
+}
+
+const silentMs = 300;
+
+/** Says what is waited for when it takes long enough for a person to wonder. */
+async function telling(drained: Promise<void>, { io }: Running): Promise<void> {
+  const seconds = Math.round(io.drain.patientMs / 1000);
+  const text = `Running calls have ${seconds} s to end; stop it again to cut them short.\n`;
+  const timer = setTimeout(() => io.stderr.write(text), silentMs);
+  await drained.finally(() => clearTimeout(timer));
 }
 
 /** Waits for running calls, as long as is fitting. */

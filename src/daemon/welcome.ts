@@ -3,13 +3,15 @@ import type { Provider } from './providers.ts';
 
 interface WelcomeFacts {
   url: string;
-  config: Config;
+  config: Pick<Config, 'dataFolder' | 'host' | 'typed'>;
   /** Whether this was the first start. */
   isFresh: boolean;
-  providers: readonly Provider[];
+  providers: readonly Pick<Provider, 'description'>[];
   /** Local servers; they are looked for while the rest is printed. */
-  found: Promise<readonly Provider[]>;
+  found: Promise<readonly Pick<Provider, 'description'>[]>;
 }
+
+const commandWidth = 38;
 
 /** What `gateway serve` prints once it listens: where it is, whom it can ask, and what to type next. */
 export async function welcome({ url, config, isFresh, providers, found }: WelcomeFacts): Promise<string> {
@@ -17,25 +19,34 @@ export async function welcome({ url, config, isFresh, providers, found }: Welcom
   const available = all.filter(({ description }) => description.available);
   const missing = all.filter(({ description }) => !description.available);
   const names = available.map(({ description }) => description.name).join(', ');
-  const model = available.length > 1 ? '' : ' (only the simulator: it needs no key and no network)';
+  const only = available.length > 1 ? '' : ' (built in: it needs no key and no network)';
+  const { name, first } = config.typed;
+  const command = (words: string, purpose: string) =>
+    `  ${`${name} ${words}`.padEnd(commandWidth)} ${purpose}`;
   const lines = [
     `Gateway is ready at ${url}`,
     '',
     `  data       ${config.dataFolder}${isFresh ? ' (new: owner, workspace and a default key were made)' : ''}`,
-    `  providers  ${names}${model}`,
+    `  providers  ${names}${only}`,
     ...missing.map(({ description }) => `             ${description.name}: ${description.reason}`),
+    ...(isWildcard(config.host) ? ['  network    other machines can reach it; keys travel unencrypted'] : []),
     '',
-    'Try it:',
+    'Try it in another terminal:',
     '',
-    `  curl ${url}/v1/responses -H "authorization: Bearer $(npx gateway keys default)" \\`,
+    ...(first === undefined ? [] : [`  ${first}`]),
+    `  curl ${url}/v1/responses -H "authorization: Bearer $(${name} keys default)" \\`,
     `    -H 'content-type: application/json' -d '{"model":"sim/assistant","input":"Hello!"}'`,
     '',
     'Next:',
     '',
-    '  npx gateway respond "Hello!"     ask a model',
-    '  npx gateway tail                 watch the requests as they come',
-    '  npx gateway keys issue --name me make a key for an app',
+    command('respond "Hello!"', 'ask a model'),
+    command('tail', 'watch the requests as they come'),
+    command('keys issue --name my-app', 'make a key for an app'),
     '',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }

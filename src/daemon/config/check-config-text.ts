@@ -1,50 +1,34 @@
-import { Ajv, type ErrorObject } from 'ajv';
-import { LineCounter, parseDocument } from 'yaml';
+import { readYaml } from '../yaml/read-yaml.ts';
+import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import type { ConfigFault } from './read-config-file.ts';
 import { ConfigFile } from './schema.ts';
 
-// This schema is our own and compiled once a start: nothing is gained by checking it or by polishing its code.
-const checking = {
-  allErrors: true,
-  strict: false,
-  meta: false,
-  validateSchema: false,
-  code: { optimize: false },
-} as const;
+/** Names that a second provider may not have: an answer could not say which of them it came from. */
+const takenNames = ['openai', 'anthropic', 'google', 'openrouter', 'vercel', 'simulator', 'sim'];
 
-/** Parses and checks the text of a config file; every fault has its line. */
+/** Parses and checks the text of a config file; every fault has its line and column. */
 export function checkConfigText(text: string, path: string): { file: ConfigFile; faults: ConfigFault[] } {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const at = (offset: number | undefined) =>
-    `${path}:${offset === undefined ? 1 : lines.linePos(offset).line}`;
-  if (document.errors.length > 0) {
-    const faults = document.errors.map((error) => ({
-      place: at(error.pos[0]),
-      message: error.message.split('\n')[0] ?? error.message,
-    }));
-    return { file: {}, faults };
+  const read = readYaml(text, path);
+  if ('faults' in read) return { file: {}, faults: read.faults.map(asConfigFault) };
+  const shape = schemaFaults(ConfigFile, read.value, { whole: 'the configuration' });
+  const faults = shape.length > 0 ? shape : nameFaults(read.value as ConfigFile);
+  if (faults.length > 0) return { file: {}, faults: read.placed(faults).map(asConfigFault) };
+  return { file: read.value as ConfigFile, faults: [] };
+}
+
+function nameFaults({ upstreams = [] }: ConfigFile): SchemaFault[] {
+  const taken = new Set(takenNames);
+  const faults: SchemaFault[] = [];
+  for (const [at, { name }] of upstreams.entries()) {
+    if (taken.has(name)) {
+      const message = `the name ${name} is taken: choose another for this upstream`;
+      faults.push({ path: ['upstreams', at, 'name'], isKey: false, message });
+    }
+    taken.add(name);
   }
-  const file = (document.toJS() ?? {}) as ConfigFile;
-  const validate = new Ajv(checking).compile<ConfigFile>(ConfigFile);
-  if (validate(file)) return { file, faults: [] };
-  const faults = (validate.errors ?? []).filter(isUseful).map((error) => {
-    const keys = error.instancePath.split('/').slice(1);
-    const node = document.getIn(keys, true) as { range?: [number, number, number] } | undefined;
-    const extra =
-      error.keyword === 'additionalProperties' ? String(error.params.additionalProperty) : undefined;
-    const name = [...keys, ...(extra === undefined ? [] : [extra])].join('.');
-    const message = extra === undefined ? `${name}: ${error.message}` : `${name}: there is no such setting`;
-    return { place: at(node?.range?.[0]), message };
-  });
-  return { file: {}, faults: unique(faults) };
+  return faults;
 }
 
-/** A union's own error says less than those of its branches. */
-function isUseful(error: ErrorObject): boolean {
-  return error.keyword !== 'anyOf';
-}
-
-function unique(faults: ConfigFault[]): ConfigFault[] {
-  return [...new Map(faults.map((fault) => [`${fault.place} ${fault.message}`, fault])).values()];
+function asConfigFault(fault: { file: string; line: number; column: number; message: string }): ConfigFault {
+  return { place: `${fault.file}:${fault.line}:${fault.column}`, message: fault.message };
 }

@@ -1,6 +1,9 @@
+import { dirname, resolve } from 'node:path';
 import { foldersOf } from '../../shared/folders.ts';
+import { isLogLevel, logLevels } from './log-levels.ts';
 import { type ConfigFault, readConfigFile } from './read-config-file.ts';
 import type { ConfigFile, UpstreamConfig } from './schema.ts';
+import { type TypedCommand, typedCommand } from './typed-command.ts';
 
 export const providerNames = ['openai', 'anthropic', 'google', 'openrouter', 'vercel'] as const;
 export type ProviderName = (typeof providerNames)[number];
@@ -35,6 +38,7 @@ export interface Config {
   corsOrigins: string[];
   dataFolder: string;
   configFile: string;
+  typed: TypedCommand;
   /** Millionths. */
   marginPpm: number;
   providers: ProviderAccount[];
@@ -82,6 +86,8 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
   const { file, faults } = await readConfigFile(configFile, { required: flags.configFile !== undefined });
   const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? 4100;
+  const logLevel = flags.logLevel ?? levelOf(env.GATEWAY_LOG_LEVEL, faults) ?? file.log?.level ?? 'warn';
+  const dataFolder = resolve(flags.dataFolder ?? folders.data);
   if (faults.length > 0) throw new ConfigInvalid(faults);
   const { timeouts } = file;
   return Object.freeze({
@@ -89,13 +95,14 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     port,
     allowedHosts: file.listen?.allowed_hosts ?? [],
     corsOrigins: file.cors?.origins ?? [],
-    dataFolder: flags.dataFolder ?? folders.data,
+    dataFolder,
     configFile,
+    typed: typedCommand(dataFolder, { env, platform, home }),
     marginPpm: Math.round((file.margin_percent ?? 0) * 10_000),
     providers: providerNames.map((name) => accountOf(name, file, env)),
     upstreams: (file.upstreams ?? []).map((upstream) => ({
       ...upstream,
-      key: upstream.key_env === undefined ? undefined : env[upstream.key_env],
+      key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
     })),
     findsLocalServers: file.local_servers ?? true,
     aliases: file.aliases ?? {},
@@ -106,8 +113,8 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       idleMs: timeouts?.idle_ms ?? 120_000,
     },
     responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
-    simulatorScript: flags.simulate ?? file.simulate,
-    logLevel: flags.logLevel ?? env.GATEWAY_LOG_LEVEL ?? file.log?.level ?? 'warn',
+    simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
+    logLevel,
   });
 }
 
@@ -128,5 +135,12 @@ function portOf(text: string | undefined, faults: ConfigFault[]): number | undef
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   faults.push({ place: 'GATEWAY_PORT', message: 'This must be a port from 0 to 65535.' });
+  return undefined;
+}
+
+function levelOf(text: string | undefined, faults: ConfigFault[]): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (isLogLevel(text)) return text;
+  faults.push({ place: 'GATEWAY_LOG_LEVEL', message: `This must be one of ${logLevels.join(', ')}.` });
   return undefined;
 }

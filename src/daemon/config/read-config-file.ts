@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ConfigFile } from './schema.ts';
 
 export interface ConfigFault {
-  /** `config.yaml:12` or the name of an environment variable. */
+  /** `config.yaml:12:3` or the name of an environment variable. */
   place: string;
   message: string;
 }
@@ -16,7 +16,7 @@ export async function readConfigFile(
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const absent = /^(ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '');
     if (absent && !required) return { file: {}, faults: [] };
     return {
       file: {},

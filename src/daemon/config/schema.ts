@@ -1,63 +1,95 @@
 import { type Static, Type } from 'typebox';
+import { logLevels } from './log-levels.ts';
 
-const Url = Type.String({ pattern: '^https?://[^\\s/]+(/\\S*)?$', maxLength: 500 });
-const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' });
-const Dollars = Type.String({ pattern: '^\\d{1,7}(\\.\\d{1,9})?$' });
-const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
-const closed = { additionalProperties: false } as const;
+/*
+ * The configuration file as it is written. `description` says what is expected there; faults quote it.
+ */
+
+const text = Type.String({ minLength: 1, description: 'text' });
+const url = Type.String({
+  pattern: '^https?://[^\\s/]+(/\\S*)?$',
+  maxLength: 500,
+  description: 'an address that starts with http:// or https://',
+});
+const origin = Type.String({
+  pattern: '^https?://[^\\s/]+(/\\S*)?$',
+  maxLength: 500,
+  description: 'an origin like https://app.example',
+});
+const variable = Type.String({ minLength: 1, description: 'text: the name of an environment variable' });
+const flag = Type.Boolean({ description: 'true or false' });
+const dollars = Type.String({
+  pattern: '^\\d{1,7}(\\.\\d{1,9})?$',
+  description: 'text: dollars like "0.59"',
+});
+const milliseconds = Type.Integer({
+  minimum: 1,
+  maximum: 3_600_000,
+  description: 'milliseconds from 1 to 3600000',
+});
+const map = { additionalProperties: false, description: 'a map' } as const;
 
 /** Dollars per million tokens, as decimal strings. */
 const ConfiguredPrices = Type.Object(
   {
-    input: Dollars,
-    output: Dollars,
-    cached_input: Type.Optional(Dollars),
-    cache_write: Type.Optional(Dollars),
+    input: dollars,
+    output: dollars,
+    cached_input: Type.Optional(dollars),
+    cache_write: Type.Optional(dollars),
   },
-  closed,
+  { additionalProperties: false, description: 'a map of input and output' },
 );
 
 const ProviderConfig = Type.Object(
-  {
-    key_env: Type.Optional(
-      Type.String({ description: 'Name of the environment variable that holds the key.' }),
-    ),
-    base_url: Type.Optional(Url),
-  },
-  closed,
+  { key_env: Type.Optional(variable), base_url: Type.Optional(url) },
+  { additionalProperties: false, description: 'a map of key_env and base_url' },
 );
 
 const UpstreamConfig = Type.Object(
   {
-    name: Name,
-    base_url: Url,
-    key_env: Type.Optional(Type.String()),
-    models: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: '"*" forwards any name.' }),
-    wire: Type.Optional(Type.Union([Type.Literal('chat'), Type.Literal('responses')])),
-    prices: Type.Optional(
-      Type.Union([ConfiguredPrices, Type.Record(Type.String(), ConfiguredPrices)], {
-        description: 'One price for all models, or one a model.',
-      }),
-    ),
+    name: Type.String({
+      pattern: '^[a-z0-9][a-z0-9_-]{0,39}$',
+      description: 'text of small letters, digits, _ and -, at most 40',
+    }),
+    base_url: url,
+    key_env: Type.Optional(variable),
+    /** `"*"` forwards any name. */
+    models: Type.Array(text, { minItems: 1, description: 'a list of names, or ["*"]' }),
+    wire: Type.Optional(Type.Enum(['chat', 'responses'], { description: 'chat or responses' })),
+    /** One price for all models, or one a model. */
+    prices: Type.Optional(Type.Union([ConfiguredPrices, Type.Record(Type.String(), ConfiguredPrices)])),
   },
-  closed,
+  { additionalProperties: false, description: 'a map with a name, a base_url and models' },
 );
 
-/** The file `config.yaml`. Everything is optional. */
+const logLevel = Type.Enum([...logLevels], { description: `one of ${logLevels.join(', ')}` });
+
+/** The file `config.yaml`; `docs/configuration.md` tells what each setting does. Everything is optional. */
 export const ConfigFile = Type.Object(
   {
     listen: Type.Optional(
       Type.Object(
         {
-          host: Type.Optional(Type.String({ minLength: 1 })),
-          port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
-          allowed_hosts: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+          host: Type.Optional(text),
+          port: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port from 0 to 65535' }),
+          ),
+          allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })),
         },
-        closed,
+        map,
       ),
     ),
-    cors: Type.Optional(Type.Object({ origins: Type.Array(Url) }, closed)),
-    margin_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 1000, multipleOf: 0.0001 })),
+    cors: Type.Optional(
+      Type.Object({ origins: Type.Array(origin, { description: 'a list of origins' }) }, map),
+    ),
+    margin_percent: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1000,
+        multipleOf: 0.0001,
+        description: 'a number from 0 to 1000 with at most 4 decimals',
+      }),
+    ),
     providers: Type.Optional(
       Type.Object(
         {
@@ -67,45 +99,37 @@ export const ConfigFile = Type.Object(
           openrouter: Type.Optional(ProviderConfig),
           vercel: Type.Optional(ProviderConfig),
         },
-        closed,
+        map,
       ),
     ),
-    upstreams: Type.Optional(Type.Array(UpstreamConfig)),
-    local_servers: Type.Optional(
-      Type.Boolean({ description: 'Whether to look for Ollama, LM Studio, llama.cpp and vLLM at start.' }),
-    ),
-    aliases: Type.Optional(Type.Record(Type.String(), Type.String())),
+    upstreams: Type.Optional(Type.Array(UpstreamConfig, { description: 'a list of upstreams' })),
+    local_servers: Type.Optional(flag),
+    aliases: Type.Optional(Type.Record(Type.String(), text, { description: 'a map of names' })),
     timeouts: Type.Optional(
       Type.Object(
         {
-          connect_ms: Type.Optional(Milliseconds),
-          headers_ms: Type.Optional(Milliseconds),
-          first_event_ms: Type.Optional(Milliseconds),
-          idle_ms: Type.Optional(Milliseconds),
+          connect_ms: Type.Optional(milliseconds),
+          headers_ms: Type.Optional(milliseconds),
+          first_event_ms: Type.Optional(milliseconds),
+          idle_ms: Type.Optional(milliseconds),
         },
-        closed,
+        map,
       ),
     ),
     storage: Type.Optional(
-      Type.Object({ responses_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })) }, closed),
-    ),
-    simulate: Type.Optional(Type.String({ description: 'A script for the simulator.' })),
-    log: Type.Optional(
       Type.Object(
         {
-          level: Type.Optional(
-            Type.Union(
-              (['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const).map((level) =>
-                Type.Literal(level),
-              ),
-            ),
+          responses_days: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 3650, description: 'a number of days from 1 to 3650' }),
           ),
         },
-        closed,
+        map,
       ),
     ),
+    simulate: Type.Optional(text),
+    log: Type.Optional(Type.Object({ level: Type.Optional(logLevel) }, map)),
   },
-  closed,
+  { additionalProperties: false, description: 'a map of settings' },
 );
 
 export type ConfigFile = Static<typeof ConfigFile>;

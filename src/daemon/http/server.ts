@@ -7,6 +7,7 @@ import { beginCall, passFrontDoor } from './front-door.ts';
 import { parseJson } from './json-body.ts';
 import type { HttpServerOptions } from './options.ts';
 import { rawAnswers } from './raw-answer.ts';
+import { reachableUrl } from './reachable-url.ts';
 import { makeRoom, type Room } from './room.ts';
 
 export interface ListenAddress {
@@ -58,8 +59,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
       const bound = app.server.address();
       if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
       room.hosts.listenOn(host, bound.port);
-      const name = host.includes(':') ? `[${host}]` : host;
-      return { host, port: bound.port, url: `http://${name}:${bound.port}` };
+      return { host, port: bound.port, url: reachableUrl(host, bound.port) };
     },
     inject: app.inject.bind(app) as FastifyInstance['inject'],
     drain,

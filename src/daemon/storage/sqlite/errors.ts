@@ -2,9 +2,12 @@ import Database from 'better-sqlite3';
 
 /** Another daemon works in this data folder. */
 export class DataFolderInUse extends Error {
+  readonly folder: string;
+
   constructor(folder: string) {
     super(`Another daemon is using the data folder ${folder}. Stop it first, or choose another folder.`);
     this.name = 'DataFolderInUse';
+    this.folder = folder;
   }
 }
 

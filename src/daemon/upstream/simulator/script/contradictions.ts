@@ -1,4 +1,4 @@
-import type { SchemaFault } from './script-faults.ts';
+import type { SchemaFault } from '../../../yaml/schema-faults.ts';
 import type { ReplyFile, ScriptFile, WhenFile } from './script-file.ts';
 
 /** What each part allows and the whole does not: settings of one rule that cannot both be meant. */

@@ -21,59 +21,84 @@ interface Walked {
   minItems?: number;
   items?: Walked;
   additionalProperties?: unknown;
+  /** Of a map with any keys. */
+  patternProperties?: Record<string, Walked>;
 }
 
-/** All faults of a document, each with one sentence for people. Alternatives are told apart by the kind of value. */
-export function schemaFaults(schema: TSchema, value: unknown): SchemaFault[] {
+/** Where the walk is, and what it found so far. */
+interface Place {
+  path: (string | number)[];
+  faults: SchemaFault[];
+  whole: string;
+}
+
+/**
+ * All faults of a document, each with one sentence for people, in which the document is called `whole`. A schema's
+ * `description` says what is expected there. Alternatives are told apart by the kind of value and the keys of a map.
+ */
+export function schemaFaults(schema: TSchema, value: unknown, { whole }: { whole: string }): SchemaFault[] {
   const faults: SchemaFault[] = [];
-  walk(schema as Walked, value, [], faults);
+  walk(schema as Walked, value, { path: [], faults, whole });
   return faults;
 }
 
-function walk(schema: Walked, value: unknown, path: (string | number)[], faults: SchemaFault[]): void {
+function walk(schema: Walked, value: unknown, place: Place): void {
   if (schema.anyOf) {
-    const branch = schema.anyOf.find((candidate) => isKindOf(candidate, value));
-    if (branch) walk(branch, value, path, faults);
-    else faults.push({ path, isKey: false, message: wrong(path, describe(schema), value) });
+    const branch = meantBranch(schema.anyOf, value);
+    if (branch) walk(branch, value, place);
+    else fault(place, wrong(place, describe(schema), value));
   } else if (schema.type === 'object' && isKindOf(schema, value)) {
-    walkObject(schema, value as Record<string, unknown>, path, faults);
+    walkObject(schema, value as Record<string, unknown>, place);
   } else if (schema.type === 'array' && Array.isArray(value)) {
-    if (value.length < (schema.minItems ?? 0)) {
-      faults.push({ path, isKey: false, message: `${nameOf(path)} must not be empty` });
-    }
+    if (value.length < (schema.minItems ?? 0)) fault(place, `${nameOf(place)} must not be empty`);
     value.forEach((item, at) => {
-      walk(schema.items ?? {}, item, [...path, at], faults);
+      walk(schema.items ?? {}, item, below(place, at));
     });
   } else if (!Check(schema as TSchema, value)) {
-    faults.push({ path, isKey: false, message: wrong(path, describe(schema), value) });
+    fault(place, wrong(place, describe(schema), value));
   }
 }
 
-function walkObject(
-  schema: Walked,
-  value: Record<string, unknown>,
-  path: (string | number)[],
-  faults: SchemaFault[],
-): void {
+/** Of two kinds of map, the one that has a key of this value; else the one that takes any keys. */
+function meantBranch(branches: readonly Walked[], value: unknown): Walked | undefined {
+  const fitting = branches.filter((branch) => isKindOf(branch, value));
+  if (fitting.length < 2) return fitting[0];
+  const keys = Object.keys(value as object);
+  const named = fitting.find(({ properties = {} }) => keys.some((key) => Object.hasOwn(properties, key)));
+  return named ?? fitting.find(({ patternProperties }) => patternProperties) ?? fitting[0];
+}
+
+function walkObject(schema: Walked, value: Record<string, unknown>, place: Place): void {
   const properties = schema.properties ?? {};
+  const [anyKey] = Object.values(schema.patternProperties ?? {});
   const known = Object.keys(properties);
   for (const [key, member] of Object.entries(value)) {
-    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (property) walk(property, member, [...path, key], faults);
+    const property = Object.hasOwn(properties, key) ? properties[key] : anyKey;
+    if (property) walk(property, member, below(place, key));
     else if (schema.additionalProperties === false) {
       const nearest = nearestTo(key, known);
       const hint = nearest === undefined ? `known are ${known.join(', ')}` : `did you mean \`${nearest}\`?`;
-      faults.push({ path: [...path, key], isKey: true, message: `unknown key \`${key}\`: ${hint}` });
+      place.faults.push({
+        path: [...place.path, key],
+        isKey: true,
+        message: `unknown key \`${key}\`: ${hint}`,
+      });
     }
   }
   for (const key of schema.required ?? []) {
-    if (!Object.hasOwn(value, key)) {
-      faults.push({ path, isKey: false, message: `${nameOf(path)} needs \`${key}\`` });
-    }
+    if (!Object.hasOwn(value, key)) fault(place, `${nameOf(place)} needs \`${key}\``);
   }
   if (Object.keys(value).length < (schema.minProperties ?? 0)) {
-    faults.push({ path, isKey: false, message: `${nameOf(path)} must be ${describe(schema)}` });
+    fault(place, `${nameOf(place)} must be ${describe(schema)}`);
   }
+}
+
+function fault({ path, faults }: Place, message: string): void {
+  faults.push({ path, isKey: false, message });
+}
+
+function below(place: Place, part: string | number): Place {
+  return { ...place, path: [...place.path, part] };
 }
 
 function isKindOf({ type, const: constant }: Walked, value: unknown): boolean {
@@ -88,8 +113,8 @@ function describe({ description, anyOf }: Walked): string {
   return description ?? 'something else';
 }
 
-function wrong(path: readonly (string | number)[], expected: string, value: unknown): string {
-  return `${nameOf(path)} must be ${expected}${expected.startsWith('text') ? quotesHint(value) : ''}`;
+function wrong(place: Place, expected: string, value: unknown): string {
+  return `${nameOf(place)} must be ${expected}${expected.startsWith('text') ? quotesHint(value) : ''}`;
 }
 
 /** YAML reads `42` as a number and `{{name}}` as a map. */
@@ -100,8 +125,8 @@ function quotesHint(value: unknown): string {
 }
 
 /** `['rules', 1, 'reply']` → `` `rules[1].reply` ``. */
-function nameOf(path: readonly (string | number)[]): string {
-  if (path.length === 0) return 'the script';
+function nameOf({ path, whole }: Pick<Place, 'path' | 'whole'>): string {
+  if (path.length === 0) return whole;
   const parts = path.map((part, at) =>
     typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`,
   );

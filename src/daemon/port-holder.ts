@@ -1,0 +1,41 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { basename } from 'node:path';
+
+/** The process that listens on a port, as `node server.js (pid 123)`, where the system tells: Linux, for one's own processes. */
+export async function portHolder(port: number): Promise<string | undefined> {
+  const inode = await listeningInode(port);
+  if (inode === undefined) return undefined;
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  for (const pid of pids) {
+    const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => []);
+    for (const descriptor of descriptors) {
+      const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
+      if (target !== `socket:[${inode}]`) continue;
+      return `${await nameOf(pid)} (pid ${pid})`;
+    }
+  }
+  return undefined;
+}
+
+/** The program and, of an interpreter, what it runs; never further arguments, which may be secrets. */
+async function nameOf(pid: string): Promise<string> {
+  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const [program = '', script = ''] = line.split('\0').map((word) => basename(word));
+  if (program === '') return 'a process';
+  return /^(node|bun|deno|python|ruby)/.test(program) && !script.startsWith('-')
+    ? `${program} ${script}`.trim()
+    : program;
+}
+
+/** Source of the columns: proc(5), /proc/net/tcp; state 0A is listening. */
+async function listeningInode(port: number): Promise<string | undefined> {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
+    const rows = (await readFile(table, 'utf8').catch(() => '')).split('\n').slice(1);
+    for (const row of rows) {
+      const columns = row.trim().split(/\s+/);
+      if (columns[1]?.endsWith(suffix) && columns[3] === '0A') return columns[9];
+    }
+  }
+  return undefined;
+}

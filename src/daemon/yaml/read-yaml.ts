@@ -1,0 +1,94 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
+import type { SchemaFault } from './schema-faults.ts';
+
+/** What is wrong with a file, and where; lines and columns count from 1. */
+export interface YamlFault {
+  file: string;
+  line: number;
+  column: number;
+  message: string;
+}
+
+export interface ReadYaml {
+  /** An empty file is an empty map. */
+  value: unknown;
+  /** The faults with their places, from the top of the file. */
+  placed(faults: readonly SchemaFault[]): YamlFault[];
+}
+
+/** Reads what a person wrote; whatever is not YAML is told with its place. */
+export function readYaml(text: string, file: string): ReadYaml | { faults: YamlFault[] } {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' });
+  const faultAt = (offset: number, message: string): YamlFault => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { file, line: Math.max(1, line), column: Math.max(1, col), message };
+  };
+  const broken = [...document.errors, ...document.warnings];
+  if (broken.length > 0) {
+    return { faults: broken.map(({ pos, message }) => faultAt(pos[0], `this is not YAML: ${message}`)) };
+  }
+  const lost = unresolvedAliases(document);
+  if (lost.length > 0) {
+    return {
+      faults: lost.map(({ source, range }) => faultAt(range?.[0] ?? 0, `no anchor is named ${source}`)),
+    };
+  }
+  const read = plainValue(document);
+  if ('message' in read) return { faults: [faultAt(0, read.message)] };
+  const placed = (faults: readonly SchemaFault[]) =>
+    faults
+      .map((fault) => faultAt(offsetOf(document, fault), fault.message))
+      .toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return { value: read.value, placed };
+}
+
+function plainValue(document: Document): { value: unknown } | { message: string } {
+  try {
+    return { value: document.toJS() ?? {} };
+  } catch (error) {
+    // Aliases that multiply beyond reason.
+    return { message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function unresolvedAliases(document: Document): Alias[] {
+  const lost: Alias[] = [];
+  visit(document, {
+    Alias(_key, alias) {
+      if (!alias.resolve(document)) lost.push(alias);
+    },
+  });
+  return lost;
+}
+
+/** Where a fault is in the text; what an alias or a merge brought in is shown where it was brought in. */
+function offsetOf(document: Document, { path, isKey }: SchemaFault): number {
+  let node: Node | null | undefined = document.contents;
+  let offset = node?.range?.[0] ?? 0;
+  for (const [at, part] of path.entries()) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => String(isNode(key) ? key.toJSON() : key) === String(part));
+      const wanted: unknown = isKey && at === path.length - 1 ? pair?.key : (pair?.value ?? pair?.key);
+      node = isNode(wanted) ? wanted : undefined;
+    } else if (isSeq(node)) {
+      const item: unknown = node.items[Number(part)];
+      node = isNode(item) ? item : undefined;
+    } else node = undefined;
+    if (!node?.range) return offset;
+    offset = node.range[0];
+  }
+  return offset;
+}

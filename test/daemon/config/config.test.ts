@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ConfigFlags, loadConfig } from '../../../src/daemon/config/config.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const load = (env: Record<string, string> = {}, flags: ConfigFlags = {}) =>
+  loadConfig({ flags, env: { GATEWAY_HOME: folder, ...env }, platform: 'linux', home: '/home/ada' });
+
+/** Loads a file; resolves to the sentences that a person would read, without the folder. */
+async function faultsOf(text: string, env: Record<string, string> = {}): Promise<string[]> {
+  await writeFile(join(folder, 'config.yaml'), text);
+  const failure: unknown = await load(env).then(
+    () => new Error('it was taken'),
+    (error: unknown) => error,
+  );
+  return (failure as Error).message.replaceAll(`${folder}/`, '').split('\n');
+}
+
+describe('the faults of a file', () => {
+  test('are told all at once, each with its line and column, from the top', async () => {
+    const text = [
+      '# mine',
+      'listen:',
+      '  prot: 4200',
+      'margin_percent: lots',
+      'upstreams:',
+      '  - name: groq',
+      '    base_url: api.groq.com/openai/v1',
+      '    models: "*"',
+      '    prices: { input: 0.59, outputs: "0.79" }',
+      '  - name: other',
+      '    base_url: https://x.example/v1',
+      'aliases:',
+      '  fast: 5',
+      'default_modl: sim/echo',
+    ].join('\n');
+    expect(await faultsOf(text)).toEqual([
+      'config.yaml:3:3: unknown key `prot`: did you mean `port`?',
+      'config.yaml:4:17: `margin_percent` must be a number from 0 to 1000 with at most 4 decimals',
+      'config.yaml:7:15: `upstreams[0].base_url` must be an address that starts with http:// or https://',
+      'config.yaml:8:13: `upstreams[0].models` must be a list of names, or ["*"]',
+      'config.yaml:9:13: `upstreams[0].prices` needs `output`',
+      'config.yaml:9:22: `upstreams[0].prices.input` must be text: dollars like "0.59"; put quotes around 0.59',
+      'config.yaml:9:28: unknown key `outputs`: did you mean `output`?',
+      'config.yaml:10:5: `upstreams[1]` needs `models`',
+      'config.yaml:13:9: `aliases.fast` must be text; put quotes around 5',
+      expect.stringMatching(/^config\.yaml:14:1: unknown key `default_modl`: known are listen, /),
+    ]);
+  });
+
+  test.each([
+    ['a: [1,', /^config\.yaml:1:7: this is not YAML: /],
+    ['upstreams:\n\t- name: x', /^config\.yaml:2:1: this is not YAML: /],
+    ['- a', /^config\.yaml:1:1: the configuration must be a map of settings$/],
+    ['margin_percent: 1\nmargin_percent: 2', /^config\.yaml:2:1: this is not YAML: /],
+    ['upstreams: [{ name: openai, base_url: "http://x", models: [m] }]', /:1:21: the name openai is taken/],
+    [
+      'upstreams: [{ name: x, base_url: "http://x", models: [m], prices: { m: { input: "1" } } }]',
+      /`upstreams\[0\]\.prices\.m` needs `output`/,
+    ],
+    ['log: { level: loud }', /:1:15: `log\.level` must be one of trace, debug, info/],
+  ])('%j: %s', async (text, expected) => {
+    const [first, ...more] = await faultsOf(text);
+    expect(first).toMatch(expected);
+    expect(more).toEqual([]);
+  });
+
+  test('are told with those of the environment', async () => {
+    const faults = await faultsOf('simulat: x', { GATEWAY_PORT: '70000', GATEWAY_LOG_LEVEL: 'loud' });
+    expect(faults).toEqual([
+      'config.yaml:1:1: unknown key `simulat`: did you mean `simulate`?',
+      'GATEWAY_PORT: This must be a port from 0 to 65535.',
+      'GATEWAY_LOG_LEVEL: This must be one of trace, debug, info, warn, error, silent.',
+    ]);
+  });
+});
+
+describe('a setting', () => {
+  test('comes from the flag, else the environment, else the file, else the defaults', async () => {
+    await writeFile(join(folder, 'config.yaml'), 'listen: { port: 3 }\nlog: { level: info }');
+    const env = { GATEWAY_PORT: '2', GATEWAY_LOG_LEVEL: 'error' };
+    expect(await load(env, { port: 1, logLevel: 'debug' })).toMatchObject({ port: 1, logLevel: 'debug' });
+    expect(await load(env)).toMatchObject({ port: 2, logLevel: 'error' });
+    expect(await load()).toMatchObject({ port: 3, logLevel: 'info', host: '127.0.0.1' });
+  });
+
+  test('that names a file means one beside the configuration', async () => {
+    await writeFile(join(folder, 'config.yaml'), 'simulate: script.yaml');
+    expect((await load()).simulatorScript).toBe(join(folder, 'script.yaml'));
+  });
+
+  test('that names a variable which is empty or not set leaves the upstream without a key', async () => {
+    await writeFile(
+      join(folder, 'config.yaml'),
+      'upstreams: [{ name: x, base_url: "http://x/", key_env: X_KEY, models: ["*"] }]',
+    );
+    expect((await load({ X_KEY: ' ' })).upstreams[0]?.key).toBeUndefined();
+    expect((await load({ X_KEY: ' secret\n' })).upstreams[0]?.key).toBe('secret');
+  });
+});
+
+describe('what has to be typed to speak to the daemon', () => {
+  const typed = async (env: Record<string, string>, flags: ConfigFlags = {}) =>
+    (await loadConfig({ flags, env, platform: 'linux', home: '/home/ada' })).typed;
+
+  test('is the command alone where its files lie in the usual place', async () => {
+    expect(await typed({})).toEqual({ name: 'gateway', first: undefined });
+    expect(await typed({ npm_command: 'exec' })).toEqual({ name: 'npx gateway', first: undefined });
+  });
+
+  test.each([
+    [{ GATEWAY_HOME: '/srv/g' }, {}, 'export GATEWAY_HOME=/srv/g'],
+    [{}, { dataFolder: "/srv/Ada's data" }, "export GATEWAY_HOME='/srv/Ada'\\''s data'"],
+  ])('names the folder first where they do not: %j %j', async (env, flags, first) => {
+    expect((await typed(env as Record<string, string>, flags)).first).toBe(first);
+  });
+});
