@@ -17,7 +17,10 @@ const bulk = { lane: 'bulk' } as const;
 export function responsesStore({ database, orm, writer }: Sources): ResponsesStore {
   return {
     ...responseReads(database),
-    insert: (record) => writer.write('responses.insert', record, bulk),
+    insert: (record) => {
+      const bytes = record.body.length + record.input.length + record.output.length;
+      return writer.write('responses.insert', record, { lane: 'bulk', bytes });
+    },
     byId: async (workspaceId, id, at) =>
       orm
         .select()

@@ -4,17 +4,27 @@ import { failureOfBatch, failureOfOperation } from './write-failures.ts';
 /** `money`: the writes of model calls and all that is small. `bulk`: large rows, which never ride with money. */
 export type Lane = 'money' | 'bulk';
 
+export interface WriteOptions {
+  lane?: Lane;
+  /** The name under which another write may take its place while it waits. */
+  replaceableAs?: string;
+  /** About how much it writes, where that is much. */
+  bytes?: number;
+}
+
 interface Pending {
   operation: Operation;
+  bytes: number;
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
-  /** The name under which another write may take its place while it waits. */
   replaceableAs: string | undefined;
   /** The write whose place this one took; it resolves with this one. */
   replaced: Pending | undefined;
 }
 
 const batchSizeMax: Record<Lane, number> = { money: 512, bulk: 16 };
+/** Large rows leave few at a time: the money of calls waits for the batch under way. */
+const bulkBytesMax = 1024 * 1024;
 
 /**
  * Gathers writes into batches (group commit): while one batch is under way, the next one fills up. A batch leaves
@@ -41,10 +51,10 @@ export class WriteQueue {
   }
 
   /** Resolves after COMMIT to what the command returned. */
-  add(operation: Operation, options: { lane?: Lane; replaceableAs?: string } = {}): Promise<unknown> {
+  add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const { lane = 'money', replaceableAs } = options;
-      const pending = { operation, resolve, reject, replaceableAs, replaced: undefined };
+      const { lane = 'money', replaceableAs, bytes = 0 } = options;
+      const pending = { operation, bytes, resolve, reject, replaceableAs, replaced: undefined };
       if (replaceableAs !== undefined) this.#replaceable.set(replaceableAs, pending);
       this.#enqueue(pending, lane);
     });
@@ -62,6 +72,7 @@ export class WriteQueue {
       const { operation: old, resolve: resolveOld, reject: rejectOld } = waiting;
       waiting.replaced = {
         operation: old,
+        bytes: 0,
         resolve: resolveOld,
         reject: rejectOld,
         replaceableAs: undefined,
@@ -149,8 +160,9 @@ export class WriteQueue {
       this.#waiting[this.#turn].length > 0 ? this.#turn : this.#turn === 'money' ? 'bulk' : 'money';
     this.#turn = lane === 'money' ? 'bulk' : 'money';
     const waiting = this.#waiting[lane];
-    const batch = waiting.length <= batchSizeMax[lane] ? waiting : waiting.slice(0, batchSizeMax[lane]);
-    this.#waiting[lane] = waiting.length <= batchSizeMax[lane] ? [] : waiting.slice(batchSizeMax[lane]);
+    const size = lane === 'money' ? batchSizeMax.money : bulkBatchSize(waiting);
+    const batch = waiting.length <= size ? waiting : waiting.slice(0, size);
+    this.#waiting[lane] = waiting.length <= size ? [] : waiting.slice(size);
     if (lane === 'money') this.#forgetReplaceable(batch);
     this.#underWay = batch;
     this.#oldestAt = performance.now();
@@ -163,6 +175,15 @@ export class WriteQueue {
     if (this.#waiting.money.length === 0) this.#replaceable = new Map();
     else for (const { replaceableAs } of batch) this.#replaceable.delete(replaceableAs ?? '');
   }
+}
+
+function bulkBatchSize(waiting: readonly Pending[]): number {
+  let bytes = 0;
+  const tooMany = waiting.findIndex((pending, place) => {
+    bytes += pending.bytes;
+    return place === batchSizeMax.bulk || (place > 0 && bytes > bulkBytesMax);
+  });
+  return tooMany < 0 ? waiting.length : tooMany;
 }
 
 function rejectBoth(pending: Pending, error: Error): void {

@@ -4,7 +4,7 @@ import { DataNeedsRepair } from './errors.ts';
 import type { StorageLog } from './log.ts';
 import type { BatchAnswer, BatchFailure, Operation } from './write-batch.ts';
 import { failureOfEngine, refusal } from './write-failures.ts';
-import { type Lane, WriteQueue } from './write-queue.ts';
+import { type WriteOptions, WriteQueue } from './write-queue.ts';
 import type { FromWriter, ToWriter } from './writer-protocol.ts';
 
 type Name = keyof WriteCommands;
@@ -49,11 +49,7 @@ export class Writer {
   }
 
   /** Resolves after COMMIT. Rejects with ApiError `conflict` or `unavailable`, or with a fault of ours. */
-  write<N extends Name>(
-    name: N,
-    data: DataOf<N>,
-    options?: { lane?: Lane; replaceableAs?: string },
-  ): Promise<ResultOf<N>> {
+  write<N extends Name>(name: N, data: DataOf<N>, options?: WriteOptions): Promise<ResultOf<N>> {
     if (this.#refusal !== undefined) return Promise.reject(refusal(this.#refusal));
     return this.#queue.add([name, data], options) as Promise<ResultOf<N>>;
   }

@@ -53,6 +53,22 @@ describe('a queue of writes', () => {
     expect(await Promise.all(all)).toEqual(Array.from({ length: 1000 }, (_, index) => index));
   });
 
+  test('sends few large rows at once, and one that is larger than all by itself', async () => {
+    const { queue, batch, succeed } = watched();
+    const mebibyte = 1024 * 1024;
+    const sizes = [0.4, 0.4, 0.4, 5, 0.1, ...Array.from({ length: 17 }, () => 0)];
+    const options = (size: number) => ({ lane: 'bulk', bytes: size * mebibyte }) as const;
+    const writes = sizes.map((size, index) => queue.add(['large', index], options(size)));
+    const sent: unknown[][] = [];
+    for (let number = 1; sent.flat().length < sizes.length; number += 1) {
+      const operations = await batch(number);
+      sent.push(operations.map(([, data]) => data));
+      succeed(...operations.map(([, data]) => data));
+    }
+    expect(await Promise.all(writes)).toEqual(sizes.map((_, index) => index));
+    expect(sent.map((operations) => operations.length)).toEqual([2, 1, 1, 16, 2]);
+  });
+
   test('keeps large rows out of the batches of money, and lets both have their turn', async () => {
     const { queue, batch, succeed } = watched();
     const writes = [
