@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { defineConfig } from 'rolldown';
+import { build } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -9,8 +9,8 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
  */
 const bundled = new Set(['typebox', 'undici', 'commander', '@commander-js/extra-typings']);
 
-// biome-ignore lint/style/noDefaultExport: the bundler reads the default export.
-export default defineConfig({
+// By its function and not its command, which lists every file that it writes.
+await build({
   input: {
     cli: 'build/cli/main.js',
     daemon: 'build/daemon/main.js',
