@@ -99,14 +99,16 @@ describe('doctor', () => {
     const provider = { state: 'ok', message: 'simulator: 5 models' };
     expect(of('provider')).toMatchObject(provider);
     const { stdout } = await runCli(['doctor'], { env });
-    expect(stdout).toMatch(/^warning\tprovider\tonly the simulator answers\tSet a provider’s key/m);
+    expect(stdout).toMatch(
+      /^warning\tprovider\tonly the simulator answers\tStart the daemon with a provider’s key/m,
+    );
   });
 
   test('shows each remedy whole on a terminal, however narrow', async () => {
     const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const { stdout } = await runCli(['doctor', '--no-color'], { env, tty: true, columns: 30 });
     expect(stdout).toMatch(
-      /^warning +provider +only the simulator answers\n +→ Set a provider’s key, like OPENAI_API_KEY, .*\n/m,
+      /^warning +provider +only the simulator answers\n +→ Start the daemon with a provider’s key; which: gateway status\n/m,
     );
   });
 

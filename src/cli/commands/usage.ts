@@ -3,7 +3,7 @@ import type { Query } from '../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract } from '../../shared/contract/usage.ts';
 import { getUsage, listUsage } from '../addresses.ts';
 import type { Context } from '../context.ts';
-import { dollars } from '../output/amount.ts';
+import { count, dollars } from '../output/amount.ts';
 import { example } from './example.ts';
 import { groupColumns, usageColumns } from './usage-columns.ts';
 
@@ -36,7 +36,9 @@ export async function showSums(context: Context, query: Query<typeof listUsageCo
   await context.out.table(sums.data, groupColumns(sums.group_by), { empty: 'No calls in this time.' });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
   const { total } = sums;
-  context.out.note(`${total.requests} requests, charged ${dollars(total.charged_usd)} in all.`);
+  if (total.requests === 0) return;
+  const requests = total.requests === 1 ? '1 request' : `${count(total.requests)} requests`;
+  context.out.note(`${requests}, charged ${dollars(total.charged_usd)} in all.`);
   if (total.unpriced_requests > 0) {
     context.out.note(`${total.unpriced_requests} of them have no known price and are in no amount.`);
   }

@@ -54,7 +54,7 @@ function findingsOf(status: DaemonStatus): Finding[] {
       check: 'storage',
       state: storage.writable ? 'ok' : 'broken',
       message: storage.writable ? 'writable' : (storage.reason ?? 'not writable'),
-      remedy: storage.writable ? null : 'Make room or repair the data, then restart the daemon.',
+      remedy: storage.writable ? null : 'Make room, which is enough, or repair the data and restart.',
     },
     ...providerFindings(status),
   ];
@@ -73,8 +73,7 @@ function providerFindings({ providers }: DaemonStatus): Finding[] {
     };
   });
   if (real.length > 0) return findings;
-  const remedy =
-    'Set a provider’s key, like OPENAI_API_KEY, where the daemon runs and start it again; see: gateway status';
+  const remedy = 'Start the daemon with a provider’s key; which: gateway status';
   return [
     ...findings,
     { check: 'provider', state: 'warning', message: 'only the simulator answers', remedy },
