@@ -46,15 +46,17 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     }
     while (!this.#isOver) {
       const batch = await this.#read();
-      if (batch.events.length > 0 || (batch.frames !== undefined && batch.frames.length > 0)) {
-        this.#hasGiven = true;
-        return { done: false, value: batch };
-      }
+      if (!isEmpty(batch)) return this.#give(batch);
     }
-    const failure = this.#failure;
-    if (failure === undefined) return over;
-    this.#failure = undefined;
-    throw failure;
+    return this.#end();
+  }
+
+  /** Reads once; undefined when what came held no event, as heartbeats do. */
+  async readOnce(): Promise<IteratorResult<Batch> | undefined> {
+    if (this.#isOver) return this.#end();
+    const batch = await this.#read();
+    if (!isEmpty(batch)) return this.#give(batch);
+    return this.#isOver ? this.#end() : undefined;
   }
 
   return(): Promise<IteratorResult<Batch>> {
@@ -62,6 +64,18 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     this.#failure = undefined;
     this.#stop();
     return Promise.resolve(over);
+  }
+
+  #give(value: Batch): IteratorResult<Batch> {
+    this.#hasGiven = true;
+    return { done: false, value };
+  }
+
+  #end(): IteratorResult<Batch> {
+    const failure = this.#failure;
+    if (failure === undefined) return over;
+    this.#failure = undefined;
+    throw failure;
   }
 
   async #read(): Promise<Batch> {
@@ -115,4 +129,8 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     this.#isOver = true;
     this.#body.cancel();
   }
+}
+
+function isEmpty({ events, frames }: Batch): boolean {
+  return events.length === 0 && (frames === undefined || frames.length === 0);
 }

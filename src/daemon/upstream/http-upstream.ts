@@ -129,16 +129,13 @@ async function readStream(
   answer: IncomingAnswer,
 ): Promise<StreamAnswer> {
   const batches = new AnswerBatches(name, answer.body, adapter.decoder(call));
-  const begun = new AbortController();
-  // Heartbeats keep the idle clock from running out, so the first event has a clock of its own.
-  const tooLate = sleep(timeouts.firstEventMs, begun.signal).then(
-    () => undefined,
-    (error: unknown) => {
-      if (!begun.signal.aborted) throw error;
-    },
-  );
+  const headersAt = performance.now();
   try {
-    const first = await Promise.race([batches.next(), tooLate]);
+    let first = await batches.readOnce();
+    if (first === undefined) {
+      const ms = Math.max(0, timeouts.firstEventMs - (performance.now() - headersAt));
+      first = await within({ ms, sleep }, batches.next());
+    }
     if (first === undefined) {
       throw new UpstreamFailure('timeout', `${name} gave no first event in time`);
     }
@@ -148,6 +145,23 @@ async function readStream(
   } catch (error) {
     answer.body.cancel();
     throw error;
+  }
+}
+
+/** Heartbeats keep the idle clock from running out, so a first event that they precede has a clock of its own. */
+async function within<T>(
+  { ms, sleep }: { ms: number; sleep: World['sleep'] },
+  event: Promise<T>,
+): Promise<T | undefined> {
+  const begun = new AbortController();
+  const tooLate = sleep(ms, begun.signal).then(
+    () => undefined,
+    (error: unknown): undefined => {
+      if (!begun.signal.aborted) throw error;
+    },
+  );
+  try {
+    return await Promise.race([event, tooLate]);
   } finally {
     // With a reason given, none is made: an exception with its stack costs more than all the rest here.
     begun.abort('begun');

@@ -130,7 +130,8 @@ export async function wholeAnswer<T>(
     });
   } finally {
     begun.release();
-    begun.abort.abort('over');
+    // A document is here as a whole.
+    if (begun.answer.kind === 'stream') begun.abort.abort('over');
     if (!begun.meter.isSettled) await begun.meter.settle({ status: 'canceled' }).catch(() => {});
   }
 }
