@@ -111,6 +111,7 @@ export function summarize(events: readonly InferenceEvent[]) {
     } else if (event.type === 'usage') outcome.usage = event.tokens;
     else if (event.type === 'finished') outcome.finish = event.reason;
     else if (event.type === 'annotation') throw new Error('no annotation was asked for');
+    else if (event.type === 'prompt-counted') continue;
     else add(event.index, event.type, event.delta);
   }
   if (done.size !== items.length) throw new Error('every item must end');

@@ -53,6 +53,7 @@ export class Meter {
   #output: Output | undefined;
   #hasFinished = false;
   #reported: Tokens | undefined;
+  #promptTold: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> | undefined;
   #ttftMs: number | null = null;
   #progressAt: number;
   #settled: Promise<Settled> | undefined;
@@ -76,18 +77,24 @@ export class Meter {
 
   /** The provider's own count. One that cannot be true is as good as none. */
   report(tokens: Tokens): void {
-    if (Object.values(tokens).every((count) => count <= tokensMax)) this.#reported = tokens;
+    if (isPlausible(tokens)) this.#reported = tokens;
   }
 
   /** Takes from a batch what counts. */
   see(events: readonly InferenceEvent[]): void {
     for (const event of events) {
       if (event.type === 'usage') this.report(event.tokens);
+      else if (event.type === 'prompt-counted') this.#seePrompt(event.tokens);
       else if (event.type === 'finished') {
         this.finish = event.reason;
         this.#hasFinished = true;
       }
     }
+  }
+
+  /** Some servers begin with a count of nothing and tell the true one at the end. */
+  #seePrompt(tokens: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>): void {
+    if (tokens.input > 0 && isPlausible(tokens)) this.#promptTold = tokens;
   }
 
   /** Whether the answer has outgrown what it was allowed by far, and goes on. */
@@ -110,12 +117,15 @@ export class Meter {
     );
   }
 
-  /** The provider's count, else the estimate of prompt and delivered output; none when nobody began to answer. */
+  /**
+   * The provider's count, else its count of the prompt or the estimate of that, and the estimate of the delivered output;
+   * none when nobody began to answer.
+   */
   tokens(): Tokens {
     if (this.#reported) return this.#reported;
     if (!this.#route) return noTokens;
     const output = estimateTokens(this.#output?.characters() ?? 0);
-    return { ...noTokens, input: this.#options.promptTokens, output };
+    return { ...noTokens, input: this.#options.promptTokens, ...this.#promptTold, output };
   }
 
   get ttftMs(): number | null {
@@ -201,6 +211,10 @@ export class Meter {
     ];
     return entries.filter((entry) => entry.amount > 0);
   }
+}
+
+function isPlausible(tokens: Partial<Tokens>): boolean {
+  return Object.values(tokens).every((count) => count <= tokensMax);
 }
 
 /** The member `service` of an answer. */

@@ -139,6 +139,8 @@ export type InferenceEvent =
   | { type: 'arguments'; index: number; delta: string }
   /** `origin` is set on reasoning that the provider wants back; `item` is the whole item where the provider gave one. */
   | { type: 'item-done'; index: number; origin?: ReasoningOrigin; item?: Record<string, unknown> }
+  /** What was read, told while the answer is still being written: it holds for answers that never come to their end. */
+  | { type: 'prompt-counted'; tokens: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> }
   /** A snapshot: it replaces what was told before. */
   | { type: 'usage'; tokens: Tokens }
   | { type: 'finished'; reason: FinishReason };

@@ -6,7 +6,7 @@ import type { Route } from '../../../../src/daemon/features/inference/router.ts'
 import type { HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import { createAdmission } from '../../../../src/daemon/features/metering/index.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
-import { noCost, type Tokens } from '../../../../src/shared/money.ts';
+import { noCost, type Prices, type Tokens } from '../../../../src/shared/money.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 
 const usd = 1_000_000_000;
@@ -94,6 +94,28 @@ describe('what an answer that broke off is charged', () => {
       tokensReported: false,
       cost: { provider: 100 * 3000 + 10 * 15_000 },
     });
+  });
+
+  test('the prompt as the provider counted it, and the estimate of what was delivered', async () => {
+    const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 1000 });
+    const cached = { ...route.offer.prices, cachedInput: usd };
+    meter.begin({ ...route, offer: { ...route.offer, prices: cached as Prices } }, output);
+    meter.see([{ type: 'prompt-counted', tokens: { input: 800, cachedInput: 700, cacheWrite: 0 } }]);
+    deliver('x'.repeat(40));
+    await meter.settle({ status: 'canceled' });
+    expect(settlements[0]?.usage).toMatchObject({
+      tokens: { input: 800, cachedInput: 700, output: 10 },
+      tokensReported: false,
+      cost: { provider: 100 * 3000 + 700 * 1000 + 10 * 15_000 },
+    });
+  });
+
+  test('the estimate of the prompt, when the provider began with a count of nothing', async () => {
+    const { meter, output, settlements } = await meterWith({ promptTokens: 100 });
+    meter.begin(route, output);
+    meter.see([{ type: 'prompt-counted', tokens: { input: 0, cachedInput: 0, cacheWrite: 0 } }]);
+    await meter.settle({ status: 'canceled' });
+    expect(settlements[0]?.usage.tokens.input).toBe(100);
   });
 
   test('nothing, when the provider told zero', async () => {

@@ -139,17 +139,18 @@ describe('usage', () => {
     expect(told.at(-1)).toMatchObject({ tokens: { input: 17, cachedInput: 5, output: 9 } });
   });
 
-  test('is not told before the model has told what it wrote, so that a dropped call is not billed as empty', () => {
-    const bytes = sse(
-      { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
-      start(0, { type: 'text', text: '' }),
-      delta(0, { type: 'text_delta', text: 'half' }),
-    );
-    expect(
-      newDecoder()
-        .push(bytes)
-        .events.map(({ type }) => type),
-    ).toEqual(['item-started', 'text']);
+  test('of the prompt is told with the first block, and nothing of what was written before its end', () => {
+    const usage = { input_tokens: 10, cache_read_input_tokens: 900, cache_creation_input_tokens: 5 };
+    const begun = { type: 'message_start', message: { usage: { ...usage, output_tokens: 1 } } };
+    const decoder = newDecoder();
+    // Until a block begins, the call may still fail and be another provider's.
+    expect(decoder.push(sse(begun)).events).toEqual([]);
+    const bytes = sse(start(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta', text: 'half' }));
+    expect(decoder.push(bytes).events).toMatchObject([
+      { type: 'item-started' },
+      { type: 'prompt-counted', tokens: { input: 915, cachedInput: 900, cacheWrite: 5 } },
+      { type: 'text', delta: 'half' },
+    ]);
   });
 });
 

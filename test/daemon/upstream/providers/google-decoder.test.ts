@@ -172,15 +172,11 @@ describe('usage', () => {
   });
 
   test('that leaves out what was written is not a count of nothing', () => {
-    const early = {
-      ...piece([{ text: 'half' }]),
-      usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 },
-    };
-    expect(
-      newDecoder()
-        .push(sse(early))
-        .events.map(({ type }) => type),
-    ).toEqual(['item-started', 'text']);
+    const usageMetadata = { promptTokenCount: 5, cachedContentTokenCount: 3, totalTokenCount: 5 };
+    const early = { ...piece([{ text: 'half' }]), usageMetadata };
+    const { events } = newDecoder().push(sse(early));
+    expect(events.map(({ type }) => type)).toEqual(['item-started', 'text', 'prompt-counted']);
+    expect(events.at(-1)).toMatchObject({ tokens: { input: 5, cachedInput: 3 } });
   });
 });
 

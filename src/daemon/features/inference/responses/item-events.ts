@@ -26,7 +26,7 @@ export class ItemEvents {
   render(events: readonly InferenceEvent[]): string {
     let text = '';
     for (const event of events) {
-      if (event.type === 'usage' || event.type === 'finished') continue;
+      if (isOfTheWhole(event)) continue;
       text += this.endLast('completed');
       this.#output.apply(event);
       text += this.#renderOne(event);
@@ -62,7 +62,7 @@ export class ItemEvents {
     });
   }
 
-  #renderOne(event: Exclude<InferenceEvent, { type: 'usage' | 'finished' }>): string {
+  #renderOne(event: ItemEvent): string {
     const item = this.#output.items[event.index];
     if (!item) return '';
     const { index } = event;
@@ -198,6 +198,12 @@ export class ItemEvents {
     const head = `{"type":"${type}","sequence_number":${this.#writer.next()},"item_id":${id},"output_index":${index}`;
     return sseEvent(`${head}${place},"delta":${JSON.stringify(text)}${rest}}`, type);
   }
+}
+
+type ItemEvent = Exclude<InferenceEvent, { type: 'usage' | 'finished' | 'prompt-counted' }>;
+
+function isOfTheWhole(event: InferenceEvent): event is Exclude<InferenceEvent, ItemEvent> {
+  return event.type === 'usage' || event.type === 'finished' || event.type === 'prompt-counted';
 }
 
 function partsOf(item: OutputItem): number {

@@ -32,6 +32,8 @@ class MessagesDialect implements Dialect {
   #message: number | undefined;
   /** Counts so far: each event that tells usage replaces what it tells, and says nothing of the rest. */
   #usage: Json = {};
+  /** What was read, until it is told. */
+  #prompt: ReturnType<typeof promptOf> | undefined;
   #stopReason: string | undefined;
   #refusal: string | undefined;
 
@@ -40,10 +42,19 @@ class MessagesDialect implements Dialect {
   }
 
   take(event: Json, _raw: string, { events: into }: Batch): void {
+    this.#take(event, into);
+    if (this.#prompt === undefined || into.length === 0) return;
+    into.push({ type: 'prompt-counted', tokens: this.#prompt });
+    this.#prompt = undefined;
+  }
+
+  #take(event: Json, into: InferenceEvent[]): void {
     switch (event.type) {
       case 'message_start':
-        // Not handed out yet: its count of output is no count of what the caller will have got.
+        // Its count of output is no count of what the caller will have got; that of input is handed out with the first
+        // block, as the call may still fail until then.
         this.#countUsage(objectOf(event.message)?.usage);
+        this.#prompt = promptOf(this.#usage);
         break;
       case 'content_block_start':
         this.#start(event.index, objectOf(event.content_block) ?? {}, into);
@@ -183,13 +194,15 @@ class MessagesDialect implements Dialect {
 }
 
 /** `input_tokens` leaves out what was read from or written to the cache; the neutral count holds all three. */
-function tokensOf(usage: Json): Tokens {
+function promptOf(usage: Json): Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> {
   const cachedInput = countOf(usage.cache_read_input_tokens) ?? 0;
   const cacheWrite = countOf(usage.cache_creation_input_tokens) ?? 0;
+  return { input: (countOf(usage.input_tokens) ?? 0) + cachedInput + cacheWrite, cachedInput, cacheWrite };
+}
+
+function tokensOf(usage: Json): Tokens {
   return {
-    input: (countOf(usage.input_tokens) ?? 0) + cachedInput + cacheWrite,
-    cachedInput,
-    cacheWrite,
+    ...promptOf(usage),
     output: countOf(usage.output_tokens) ?? 0,
     reasoning: countOf(objectOf(usage.output_tokens_details)?.thinking_tokens) ?? 0,
   };

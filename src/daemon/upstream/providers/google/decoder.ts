@@ -161,16 +161,20 @@ class GenerateDialect implements Dialect {
     // Pieces before the last may leave out what was written: that is not a count of nothing.
     const isTold = usage.candidatesTokenCount !== undefined || this.#finishReason !== undefined;
     if (isTold || this.#isBlocked) into.push({ type: 'usage', tokens: tokensOf(usage) });
+    else if (into.length > 0) into.push({ type: 'prompt-counted', tokens: promptOf(usage) });
   }
 }
 
 /** `promptTokenCount` holds cached tokens; thoughts and what the provider's tools read are counted apart. */
+function promptOf(usage: Json): Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> {
+  const input = (countOf(usage.promptTokenCount) ?? 0) + (countOf(usage.toolUsePromptTokenCount) ?? 0);
+  return { input, cachedInput: Math.min(input, countOf(usage.cachedContentTokenCount) ?? 0), cacheWrite: 0 };
+}
+
 function tokensOf(usage: Json): Tokens {
   const reasoning = countOf(usage.thoughtsTokenCount) ?? 0;
   return {
-    input: (countOf(usage.promptTokenCount) ?? 0) + (countOf(usage.toolUsePromptTokenCount) ?? 0),
-    cachedInput: countOf(usage.cachedContentTokenCount) ?? 0,
-    cacheWrite: 0,
+    ...promptOf(usage),
     output: (countOf(usage.candidatesTokenCount) ?? 0) + reasoning,
     reasoning,
   };
