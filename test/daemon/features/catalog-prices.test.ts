@@ -70,6 +70,8 @@ describe('the price library', () => {
     });
     expect(model?.contextLength).toBe(128_000);
     expect(library.names('anthropic')).toContain('claude-sonnet-4-5');
+    // The beginning of a name cannot be called.
+    expect(library.names('openai').filter((name) => name.endsWith('-'))).toEqual([]);
     expect(library.sourceOf('https://api.groq.com/openai/v1')).toBe('groq');
     expect(library.sourceOf('http://127.0.0.1:11434/v1')).toBeUndefined();
     expect(library.find('nobody', 'gpt-4o-mini', now)).toBeUndefined();

@@ -18,7 +18,7 @@ export interface PricedModel {
 
 /** List prices of the world's providers. A source is the library's name for one of them: `openai`, `groq`. */
 export interface PriceLibrary {
-  /** The names of text models that have a price. */
+  /** The names of text models that have a price. Those that stand for a family, like all fine-tuned ones, are left out. */
   names(source: string): string[];
   find(source: string, model: string, now: number): PricedModel | undefined;
   /** The source that a base URL belongs to. */
@@ -39,7 +39,8 @@ export function priceLibrary(findProvider: FindProvider): PriceLibrary {
     names: (source) =>
       (findProvider({ providerId: source })?.models ?? [])
         .filter((model) => !model.deprecated && isTextModel(model))
-        .map((model) => model.id),
+        .map((model) => model.id)
+        .filter((id) => !id.endsWith('-')),
     find: (source, model, now) => {
       const provider = findProvider({ providerId: source });
       if (!provider) return undefined;
