@@ -116,7 +116,6 @@ export async function wholeAnswer<T>(
   try {
     return await make();
   } catch (error) {
-    if (error instanceof ApiError) throw error;
     const ended = begun.ended();
     if (ended) {
       const failure = endedFailure(ended);
@@ -124,6 +123,8 @@ export async function wholeAnswer<T>(
       throw failure;
     }
     const { failure } = await failStarted(needs, begun, error);
+    // A fault of ours is told as one.
+    if (!(error instanceof UpstreamFailure)) throw asApiError(error);
     throw new ApiError(failure.code === 'rate_limited' ? 'rate_limited' : 'upstream_failed', {
       message: failure.message,
       cause: error,
