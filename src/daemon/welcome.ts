@@ -3,7 +3,7 @@ import type { Provider } from './providers.ts';
 
 interface WelcomeFacts {
   url: string;
-  config: Pick<Config, 'dataFolder' | 'host' | 'typed'>;
+  config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'typed'>;
   /** Whether this was the first start. */
   isFresh: boolean;
   providers: readonly Pick<Provider, 'description'>[];
@@ -29,7 +29,7 @@ export async function welcome({ url, config, isFresh, providers, found }: Welcom
     `  data       ${config.dataFolder}${isFresh ? ' (new: owner, workspace and a default key were made)' : ''}`,
     `  providers  ${names}${only}`,
     ...missing.map(({ description }) => `             ${description.name}: ${description.reason}`),
-    ...(isWildcard(config.host) ? ['  network    other machines can reach it; keys travel unencrypted'] : []),
+    ...networkLines(config),
     '',
     'Try it in another terminal:',
     '',
@@ -47,6 +47,11 @@ export async function welcome({ url, config, isFresh, providers, found }: Welcom
   return `${lines.join('\n')}\n`;
 }
 
-function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
+/** Listening everywhere is not enough to be called from there: a name that nobody allowed is refused. */
+function networkLines({ host, allowedHosts }: WelcomeFacts['config']): string[] {
+  if (host !== '0.0.0.0' && host !== '::') return [];
+  if (allowedHosts.length === 0) {
+    return ['  network    others are refused until listen.allowed_hosts has the name or address they call'];
+  }
+  return [`  network    others may call ${allowedHosts.join(', ')}; their keys travel unencrypted`];
 }

@@ -11,7 +11,12 @@ function provider(name: string, reason: string | null): Described {
 
 const facts = {
   url: 'http://127.0.0.1:4100',
-  config: { dataFolder: '/d', host: '127.0.0.1', typed: { name: 'npx gateway', first: undefined } },
+  config: {
+    dataFolder: '/d',
+    host: '127.0.0.1',
+    allowedHosts: [] as string[],
+    typed: { name: 'npx gateway', first: undefined },
+  },
   isFresh: false,
   providers: [provider('openai', 'no key: set OPENAI_API_KEY'), provider('simulator', null)],
   found: Promise.resolve([] as Described[]),
@@ -33,8 +38,12 @@ test('the welcome tells who can be asked, and what the others lack', async () =>
   expect(text).toMatch(/providers +simulator, ollama\n +openai: no key: set OPENAI_API_KEY\n/);
 });
 
-test('the welcome says when other machines can reach it', async () => {
-  expect(await welcome(facts)).not.toContain('other machines');
-  const text = await welcome({ ...facts, config: { ...facts.config, host: '0.0.0.0' } });
-  expect(text).toContain('other machines can reach it');
+test('the welcome says what other machines may call', async () => {
+  expect(await welcome(facts)).not.toMatch(/^ {2}network/m);
+  const everywhere = { ...facts.config, host: '0.0.0.0' };
+  expect(await welcome({ ...facts, config: everywhere })).toMatch(/network +others are refused until/);
+  const named = { ...everywhere, allowedHosts: ['gateway.lan'] };
+  expect(await welcome({ ...facts, config: named })).toMatch(
+    /network +others may call gateway\.lan; .*unencrypted/,
+  );
 });
