@@ -139,7 +139,10 @@ class TurnBuilder {
 }
 
 function inCallOrder(results: FunctionOutputItem[], items: AssistantTurn['items']): FunctionOutputItem[] {
-  const calls = items.filter((item) => item.type === 'function_call');
-  const place = (result: FunctionOutputItem) => calls.findIndex((call) => call.callId === result.callId);
+  const places = new Map<string, number>();
+  for (const item of items) {
+    if (item.type === 'function_call' && !places.has(item.callId)) places.set(item.callId, places.size);
+  }
+  const place = ({ callId }: FunctionOutputItem) => places.get(callId) ?? -1;
   return [...results].sort((one, other) => place(one) - place(other));
 }

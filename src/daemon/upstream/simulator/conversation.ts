@@ -39,6 +39,7 @@ const fileTokens = 100;
 export function readConversation(inference: Inference): Conversation {
   const { items } = inference;
   const results = trailingResults(items);
+  const names = results.length > 0 ? toolNames(items) : undefined;
   const user = items.findLast((item) => item.type === 'message' && item.role === 'user');
   const userParts = user?.type === 'message' ? user.content : [];
   return {
@@ -46,7 +47,7 @@ export function readConversation(inference: Inference): Conversation {
     userText: textOf(userParts),
     systemText: [inference.instructions, ...systemTexts(items)].filter(Boolean).join('\n'),
     toolResults: results.map(({ callId, output }) => ({
-      name: toolName(items, callId),
+      name: names?.get(callId) ?? '',
       text: textOf(output),
     })),
     attachments: attachmentsOf(results.length > 0 ? results.flatMap(({ output }) => output) : userParts),
@@ -69,9 +70,9 @@ function trailingResults(items: readonly InputItem[]) {
   for (const item of items.toReversed()) {
     if (item.type === 'reasoning' || item.type === 'opaque') continue;
     if (item.type !== 'function_call_output') break;
-    results.unshift(item);
+    results.push(item);
   }
-  return results;
+  return results.reverse();
 }
 
 /** Items of one answer follow each other; what a user or a tool says ends it. */
@@ -97,9 +98,9 @@ function systemTexts(items: readonly InputItem[]): string[] {
   );
 }
 
-function toolName(items: readonly InputItem[], callId: string): string {
-  const call = items.findLast((item) => item.type === 'function_call' && item.callId === callId);
-  return call?.type === 'function_call' ? call.name : '';
+/** The names of the called tools by the ids of the calls; the last one of an id counts. */
+function toolNames(items: readonly InputItem[]): Map<string, string> {
+  return new Map(items.flatMap((item) => (item.type === 'function_call' ? [[item.callId, item.name]] : [])));
 }
 
 function textOf(parts: readonly ContentPart[]): string {

@@ -56,18 +56,26 @@ export function parseMode(choice: string): ToolChoice {
 
 /** The name of a function that is among those offered. */
 export function offered(name: string, tools: readonly Tool[], param: string): string {
-  if (!tools.some((tool) => tool.type === 'function' && tool.name === name))
-    throw invalid(param, `No tool named ${quoted(name)} is offered in tools.`);
+  return offeredIn(namesOf(tools), name, param);
+}
+
+function namesOf(tools: readonly Tool[]): ReadonlySet<string> {
+  return new Set(tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : [])));
+}
+
+function offeredIn(names: ReadonlySet<string>, name: string, param: string): string {
+  if (!names.has(name)) throw invalid(param, `No tool named ${quoted(name)} is offered in tools.`);
   return name;
 }
 
 function parseAllowed(choice: Record<string, unknown>, tools: readonly Tool[]): ToolChoice {
   if (!Array.isArray(choice.tools)) throw invalid('tool_choice.tools', 'This must be a list.');
+  const known = namesOf(tools);
   const names = choice.tools.flatMap((tool, index) => {
     const param = `tool_choice.tools[${index}]`;
     if (!isObject(tool)) throw invalid(param, 'This must be an object.');
     return tool.type === 'function'
-      ? [offered(requiredText(tool.name, `${param}.name`), tools, `${param}.name`)]
+      ? [offeredIn(known, requiredText(tool.name, `${param}.name`), `${param}.name`)]
       : [];
   });
   return { mode: 'allowed', names, required: choice.mode === 'required' };

@@ -119,12 +119,16 @@ function base64Source({ mimeType, data }: InlineData): Json {
  */
 class ToolUseIds {
   readonly #used = new Set<string>();
+  /** How often each id was wanted. */
+  readonly #copies = new Map<string, number>();
   readonly #latest = new Map<string, string>();
 
   forCall(callId: string): string {
     const base = /^[a-zA-Z0-9_-]{1,64}$/.test(callId) ? callId : `call_${digest(callId)}`;
+    let copy = this.#copies.get(base) ?? 1;
     let id = base;
-    for (let copy = 2; this.#used.has(id); copy++) id = `${base}_${copy}`;
+    for (; this.#used.has(id); id = `${base}_${copy}`) copy += 1;
+    this.#copies.set(base, copy);
     this.#used.add(id);
     this.#latest.set(callId, id);
     return id;

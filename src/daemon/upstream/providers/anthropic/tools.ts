@@ -21,7 +21,8 @@ const strictToolsMax = 20;
 export function toolFields(inference: Inference, traits: ModelTraits): ToolFields {
   const choice = inference.toolChoice ?? { mode: 'auto' };
   const functions = inference.tools.filter((tool) => tool.type === 'function');
-  const offered = functions.filter((tool) => isOffered(tool, choice, traits));
+  const names = namesOffered(choice, traits);
+  const offered = functions.filter((tool) => names?.has(tool.name) ?? true);
   if (offered.length === 0) {
     return { tools: undefined, toolChoice: undefined, forced: false, instruction: undefined };
   }
@@ -41,11 +42,11 @@ export function toolFields(inference: Inference, traits: ModelTraits): ToolField
   };
 }
 
-/** A choice that allows only some tools is kept by offering no others. */
-function isOffered(tool: FunctionTool, choice: ToolChoice, traits: ModelTraits): boolean {
-  if (choice.mode === 'allowed') return choice.names.includes(tool.name);
-  if (choice.mode === 'function' && !traits.takesForcedTools) return choice.name === tool.name;
-  return true;
+/** A choice that allows only some tools is kept by offering no others: their names, undefined for all. */
+function namesOffered(choice: ToolChoice, traits: ModelTraits): ReadonlySet<string> | undefined {
+  if (choice.mode === 'allowed') return new Set(choice.names);
+  if (choice.mode === 'function' && !traits.takesForcedTools) return new Set([choice.name]);
+  return undefined;
 }
 
 function choiceType(choice: ToolChoice): 'auto' | 'any' | 'tool' | 'none' {

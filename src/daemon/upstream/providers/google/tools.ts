@@ -14,8 +14,8 @@ export interface ToolFields {
 export function toolFields(inference: Inference): ToolFields {
   const choice = inference.toolChoice ?? { mode: 'auto' };
   const functions = inference.tools.filter((tool) => tool.type === 'function');
-  const offered =
-    choice.mode === 'allowed' ? functions.filter(({ name }) => choice.names.includes(name)) : functions;
+  const allowed = choice.mode === 'allowed' ? new Set(choice.names) : undefined;
+  const offered = allowed ? functions.filter(({ name }) => allowed.has(name)) : functions;
   if (offered.length === 0) {
     return { tools: undefined, toolConfig: undefined, forced: false, instruction: undefined };
   }

@@ -34,9 +34,9 @@ export function neutralBody(call: UpstreamCall, provider: string, flavour: Flavo
 
 function addTools(body: Json, inference: Inference, flavour: Flavour): void {
   const { toolChoice, parallelToolCalls } = inference;
-  const allowed = toolChoice?.mode === 'allowed' ? toolChoice.names : undefined;
+  const allowed = toolChoice?.mode === 'allowed' ? new Set(toolChoice.names) : undefined;
   const tools = inference.tools.flatMap((tool) =>
-    tool.type === 'function' && (allowed?.includes(tool.name) ?? true) ? [chatTool(tool)] : [],
+    tool.type === 'function' && (allowed?.has(tool.name) ?? true) ? [chatTool(tool)] : [],
   );
   // Without tools, a choice among them is refused.
   if (tools.length === 0) return;

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import type { Inference, InputItem } from '../../../src/daemon/features/inference/index.ts';
+import { parseToolChoice, parseTools } from '../../../src/daemon/features/inference/responses/tools.ts';
+import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
+import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';
+import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/index.ts';
+import { readConversation } from '../../../src/daemon/upstream/simulator/conversation.ts';
+import { callOf } from './upstream-fixture.ts';
+
+const settings = { name: 'p', baseUrl: 'https://p.example/v1' };
+const makeCallId = () => 'call_1';
+const writers: [string, (inference: Inference) => unknown][] = [
+  ['a chat provider', (inference) => chatAdapter(settings).request(callOf(inference))],
+  ['a Responses provider', (inference) => responsesAdapter(settings).request(callOf(inference))],
+  ['Anthropic', (inference) => anthropicAdapter(settings).request(callOf(inference))],
+  ['Google', (inference) => googleAdapter(settings, { makeCallId }).request(callOf(inference))],
+  ['the simulator', (inference) => readConversation(inference)],
+];
+
+const count = 40_000;
+/** What takes a step an item takes a tenth of this, what takes a step a pair of items many times more. */
+const msMax = 4_000;
+
+const ask: InputItem = { type: 'message', role: 'user', content: [{ type: 'text', text: 'Go.' }] };
+const calls = (id: (index: number) => string): InputItem[] =>
+  Array.from({ length: count }, (_, i) => ({
+    type: 'function_call',
+    callId: id(i),
+    name: 'f',
+    arguments: '{}',
+  }));
+const outputs = (id: (index: number) => string): InputItem[] =>
+  Array.from({ length: count }, (_, i) => ({ type: 'function_call_output', callId: id(i), output: [] }));
+
+const unique = (index: number) => `call_${index}`;
+const same = () => 'call_0';
+const [answer] = outputs(same) as [InputItem];
+const histories: [string, InputItem[]][] = [
+  ['parallel calls', [ask, ...calls(unique), ...outputs(unique)]],
+  ['calls that all have one id', [ask, ...calls(same).flatMap((call) => [call, answer])]],
+];
+
+describe.each(writers)('for %s', (_name, write) => {
+  test.each(histories)('%s take time in proportion to their number', (_what, items) => {
+    const { inference } = callOf({ wire: 'responses', items });
+    const startedAt = performance.now();
+    write({ ...inference, wire: 'responses' });
+    expect(performance.now() - startedAt).toBeLessThan(msMax);
+  });
+});
+
+test('a choice among very many tools is read in time in proportion to their number', () => {
+  const named = Array.from({ length: count }, (_, index) => ({ type: 'function', name: `f${index}` }));
+  const startedAt = performance.now();
+  const choice = parseToolChoice({ type: 'allowed_tools', mode: 'auto', tools: named }, parseTools(named));
+  expect(choice).toMatchObject({ mode: 'allowed', names: { length: count } });
+  expect(performance.now() - startedAt).toBeLessThan(msMax);
+});
