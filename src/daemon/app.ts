@@ -61,15 +61,21 @@ export function createApp(needs: AppNeeds) {
       await Promise.all([
         authentication.keepFlushed(world, signal, onFailure),
         events.keepPruned(signal, onFailure),
-        repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(needs)),
+        repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(needs, signal)),
       ]);
     },
   };
 }
 
-/** Deletes stored responses whose time is over, a bounded number at once so that writes of calls get between. */
-async function removeExpired({ storage, world }: AppNeeds): Promise<void> {
-  while ((await storage.responses.removeExpired(world.now(), expiredAtOnce)) > 0);
+/**
+ * Deletes stored responses whose time is over, a bounded number at once so that writes of calls get between; a stop does
+ * not wait for the rest of them.
+ */
+async function removeExpired({ storage, world }: AppNeeds, signal: AbortSignal): Promise<void> {
+  let removed = 1;
+  while (removed > 0 && !signal.aborted) {
+    removed = await storage.responses.removeExpired(world.now(), expiredAtOnce);
+  }
 }
 
 /** The features that have state, each with what it needs. */
