@@ -16,6 +16,7 @@ await build({
     daemon: 'build/daemon/main.js',
     'writer-worker': 'build/daemon/storage/sqlite/writer-worker.js',
     'reader-worker': 'build/daemon/storage/sqlite/reader-worker.js',
+    'keychain-child': 'build/keychain/keychain-child.js',
   },
   platform: 'node',
   external: Object.keys(dependencies)
@@ -25,7 +26,7 @@ await build({
     dir: 'dist',
     cleanDir: true,
     format: 'esm',
-    // Flat, as the workers are started by a path beside the module that starts them.
+    // Flat, as workers and the keychain's process are started by a path beside the module that starts them.
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
   },

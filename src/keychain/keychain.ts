@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { KeychainFailure } from './keychain-failure.ts';
+import type { KeychainAnswer, KeychainRequest } from './protocol.ts';
+
+/**
+ * Secrets of this program in the keychain of the operating system, all under the service `gateway`. Each call is a
+ * process of its own that is killed when it takes too long. Everything rejects with a KeychainFailure.
+ */
+export interface Keychain {
+  /**
+   * Undefined when there is no such item. Where the platform cannot tell, a locked keychain gives undefined as well: who
+   * has a reason to expect the item must take undefined for "locked or gone", never for leave to make a new one.
+   */
+  get(account: string): Promise<string | undefined>;
+  /** Writes, or replaces, and reads back. `value` is 1 to 1,200 visible ASCII characters. */
+  set(account: string, value: string): Promise<void>;
+  /** Whether there was such an item. */
+  delete(account: string): Promise<boolean>;
+}
+
+export interface KeychainOptions {
+  /** 5,000 for a daemon, 60,000 where a person is there to type a password. */
+  timeoutMs: number;
+  /** Of the child; this process's own unless told. */
+  env?: Record<string, string | undefined>;
+  /** The program to start, for tests of what a child may do. */
+  script?: URL;
+}
+
+// Windows keeps at most 2,560 bytes a credential, two a character.
+const value = /^[\x21-\x7e]{1,1200}$/;
+
+/** Touches nothing until a method is called. */
+export function openKeychain(options: KeychainOptions): Keychain {
+  const ask = (request: DistributedOmit<KeychainRequest, 'limitMs'>) =>
+    askChild({ ...request, limitMs: options.timeoutMs }, options);
+  return {
+    get: async (account) => (await ask({ action: 'get', account })).value ?? undefined,
+    async set(account, secret) {
+      if (!value.test(secret)) throw new TypeError('a keychain takes 1 to 1,200 visible ASCII characters');
+      await ask({ action: 'set', account, value: secret });
+    },
+    delete: async (account) => (await ask({ action: 'delete', account })).wasDeleted ?? false,
+  };
+}
+
+type DistributedOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+type Success = Extract<KeychainAnswer, { ok: true }>;
+
+/** Secrets travel over the pipes: arguments and variables of a process can be read by others. */
+async function askChild(request: KeychainRequest, { env, script }: KeychainOptions): Promise<Success> {
+  const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  const program = script ?? new URL(`./keychain-child${ending}`, import.meta.url);
+  const child = spawn(process.execPath, [fileURLToPath(program)], {
+    env: { ...(env ?? process.env), NODE_OPTIONS: undefined },
+    stdio: ['pipe', 'pipe', 'ignore'],
+    windowsHide: true,
+  });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGKILL');
+  }, request.limitMs);
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  // It may have ended before it read: its answer, or the lack of one, says what there is to say.
+  child.stdin.on('error', () => {});
+  child.stdin.end(JSON.stringify(request));
+  try {
+    const end = await new Promise<string>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code, signal) => resolve(signal ?? `exit ${code}`));
+    });
+    if (isLate) throw new KeychainFailure('timed-out');
+    return read(Buffer.concat(chunks), end);
+  } catch (error) {
+    if (error instanceof KeychainFailure) throw error;
+    throw new KeychainFailure('failed', (error as Error).message);
+  } finally {
+    clearTimeout(timer);
+    for (const chunk of chunks) chunk.fill(0);
+  }
+}
+
+function read(bytes: Buffer, end: string): Success {
+  if (bytes.length === 0) throw new KeychainFailure('failed', `its process ended with ${end}`);
+  const answer = JSON.parse(bytes.toString('utf8')) as KeychainAnswer;
+  if (!answer.ok) throw new KeychainFailure(answer.fault, answer.detail);
+  return answer;
+}
