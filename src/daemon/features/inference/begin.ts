@@ -92,16 +92,28 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
         tellRouted(needs, call, { route, attempt });
       },
     });
-    const [opened] = await Promise.all([opening, meter.committed()]);
-    const { route, answer } = opened;
+    const { route, answer, ended: end } = await withHold(opening, meter, inference);
     const output = createOutput(needs.makeId, sealing(needs.sealer, call.caller.workspaceId));
     meter.begin(route, output);
-    return { answer, route, finishRoute: opened.ended, meter, output, abort, ended, release };
+    return { answer, route, finishRoute: end, meter, output, abort, ended, release };
   } catch (error) {
     abort.abort(error);
     release();
     throw await failBefore(meter, { error, ended: ended(), asked });
   }
+}
+
+/**
+ * The first byte of a stream waits for the hold. A whole answer waits for its settlement anyway, which is on disk no
+ * earlier than the hold; until the provider has answered, a hold that cannot be written still ends the call.
+ */
+async function withHold(
+  opening: Promise<OpenedRoute>,
+  meter: Meter,
+  { stream }: Inference,
+): Promise<OpenedRoute> {
+  const held = Promise.all([opening, meter.committed()]).then(([opened]) => opened);
+  return stream ? await held : await Promise.race([opening, held]);
 }
 
 /** By itself, as a function made in `begin` would keep the whole request as long as the answer runs. */

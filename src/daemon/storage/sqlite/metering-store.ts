@@ -7,6 +7,7 @@ import type {
   UsageRecord,
 } from '../../features/metering/metering-store.ts';
 import type { Connection } from './connection.ts';
+import { keyTree } from './ledger-store.ts';
 import { holdRow, progressRow, settlementRow } from './metering-rows.ts';
 import { eq, lt, type Orm } from './orm.ts';
 import type { Reader } from './reader.ts';
@@ -23,18 +24,24 @@ interface Sources {
 /** Holds, settlements and sums. A settlement whose hold has not left for the disk yet takes its place. */
 export function meteringStore({ database, orm, writer, reader }: Sources): MeteringStore {
   const spend = database.prepare<[{ keyId: string; day: string; month: string }], Spend>(
-    `SELECT coalesce(sum(amount), 0) AS total,
+    `${keyTree} SELECT coalesce(sum(amount), 0) AS total,
        coalesce(sum(amount) FILTER (WHERE day = @day), 0) AS day,
        coalesce(sum(amount) FILTER (WHERE substr(day, 1, 7) = @month), 0) AS month
-     FROM key_spend WHERE key_id = @keyId`,
+     FROM key_spend WHERE key_id IN (SELECT id FROM tree)`,
   );
 
   return {
-    hold: (record) => writer.write('metering.hold', holdRow(record), { replaceableAs: record.requestId }),
+    // Whoever wants a whole answer waits for its settlement alone; a stream waits for the hold before its first byte.
+    hold: (record) =>
+      writer.write(record.isPrepaid ? 'metering.holdPrepaid' : 'metering.hold', holdRow(record), {
+        replaceableAs: record.requestId,
+        canLinger: !record.streamed,
+      }),
     progress: (progress) => writer.write('metering.progress', progressRow(progress)),
     settle: (settlement) => {
       const row = settlementRow(settlement);
-      const together = writer.replace(settlement.usage.requestId, 'metering.settleAtOnce', row);
+      const atOnce = settlement.isPrepaid ? 'metering.settleAtOncePrepaid' : 'metering.settleAtOnce';
+      const together = writer.replace(settlement.usage.requestId, atOnce, row);
       return together ?? writer.write('metering.settle', row);
     },
     usage: async (requestId) => {

@@ -10,6 +10,8 @@ export interface WriteOptions {
   replaceableAs?: string;
   /** About how much it writes, where that is much. */
   bytes?: number;
+  /** Nobody waits for it yet: it leaves with the next write that is waited for, or by itself after `lingerMs`. */
+  canLinger?: boolean;
 }
 
 interface Pending {
@@ -28,7 +30,7 @@ const bulkBytesMax = 1024 * 1024;
 
 /**
  * Gathers writes into batches (group commit): while one batch is under way, the next one fills up. A batch leaves
- * when the event loop has gone round without a new write, or when its oldest write has waited `lingerMs`: on a busy
+ * when the event loop has gone round with at most one new write, or when its oldest write has waited `lingerMs`: on a busy
  * loop this makes few large commits out of many small ones, on an idle loop it costs microseconds.
  */
 export class WriteQueue {
@@ -40,6 +42,8 @@ export class WriteQueue {
   #underWay: Pending[] | undefined;
   #turn: Lane = 'money';
   #tick: NodeJS.Immediate | undefined;
+  /** Wakes those that linger, when nothing else comes. */
+  #alarm: NodeJS.Timeout | undefined;
   #arrivals = 0;
   #arrivalsAtTick = 0;
   #oldestAt = 0;
@@ -53,10 +57,10 @@ export class WriteQueue {
   /** Resolves after COMMIT to what the command returned. */
   add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const { lane = 'money', replaceableAs, bytes = 0 } = options;
+      const { lane = 'money', replaceableAs, bytes = 0, canLinger = false } = options;
       const pending = { operation, bytes, resolve, reject, replaceableAs, replaced: undefined };
       if (replaceableAs !== undefined) this.#replaceable.set(replaceableAs, pending);
-      this.#enqueue(pending, lane);
+      this.#enqueue(pending, lane, canLinger);
     });
   }
 
@@ -83,6 +87,7 @@ export class WriteQueue {
       waiting.reject = reject;
       waiting.replaceableAs = undefined;
       this.#arrivals += 1;
+      this.#schedule();
     });
   }
 
@@ -130,12 +135,18 @@ export class WriteQueue {
     });
   }
 
-  #enqueue(pending: Pending, lane: Lane): void {
+  #enqueue(pending: Pending, lane: Lane, canLinger = false): void {
     if (this.#waiting.money.length + this.#waiting.bulk.length === 0) this.#oldestAt = performance.now();
     this.#waiting[lane].push(pending);
     this.#arrivals += 1;
-    this.#schedule();
+    if (canLinger) this.#alarm ??= setTimeout(this.#onAlarm, this.#lingerMs);
+    else this.#schedule();
   }
+
+  readonly #onAlarm = (): void => {
+    this.#alarm = undefined;
+    if (!this.#isEmpty()) this.#schedule();
+  };
 
   #isEmpty(): boolean {
     return !this.#underWay && this.#waiting.money.length + this.#waiting.bulk.length === 0;
@@ -147,7 +158,7 @@ export class WriteQueue {
 
   readonly #onTick = (): void => {
     this.#tick = undefined;
-    const quiet = this.#arrivals === this.#arrivalsAtTick;
+    const quiet = this.#arrivals - this.#arrivalsAtTick <= 1;
     this.#arrivalsAtTick = this.#arrivals;
     const isFull = this.#waiting.money.length >= batchSizeMax.money;
     if (quiet || isFull || performance.now() - this.#oldestAt >= this.#lingerMs) this.#post();

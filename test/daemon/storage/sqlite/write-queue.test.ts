@@ -42,6 +42,27 @@ describe('a queue of writes', () => {
     expect(await later).toBe('C');
   });
 
+  test('keeps a write that can linger for the next one, which takes its place', async () => {
+    const { queue, batch, names, succeed } = watched();
+    const hold = queue.add(['hold', 1], { canLinger: true, replaceableAs: 'call' });
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(names()).toEqual([]);
+    const settled = queue.replace('call', ['settle', 2]);
+    await batch(1);
+    succeed('settled');
+    expect(await settled).toBe('settled');
+    await hold;
+    expect(names()).toEqual([['settle']]);
+  });
+
+  test('sends a write that can linger by itself when nothing else comes', async () => {
+    const { queue, batch, succeed } = watched();
+    const hold = queue.add(['hold', 1], { canLinger: true });
+    await batch(1);
+    succeed('held');
+    expect(await hold).toBe('held');
+  });
+
   test('sends at most 512 at once, in order', async () => {
     const { queue, batch, succeed } = watched();
     const all = Array.from({ length: 1000 }, (_, index) => queue.add(['write', index]));
