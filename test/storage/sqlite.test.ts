@@ -3,6 +3,7 @@ import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
 import { eventsStoreContract } from './events-store.contract.ts';
 import { keysStoreContract } from './keys-store.contract.ts';
 import { meteringStoreContract } from './metering-store.contract.ts';
+import { peopleStoreContract } from './people-store.contract.ts';
 import { responsesStoreContract } from './responses-store.contract.ts';
 import { workspacesStoreContract } from './workspaces-store.contract.ts';
 
@@ -12,6 +13,7 @@ describe('SQLite', () => {
 
   keysStoreContract(open);
   workspacesStoreContract(open);
+  peopleStoreContract(open);
   meteringStoreContract(open);
   responsesStoreContract(open);
   eventsStoreContract(open);

@@ -14,8 +14,11 @@ export function workspacesStoreContract(open: OpenStorage): void {
       const { workspaces } = await open();
       await workspaces.createOwner(owner);
 
-      expect(await workspaces.owner()).toEqual({ ...owner, user: { ...owner.user, number: 1 } });
-      expect(await workspaces.homeOf('usr_1')).toEqual(owner.workspace);
+      expect(await workspaces.owner()).toEqual({
+        user: { ...owner.user, number: 1 },
+        workspace: { ...owner.workspace, membersMayIssueKeys: false },
+      });
+      expect(await workspaces.homeOf('usr_1')).toMatchObject(owner.workspace);
       expect(await workspaces.role('ws_1', 'usr_1')).toBe('owner');
       expect(await workspaces.role('ws_1', 'usr_2')).toBeUndefined();
     });
@@ -23,8 +26,8 @@ export function workspacesStoreContract(open: OpenStorage): void {
     test('are found by id and by slug', async () => {
       const { workspaces } = await open();
       await workspaces.createOwner(owner);
-      expect(await workspaces.workspace('ws_1')).toEqual(owner.workspace);
-      expect(await workspaces.workspace('home')).toEqual(owner.workspace);
+      expect(await workspaces.workspace('ws_1')).toMatchObject(owner.workspace);
+      expect(await workspaces.workspace('home')).toMatchObject(owner.workspace);
       expect(await workspaces.workspace('Home')).toBeUndefined();
     });
 

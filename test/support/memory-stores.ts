@@ -76,14 +76,20 @@ export function memoryWorkspacesStore(): WorkspacesStore & {
       users.push({ id, number: users.length + 1, handle: id, name: id, createdAt: 0 });
       for (const [workspace, role] of workspaces) {
         if (!find(workspace)) {
-          all.push({ id: workspace, slug: workspace.replace('ws_', ''), name: workspace, createdAt: 0 });
+          all.push({
+            id: workspace,
+            slug: workspace.replace('ws_', ''),
+            name: workspace,
+            createdAt: 0,
+            membersMayIssueKeys: false,
+          });
         }
         members.push({ workspaceId: workspace, userId: id, role });
       }
     },
     async createOwner({ user, workspace }) {
       users.push({ ...user, number: users.length + 1 });
-      all.push(workspace);
+      all.push({ ...workspace, membersMayIssueKeys: false });
       members.push({ workspaceId: workspace.id, userId: user.id, role: 'owner' });
     },
     async owner() {

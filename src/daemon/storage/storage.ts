@@ -2,12 +2,14 @@ import type { EventsStore } from '../features/events/events-store.ts';
 import type { ResponsesStore } from '../features/inference/responses-store.ts';
 import type { KeysStore } from '../features/keys/keys-store.ts';
 import type { MeteringStore } from '../features/metering/metering-store.ts';
+import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/workspaces-store.ts';
 
 /** What the service remembers: one store a feature. An engine is a folder that opens one of these. */
 export interface Storage {
   keys: KeysStore;
   workspaces: WorkspacesStore;
+  people: PeopleStore;
   metering: MeteringStore;
   responses: ResponsesStore;
   events: EventsStore;

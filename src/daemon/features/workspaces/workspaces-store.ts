@@ -12,7 +12,11 @@ export interface WorkspaceRecord {
   slug: string;
   name: string;
   createdAt: number;
+  /** Whether plain members may issue API keys; not at first. */
+  membersMayIssueKeys: boolean;
 }
+
+export type NewWorkspace = Omit<WorkspaceRecord, 'membersMayIssueKeys'>;
 
 export type WorkspaceRole = 'owner' | 'admin' | 'member';
 
@@ -29,7 +33,7 @@ export interface LoginRecord {
 
 export interface WorkspacesStore {
   /** The first start: owner, workspace and membership, all at once. The site API's number is dealt out by the store. */
-  createOwner(first: { user: Omit<UserRecord, 'number'>; workspace: WorkspaceRecord }): Promise<void>;
+  createOwner(first: { user: Omit<UserRecord, 'number'>; workspace: NewWorkspace }): Promise<void>;
   /** The oldest user, who owns a local daemon. */
   owner(): Promise<{ user: UserRecord; workspace: WorkspaceRecord } | undefined>;
   /** By id or slug. */

@@ -1,8 +1,11 @@
 import type { Connection } from './connection.ts';
 import { eventsCommands } from './events-commands.ts';
+import { invitationCommands } from './invitation-commands.ts';
 import { keysCommands } from './keys-commands.ts';
+import { membershipCommands } from './membership-commands.ts';
 import type { meteringCommands } from './metering-commands.ts';
 import { drizzle } from './orm.ts';
+import { peopleCommands } from './people-commands.ts';
 import type { responseInsert } from './response-insert.ts';
 import { responsesCommands } from './responses-commands.ts';
 import type { Totals } from './totals.ts';
@@ -14,6 +17,9 @@ export function otherCommands(database: Connection, totals: Totals) {
   return {
     ...keysCommands(orm),
     ...workspacesCommands(orm),
+    ...peopleCommands(orm),
+    ...membershipCommands(orm),
+    ...invitationCommands(orm),
     ...responsesCommands(orm),
     ...eventsCommands(database, orm, totals),
   };

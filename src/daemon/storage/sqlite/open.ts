@@ -11,6 +11,7 @@ import type { StorageLog } from './log.ts';
 import { meteringStore } from './metering-store.ts';
 import { migrations } from './migrations/index.ts';
 import { drizzle } from './orm.ts';
+import { peopleStore } from './people-store.ts';
 import { prepareDatabase } from './prepare.ts';
 import { Reader } from './reader.ts';
 import { responsesStore } from './responses-store.ts';
@@ -88,6 +89,7 @@ function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage
   return {
     keys: keysStore(orm, writer),
     workspaces: workspacesStore(orm, writer),
+    people: peopleStore(orm, writer),
     metering: meteringStore({ database, orm, writer, reader }),
     responses: responsesStore({ database, orm, writer }),
     events: eventsStore(database, orm, writer),

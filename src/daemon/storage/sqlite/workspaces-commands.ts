@@ -6,7 +6,10 @@ export function workspacesCommands(orm: Orm) {
   return {
     'workspaces.createOwner': ({ user, workspace }: Parameters<WorkspacesStore['createOwner']>[0]): void => {
       orm.insert(users).values(user).run();
-      orm.insert(workspaces).values(workspace).run();
+      orm
+        .insert(workspaces)
+        .values({ ...workspace, membersMayIssueKeys: false })
+        .run();
       orm
         .insert(members)
         .values({ userId: user.id, workspaceId: workspace.id, role: 'owner', joinedAt: workspace.createdAt })

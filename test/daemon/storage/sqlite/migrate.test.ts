@@ -9,6 +9,9 @@ import { prepareDatabase } from '../../../../src/daemon/storage/sqlite/prepare.t
 import { morning } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
 
+/** The tests build on the first schema alone, so that a new version changes nothing in them. */
+const released = migrations.slice(0, 1);
+
 const { newFolder, cleanUp } = openTemporarily();
 let folder: string;
 let file: string;
@@ -23,7 +26,7 @@ const prepare = (steps: readonly Migration[]) =>
 
 /** A database of the released schema with a workspace, a key and its child. */
 function filled(): void {
-  prepare(migrations);
+  prepare(released);
   const database = new Database(file);
   database.exec(`
     INSERT INTO workspaces VALUES ('ws_1', 'home', 'Home', 0);
@@ -33,8 +36,8 @@ function filled(): void {
 }
 
 const next = (step: Partial<Migration>): Migration[] => [
-  ...migrations,
-  { version: migrations.length + 1, statements: [], rows: {}, ...step },
+  ...released,
+  { version: released.length + 1, statements: [], rows: {}, ...step },
 ];
 
 const read = (sql: string, path = file): unknown => {
@@ -59,14 +62,14 @@ describe('a migration', () => {
     prepare(next({ statements: rebuild('') }));
     expect(read('SELECT id FROM keys ORDER BY id')).toEqual(['key_1', 'key_2']);
     expect(read('SELECT note FROM workspaces')).toEqual([null]);
-    expect(read('PRAGMA user_version')).toEqual([migrations.length + 1]);
+    expect(read('PRAGMA user_version')).toEqual([released.length + 1]);
   });
 
   test('is preceded by a backup that only this user can read', () => {
     filled();
     prepare(next({ statements: ['ALTER TABLE workspaces ADD COLUMN note TEXT'] }));
     const copies = readdirSync(join(folder, 'backups'));
-    expect(copies).toEqual([`gateway-v${migrations.length}-2026-11-21T08-00-00.000Z.db`]);
+    expect(copies).toEqual([`gateway-v${released.length}-2026-11-21T08-00-00.000Z.db`]);
     const copy = join(folder, 'backups', copies[0] ?? '');
     expect(read('SELECT id FROM keys ORDER BY id', copy)).toEqual(['key_1', 'key_2']);
     if (process.platform !== 'win32') expect(statSync(copy).mode & 0o777).toBe(0o600);
@@ -91,7 +94,7 @@ describe('a migration', () => {
     expect(() => prepare(next(step))).toThrow(message);
     expect(contents()).toEqual(before);
     // The released program goes on with the file.
-    prepare(migrations);
+    prepare(released);
   });
 
   test('may add and drop rows that it declares', () => {
@@ -112,7 +115,7 @@ describe('a migration', () => {
 test('a database of a newer program is refused and stays as it is', () => {
   prepare(next({ statements: ['CREATE TABLE future (id TEXT) STRICT'] }));
   const before = readFileSync(file);
-  expect(() => prepare(migrations)).toThrow(DataIsNewer);
+  expect(() => prepare(released)).toThrow(DataIsNewer);
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
@@ -120,7 +123,7 @@ test('an interrupted first start is started over', () => {
   const half = new Database(`${file}.new`);
   half.exec('CREATE TABLE keys (nonsense)');
   half.close();
-  prepare(migrations);
+  prepare(released);
   expect(read('SELECT count(*) FROM keys')).toEqual([0]);
   expect(readdirSync(folder)).not.toContain('gateway.db.new');
 });

@@ -15,6 +15,7 @@ export const workspaces = sqliteTable('workspaces', {
   slug: text('slug').notNull(),
   name: text('name').notNull(),
   createdAt: integer('created_at').notNull(),
+  membersMayIssueKeys: integer('members_may_issue_keys', { mode: 'boolean' }).notNull(),
 });
 
 export const members = sqliteTable(
@@ -34,5 +35,27 @@ export const logins = sqliteTable('logins', {
   digest: text('digest').notNull(),
   name: text('name').notNull(),
   createdAt: integer('created_at').notNull(),
+  revokedAt: integer('revoked_at'),
+});
+
+export const loginCodes = sqliteTable('login_codes', {
+  digest: text('digest').primaryKey(),
+  userId: text('user_id').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  usedAt: integer('used_at'),
+});
+
+export const invitations = sqliteTable('invitations', {
+  id: text('id').primaryKey(),
+  workspaceId: text('workspace_id').notNull(),
+  digest: text('digest').notNull(),
+  role: text('role').$type<WorkspaceRole>().notNull(),
+  note: text('note').notNull(),
+  createdBy: text('created_by').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  acceptedBy: text('accepted_by'),
+  acceptedAt: integer('accepted_at'),
   revokedAt: integer('revoked_at'),
 });
