@@ -1,9 +1,13 @@
 import { sseEvent } from '../../../../shared/sse.ts';
 import type { Json } from '../fault.ts';
 
-/** Writes events with rising sequence numbers, from 0. */
+/** Writes events with rising sequence numbers, from 0 unless told. */
 export class EventWriter {
-  #sequence = 0;
+  #sequence: number;
+
+  constructor({ first = 0 } = {}) {
+    this.#sequence = first;
+  }
 
   next(): number {
     const sequence = this.#sequence;

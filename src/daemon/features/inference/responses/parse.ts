@@ -33,8 +33,6 @@ export function parseResponses(body: CreateResponseBody, items: InputItem[]): In
 
 /** Refuses what the service would otherwise have to pretend: state that it does not keep. */
 export function refuseUnkept(body: CreateResponseBody): void {
-  if (body.background === true)
-    throw invalid('background', 'Background responses are not available; send the request without it.');
   if (body.conversation !== undefined && body.conversation !== null)
     throw invalid('conversation', 'Conversations are not kept here; continue with previous_response_id.');
   if (body.input === undefined && !body.previous_response_id && !isObject(body.prompt))

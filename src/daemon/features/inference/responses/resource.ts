@@ -6,7 +6,7 @@ import { isObject, type Json } from '../fault.ts';
 /** The response object of one call, before anything was answered: every member is there, most echo the request. */
 export function startResource(
   body: CreateResponseBody,
-  start: { id: string; createdAt: number; model: string; store: boolean },
+  start: { id: string; createdAt: number; store: boolean },
 ): Json {
   return {
     id: start.id,
@@ -15,7 +15,8 @@ export function startResource(
     completed_at: null,
     status: 'in_progress',
     incomplete_details: null,
-    model: start.model,
+    // Until it is known who answers: what was asked for.
+    model: body.model,
     previous_response_id: body.previous_response_id ?? null,
     instructions: body.instructions ?? null,
     output: [],
@@ -35,7 +36,7 @@ export function startResource(
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
     store: start.store,
-    background: false,
+    background: body.background === true,
     service_tier: body.service_tier && body.service_tier !== 'auto' ? body.service_tier : 'default',
     metadata: body.metadata ?? {},
     safety_identifier: body.safety_identifier ?? null,
@@ -67,7 +68,7 @@ export function showUsage(tokens: Tokens): Json {
 }
 
 export interface ResourceEnd {
-  status: 'completed' | 'incomplete' | 'failed';
+  status: 'completed' | 'incomplete' | 'failed' | 'cancelled';
   incompleteReason?: string;
   error?: { code: string; message: string };
   output: Json[];

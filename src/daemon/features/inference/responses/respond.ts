@@ -3,19 +3,26 @@ import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
 import { answerHeaders, drain, relayStream, wholeAnswer } from '../answer.ts';
 import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
-import { isObject, type Json } from '../fault.ts';
+import { invalid, isObject, type Json } from '../fault.ts';
 import { resolveInput, withIds } from '../history.ts';
+import type { Inference } from '../neutral.ts';
 import { showOutput } from '../output.ts';
 import type { Settled } from '../renderer.ts';
 import type { StoredResponse } from '../responses-store.ts';
-import { parseWishes } from '../service-member.ts';
+import { parseWishes, type Wishes } from '../service-member.ts';
 import { parseResponses, refuseUnkept } from './parse.ts';
 import { endResource, startResource } from './resource.ts';
 import { ResponsesStream } from './stream.ts';
 import { itemAsEvents } from './whole-items.ts';
 
 /** A stored response may be this long, in characters of JSON; a longer one is answered and not stored. */
-const storedCharactersMax = 4 * 1024 * 1024;
+export const storedCharactersMax = 4 * 1024 * 1024;
+
+interface StreamOptions {
+  serviceEvents: boolean;
+  wasQueued?: boolean;
+  keep?: (settled: Settled) => Promise<void>;
+}
 
 export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   body: CreateResponseBody;
@@ -23,80 +30,122 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   strictEvents: boolean;
 };
 
+/** A call that was understood: what is to be asked, what the gateway was asked, and the caller's own items. */
+export interface Understood {
+  inference: Inference;
+  wishes: Wishes;
+  own: Json[];
+}
+
 /** One call in the Responses format, from the validated body to the reply. */
 export async function respond(needs: InferenceNeeds, call: RespondCall): Promise<RelayReply | StreamReply> {
-  const { body, caller, requestId, signal } = call;
+  const { caller, requestId, signal } = call;
+  if (call.body.background === true)
+    throw invalid('background', 'A background response is made by POST /v1/responses alone.');
+  const { inference, wishes, own } = await understand(needs, call);
+  const begun = await begin(needs, {
+    caller,
+    requestId,
+    endpoint: responsesEndpoint,
+    inference,
+    wishes,
+    signal,
+  });
+  const answer = new Responding(needs, startOf(needs, call, own), begun);
+  return inference.stream ? answer.stream({ serviceEvents: showsService(call, wishes) }) : answer.whole();
+}
+
+export const responsesEndpoint = '/v1/responses';
+
+/** Reads a body and what it continues; fails with what the caller has to change. */
+export async function understand(
+  needs: InferenceNeeds,
+  { body, caller }: Pick<RespondCall, 'body' | 'caller'>,
+): Promise<Understood> {
   refuseUnkept(body);
   const wishes = parseWishes(body.service);
   const { workspaceId } = caller;
-  const input = await resolveInput(body, {
+  const { items, own } = await resolveInput(body, {
     store: needs.responses,
     workspaceId,
     now: needs.world.now(),
     open: (sealed) => needs.sealer.open(workspaceId, sealed),
   });
-  const inference = parseResponses(body, input.items);
-  const begun = await begin(needs, {
-    caller,
-    requestId,
-    endpoint: '/v1/responses',
-    inference,
-    wishes,
-    signal,
-  });
-  const answer = new Responding(needs, call, { begun, own: input.own });
-  return inference.stream ? answer.stream(wishes.events && !call.strictEvents) : answer.whole();
+  return { inference: parseResponses(body, items), wishes, own };
+}
+
+/** Whether a stream of this call carries the gateway's own events. */
+export function showsService({ strictEvents }: RespondCall, wishes: Wishes): boolean {
+  return wishes.events && !strictEvents;
+}
+
+/** A response before anybody has answered. */
+export interface ResponseStart {
+  requestId: string;
+  workspaceId: string;
+  previousId: string | null;
+  /** Sealed reasoning is shown to whoever asked for it, and to whoever could not continue without it. */
+  showsSealed: boolean;
+  /** The caller's own items; none of a response that is not stored. */
+  own: Json[];
+  resource: Json;
+  createdAt: number;
+}
+
+export function startOf(needs: InferenceNeeds, call: RespondCall, own: Json[]): ResponseStart {
+  const { include, store, previous_response_id: previousId } = call.body;
+  const createdAt = needs.world.now();
+  return {
+    requestId: call.requestId,
+    workspaceId: call.caller.workspaceId,
+    previousId: previousId ?? null,
+    showsSealed: store === false || (include?.includes('reasoning.encrypted_content') ?? false),
+    own: store === false ? [] : own,
+    resource: startResource(call.body, {
+      id: needs.makeId('resp'),
+      createdAt: unixSeconds(createdAt),
+      store: store ?? true,
+    }),
+    createdAt,
+  };
 }
 
 /** The answer to one Responses call. It does not keep what was asked, but for what is to be stored: streams may be long. */
-class Responding {
+export class Responding {
   readonly #needs: InferenceNeeds;
   readonly #begun: Begun;
-  readonly #requestId: string;
-  readonly #workspaceId: string;
-  readonly #previousId: string | null;
-  /** Sealed reasoning is shown to whoever asked for it, and to whoever could not continue without it. */
-  readonly #showsSealed: boolean;
-  /** The caller's own items; none of a response that is not stored. */
-  readonly #own: Json[];
+  readonly #start: ResponseStart;
   readonly #resource: Json;
-  readonly #createdAt: number;
 
-  constructor(needs: InferenceNeeds, call: RespondCall, { begun, own }: { begun: Begun; own: Json[] }) {
-    const { include, store, previous_response_id: previousId } = call.body;
+  constructor(needs: InferenceNeeds, start: ResponseStart, begun: Begun) {
     this.#needs = needs;
     this.#begun = begun;
-    this.#requestId = call.requestId;
-    this.#workspaceId = call.caller.workspaceId;
-    this.#previousId = previousId ?? null;
-    this.#showsSealed = store === false || (include?.includes('reasoning.encrypted_content') ?? false);
-    this.#own = store === false ? [] : own;
-    this.#createdAt = needs.world.now();
-    const id = needs.makeId('resp');
-    begun.meter.responseId = id;
-    this.#resource = startResource(call.body, {
-      id,
-      createdAt: unixSeconds(this.#createdAt),
-      model: begun.route.offer.model,
-      store: store ?? true,
-    });
+    this.#start = start;
+    this.#resource = start.resource;
+    this.#resource.model = begun.route.offer.model;
+    begun.meter.responseId = String(start.resource.id);
   }
 
-  stream(serviceEvents: boolean): StreamReply {
+  /** `keep` stores the response, unless told otherwise where it is kept; `wasQueued` continues a stream that said so. */
+  stream({
+    serviceEvents,
+    wasQueued = false,
+    keep = (settled) => this.#keep(settled),
+  }: StreamOptions): StreamReply {
     const { route, output, meter } = this.#begun;
     const renderer = new ResponsesStream({
       resource: this.#resource,
       output,
       answering: {
-        requestId: this.#requestId,
+        requestId: this.#start.requestId,
         model: route.offer.model,
         provider: route.provider,
         attempt: meter.attempts.length,
       },
       serviceEvents,
-      sealed: this.#showsSealed,
+      wasQueued,
+      sealed: this.#start.showsSealed,
     });
-    const keep = (settled: Settled) => this.#keep(settled);
     const chunks = relayStream(this.#needs, this.#begun, { renderer, keep });
     return new StreamReply(answerHeaders(this.#begun), chunks);
   }
@@ -125,11 +174,27 @@ class Responding {
     });
   }
 
+  /** The items that a continuation is built on, JSON text. */
+  sealedOutput(settled: Settled): string {
+    return JSON.stringify(this.#show(settled, { sealed: true }));
+  }
+
+  /** The response as it stands when its caller ends it. */
+  cancelled(settled: Settled | undefined): Json {
+    return endResource(this.#resource, {
+      status: 'cancelled',
+      output: showOutput(this.#begun.output.items, { sealed: this.#start.showsSealed, isCut: true }),
+      tokens: settled?.tokens,
+      completedAt: 0,
+      service: settled?.service,
+    });
+  }
+
   #end(settled: Settled): Json {
     return endResource(this.#resource, {
       status: settled.finish === 'stop' ? 'completed' : 'incomplete',
       ...(settled.finish !== 'stop' && { incompleteReason: settled.finish }),
-      output: this.#show(settled, { sealed: this.#showsSealed }),
+      output: this.#show(settled, { sealed: this.#start.showsSealed }),
       tokens: settled.tokens,
       completedAt: unixSeconds(settled.completedAt),
       service: settled.service,
@@ -146,21 +211,22 @@ class Responding {
    */
   async #keep(settled: Settled): Promise<void> {
     if (this.#resource.store !== true) return;
-    const { needs, createdAt } = { needs: this.#needs, createdAt: this.#createdAt };
+    const needs = this.#needs;
+    const { workspaceId, requestId, previousId, createdAt, own } = this.#start;
     const body = JSON.stringify(this.#end(settled));
-    const input = JSON.stringify(withIds(this.#own, needs.makeId));
+    const input = JSON.stringify(withIds(own, needs.makeId));
     if (body.length + input.length > storedCharactersMax) {
       this.#resource.store = false;
       return;
     }
     const record: StoredResponse = {
       id: String(this.#resource.id),
-      workspaceId: this.#workspaceId,
-      requestId: this.#requestId,
-      previousId: this.#previousId,
+      workspaceId,
+      requestId,
+      previousId,
       body,
       input,
-      output: JSON.stringify(this.#show(settled, { sealed: true })),
+      output: this.sealedOutput(settled),
       createdAt,
       expiresAt: createdAt + needs.responsesKeptMs,
     };

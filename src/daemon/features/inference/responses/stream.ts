@@ -16,25 +16,37 @@ export interface ResponsesStreamOptions {
   answering: Answering;
   /** Whether `service:*` events are wanted. */
   serviceEvents: boolean;
+  /** Whether the stream has begun with `queuedEvents`. */
+  wasQueued?: boolean;
   /** Whether sealed reasoning is shown. */
   sealed: boolean;
+}
+
+const queuedEventsCount = 2;
+
+/** How the stream of a response begins that waits in the background. */
+export function queuedEvents(resource: Json): string {
+  const writer = new EventWriter();
+  const response = { ...resource, status: 'queued' };
+  return writer.write('response.created', { response }) + writer.write('response.queued', { response });
 }
 
 /** A stream in the Responses format, from neutral events or from a provider's own frames of the same format. */
 export class ResponsesStream implements StreamRenderer {
   readonly #options: ResponsesStreamOptions;
-  readonly #writer = new EventWriter();
+  readonly #writer: EventWriter;
   readonly #items: ItemEvents;
   #passing = false;
 
   constructor(options: ResponsesStreamOptions) {
     this.#options = options;
+    this.#writer = new EventWriter({ first: options.wasQueued ? queuedEventsCount : 0 });
     this.#items = new ItemEvents(options.output, this.#writer, { sealed: options.sealed });
   }
 
   head(): string {
-    const { resource, answering, serviceEvents } = this.#options;
-    const created = this.#writer.write('response.created', { response: resource });
+    const { resource, answering, serviceEvents, wasQueued } = this.#options;
+    const created = wasQueued ? '' : this.#writer.write('response.created', { response: resource });
     const route = serviceEvents
       ? this.#writer.write('service:route', {
           request_id: answering.requestId,
