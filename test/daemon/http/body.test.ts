@@ -210,9 +210,9 @@ describe('counting depth', () => {
       unit: fc.constantFrom('"', '\\', '[', '{', ']', '}', 'a', 'é'),
       maxLength: 120,
     });
-    // V8 13.6 takes a key for the one that it expects there when that ends in a backslash and the key has an escape in
-    // the same place: after {"a":1,"\\":2} it reads {"a":1,"\n":2} as the first.
-    const key = tricky.filter((text) => !text.endsWith('\\'));
+    // V8 13.6 takes a key with an escape for one with a backslash that it has read in the same place of another object:
+    // after {"a":1,"\\":2} it reads {"a":1,"\n":2} as the first.
+    const key = tricky.filter((text) => !text.includes('\\'));
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
         { maxDepth: 5 },
