@@ -37,6 +37,7 @@ export const DaemonStatus = Type.Object(
 /** Tells the daemon's owner how it is doing. */
 export const getStatus = endpoint({
   id: 'getStatus',
+  underLoad: 'kept',
   method: 'GET',
   path: '/v1/admin/status',
   summary: 'Get the daemon’s status.',
@@ -50,6 +51,7 @@ export const getStatus = endpoint({
 /** Asks the daemon to end: running calls are finished first. */
 export const stopDaemon = endpoint({
   id: 'stopDaemon',
+  underLoad: 'kept',
   method: 'POST',
   path: '/v1/admin/stop',
   summary: 'Stop the daemon.',
@@ -64,6 +66,7 @@ export const stopDaemon = endpoint({
 /** Says that the process is up, and nothing more. */
 export const health = endpoint({
   id: 'health',
+  underLoad: 'kept',
   method: 'GET',
   path: '/healthz',
   summary: 'Tell whether the process is up.',
@@ -77,6 +80,7 @@ export const health = endpoint({
 /** Says whether calls can be served: storage is open, current and writable. */
 export const ready = endpoint({
   id: 'ready',
+  underLoad: 'kept',
   method: 'GET',
   path: '/readyz',
   summary: 'Tell whether calls can be served.',

@@ -1,0 +1,70 @@
+import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { ApiError } from '../../shared/errors.ts';
+
+/** What one look at the process found. */
+export interface LoadSample {
+  /** 99th percentile of the event loop's delay since the last look, in milliseconds. */
+  loopDelayMs: number;
+  /** Resident memory, of what the process may have. */
+  memoryShare: number;
+  /** Open connections, of those that are accepted. */
+  connectionsShare: number;
+}
+
+/** `busy`: no new streams. `overwhelmed`: nothing new but what relieves or ends something. */
+export type Load = 'well' | 'busy' | 'overwhelmed';
+
+/** A loop that is late now and then is a collection of garbage; one that is late this long in a row has too much to do. */
+const busyLooksMin = 5;
+const busyLoopDelayMs = 200;
+const overwhelmedLoopDelayMs = 1_000;
+const busyMemoryShare = 0.7;
+const overwhelmedMemoryShare = 0.85;
+const busyConnectionsShare = 0.8;
+const retryAfterSeconds = 2;
+
+/**
+ * Sheds new work before the process breaks under it, so that the calls that it has taken end well. To be looked at once
+ * a second.
+ */
+export class Overload {
+  #lateLooks = 0;
+  #load: Load = 'well';
+
+  get load(): Load {
+    return this.#load;
+  }
+
+  /** Takes a sample; true when the load is another one than before. */
+  look({ loopDelayMs, memoryShare, connectionsShare }: LoadSample): boolean {
+    const before = this.#load;
+    this.#lateLooks = loopDelayMs > busyLoopDelayMs ? this.#lateLooks + 1 : 0;
+    if (memoryShare > overwhelmedMemoryShare || loopDelayMs > overwhelmedLoopDelayMs) {
+      this.#load = 'overwhelmed';
+    } else if (
+      this.#lateLooks >= busyLooksMin ||
+      memoryShare > busyMemoryShare ||
+      connectionsShare > busyConnectionsShare
+    ) {
+      this.#load = 'busy';
+    } else this.#load = 'well';
+    return this.#load !== before;
+  }
+
+  /** Fails with `unavailable` when a call of the endpoint is too much now. */
+  admit(endpoint: Endpoint, body: unknown): void {
+    if (this.#load === 'well' || endpoint.underLoad === 'kept') return;
+    if (this.#load === 'overwhelmed' || isStream(endpoint, body)) {
+      throw new ApiError('unavailable', {
+        message: 'The daemon has more to do than it can. Try again in a moment.',
+        retryAfterSeconds,
+      });
+    }
+  }
+}
+
+function isStream({ stream, socket }: Endpoint, body: unknown): boolean {
+  if (socket !== undefined) return true;
+  if (stream === undefined) return false;
+  return stream.always || (body as { stream?: unknown } | null | undefined)?.stream === true;
+}
