@@ -12,6 +12,7 @@ import {
   type OpenRequest,
   openRoute,
 } from '../../../src/daemon/features/routing/index.ts';
+import { NetworkFailure } from '../../../src/daemon/world.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { fakeWorld } from '../../support/fake-world.ts';
 import { inferenceOf, offerOf, routeOf } from '../../support/routing.ts';
@@ -64,6 +65,19 @@ describe('a call goes on to the next provider', () => {
       { provider: 'b', model: 'openai/gpt-5', status: 200, error_code: null, ms: 100 },
     ]);
     expect(opened.ttftMs).toBe(100);
+  });
+
+  test('or back to the only one, once, when the connection broke before an answer', async () => {
+    const reset = fails('network', { cause: new NetworkFailure('reset', 'a: the connection broke') });
+    const once = setUp({ a: [reset, 'ok'] });
+    expect((await once.open()).attempts.map((attempt) => attempt.error_code)).toEqual(['network', null]);
+    const twice = setUp({ a: [reset, reset, 'ok'] });
+    expect(await failureOf(twice.open())).toMatchObject({ code: 'upstream_failed' });
+    expect(twice.calls).toHaveLength(2);
+    const refused = fails('network', { cause: new NetworkFailure('refused', 'a: no connection') });
+    const { open, calls } = setUp({ a: [refused, 'ok'] });
+    expect(await failureOf(open())).toMatchObject({ code: 'upstream_failed' });
+    expect(calls).toHaveLength(1);
   });
 
   test('three times at most', async () => {

@@ -1,4 +1,4 @@
-import type { World } from '../../world.ts';
+import { NetworkFailure, type World } from '../../world.ts';
 import type { LiveSpeed } from '../catalog/index.ts';
 import {
   type Inference,
@@ -94,10 +94,19 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
         openers.live.attempted(route.provider, route.offer.model, { isOk: false });
       }
       if (error.kind === 'caller') throw callerFault(error, request.inference.wire, attempts);
+      if (failures.length === 0 && waiting.length === 0 && brokeUnanswered(error)) waiting.push(route);
       failures.push(error);
     }
   }
   throw allFailed(request.inference.model, failures, attempts);
+}
+
+/**
+ * Hosts close connections that were idle for a while, at times in the moment in which one is used again: where there is
+ * no other provider, a new connection is worth one more try.
+ */
+function brokeUnanswered({ details: { cause } }: UpstreamFailure): boolean {
+  return cause instanceof NetworkFailure && cause.kind === 'reset';
 }
 
 async function tryRoute(openers: Openers, request: OpenRequest, route: Route): Promise<UpstreamAnswer> {
