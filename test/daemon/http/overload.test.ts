@@ -41,7 +41,7 @@ const streaming = implement(
     stream: { event: Type.Unknown(), done: false, always: false },
   }),
   async ({ body }) =>
-    body?.stream
+    (body as { stream?: boolean } | undefined)?.stream
       ? new StreamReply(
           {},
           (async function* () {
