@@ -28,16 +28,21 @@ export interface ChildOptions {
   /** A folder of an earlier run. */
   home?: string;
   env?: Record<string, string>;
+  /** How many files and connections it may have open. */
+  openFilesMax?: number;
 }
 
 const script = fileURLToPath(new URL('./serve-child.ts', import.meta.url));
 
 /** The whole daemon in a process of its own; resolves once it is ready. */
-export async function startChildDaemon({ config, home: kept, env }: ChildOptions = {}): Promise<ChildDaemon> {
+export async function startChildDaemon(options: ChildOptions = {}): Promise<ChildDaemon> {
+  const { config, home: kept, env, openFilesMax } = options;
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
   if (config !== undefined) await writeFile(join(home, 'config.yaml'), `local_servers: false\n${config}`);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [script], {
+  const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
+  const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', GATEWAY_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,55 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drips, words } from '../support/chaos-behaviours.ts';
+import { chaosConfig } from '../support/chaos-daemon.ts';
+import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
+import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
+import { callToEnd } from '../support/model-client.ts';
+
+const usage = { input: 100, output: 50 };
+/** The daemon keeps 256 of them for itself, and each connection may need a second one to a provider. */
+const openFilesMax = 320;
+const callers = 24;
+
+let chaos: ChaosUpstream;
+let daemon: ChildDaemon;
+
+beforeAll(async () => {
+  chaos = await startChaosUpstream(drips(5, { text: words, usage }));
+  daemon = await startChildDaemon({ config: chaosConfig(chaos.baseUrl), openFilesMax });
+});
+
+afterAll(async () => {
+  await daemon?.remove();
+  await chaos.close();
+});
+
+/** Opens a connection and says nothing; resolves to whether the daemon kept it. */
+function hold(url: string, sockets: Socket[]): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    sockets.push(socket);
+    socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    socket.once('data', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
+  });
+}
+
+describe('a daemon that may open few files', () => {
+  test('closes the connections that are too many, answers those it took, and goes on afterwards', async () => {
+    const sockets: Socket[] = [];
+    const kept = await Promise.all(Array.from({ length: 100 }, () => hold(daemon.url, sockets)));
+    expect(kept.filter(Boolean).length).toBeGreaterThan(16);
+    expect(kept.filter((isKept) => !isKept).length).toBeGreaterThan(30);
+    for (const socket of sockets) socket.destroy();
+
+    const calls = Array.from({ length: callers }, () =>
+      callToEnd(daemon, { wire: 'chat', model: 'chat/any', stream: true }),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.map(({ status }) => status)).toEqual(Array(callers).fill(200));
+    expect(daemon.printed().stderr).not.toContain('EMFILE');
+  });
+});
