@@ -1,19 +1,23 @@
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
+import { createAccounts } from './accounts.ts';
 import { aboutHandlers } from './features/about/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
-import { createSealer, inferenceHandlers } from './features/inference/index.ts';
-import { authenticator, keyHandlers, keys as makeKeys, sha256 } from './features/keys/index.ts';
-import { createAdmission, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
+import { createSealer, type InferenceNeeds, inferenceHandlers } from './features/inference/index.ts';
+import { keyHandlers, sha256 } from './features/keys/index.ts';
+import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { type Bench, createRouter, Health } from './features/routing/index.ts';
-import { bootstrap, workspaces as makeWorkspaces } from './features/workspaces/index.ts';
+import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
+import { addressRateLimit } from './http/rate-limit.ts';
+import { type ModelCalls, modelCalls } from './model-calls.ts';
+import { createOwnKeys, type VaultSettings } from './own-keys.ts';
 import type { Provider } from './providers.ts';
 import { type ProcessFacts, statusReader } from './status.ts';
 import type { Storage } from './storage/storage.ts';
-import { repeatedly, type World } from './world.ts';
+import type { World } from './world.ts';
 
 export interface AppNeeds {
   storage: Storage;
@@ -23,9 +27,13 @@ export interface AppNeeds {
   aliases: Record<string, string>;
   /** In millionths. */
   marginPpm: number;
+  /** Whether the host's own workspace pays in advance too. */
+  allPrepaid?: boolean;
   responsesKeptMs: number;
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
+  /** Where the key that seals provider keys may be kept. */
+  vault: VaultSettings;
   log: { warn(details: object, message: string): void };
   /** What only the process knows of itself. */
   process: ProcessFacts;
@@ -33,24 +41,29 @@ export interface AppNeeds {
   stop: () => void;
 }
 
-const expireEveryMs = 10 * 60 * 1000;
-const expiredAtOnce = 500;
+/** Wrong login codes of one address; a code is 50 random bits. */
+const guesses = { burst: 10, perSecond: 0.2 };
 
 /** Joins the rooms: the only place that sees features and edges at once. */
 export function createApp(needs: AppNeeds) {
   const features = createFeatures(needs);
+  const calls = modelCalls(needs, inferenceOf(needs, features));
   const { storage, world, log } = needs;
   const { authentication, catalog, events, providers } = features;
   return {
-    handlers: handlersOf(needs, features),
-    authenticate: authentication.authenticate,
+    handlers: handlersOf(needs, features, calls),
+    authenticate: authenticateIn(features),
     catalog,
     closeEvents: events.close,
     /** Makes what the first start needs; the secrets that have to be written down come back. */
     bootstrap: features.bootstrap,
     /** Settles what an earlier daemon left behind when it died. */
-    recover: () =>
-      recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: needs.marginPpm }),
+    async recover(): Promise<void> {
+      await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: needs.marginPpm });
+      await calls.recover();
+    },
+    /** Waits so long for what runs without a connection, then ends it. */
+    drain: calls.drain,
     addProviders(added: readonly Provider[]): void {
       for (const provider of added) providers.set(provider.upstream.name, provider);
       catalog.replaceProviders([...providers.values()].map((provider) => provider.description));
@@ -59,23 +72,14 @@ export function createApp(needs: AppNeeds) {
     async runBackground(signal: AbortSignal): Promise<void> {
       const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
       await Promise.all([
+        authentication.keepExpiring(world, signal),
         authentication.keepFlushed(world, signal, onFailure),
         events.keepPruned(signal, onFailure),
-        repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(needs, signal)),
+        features.ownKeys.runBackground(signal, onFailure),
+        calls.keepExpiring(signal, onFailure),
       ]);
     },
   };
-}
-
-/**
- * Deletes stored responses whose time is over, a bounded number at once so that writes of calls get between; a stop does
- * not wait for the rest of them.
- */
-async function removeExpired({ storage, world }: AppNeeds, signal: AbortSignal): Promise<void> {
-  let removed = 1;
-  while (removed > 0 && !signal.aborted) {
-    removed = await storage.responses.removeExpired(world.now(), expiredAtOnce);
-  }
 }
 
 /** The features that have state, each with what it needs. */
@@ -94,24 +98,8 @@ function createFeatures(needs: AppNeeds) {
   const catalog = new Catalog({ world, providers: descriptions, aliases: needs.aliases });
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
-  const authentication = authenticator({
-    keysStore: storage.keys,
-    workspacesStore: storage.workspaces,
-    digest: sha256,
-    now,
-  });
-  const keys = makeKeys({
-    store: storage.keys,
-    logins: storage.workspaces,
-    workspaces,
-    usage,
-    events,
-    authenticator: authentication,
-    digest: sha256,
-    makeId,
-    randomBytes,
-    now,
-  });
+  const accounts = createAccounts(needs, { events, usage, workspaces, hostWorkspace });
+  const ownKeys = createOwnKeys({ ...needs, settings: needs.vault, workspaces, health, providers });
   const router = createRouter({
     catalog,
     health,
@@ -119,11 +107,12 @@ function createFeatures(needs: AppNeeds) {
     world,
     marginPpm,
     upstreams: { get: (name) => providers.get(name)?.upstream },
-    keyFor: (route) => providers.get(route.provider)?.key,
+    keyFor: ownKeys.keyFor,
+    ownKeysOf: ownKeys.ownKeysOf,
   });
-  const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now };
+  const first = { store: storage.workspaces, keys: accounts.keys, digest: sha256, makeId, randomBytes, now };
   return {
-    authentication,
+    ...accounts,
     async bootstrap(files: Parameters<typeof bootstrap>[1]) {
       const made = await bootstrap(first, files);
       hostWorkspace.id = made.workspaceId;
@@ -132,9 +121,9 @@ function createFeatures(needs: AppNeeds) {
     catalog,
     events,
     health,
-    keys,
     live,
     now,
+    ownKeys,
     providers,
     randomBytes,
     router,
@@ -145,6 +134,18 @@ function createFeatures(needs: AppNeeds) {
 
 type Features = ReturnType<typeof createFeatures>;
 
+/** Tells who calls, and in which workspace they act. Nobody who names none pays for those who do. */
+function authenticateIn({ authentication, workspaces }: Features) {
+  return (
+    authorization: string | undefined,
+    { workspace }: { workspace?: string | string[] | undefined },
+  ) => {
+    const caller = authentication.authenticate(authorization);
+    if (workspace === undefined) return caller;
+    return workspaces.actIn(caller, String(workspace), authentication.inWorkspace);
+  };
+}
+
 /** Whoever runs the daemon hears that a provider is left out for a while. */
 function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: Bench, at: number): void {
   if (workspaceId === undefined) return;
@@ -153,27 +154,49 @@ function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: 
   void events.record({ type: 'provider.benched', workspaceId, at, data });
 }
 
-/** Every endpoint of the daemon. */
-function handlersOf(needs: AppNeeds, features: Features): Handler[] {
+/** What model calls are made with. */
+function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
   const { storage, world, makeId, marginPpm, log } = needs;
+  const { events } = features;
+  return {
+    world,
+    makeId,
+    router: features.router,
+    admission: features.admission,
+    isPrepaid: features.isPrepaid,
+    metering: storage.metering,
+    responses: storage.responses,
+    sealer: createSealer(needs.dataKey, features.randomBytes),
+    marginPpm,
+    responsesKeptMs: needs.responsesKeptMs,
+    publish: events.publish,
+    onSettled: events.announce,
+    log,
+  };
+}
+
+/** Every endpoint of the daemon. */
+function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Handler[] {
+  const { storage, world, makeId, marginPpm } = needs;
   const { catalog, events, live, usage, workspaces } = features;
   const handlers: Handler[] = [
-    ...inferenceHandlers({
-      world,
-      makeId,
-      router: features.router,
-      admission: createAdmission({ store: storage.metering, state: storage.state }),
-      metering: storage.metering,
-      responses: storage.responses,
-      sealer: createSealer(needs.dataKey, features.randomBytes),
-      marginPpm,
-      responsesKeptMs: needs.responsesKeptMs,
-      publish: events.publish,
-      onSettled: events.announce,
-      log,
-    }),
+    ...inferenceHandlers(calls.inference, calls),
     ...catalogHandlers({ catalog, live, marginPpm, world }),
-    ...keyHandlers(features.keys),
+    ...keyHandlers(features),
+    ...creditHandlers({ credit: features.credit, requireDaemonOwner: workspaces.requireDaemonOwner }),
+    ...peopleHandlers({
+      store: storage.people,
+      workspacesStore: storage.workspaces,
+      workspaces,
+      endings: features.authentication,
+      guesses: addressRateLimit({ ...guesses, elapsed: () => world.elapsed() }),
+      events,
+      digest: sha256,
+      makeId,
+      randomBytes: features.randomBytes,
+      now: features.now,
+    }),
+    ...features.ownKeys.handlers,
     ...usageHandlers(usage),
     ...eventHandlers(events),
     ...aboutHandlers({

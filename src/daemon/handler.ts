@@ -1,5 +1,15 @@
-import type { Body, Endpoint, Params, Query, Result, ScopeName } from '../shared/contract/endpoint.ts';
+import type {
+  Body,
+  Endpoint,
+  Message,
+  Params,
+  Query,
+  Result,
+  ScopeName,
+} from '../shared/contract/endpoint.ts';
+import type { ActionName } from '../shared/contract/key-limits.ts';
 import { ApiError } from '../shared/errors.ts';
+import type { NanoUsd } from '../shared/money.ts';
 
 /** Who is calling, told by the credential alone. */
 export type Caller = Nobody | KeyCaller | LoginCaller;
@@ -16,8 +26,35 @@ export interface KeyCaller {
   /** The user who issued the key. */
   ownerId: string;
   scopes: ReadonlySet<ScopeName>;
-  /** Aborted when the key is revoked, so that running streams end. */
+  /** Undefined: it is held to nothing. */
+  restraints?: KeyRestraints;
+  /** Aborted when the key is revoked or expires, so that running streams end; the reason is what callers are told. */
   revoked: AbortSignal;
+}
+
+/**
+ * What the owner of a key allows it: prices per million tokens, times in milliseconds since 1970, days and months of UTC;
+ * null where nothing is limited.
+ */
+export interface KeyLimits {
+  spendCap: { amount: NanoUsd; period: 'day' | 'month' | 'total' } | null;
+  maxPrice: { input: NanoUsd | null; output: NanoUsd | null } | null;
+  /** Ids, with `*` for any characters. */
+  models: string[] | null;
+  requestsPerMinute: number | null;
+  expiresAt: number | null;
+}
+
+/** What a key is held to, and the key that issued it; what the owner changes shows at once. */
+export interface KeyRestraints {
+  readonly keyId: string;
+  readonly parent: KeyRestraints | undefined;
+  /** Fixed when it was issued. */
+  readonly models: readonly string[] | null;
+  readonly actions: readonly ActionName[] | null;
+  readonly limits: KeyLimits | null;
+  /** Whether it, or a key that it descends from, is held to anything. */
+  readonly isBound: boolean;
 }
 
 /** A person who is logged in; `workspaceId` is the person's own workspace, the one that `me` names. */
@@ -76,9 +113,31 @@ export class StreamReply {
   }
 }
 
-type Reply<E extends Endpoint> = E['stream'] extends object
-  ? Result<E> | RelayReply | StreamReply
-  : Result<E> | RelayReply;
+/** One message of a client on an open socket, validated; each is answered before the next is taken. */
+export interface Turn<M> {
+  /** As the credential says it now: a key may have changed since the socket was opened. */
+  caller: Caller;
+  /** Of this turn alone. */
+  requestId: string;
+  message: M;
+  /** As that of a call. */
+  signal: AbortSignal;
+}
+
+/** A socket that is open: it answers each message by a stream of events, which travel as one frame each. */
+export class SocketReply<M> {
+  readonly take: (turn: Turn<M>) => Promise<StreamReply>;
+
+  constructor(take: (turn: Turn<M>) => Promise<StreamReply>) {
+    this.take = take;
+  }
+}
+
+type Reply<E extends Endpoint> = E['socket'] extends object
+  ? SocketReply<Message<E>>
+  : E['stream'] extends object
+    ? Result<E> | RelayReply | StreamReply
+    : Result<E> | RelayReply;
 
 export interface Handler {
   endpoint: Endpoint;

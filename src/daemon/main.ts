@@ -15,6 +15,7 @@ import { findProviders, makeProviders } from './find-providers.ts';
 import { prepareBodyCheck } from './http/input-check.ts';
 import { createServer } from './http/server.ts';
 import { createLog } from './log.ts';
+import { vaultSettings } from './master-stores.ts';
 import { stopRequests } from './signals.ts';
 import { explainFailure } from './start-failures.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
@@ -50,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   try {
     const { env, stdout, stderr, drain = usualDrain, ...flags } = options;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    return await run(config, { stdout, stderr, drain });
+    return await run(config, { env, stdout, stderr, drain });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -58,7 +59,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
 }
 
-type Surroundings = Pick<ServeOptions, 'stdout' | 'stderr'> & { drain: Drain };
+type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr'> & { drain: Drain };
 
 async function run(config: Config, io: Surroundings): Promise<number> {
   await prepareDataFolder(config.dataFolder);
@@ -111,7 +112,9 @@ async function start(config: Config, running: Running): Promise<void> {
     providers,
     aliases: config.aliases,
     marginPpm: config.marginPpm,
+    allPrepaid: config.allPrepaid,
     responsesKeptMs: config.responsesKeptMs,
+    vault: vaultSettings(config, io.env),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     log,
     process: { url: () => url, pid: process.pid, version, dataFolder: config.dataFolder, startedAt },
@@ -149,7 +152,7 @@ async function start(config: Config, running: Running): Promise<void> {
     void afterStart(app, running, background.signal);
     await requests.first;
     app.closeEvents();
-    await telling(drain(server, requests.second, running), running);
+    await telling(drain({ server, app }, requests.second, running), running);
     background.abort();
     await working;
   } finally {
@@ -171,7 +174,7 @@ async function telling(drained: Promise<void>, { io }: Running): Promise<void> {
 
 /** Waits for running calls, as long as is fitting. */
 async function drain(
-  server: Awaited<ReturnType<typeof createServer>>,
+  { server, app }: { server: Awaited<ReturnType<typeof createServer>>; app: ReturnType<typeof createApp> },
   askedAgain: Promise<void>,
   { io, died }: Running,
 ): Promise<void> {
@@ -180,10 +183,11 @@ async function drain(
     if (died.aborted) resolve();
     else died.addEventListener('abort', () => resolve(), { once: true });
   });
+  const both = (ms: number) => Promise.all([server.drain(ms), app.drain(ms)]);
   await Promise.race([
-    server.drain(patientMs),
-    askedAgain.then(() => server.drain(hurriedMs)),
-    withStorageDead.then(() => server.drain(0)),
+    both(patientMs),
+    askedAgain.then(() => both(hurriedMs)),
+    withStorageDead.then(() => both(0)),
   ]);
 }
 

@@ -24,7 +24,9 @@ export const idPrefixes = [
   'call',
   'chatcmpl',
   'entry',
+  'invite',
   'acct',
+  'grant',
 ] as const;
 
 export type IdPrefix = (typeof idPrefixes)[number];

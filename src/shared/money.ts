@@ -74,6 +74,27 @@ export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost 
   return { provider, margin: total - provider, total };
 }
 
+/**
+ * How many output tokens an amount pays for after `tokens` (whose `output` does not count): the most whose `costOf` is
+ * within it. Infinity where output is free, below zero where the amount does not even pay for the input.
+ */
+export function outputTokensPaidBy(
+  amount: NanoUsd,
+  prices: Prices,
+  tokens: Tokens,
+  marginPpm: number,
+): number {
+  const at = pricesFor(prices, tokens.input);
+  const plainInput = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite);
+  const input =
+    BigInt(plainInput) * BigInt(at.input) +
+    BigInt(tokens.cachedInput) * BigInt(at.cachedInput) +
+    BigInt(tokens.cacheWrite) * BigInt(at.cacheWrite);
+  const left = (BigInt(amount) * TOKENS_PER_PRICE * MILLION) / (MILLION + BigInt(marginPpm)) - input;
+  if (left < 0n) return -1;
+  return at.output === 0 ? Number.POSITIVE_INFINITY : Number(left / BigInt(at.output));
+}
+
 /** Tells apart again what a provider and what the margin has of a total, where only the total was kept. */
 export function costWithin(total: NanoUsd, marginPpm: number): Cost {
   const provider = safe(roundUp(BigInt(total) * MILLION, MILLION + BigInt(marginPpm)));

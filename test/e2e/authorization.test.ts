@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../src/shared/errors.ts';
 import { makeSecret } from '../../src/shared/secrets.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { exampleOf, requestOf, type Things } from '../support/example-calls.ts';
+import { addPerson, anotherLogin, letIn, peopleThings } from '../support/people.ts';
 import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
 
 /** What each kind of caller is told: a status, and for failures also type and code. */
@@ -18,6 +19,9 @@ interface Row {
   keyWithoutScope: string;
   keyWithScope: string;
   login: string;
+  /** Logins of other people in the workspace; as `login`, which is its owner's, unless told. */
+  admin?: string;
+  member?: string;
   /** A key with all scopes, and a login, of another workspace, that ask for things of this one. */
   strangerKey: string;
   strangerLogin: string;
@@ -40,10 +44,20 @@ const forEveryone: Row = {
 };
 const identified: Row = { ...forEveryone, nobody: unauthenticated };
 const scoped: Row = { ...identified, keyWithoutScope: '403 permission out_of_scope' };
+const ofAdmins = { member: forbidden };
 const modelCall: Row = {
   ...scoped,
   nobody: '401 unauthorized unauthenticated',
   wrong: '401 unauthorized unauthenticated',
+};
+/** By a plain `GET`: whoever may open it is told that it is a socket. Handshakes have tests of their own. */
+const onlySocket = '400 invalid_request invalid_request';
+const socket: Row = {
+  ...modelCall,
+  keyWithScope: onlySocket,
+  login: onlySocket,
+  strangerKey: onlySocket,
+  strangerLogin: onlySocket,
 };
 const ownThing = { strangerKey: notFound, strangerLogin: notFound };
 const ownWorkspace = { strangerKey: forbidden, strangerLogin: forbidden };
@@ -53,16 +67,33 @@ const loginOnly: Row = {
   keyWithoutScope: signedOut,
   keyWithScope: signedOut,
   login: ok,
+  admin: forbidden,
+  member: forbidden,
   strangerKey: signedOut,
   strangerLogin: forbidden,
 };
+const anyLogin: Row = { ...loginOnly, admin: ok, member: ok, strangerLogin: ok };
+const ofWorkspace: Row = { ...anyLogin, strangerLogin: notFound };
+const nobodyAlone: Row = {
+  ...forEveryone,
+  keyWithoutScope: forbidden,
+  keyWithScope: forbidden,
+  login: forbidden,
+  strangerKey: forbidden,
+  strangerLogin: forbidden,
+};
+
+const ofKeyOwner: Row = { ...loginOnly, strangerLogin: notFound };
 
 /** Who may call what, as it was decided; the contracts have to come to the same. */
 const rows: Record<string, Row> = {
   createResponse: modelCall,
+  connectResponses: socket,
   createChatCompletion: modelCall,
   getResponse: { ...modelCall, ...ownThing },
   deleteResponse: { ...modelCall, ...ownThing },
+  cancelResponse: { ...modelCall, ...ownThing },
+  listInputItems: { ...modelCall, ...ownThing },
   listModels: forEveryone,
   getModel: forEveryone,
   listRates: forEveryone,
@@ -75,17 +106,57 @@ const rows: Record<string, Row> = {
   listUsage: scoped,
   streamEvents: scoped,
   listKeys: { ...scoped, ...ownWorkspace },
-  issueKey: { ...scoped, ...ownWorkspace },
-  revokeKey: { ...scoped, ...ownThing },
+  issueKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
+  revokeKey: { ...scoped, ...ownThing, member: notFound },
+  createSession: nobodyAlone,
+  getSession: anyLogin,
+  listSessions: anyLogin,
+  signOut: anyLogin,
+  deleteSession: { ...anyLogin, strangerLogin: notFound },
+  addUser: loginOnly,
+  listUsers: loginOnly,
+  createLoginCode: loginOnly,
+  createWorkspace: anyLogin,
+  listWorkspaces: anyLogin,
+  getWorkspace: ofWorkspace,
+  updateWorkspace: { ...ofWorkspace, ...ofAdmins },
+  listMembers: ofWorkspace,
+  updateMember: { ...ofWorkspace, ...ofAdmins },
+  removeMember: { ...ofWorkspace, ...ofAdmins },
+  createInvitation: { ...ofWorkspace, ...ofAdmins },
+  listInvitations: { ...ofWorkspace, ...ofAdmins },
+  revokeInvitation: { ...ofWorkspace, ...ofAdmins },
+  acceptInvitation: anyLogin,
+  listProviderKeys: { ...scoped, ...ownWorkspace, ...ofAdmins },
+  putProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
+  deleteProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
+  checkProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
+  getVault: loginOnly,
+  unlockVault: loginOnly,
+  rotateVault: loginOnly,
+  exportVault: loginOnly,
+  showKey: { ...scoped, ...ownThing },
+  getLimits: ofKeyOwner,
+  setLimits: ofKeyOwner,
+  grantCredit: loginOnly,
+  listCredit: loginOnly,
+  verifyLedger: loginOnly,
+  getLedgerCheck: loginOnly,
   getStatus: loginOnly,
   stopDaemon: loginOnly,
 };
 
 let place: TwoWorkspaces;
+/** In the owner's workspace. */
+let others: Record<'admin' | 'member', string>;
 const secrets = new Map<string, string>();
 
 beforeAll(async () => {
   place = await startWithStranger();
+  const [admin, member] = [await addPerson(place.daemon, 'ann'), await addPerson(place.daemon, 'max')];
+  await letIn(place.daemon, place.workspace, admin, 'admin');
+  await letIn(place.daemon, place.workspace, member, 'member');
+  others = { admin: admin.login, member: member.login };
 });
 
 afterAll(async () => {
@@ -115,10 +186,10 @@ async function call(
   headers: Record<string, string>,
   { things = anyThings, path: given, method }: { things?: Things; path?: string; method?: string } = {},
 ): Promise<Told> {
-  const request = requestOf(endpoint, exampleOf(endpoint, things));
+  const { body, ...request } = requestOf(endpoint, exampleOf(endpoint, things));
   const answer = await fetch(place.daemon.url + (given ?? request.path), {
     ...request,
-    ...(method !== undefined && { method }),
+    ...(method === undefined ? { body } : { method }),
     headers: { ...request.headers, ...headers },
   });
   const requestId = answer.headers.get('x-request-id');
@@ -140,10 +211,23 @@ const anyThings: Things = { workspace: 'me', response: 'resp_1', request: 'req_1
 
 /** Whether somebody has to have made what the example names. */
 const namesThings = ({ id }: Endpoint) =>
-  /^(get|delete)Response$|Keys$|^(issue|revoke)Key$|^getUsage$/.test(id);
+  /^(get|delete|cancel)Response$|^listInputItems$|Keys$|ProviderKey$|^(rotate|export)Vault$|^(issue|revoke)Key$|^showKey$|Limits$|^getUsage$/.test(
+    id,
+  );
 
 const thingsFor = async (endpoint: Endpoint, key: string) =>
-  namesThings(endpoint) ? await place.things(key) : anyThings;
+  namesThings(endpoint) ? await place.things(key, endpoint) : await withPeople(endpoint);
+
+/** For an endpoint about people, what it names, for whoever calls with this login. */
+const withPeople = async (endpoint: Endpoint, login = place.daemon.login): Promise<Things> => ({
+  ...anyThings,
+  workspace: place.workspace,
+  ...(await peopleThings(place.daemon, endpoint, login)),
+});
+
+/** The login itself, or another one of the same user where the call ends it. */
+const loginFor = async (endpoint: Endpoint, login: string) =>
+  endpoint.id === 'signOut' ? (await anotherLogin(place.daemon, login)).secret : login;
 
 async function wrongCredentials(): Promise<[what: string, headers: Record<string, string>][]> {
   const { daemon } = place;
@@ -179,7 +263,8 @@ describe.each(named(endpoints))('%s', (id, endpoint) => {
   const scopes: readonly string[] = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
 
   test('to nobody', async () => {
-    expect((await call(endpoint, {})).outcome).toBe(row.nobody);
+    const things = await withPeople(endpoint);
+    expect((await call(endpoint, {}, { things })).outcome).toBe(row.nobody);
   });
 
   test.each<[string, (key: string) => { headers: Record<string, string>; query?: string }]>([
@@ -191,9 +276,10 @@ describe.each(named(endpoints))('%s', (id, endpoint) => {
     ['the address', (key) => ({ headers: {}, query: `key=${key}&access_token=${key}&api_key=${key}` })],
   ])('to a key in %s, as to nobody', async (_where, credential) => {
     const { headers, query } = credential(place.daemon.key);
-    const { path } = requestOf(endpoint, exampleOf(endpoint, anyThings));
+    const things = await withPeople(endpoint);
+    const { path } = requestOf(endpoint, exampleOf(endpoint, things));
     const asked = query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
-    expect((await call(endpoint, headers, { path: asked })).outcome).toBe(row.nobody);
+    expect((await call(endpoint, headers, { things, path: asked })).outcome).toBe(row.nobody);
   });
 
   test('to whoever claims scopes and roles in headers, as to nobody', async () => {
@@ -202,8 +288,10 @@ describe.each(named(endpoints))('%s', (id, endpoint) => {
       'x-role': 'owner',
       'x-user-id': 'usr_1',
       'x-workspace': 'me',
+      'x-workspace-id': place.workspace,
     };
-    expect((await call(endpoint, claims)).outcome).toBe(row.nobody);
+    const things = await withPeople(endpoint);
+    expect((await call(endpoint, claims, { things })).outcome).toBe(row.nobody);
   });
 
   test('to every wrong credential, in the same words', async () => {
@@ -233,7 +321,17 @@ describe.each(named(endpoints))('%s', (id, endpoint) => {
   test.each(['key', 'login'] as const)('to a stranger’s %s', async (kind) => {
     const things = await thingsFor(endpoint, place.daemon.key);
     const expected = kind === 'key' ? row.strangerKey : row.strangerLogin;
-    expect((await call(endpoint, bearer(place.stranger[kind]), { things })).outcome).toBe(expected);
+    const secret = kind === 'key' ? place.stranger.key : await loginFor(endpoint, place.stranger.login);
+    expect((await call(endpoint, bearer(secret), { things })).outcome).toBe(expected);
+  });
+
+  test.each(['admin', 'member'] as const)('to the login of a workspace’s %s', async (role) => {
+    const login = await loginFor(endpoint, others[role]);
+    const things = namesThings(endpoint)
+      ? await place.things(place.daemon.key, endpoint)
+      : await withPeople(endpoint, login);
+    const headers = { ...bearer(login), 'x-workspace-id': place.workspace };
+    expect((await call(endpoint, headers, { things })).outcome).toBe(row[role] ?? row.login);
   });
 });
 
@@ -263,12 +361,26 @@ test.each(named(endpoints.filter(({ method }) => method === 'GET')))(
   },
 );
 
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
+
+test.each(named(endpoints))('%s is not there for other methods, whoever asks', async (_id, endpoint) => {
+  const served = endpoints.filter(({ path }) => path === endpoint.path).map(({ method }) => method as string);
+  if (served.includes('GET')) served.push('HEAD');
+  for (const method of methods.filter((it) => !served.includes(it))) {
+    for (const headers of [{}, bearer(place.daemon.key), bearer(place.daemon.login)]) {
+      const { outcome } = await call(endpoint, headers, { method });
+      expect([method, outcome]).toEqual([method, method === 'HEAD' ? '404' : notFound]);
+    }
+  }
+});
+
 // The login that stops the daemon comes last of all.
 test.each(named(endpoints.filter(({ id }) => id !== 'stopDaemon')))(
   '%s, to a login',
   async (id, endpoint) => {
     const things = await thingsFor(endpoint, place.daemon.key);
-    expect((await call(endpoint, bearer(place.daemon.login), { things })).outcome).toBe(rows[id]?.login);
+    const login = await loginFor(endpoint, place.daemon.login);
+    expect((await call(endpoint, bearer(login), { things })).outcome).toBe(rows[id]?.login);
   },
 );
 

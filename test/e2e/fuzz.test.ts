@@ -10,6 +10,8 @@ import { expectSound, sender } from '../support/sound-answer.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
+/** A key that is there. */
+let keyId = '';
 let ask: ReturnType<typeof sender>['ask'];
 let close: () => void;
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -17,6 +19,8 @@ const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 beforeAll(async () => {
   daemon = await startDaemon();
   ({ ask, close } = sender(daemon));
+  const told = await ask({ method: 'GET', path: '/v1/workspaces/me/keys' });
+  keyId = JSON.parse(told.text).data[0].id;
   process.stderr.write(`fuzz.test.ts: FUZZ_SEED=${seed}\n`);
 });
 
@@ -61,12 +65,28 @@ const usual = {
   role: ['user', 'assistant', 'system', 'tool'],
   name: ['tool', '__proto__', 'constructor', 'toString'],
   scopes: [['responses']],
+  workspace: ['me'],
+  usd: ['5', '0.25'],
 };
 
 const goodBodies: Record<string, readonly unknown[]> = {
+  setLimits: [
+    { spend_cap: { usd: '5', period: 'day' }, max_price: { input: '1', output: null }, models: ['sim/*'] },
+    { requests_per_minute: 5, expires_at: '2099-01-01T00:00:00Z', spend_cap: null },
+  ],
+  grantCredit: [{ workspace: 'me', usd: '0.5', note: 'A present.', reference: null }],
+  putProviderKey: [{ key: 'sk-example-0123456789abcdef' }],
+  unlockVault: [{ master_key: 'A'.repeat(43) }],
+  rotateVault: [{ to: 'plain' }],
   createResponse: richResponses,
   createChatCompletion: richChats,
   issueKey: [{ name: 'another', scopes: ['responses', 'usage:read'] }],
+  addUser: [{ handle: 'ann', name: 'Ann' }],
+  createWorkspace: [{ name: 'Laboratory' }],
+  updateWorkspace: [{ name: 'Personal', members_may_issue_keys: false }],
+  updateMember: [{ role: 'member' }],
+  createInvitation: [{ role: 'member', note: 'for Ann' }],
+  acceptInvitation: [{ code: 'AAAAA-AAAAA' }],
 };
 
 /** From two sides: what the contract asks for with faults in it, and good bodies with faults in them. */
@@ -80,8 +100,16 @@ function bodiesFor({ id, body }: Endpoint): fc.Arbitrary<unknown> {
   });
 }
 
-const withBodies = endpoints.filter(({ body }) => body !== undefined);
-const pathOf = ({ path }: Endpoint) => path.replace('{workspace}', 'me').replace(/\{\w+(\.\.\.)?\}/, 'x');
+/** Their bodies name what has to be there, or must not be there yet: even a good one is accepted once at most. */
+const isOnce = ({ id }: Endpoint) => ['addUser', 'updateMember', 'acceptInvitation'].includes(id);
+
+// What nobody needs a credential for is limited by address: such calls have tests of their own.
+const withBodies = endpoints.filter(({ body, access }) => body !== undefined && access.login !== undefined);
+const pathOf = ({ path }: Endpoint) =>
+  path
+    .replace('{workspace}', 'me')
+    .replace('{key}', keyId)
+    .replace(/\{\w+(\.\.\.)?\}/, 'x');
 /** For each endpoint that takes a body; FUZZ_RUNS multiplies them. */
 const factor = Number(process.env.FUZZ_RUNS ?? 1);
 const runs = { bodies: 800 * factor, texts: 100 * factor, queries: 200 * factor };
@@ -111,10 +139,10 @@ const polluted = () =>
   (({}) as Record<string, unknown>).polluted ?? ([] as unknown as Record<string, unknown>).polluted;
 
 describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (_id, endpoint) => {
+  const { method } = endpoint;
   const schema = standalone(endpoint.body);
   const faults = faultyPlaces(schema);
   const resultFaults = faultyPlaces(standalone(endpoint.result));
-  const path = pathOf(endpoint);
 
   test('answers whatever body it is sent, and names the field at fault', async () => {
     const seen = new Map<string, number>();
@@ -122,7 +150,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
     await fc.assert(
       fc.asyncProperty(bodiesFor(endpoint), async (body) => {
         const text = JSON.stringify(body);
-        const answer = await ask({ path, body: text });
+        const answer = await ask({ method, path: pathOf(endpoint), body: text });
         const error = expectSound(endpoint, answer);
         const input = JSON.parse(text);
         const places = faults(input);
@@ -142,14 +170,14 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
       { seed, numRuns: runs.bodies },
     );
     expect(cpuMsSince(cpuBefore) / runs.bodies).toBeLessThan(50);
-    for (const outcome of ['200', 'invalid_request']) {
+    for (const outcome of isOnce(endpoint) ? ['invalid_request'] : ['200', 'invalid_request']) {
       expect(seen.get(outcome) ?? 0).toBeGreaterThan(runs.bodies / 20);
     }
   });
 
-  test('answers what is broken here', async () => {
+  test.skipIf(isOnce(endpoint))('answers what is broken here', async () => {
     for (const body of goodBodies[endpoint.id] ?? []) {
-      const answer = await ask({ path, body: JSON.stringify(body) });
+      const answer = await ask({ method, path: pathOf(endpoint), body: JSON.stringify(body) });
       expect([answer.status, answer.text]).toEqual([200, answer.text]);
     }
   });
@@ -158,8 +186,12 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
     const text = JSON.stringify(goodBodies[endpoint.id]?.[0]);
     await fc.assert(
       fc.asyncProperty(brokenText, async (change) => {
-        const error = expectSound(endpoint, await ask({ path, body: change(text) }));
-        if (error !== undefined) expect(['invalid_json', 'invalid_request']).toContain(error.code);
+        const error = expectSound(
+          endpoint,
+          await ask({ method, path: pathOf(endpoint), body: change(text) }),
+        );
+        const others = isOnce(endpoint) ? ['conflict', 'not_found'] : [];
+        if (error !== undefined) expect(['invalid_json', 'invalid_request', ...others]).toContain(error.code);
       }),
       { seed, numRuns: runs.texts },
     );

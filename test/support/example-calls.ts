@@ -1,7 +1,21 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 
+/** What examples about people may name. */
+export interface PeopleThings {
+  /** A login of the caller's, beside the calling one. */
+  session?: string;
+  /** A member of the workspace, or a user of the host. */
+  user?: string;
+  /** An open invitation to the workspace. */
+  invitation?: string;
+  /** What lets somebody in. */
+  code?: string;
+  /** Of a user that is not there yet. */
+  handle?: string;
+}
+
 /** What an example may name: things that are there when it is sent. */
-export interface Things {
+export interface Things extends PeopleThings {
   workspace: string;
   /** A stored response. */
   response: string;
@@ -22,11 +36,14 @@ const hello = { model: 'sim/echo', input: 'Hello.' };
 /** A call that succeeds, for each endpoint by its id. */
 const examples: Record<string, (things: Things) => ExampleCall> = {
   createResponse: () => ({ body: hello }),
+  connectResponses: () => ({}),
   createChatCompletion: () => ({
     body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] },
   }),
   getResponse: ({ response }) => ({ params: { id: response } }),
   deleteResponse: ({ response }) => ({ params: { id: response } }),
+  cancelResponse: ({ response }) => ({ params: { id: response } }),
+  listInputItems: ({ response }) => ({ params: { id: response }, query: { order: 'asc' } }),
   listModels: () => ({}),
   getModel: () => ({ params: { model: 'sim/assistant' } }),
   listRates: () => ({}),
@@ -36,11 +53,54 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
     body: { name: 'another', scopes: ['responses'] },
   }),
   revokeKey: ({ workspace, key }) => ({ params: { workspace, key } }),
+  showKey: ({ workspace, key }) => ({ params: { workspace, key } }),
+  getLimits: ({ workspace, key }) => ({ params: { workspace, key } }),
+  setLimits: ({ workspace, key }) => ({
+    params: { workspace, key },
+    body: { spend_cap: { usd: '5', period: 'day' }, models: ['sim/*'], max_price: null },
+  }),
+  grantCredit: () => ({ body: { workspace: 'me', usd: '5', note: 'A present.' } }),
+  listCredit: () => ({}),
+  verifyLedger: () => ({}),
+  getLedgerCheck: () => ({}),
   getKey: () => ({}),
   getUsage: ({ request }) => ({ params: { request_id: request } }),
   listUsage: () => ({ query: { group_by: 'model' } }),
   tokensServed: () => ({}),
   streamEvents: () => ({ query: { after: '0' } }),
+  listProviderKeys: ({ workspace }) => ({ params: { workspace } }),
+  putProviderKey: ({ workspace }) => ({
+    params: { workspace, provider: 'vercel' },
+    body: { key: 'vck_example0123456789abcdef' },
+  }),
+  deleteProviderKey: ({ workspace }) => ({ params: { workspace, provider: 'vercel' } }),
+  checkProviderKey: ({ workspace }) => ({ params: { workspace, provider: 'openai' } }),
+  getVault: () => ({}),
+  unlockVault: () => ({ body: {} }),
+  rotateVault: () => ({ body: {} }),
+  exportVault: () => ({}),
+  createSession: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code, name: 'laptop' } }),
+  getSession: () => ({}),
+  listSessions: () => ({ query: { limit: '5' } }),
+  signOut: () => ({}),
+  deleteSession: ({ session = 'key_1' }) => ({ params: { session } }),
+  addUser: ({ handle = 'somebody' }) => ({ body: { handle, name: 'Somebody' } }),
+  listUsers: () => ({ query: { limit: '5' } }),
+  createLoginCode: ({ user = 'usr_1' }) => ({ params: { user } }),
+  createWorkspace: () => ({ body: { name: 'Laboratory' } }),
+  listWorkspaces: () => ({ query: { limit: '5' } }),
+  getWorkspace: ({ workspace }) => ({ params: { workspace } }),
+  updateWorkspace: ({ workspace }) => ({ params: { workspace }, body: { name: 'Personal' } }),
+  listMembers: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
+  updateMember: ({ workspace, user = 'usr_1' }) => ({
+    params: { workspace, user },
+    body: { role: 'member' },
+  }),
+  removeMember: ({ workspace, user = 'usr_1' }) => ({ params: { workspace, user } }),
+  createInvitation: ({ workspace }) => ({ params: { workspace }, body: { role: 'member', note: 'for Ann' } }),
+  listInvitations: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
+  revokeInvitation: ({ workspace, invitation = 'invite_1' }) => ({ params: { workspace, invitation } }),
+  acceptInvitation: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code } }),
   health: () => ({}),
   ready: () => ({}),
   openApi: () => ({}),

@@ -48,6 +48,11 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
       record.revokedAt = at;
       return true;
     },
+    async setLimits(workspaceId, keyId, limits) {
+      const record = inWorkspace(workspaceId, keyId);
+      if (record) record.limits = limits;
+      return record !== undefined;
+    },
     async touch(uses) {
       for (const { keyId, at } of uses) {
         const record = records.get(keyId);

@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Static } from 'typebox';
 import { openSqliteStorage } from '../../src/daemon/storage/sqlite/open.ts';
-import { scopeNames } from '../../src/shared/contract/endpoint.ts';
+import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
 import type { IssuedKey } from '../../src/shared/contract/keys.ts';
 import { idMaker } from '../../src/shared/ids.ts';
 import { hintOf, makeSecret } from '../../src/shared/secrets.ts';
 import type { Things } from './example-calls.ts';
+import { peopleThings } from './people.ts';
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start-daemon.ts';
 
 export interface TwoWorkspaces {
@@ -16,12 +17,21 @@ export interface TwoWorkspaces {
   stranger: { key: string; login: string };
   /** Issues a key in the owner's workspace. */
   issue(scopes: readonly string[]): Promise<{ id: string; secret: string }>;
-  /** A fresh stored response, a finished request and an active key of the owner's workspace, made with this key. */
-  things(key: string): Promise<Things>;
+  /**
+   * A fresh stored response, a finished request and an active key of the owner's workspace, made with this key; and what
+   * the endpoint names beside these, for whoever calls with `login`, the owner unless told.
+   */
+  things(key: string, endpoint?: Endpoint, login?: string): Promise<Things>;
 }
 
+/** Provider keys need a vault, and asking a provider about one must end on this machine. */
+const quietConfig = `vault: {keychain: false, insecure_plain_file: true}
+providers: {openai: {base_url: "http://127.0.0.1:9/v1"}}
+`;
+
 /** A daemon with a second person on it, who was put into its storage while it was down. */
-export async function startWithStranger(options: DaemonOptions = {}): Promise<TwoWorkspaces> {
+export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoWorkspaces> {
+  const options = { ...given, config: `${quietConfig}${given.config ?? ''}` };
   const first = await startDaemon(options);
   await first.stop({ keep: true });
   const stranger = await addStranger(first.home);
@@ -31,6 +41,12 @@ export async function startWithStranger(options: DaemonOptions = {}): Promise<Tw
     return (await daemon.fetch(path, { ...init, headers })).json();
   };
   const { workspace } = (await asOwner('/v1/key')) as { workspace: string };
+  // The vault is made with the first secret.
+  await asOwner('/v1/workspaces/me/provider-keys/openai', {
+    method: 'PUT',
+    body: JSON.stringify({ key: 'sk-example-0123456789abcdef' }),
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${daemon.login}` },
+  });
   const issue = async (scopes: readonly string[]) => {
     const { key, secret } = (await asOwner('/v1/workspaces/me/keys', { json: { scopes } })) as Static<
       typeof IssuedKey
@@ -42,15 +58,17 @@ export async function startWithStranger(options: DaemonOptions = {}): Promise<Tw
     workspace,
     stranger,
     issue,
-    async things(key) {
-      const json = { model: 'sim/echo', input: 'Keep this.' };
+    async things(key, endpoint, login = daemon.login) {
+      const background = endpoint?.id === 'cancelResponse';
+      const json = { model: 'sim/echo', input: 'Keep this.', background };
       const answer = await daemon.fetch('/v1/responses', {
         json,
         headers: { authorization: `Bearer ${key}` },
       });
       const { id } = (await answer.json()) as { id: string };
       const request = answer.headers.get('x-request-id') as string;
-      return { workspace, response: id, request, key: (await issue(['models:read'])).id };
+      const more = endpoint && (await peopleThings(daemon, endpoint, login));
+      return { workspace, response: id, request, key: (await issue(['models:read'])).id, ...more };
     },
   };
 }
@@ -88,6 +106,9 @@ async function addStranger(folder: string): Promise<TwoWorkspaces['stranger']> {
     digest: digest(secrets.key),
     hint: hintOf(secrets.key),
     scopes: [...scopeNames],
+    models: null,
+    actions: null,
+    limits: null,
     createdAt,
     lastUsedAt: null,
     revokedAt: null,

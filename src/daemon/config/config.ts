@@ -41,14 +41,26 @@ export interface Config {
   typed: TypedCommand;
   /** Millionths. */
   marginPpm: number;
+  /** Whether the owner's workspace pays in advance, as all others do. */
+  allPrepaid: boolean;
   providers: ProviderAccount[];
   upstreams: ConfiguredUpstream[];
   findsLocalServers: boolean;
   aliases: Record<string, string>;
   timeouts: { connectMs: number; headersMs: number; firstEventMs: number; idleMs: number };
   responsesKeptMs: number;
+  /** Where the master key of the vault may be kept. */
+  vault: VaultConfig;
   simulatorScript: string | undefined;
   logLevel: string;
+}
+
+export interface VaultConfig {
+  /** Where the first master key is made; the first place that works when undefined. */
+  store: 'file' | 'keychain' | 'passphrase' | 'plain' | undefined;
+  masterKeyFile: string | undefined;
+  usesKeychain: boolean;
+  allowsPlainFile: boolean;
 }
 
 /** What the command line says; what it leaves out comes from elsewhere. */
@@ -99,6 +111,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     configFile,
     typed: typedCommand(dataFolder, { env, platform, home }),
     marginPpm: Math.round((file.margin_percent ?? 0) * 10_000),
+    allPrepaid: file.billing?.mode === 'prepaid',
     providers: providerNames.map((name) => accountOf(name, file, env)),
     upstreams: (file.upstreams ?? []).map((upstream) => ({
       ...upstream,
@@ -113,9 +126,20 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       idleMs: timeouts?.idle_ms ?? 120_000,
     },
     responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
+    vault: vaultOf(file, env, dirname(configFile)),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
     logLevel,
   });
+}
+
+function vaultOf({ vault }: ConfigFile, env: Sources['env'], folder: string): VaultConfig {
+  const named = vault?.master_key_file;
+  return {
+    store: vault?.store,
+    masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || (named === undefined ? undefined : resolve(folder, named)),
+    usesKeychain: vault?.keychain ?? true,
+    allowsPlainFile: vault?.insecure_plain_file ?? false,
+  };
 }
 
 function accountOf(name: ProviderName, file: ConfigFile, env: Sources['env']): ProviderAccount {

@@ -90,6 +90,12 @@ export const ConfigFile = Type.Object(
         description: 'a number from 0 to 1000 with at most 4 decimals',
       }),
     ),
+    billing: Type.Optional(
+      Type.Object(
+        { mode: Type.Optional(Type.Enum(['postpaid', 'prepaid'], { description: 'postpaid or prepaid' })) },
+        map,
+      ),
+    ),
     providers: Type.Optional(
       Type.Object(
         {
@@ -122,6 +128,21 @@ export const ConfigFile = Type.Object(
           responses_days: Type.Optional(
             Type.Integer({ minimum: 1, maximum: 3650, description: 'a number of days from 1 to 3650' }),
           ),
+        },
+        map,
+      ),
+    ),
+    vault: Type.Optional(
+      Type.Object(
+        {
+          store: Type.Optional(
+            Type.Enum(['file', 'keychain', 'passphrase', 'plain'], {
+              description: 'file, keychain, passphrase or plain',
+            }),
+          ),
+          master_key_file: Type.Optional(text),
+          keychain: Type.Optional(flag),
+          insecure_plain_file: Type.Optional(flag),
         },
         map,
       ),

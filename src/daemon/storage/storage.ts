@@ -1,7 +1,12 @@
 import type { EventsStore } from '../features/events/events-store.ts';
+import type { IdempotencyStore } from '../features/idempotency/idempotency-store.ts';
+import type { BackgroundStore } from '../features/inference/background/background-store.ts';
 import type { ResponsesStore } from '../features/inference/responses-store.ts';
 import type { KeysStore } from '../features/keys/keys-store.ts';
+import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/metering-store.ts';
+import type { ProviderKeysStore } from '../features/provider-keys/provider-keys-store.ts';
+import type { VaultStore } from '../features/vault/vault-store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/workspaces-store.ts';
 
@@ -11,8 +16,13 @@ export interface Storage {
   workspaces: WorkspacesStore;
   people: PeopleStore;
   metering: MeteringStore;
+  ledger: LedgerStore;
   responses: ResponsesStore;
+  background: BackgroundStore;
+  idempotency: IdempotencyStore;
   events: EventsStore;
+  vault: VaultStore;
+  providerKeys: ProviderKeysStore;
   /** Whether writes are accepted: false after a failed check or a full disk, with the reason. */
   state(): { writable: boolean; reason: string | undefined };
   /** Called once when the engine can go on no longer; the process should end. */

@@ -6,6 +6,7 @@ export const apiDescription = [
   'Gateway answers model calls in two wire formats from one address, routes each to a provider, and tells what it cost.',
   '',
   '- **Credentials** go into `Authorization: Bearer …`: an API key (`gwk_…`), or a login key (`gwl_…`) for what only a person may do. A credential that is given and wrong is refused even where none is needed.',
+  '- **Workspaces**: a login acts in the workspace of its own unless the header `X-Workspace-Id` names another of its user, by id or slug; model calls, usage, keys and events follow it, and so does `me` in a path. One that the caller does not belong to is 404 `not_found`.',
   '- **Every answer** carries `x-request-id`. `GET /v1/usage/{request_id}` tells what a finished model call took.',
   '- **Money** is decimal strings in dollars. **Times** are ISO 8601 in UTC, but for `created`, `created_at` and `completed_at` of responses, chat completions and models: those are Unix seconds, as their clients expect.',
   '- **Failures** are `{"error": {type, code, message, param, request_id}}`. Branch on `type`, look at `code` for the exact reason, show `message` to people. `param` names the field at fault as it was written (`input[2].content`), or the limit that was hit. `x-should-retry: false` marks those that do not go better a second time.',
@@ -18,8 +19,14 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'Model calls': 'Ask a model, and read what was stored of its answers.',
   Models: 'Which models there are, who provides them, and what they cost.',
   Keys: 'API keys of a workspace, and the calling key itself.',
+  'Provider keys': 'A workspace’s own keys for providers: calls with them cost nothing here.',
+  Vault: 'What seals provider keys.',
+  Credit: 'What workspaces were granted and have left, and whether the books add up.',
   Usage: 'What finished calls took.',
   Events: 'What happens, as it happens.',
+  Sessions: 'Log in with a code, see who is logged in, sign out.',
+  Workspaces: 'Workspaces, their members, and invitations to them.',
+  Users: 'The people of this host, for whoever runs it.',
   Daemon: 'The daemon itself.',
 };
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { Action, actionNames, keyPath, Limits, LimitsChange, ModelPatterns } from './key-limits.ts';
 import {
   Count,
   deleted,
@@ -13,28 +14,6 @@ import {
   WorkspaceReference,
 } from './vocabulary.ts';
 
-/** What the owner of a key allows it; null where nothing is limited. Periods are those of UTC. */
-export const Limits = Type.Object(
-  {
-    spend_cap: nullable(
-      Type.Object(
-        { usd: Usd, period: Type.Enum(['day', 'month', 'total']) },
-        { description: 'The most that it may spend in a period; periods are those of UTC.' },
-      ),
-    ),
-    max_price: nullable(
-      Type.Object(
-        { input: nullable(Usd), output: nullable(Usd) },
-        { description: 'The price cap, in dollars per million tokens.' },
-      ),
-    ),
-    models: nullable(Type.Array(Type.String(), { description: 'Model ids; `*` stands for any characters.' })),
-    requests_per_minute: nullable(Type.Integer({ minimum: 1 })),
-    expires_at: nullable(Timestamp),
-  },
-  { $id: 'Limits', description: 'What the key’s owner allows it; null where nothing is limited.' },
-);
-
 /** A key as lists show it: never with its secret. */
 export const Key = Type.Object(
   {
@@ -45,7 +24,7 @@ export const Key = Type.Object(
     status: Type.Enum(['active', 'revoked', 'expired']),
     scopes: Type.Array(Scope),
     models: nullable(Type.Array(Type.String(), { description: 'The only models it was issued for.' })),
-    actions: nullable(Type.Array(Type.String(), { description: 'The only actions it was issued for.' })),
+    actions: nullable(Type.Array(Action, { description: 'The only actions it was issued for.' })),
     limits: Limits,
     hint: Type.String({ description: 'What the secret is recognised by: `gwk_aB3d…x9Zk`.' }),
     created_at: Timestamp,
@@ -53,6 +32,23 @@ export const Key = Type.Object(
     revoked_at: nullable(Timestamp),
   },
   { $id: 'Key', description: 'An API key, never with its secret.' },
+);
+
+const SpendUsd = Type.Object(
+  { total: Usd, day: Usd, month: Usd },
+  { description: 'Ever, today and this month; periods are those of UTC.' },
+);
+
+/** A key, and what of its limits is used up. */
+export const KeyWithUse = Type.Object(
+  {
+    ...Key.properties,
+    used: Type.Object({
+      spend_usd: SpendUsd,
+      requests_last_minute: Count,
+    }),
+  },
+  { $id: 'KeyWithUse', description: 'An API key and what of its limits is used up.' },
 );
 
 /** A key at the moment of its making: the only time that its secret is told. */
@@ -90,10 +86,7 @@ export const KeyView = Type.Object(
     created_at: Timestamp,
     last_used_at: nullable(Timestamp),
     balance_usd: nullable(dollars('Prepaid dollars; null where nothing is prepaid.')),
-    spend_usd: Type.Object(
-      { total: Usd, day: Usd, month: Usd },
-      { description: 'Ever, today and this month; periods are those of UTC.' },
-    ),
+    spend_usd: SpendUsd,
     limits: Limits,
     free_tier: nullable(FreeTier),
   },
@@ -126,7 +119,7 @@ export const issueKey = endpoint({
   path: '/v1/workspaces/{workspace}/keys',
   summary: 'Issue a key.',
   description:
-    'The secret is in this answer and never again. A key that issues another hands on only scopes that it has itself.',
+    'The secret is in this answer and never again. `models` and `actions` hold for its whole life, `limits` until its owner changes them. A key that issues another hands on only scopes that it has itself; the new key takes over its limits, and what it spends counts against both.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'admin' },
   surface: 'v1',
@@ -143,6 +136,15 @@ export const issueKey = endpoint({
           description: 'What the key may do; `responses`, `models:read` and `usage:read` unless told.',
         }),
       ),
+      models: Type.Optional(ModelPatterns),
+      actions: Type.Optional(
+        Type.Array(Action, {
+          minItems: 1,
+          maxItems: actionNames.length,
+          description: 'The only model calls that the key may make, for its whole life.',
+        }),
+      ),
+      limits: Type.Optional(LimitsChange),
     },
     { additionalProperties: false },
   ),
@@ -154,6 +156,7 @@ export const issueKey = endpoint({
 /** Ends a key at once: calls with it are refused and its running streams stop. */
 export const revokeKey = endpoint({
   id: 'revokeKey',
+  underLoad: 'kept',
   method: 'DELETE',
   path: '/v1/workspaces/{workspace}/keys/{key}',
   summary: 'Revoke a key.',
@@ -166,6 +169,21 @@ export const revokeKey = endpoint({
     key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the key: `key_…`.' }),
   }),
   result: deleted('key'),
+  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
+});
+
+/** One key of a workspace, and what it used. */
+export const showKey = endpoint({
+  id: 'showKey',
+  method: 'GET',
+  path: '/v1/workspaces/{workspace}/keys/{key}',
+  summary: 'Get one key and what it used.',
+  description: 'Its spending, and that of the keys that it issued, as it counts against its limits.',
+  tag: 'Keys',
+  access: { apiKey: 'keys', login: 'member' },
+  surface: 'v1',
+  params: keyPath,
+  result: KeyWithUse,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
@@ -185,4 +203,4 @@ export const getKey = endpoint({
 
 export type Key = Static<typeof Key>;
 export type KeyView = Static<typeof KeyView>;
-export type Limits = Static<typeof Limits>;
+export type KeyWithUse = Static<typeof KeyWithUse>;

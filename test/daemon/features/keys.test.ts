@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventFeed } from '../../../src/daemon/features/events/index.ts';
-import { authenticator, keyHandlers, keys, sha256 } from '../../../src/daemon/features/keys/index.ts';
+import {
+  authenticator,
+  keyHandlers,
+  keyOwnership,
+  keys,
+  liveKeys,
+  sha256,
+} from '../../../src/daemon/features/keys/index.ts';
 import { usageReader } from '../../../src/daemon/features/metering/index.ts';
 import { workspaces } from '../../../src/daemon/features/workspaces/index.ts';
 import { type Caller, RelayReply } from '../../../src/daemon/handler.ts';
@@ -28,7 +35,9 @@ function makeDaemon() {
   people.addUser({ id: 'usr_otto', workspaces: [['ws_other', 'owner']] });
   const metering = memoryMeteringReads();
   const events = memoryEventsStore();
+  const live = liveKeys({ store, now: world.now });
   const authentic = authenticator({
+    live,
     keysStore: store,
     workspacesStore: people,
     digest: sha256,
@@ -46,7 +55,14 @@ function makeDaemon() {
     randomBytes: world.randomBytes,
     now: world.now,
   });
-  const handlers = keyHandlers(feature);
+  const owned = keyOwnership({
+    store,
+    workspaces: workspaces({ store: people }),
+    admission: { usedBy: async () => ({ spend: { total: 0, day: 0, month: 0 }, requestsLastMinute: 0 }) },
+    live,
+    now: world.now,
+  });
+  const handlers = keyHandlers({ keys: feature, owned, now: world.now });
 
   const login = (name: string): Caller => ({
     kind: 'login',

@@ -1,4 +1,4 @@
-import type { Limits } from '../../../shared/contract/keys.ts';
+import type { Limits } from '../../../shared/contract/key-limits.ts';
 
 /** What a key is limited to, on one line; empty when nothing is. */
 export function limitsText({

@@ -3,22 +3,15 @@ import type { MakeId } from '../../../shared/ids.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { NewEvent } from '../events/index.ts';
-import type { Admission, MeteringStore, UsageRecord } from '../metering/index.ts';
-import {
-  choicesOf,
-  costBound,
-  costOn,
-  type InputTokens,
-  inputTokens,
-  noTokens,
-  outputTokensBound,
-  outputTokensOn,
-} from './bounds.ts';
+import type { Admission, HoldRecord, MeteringStore, UsageRecord } from '../metering/index.ts';
+import { cutAllowance, fullAllowance } from './allowance.ts';
+import { choicesOf, costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
 import { invalid } from './fault.ts';
 import { Meter } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ResponsesStore } from './responses-store.ts';
+import { capsOf, checkAction, limitHit } from './restraints.ts';
 import type { OpenedRoute, Route, Router } from './router.ts';
 import type { Sealer } from './sealing.ts';
 import type { Wishes } from './service-member.ts';
@@ -33,6 +26,8 @@ export interface InferenceNeeds {
   responses: ResponsesStore;
   sealer: Sealer;
   marginPpm: number;
+  /** Whether a workspace pays in advance; none does unless told. */
+  isPrepaid?: (workspaceId: string) => boolean;
   /** How long stored responses are kept, in milliseconds. */
   responsesKeptMs: number;
   /** Tells those who watch live; never waits. */
@@ -66,7 +61,7 @@ export interface Begun extends Pick<OpenedRoute, 'answer' | 'route'> {
   release: () => void;
 }
 
-export type EndedBy = 'client-left' | 'draining' | 'revoked';
+export type EndedBy = 'client-left' | 'draining' | 'revoked' | 'expired';
 
 /**
  * Plans, admits and opens one call. The hold is written while the provider is already being dialled, and nobody gets
@@ -76,15 +71,14 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
   const { inference } = call;
   const startedAt = needs.world.elapsed();
   const input = inputTokens(inference);
-  const routes = await planned(needs, call);
-  const meter = await admit(needs, call, { routes, input, startedAt });
+  const { meter, routes, outputTokensOn } = await admitted(needs, call, { input, startedAt });
   const { abort, ended, release } = endings(call);
   let asked: Route | undefined;
   try {
     const opening = needs.router.open({
       routes,
       inference,
-      outputTokensMaxFor: (route) => outputTokensOn(route, inference.outputTokensMax),
+      outputTokensMaxFor: outputTokensOn,
       signal: abort.signal,
       attempts: meter.attempts,
       onAttempt: (route, attempt) => {
@@ -121,8 +115,31 @@ function sealing(sealer: Sealer, workspaceId: string) {
   return (origin: ReasoningOrigin) => sealer.seal(workspaceId, origin);
 }
 
-async function planned(needs: InferenceNeeds, { inference, wishes, caller }: ModelCall): Promise<Route[]> {
-  const routes = await needs.router.plan({ inference, wishes, workspaceId: caller.workspaceId });
+/** Plans a call and sets its money aside; a limit that refuses it is told to those who watch. */
+async function admitted(needs: InferenceNeeds, call: ModelCall, options: AdmitOptions) {
+  try {
+    checkAction(restraintsOf(call), call.endpoint);
+    return await admit(needs, call, await planned(needs, call), options);
+  } catch (error) {
+    const limit = limitHit(error);
+    if (limit !== undefined) {
+      needs.publish(liveEvent(needs, 'limit.reached', call, { param: limit, model: call.inference.model }));
+    }
+    throw error;
+  }
+}
+
+const restraintsOf = ({ caller }: ModelCall) => (caller.kind === 'key' ? caller.restraints : undefined);
+
+async function planned(needs: InferenceNeeds, call: ModelCall): Promise<Route[]> {
+  const { inference, wishes, caller } = call;
+  const routes = await needs.router.plan({
+    inference,
+    wishes,
+    workspaceId: caller.workspaceId,
+    caps: capsOf(restraintsOf(call)),
+    isPrepaid: needs.isPrepaid?.(caller.workspaceId) ?? false,
+  });
   if (choicesOf(inference) === 1) return routes;
   const able = routes.filter((route) => route.offer.wires?.includes('chat'));
   if (able.length === 0) throw invalid('n', 'The providers of this model give one answer at a time.');
@@ -130,32 +147,47 @@ async function planned(needs: InferenceNeeds, { inference, wishes, caller }: Mod
 }
 
 interface AdmitOptions {
-  routes: Route[];
   input: InputTokens;
   startedAt: number;
 }
 
-async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptions): Promise<Meter> {
+async function admit(
+  needs: InferenceNeeds,
+  call: ModelCall,
+  planned: Route[],
+  { input, startedAt }: AdmitOptions,
+) {
   const { inference, caller } = call;
-  const { routes, input, startedAt } = options;
   const { marginPpm } = needs;
+  const bound = { inputTokens: input.most, marginPpm };
+  let allowance = fullAllowance(planned, inference, bound);
   const promptEstimate = { ...noTokens, input: input.likely };
-  const hold = await needs.admission.hold({
+  const record: HoldRecord = {
     requestId: call.requestId,
     workspaceId: caller.workspaceId,
     keyId: caller.kind === 'key' ? caller.keyId : null,
     endpoint: call.endpoint,
-    model: first(routes).offer.model,
+    model: first(planned).offer.model,
     streamed: inference.stream,
-    ownKey: routes.every((route) => route.ownKey),
-    amount: costBound(routes, inference, { inputTokens: input.most, marginPpm }),
+    ownKey: planned.every((route) => route.ownKey),
+    amount: allowance.amount,
     promptEstimate,
-    promptCost: costOn(first(routes), promptEstimate, marginPpm),
+    promptCost: costOn(first(planned), promptEstimate, marginPpm),
     createdAt: needs.world.now(),
+  };
+  const hold = await needs.admission.hold(record, {
+    restraints: restraintsOf(call),
+    isPrepaid: needs.isPrepaid?.(caller.workspaceId) ?? false,
+    fit: (affordable) => {
+      const cut = cutAllowance(allowance, inference, { ...bound, affordable });
+      allowance = cut ?? allowance;
+      return cut?.amount;
+    },
   });
+  const { routes, outputTokensOn } = allowance;
   const started = { model: first(routes).offer.model, streamed: inference.stream };
   needs.publish(liveEvent(needs, 'request.started', call, started));
-  return new Meter({
+  const meter = new Meter({
     admission: needs.admission,
     keepProgress: (progress) => needs.metering.progress(progress),
     clock: needs.world,
@@ -163,9 +195,11 @@ async function admit(needs: InferenceNeeds, call: ModelCall, options: AdmitOptio
     hold,
     startedAt,
     promptTokens: input.likely,
-    outputTokensMax: outputTokensBound(routes, inference),
+    outputTokensMax: allowance.outputTokensBound,
+    isCut: allowance.isCut,
     onSettled: needs.onSettled,
   });
+  return { meter, routes, outputTokensOn };
 }
 
 /** One signal for the provider, ended by whoever comes first: the client, the daemon's stop, the key's revocation. */
@@ -179,12 +213,17 @@ function endings({ signal, caller }: ModelCall) {
   const onSignal = () => end(signal.reason === 'draining' ? 'draining' : 'client-left');
   if (signal.aborted) onSignal();
   else signal.addEventListener('abort', onSignal, { once: true });
-  const releaseRevoked = whenAborted(caller.revoked, () => end('revoked'));
+  const { revoked } = caller;
+  const releaseRevoked = whenAborted(revoked, () => end(isExpiry(revoked.reason) ? 'expired' : 'revoked'));
   const release = () => {
     signal.removeEventListener('abort', onSignal);
     releaseRevoked();
   };
   return { abort, ended: () => by, release };
+}
+
+function isExpiry(reason: unknown): boolean {
+  return reason instanceof ApiError && reason.code === 'limit_reached';
 }
 
 interface FailedBefore {
@@ -203,14 +242,17 @@ async function failBefore(meter: Meter, { error, ended, asked }: FailedBefore): 
   return failure;
 }
 
-/** How a call without a whole answer counts: callers cancel by leaving and by revoking the key. */
+/** How a call without a whole answer counts: callers cancel by leaving, by revoking the key and by letting it expire. */
 export function failedStatus(ended: EndedBy | undefined): 'canceled' | 'failed' {
-  return ended === 'client-left' || ended === 'revoked' ? 'canceled' : 'failed';
+  return ended === undefined || ended === 'draining' ? 'failed' : 'canceled';
 }
 
 /** What a caller is told whose call was ended from outside. */
 export function endedFailure(ended: EndedBy): ApiError {
   if (ended === 'revoked') return new ApiError('unauthenticated', { message: 'The key was revoked.' });
+  if (ended === 'expired') {
+    return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'The key has expired.' });
+  }
   if (ended === 'draining') return new ApiError('unavailable', { message: 'The daemon is stopping.' });
   return new ApiError('unavailable', { message: 'The client left.' });
 }

@@ -16,7 +16,7 @@ const itemTokensMax = 16;
 /** Text a token holds on average; used for estimates, never for bounds. */
 const charactersPerToken = 4;
 /** What a model without a known maximum is assumed to write at most. */
-const outputTokensUnknown = 32_768;
+export const outputTokensUnknown = 32_768;
 /** More than any model reads or writes in one call, however much is asked for: a count past it could not be priced. */
 export const tokensMax = 100_000_000;
 
@@ -124,7 +124,7 @@ export function choicesOf(inference: Inference): number {
  * The prices that may come to hold for an input of at most that many tokens, each with input at whichever price is
  * highest: what will be cached, and how long the input is, is not known before the call.
  */
-function levelsOf(prices: Prices, inputTokens: number): Prices[] {
+export function levelsOf(prices: Prices, inputTokens: number): Prices[] {
   const tiers = prices.tiers?.filter((tier) => inputTokens > tier.aboveInputTokens) ?? [];
   return [prices, ...tiers].map(({ input, cachedInput, cacheWrite, output }) => ({
     input: Math.max(input, cacheWrite, cachedInput),

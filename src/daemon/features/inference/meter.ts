@@ -30,6 +30,8 @@ export interface MeterOptions {
   promptTokens: number;
   /** The most output that the hold pays for, in tokens. */
   outputTokensMax: number;
+  /** Whether that is less than the caller asked for, because money is short. */
+  isCut?: boolean;
   /** Called after the settlement is on disk. */
   onSettled: (usage: UsageRecord) => void;
 }
@@ -100,7 +102,9 @@ export class Meter {
   /** Whether the answer has outgrown what it was allowed by far, and goes on. */
   isOverspent(): boolean {
     if (this.#hasFinished) return false;
-    const most = this.#options.outputTokensMax * charactersPerTokenMax + 1024;
+    const { outputTokensMax, isCut = false } = this.#options;
+    if (isCut && (this.#reported?.output ?? 0) > outputTokensMax) return true;
+    const most = outputTokensMax * charactersPerTokenMax + (isCut ? 0 : 1024);
     return (this.#output?.characters() ?? 0) > most;
   }
 
@@ -197,7 +201,7 @@ export class Meter {
   #cost(tokens: Tokens): Cost | null {
     if (!this.#route) return { provider: 0, margin: 0, total: 0 };
     return this.#route.offer.prices
-      ? costOf(this.#route.offer.prices, tokens, this.#options.marginPpm)
+      ? costOf(this.#route.offer.prices, tokens, this.#route.ownKey ? 0 : this.#options.marginPpm)
       : null;
   }
 

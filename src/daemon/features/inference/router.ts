@@ -1,4 +1,4 @@
-import type { Prices } from '../../../shared/money.ts';
+import type { NanoUsd, Prices } from '../../../shared/money.ts';
 import type { Inference, Wire } from './neutral.ts';
 import type { Wishes } from './service-member.ts';
 import type { UpstreamAnswer, UpstreamFailure } from './upstream.ts';
@@ -24,6 +24,16 @@ export interface Route {
   };
 }
 
+/** What the caller's key leaves to choose from. */
+export interface RouteCaps {
+  /** In nano-dollars per million tokens, margin included; null where nothing is capped. */
+  maxPrice?: { input: NanoUsd | null; output: NanoUsd | null };
+  /** Model ids with `*` for any characters, each list with the name of the limit for who breaks it. */
+  models?: readonly { param: 'limits.models' | 'scopes.models'; allowed: readonly string[] }[];
+  /** Whether there is a spending cap: then nothing of unknown price is called on the host's account. */
+  isSpendCapped?: boolean;
+}
+
 /** One try to have the call answered, as callers are told of it. */
 export interface RouteAttempt {
   provider: string;
@@ -45,10 +55,17 @@ export interface OpenedRoute {
 /** Finds providers for a call and has one of them answer it. */
 export interface Router {
   /**
-   * The ways to have this call answered, best first. Fails with an ApiError: `model_not_found`, or `no_route` with
+   * The ways to have this call answered, best first. Fails with an ApiError: `model_not_found`, `limit_reached`, or `no_route` with
    * what would help.
    */
-  plan(request: { inference: Inference; wishes: Wishes; workspaceId: string }): Promise<Route[]>;
+  plan(request: {
+    inference: Inference;
+    wishes: Wishes;
+    workspaceId: string;
+    caps?: RouteCaps;
+    /** Whether the workspace pays in advance. */
+    isPrepaid?: boolean;
+  }): Promise<Route[]>;
   /** Tries routes until one begins to answer. Fails with an ApiError, or with the signal's reason. */
   open(request: {
     routes: Route[];

@@ -3,14 +3,20 @@ import { parseSecret } from '../../../shared/secrets.ts';
 import type { Caller, KeyCaller, LoginCaller, Nobody } from '../../handler.ts';
 import { repeatedly, type World } from '../../world.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
+import { actingLogins, membershipId } from './acting.ts';
 import type { KeysStore } from './keys-store.ts';
+import { expiryOf, type LiveKeys, liveKeys } from './live-keys.ts';
 
 export interface AuthenticatorDependencies {
-  keysStore: Pick<KeysStore, 'byDigest' | 'touch'>;
+  keysStore: Pick<KeysStore, 'byDigest' | 'byId' | 'touch'>;
   workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf'>;
   /** Of a whole secret; two secrets never share one. */
   digest: (secret: string) => string;
   now: () => number;
+  /** What keys in use are held to; a set of its own unless told. */
+  live?: LiveKeys;
+  /** Told of each call that came with an expired key. */
+  onExpired?: (caller: KeyCaller) => void;
   /** How many callers are kept in memory. */
   callersMax?: number;
 }
@@ -22,24 +28,22 @@ const nobody: Nobody = { kind: 'nobody' };
 /** Tells callers by their credential, and is the one place that knows at once when a credential ends. */
 export function authenticator(deps: AuthenticatorDependencies) {
   const { digest, now, callersMax = callersMaxDefault } = deps;
-  const callers = new Map<string, KeyCaller | LoginCaller>();
+  const callers = rememberedCallers(callersMax);
   const lookups = new Map<string, Promise<Caller>>();
-  const uses = useLog(deps.keysStore);
+  const uses = usesLog(deps.keysStore);
   const endings = revocations();
-
-  const admit = (caller: KeyCaller | LoginCaller): Caller => {
-    if (caller.revoked.aborted) throw new ApiError('unauthenticated');
-    if (caller.kind === 'key') uses.note(caller.keyId, now());
-    return caller;
-  };
+  const acting = actingLogins(endings.signalOf);
+  const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
+  const admit = admitting(deps, uses);
 
   const lookUp = async (kind: 'api' | 'login', key: string): Promise<Caller> => {
     const find = kind === 'api' ? findKey : findLogin;
-    const caller = await find(deps, key, endings.signalOf);
+    const caller = await find({ ...deps, live }, key, endings.signalOf);
     // What is unknown is not kept: it could be issued the next moment, and guesses would fill the memory.
     if (!caller) throw new ApiError('unauthenticated');
-    if (callers.size >= callersMax) callers.delete(callers.keys().next().value ?? '');
-    callers.set(key, caller);
+    // Whoever expired this moment may be given more time: the next call looks anew.
+    if (caller.revoked.aborted) return admit(caller);
+    callers.add(key, caller);
     return admit(caller);
   };
 
@@ -50,9 +54,7 @@ export function authenticator(deps: AuthenticatorDependencies) {
      */
     authenticate(header: string | undefined): Caller | Promise<Caller> {
       if (header === undefined) return nobody;
-      const secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
-      const kind = parseSecret(secret);
-      if (kind !== 'api' && kind !== 'login') throw new ApiError('unauthenticated');
+      const { secret, kind } = credentialIn(header);
       const key = digest(secret);
       const known = callers.get(key);
       if (known) return admit(known);
@@ -66,6 +68,23 @@ export function authenticator(deps: AuthenticatorDependencies) {
     /** Refuses a key or login from now on and ends what runs with it. To be called once its revocation is on disk. */
     revoke: endings.revoke,
 
+    /** The login as it acts in another workspace of its user. */
+    inWorkspace: acting.of,
+
+    /** Ends what runs for a member who is none any more, and looks their logins and keys up anew. */
+    endMembership(workspaceId: string, userId: string): void {
+      callers.forget((caller) => caller.workspaceId === workspaceId && holderOf(caller) === userId);
+      acting.forget(workspaceId, userId);
+      endings.end(membershipId(workspaceId, userId));
+    },
+
+    /** Ends what runs with keys whose time is over, until aborted; they are refused from that moment in any case. */
+    keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> =>
+      live.watch(world, signal, (keyId) => {
+        endings.expire(keyId);
+        callers.forget((caller) => caller.kind === 'key' && caller.keyId === keyId);
+      }),
+
     /** When a key was last used, as far as it is not in the store yet. */
     lastUse: uses.last,
 
@@ -77,10 +96,56 @@ export function authenticator(deps: AuthenticatorDependencies) {
   };
 }
 
+function credentialIn(header: string): { secret: string; kind: 'api' | 'login' } {
+  const secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+  const kind = parseSecret(secret);
+  if (kind !== 'api' && kind !== 'login') throw new ApiError('unauthenticated');
+  return { secret, kind };
+}
+
+/** Lets a caller pass whose credential is still good. */
+function admitting({ now, onExpired }: AuthenticatorDependencies, uses: ReturnType<typeof usesLog>) {
+  return (caller: KeyCaller | LoginCaller): Caller => {
+    if (caller.kind === 'key' && caller.restraints?.isBound && expiryOf(caller.restraints) <= now()) {
+      onExpired?.(caller);
+      throw expired();
+    }
+    if (caller.revoked.aborted) throw new ApiError('unauthenticated');
+    if (caller.kind === 'key') uses.note(caller.keyId, now());
+    return caller;
+  };
+}
+
+function holderOf(caller: KeyCaller | LoginCaller): string {
+  return caller.kind === 'key' ? caller.ownerId : caller.userId;
+}
+
+/** Callers by the digest of their secret; the oldest gives way. */
+function rememberedCallers(callersMax: number) {
+  const callers = new Map<string, KeyCaller | LoginCaller>();
+  return {
+    get: (key: string) => callers.get(key),
+    add(key: string, caller: KeyCaller | LoginCaller): void {
+      if (callers.size >= callersMax) callers.delete(callers.keys().next().value ?? '');
+      callers.set(key, caller);
+    },
+    forget(isMeant: (caller: KeyCaller | LoginCaller) => boolean): void {
+      for (const [key, caller] of callers) if (isMeant(caller)) callers.delete(key);
+    },
+  };
+}
+
+type Finding = AuthenticatorDependencies & { live: LiveKeys };
+
 export type Authenticator = ReturnType<typeof authenticator>;
 
+/** What whoever comes with an expired key is told. */
+function expired(): ApiError {
+  return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'This key has expired.' });
+}
+
 async function findKey(
-  { keysStore }: AuthenticatorDependencies,
+  { keysStore, live }: Finding,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<KeyCaller | undefined> {
@@ -92,12 +157,13 @@ async function findKey(
     workspaceId: record.workspaceId,
     ownerId: record.ownerId,
     scopes: new Set(record.scopes),
+    restraints: await live.of(record),
     revoked: signalOf(record.id),
   };
 }
 
 async function findLogin(
-  { workspacesStore }: AuthenticatorDependencies,
+  { workspacesStore }: Finding,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<LoginCaller | undefined> {
@@ -110,7 +176,7 @@ async function findLogin(
     loginId: record.id,
     userId: record.userId,
     workspaceId: home.id,
-    revoked: signalOf(record.id),
+    revoked: AbortSignal.any([signalOf(record.id), signalOf(membershipId(home.id, record.userId))]),
   };
 }
 
@@ -131,11 +197,24 @@ function revocations() {
   return {
     signalOf: (id: string): AbortSignal => controllerOf(id).signal,
     revoke: (id: string): void => controllerOf(id).abort(new ApiError('unauthenticated')),
+    /** Ends what runs now; the same may begin again. */
+    end: (id: string): void => {
+      const controller = controllers.get(id);
+      controllers.delete(id);
+      controller?.abort(new ApiError('unauthenticated'));
+    },
+    /** Ends what runs now; a key that is given more time begins anew. */
+    expire: (id: string): void => {
+      const controller = controllerOf(id);
+      if (controller.signal.aborted) return;
+      controllers.delete(id);
+      controller.abort(expired());
+    },
   };
 }
 
 /** Times of last use, gathered in memory: a write at each call would cost more than the call. */
-function useLog(store: Pick<KeysStore, 'touch'>) {
+function usesLog(store: Pick<KeysStore, 'touch'>) {
   let uses = new Map<string, number>();
   return {
     note: (keyId: string, at: number): void => {

@@ -1,26 +1,36 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
-import { getKey, issueKey, listKeys, revokeKey } from '../../../shared/contract/keys.ts';
+import { getLimits, setLimits } from '../../../shared/contract/key-limits.ts';
+import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../../shared/contract/keys.ts';
 import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
 import { identified, implement, RelayReply } from '../../handler.ts';
-import { toKey } from './key-view.ts';
+import type { KeyOwnership } from './key-ownership.ts';
+import { spendView, toKey } from './key-view.ts';
 import type { Keys } from './keys.ts';
+import { limitsView } from './limits.ts';
 
 /** An answer with a secret in it must not stay in anybody's cache. */
 const secretHeaders = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
-export const keyHandlers = (keys: Keys) => [
+interface KeyHandlersNeeds {
+  keys: Keys;
+  owned: KeyOwnership;
+  now: () => number;
+}
+
+export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
   implement(listKeys, async ({ caller, params, query }) => {
     const page = { limit: query.limit ?? pageSizeDefault, after: query.after };
     const { records, hasMore } = await keys.list(identified(caller), params.workspace, page);
     const next = hasMore ? (records.at(-1)?.id ?? null) : null;
-    return { object: 'list', data: records.map(toKey), has_more: hasMore, next };
+    return { object: 'list', data: records.map((record) => toKey(record, now())), has_more: hasMore, next };
   }),
 
   implement(issueKey, async ({ caller, params, body }) => {
     // The body may be left out altogether.
-    const wish = { name: body?.name, scopes: body?.scopes };
+    const { name, scopes, models, actions, limits: wanted } = body ?? {};
+    const wish = { name, scopes, models, actions, limits: wanted };
     const { record, secret } = await keys.issue(identified(caller), params.workspace, wish);
-    const issued: Result<typeof issueKey> = { key: toKey(record), secret };
+    const issued: Result<typeof issueKey> = { key: toKey(record, now()), secret };
     return new RelayReply(secretHeaders, JSON.stringify(issued));
   }),
 
@@ -28,6 +38,20 @@ export const keyHandlers = (keys: Keys) => [
     await keys.revoke(identified(caller), params.workspace, params.key);
     return { id: params.key, object: 'key', deleted: true };
   }),
+
+  implement(showKey, async ({ caller, params }) => {
+    const { record, use } = await owned.show(identified(caller), params.workspace, params.key);
+    const used = { spend_usd: spendView(use.spend), requests_last_minute: use.requestsLastMinute };
+    return { ...toKey(record, now()), used };
+  }),
+
+  implement(getLimits, async ({ caller, params }) =>
+    limitsView(await owned.get(identified(caller), params.workspace, params.key)),
+  ),
+
+  implement(setLimits, async ({ caller, params, body }) =>
+    limitsView(await owned.set(identified(caller), params.workspace, params.key, body)),
+  ),
 
   implement(getKey, async ({ caller }) => await keys.view(identified(caller))),
 ];

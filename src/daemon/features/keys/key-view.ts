@@ -1,32 +1,28 @@
 import { scopeNames } from '../../../shared/contract/endpoint.ts';
-import type { Key, KeyView, Limits } from '../../../shared/contract/keys.ts';
-import { formatUsd } from '../../../shared/money.ts';
+import type { Limits } from '../../../shared/contract/key-limits.ts';
+import type { Key, KeyView } from '../../../shared/contract/keys.ts';
+import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Spend } from '../metering/index.ts';
 import type { LoginRecord } from '../workspaces/index.ts';
 import type { KeyRecord } from './keys-store.ts';
+import { limitsView } from './limits.ts';
 
 /** Of a key whose owner has set none. */
-export const noLimits: Limits = {
-  spend_cap: null,
-  max_price: null,
-  models: null,
-  requests_per_minute: null,
-  expires_at: null,
-};
+export const noLimits: Limits = limitsView(null);
 
-/** A key as lists show it. */
-export function toKey(record: KeyRecord): Key {
+/** A key as lists show it at that time. */
+export function toKey(record: KeyRecord, now: number): Key {
   return {
     id: record.id,
     name: record.name,
     workspace: record.workspaceId,
     owner: record.ownerId,
-    status: record.revokedAt === null ? 'active' : 'revoked',
+    status: statusOf(record, now),
     scopes: record.scopes,
-    models: null,
-    actions: null,
-    limits: noLimits,
+    models: record.models,
+    actions: record.actions,
+    limits: limitsView(record.limits),
     hint: record.hint,
     created_at: isoTime(record.createdAt),
     last_used_at: timeOrNull(record.lastUsedAt),
@@ -34,8 +30,14 @@ export function toKey(record: KeyRecord): Key {
   };
 }
 
-/** A key as it sees itself. Its workspace pays afterwards, so that there is no balance to show. */
-export function toKeyView(record: KeyRecord, spend: Spend): KeyView {
+/** What a caller answers for; `balance` is null where the workspace pays afterwards. */
+interface Money {
+  spend: Spend;
+  balance: NanoUsd | null;
+}
+
+/** A key as it sees itself. */
+export function toKeyView(record: KeyRecord, { spend, balance }: Money): KeyView {
   return {
     id: record.id,
     name: record.name,
@@ -43,15 +45,15 @@ export function toKeyView(record: KeyRecord, spend: Spend): KeyView {
     scopes: record.scopes,
     created_at: isoTime(record.createdAt),
     last_used_at: timeOrNull(record.lastUsedAt),
-    balance_usd: null,
+    balance_usd: balance === null ? null : formatUsd(balance),
     spend_usd: spendView(spend),
-    limits: noLimits,
+    limits: limitsView(record.limits),
     free_tier: null,
   };
 }
 
 /** A login as it sees itself: it may do all that keys may, and answers for what its workspace spent. */
-export function toLoginView(record: LoginRecord, workspaceId: string, spend: Spend): KeyView {
+export function toLoginView(record: LoginRecord, workspaceId: string, { spend, balance }: Money): KeyView {
   return {
     id: record.id,
     name: record.name,
@@ -59,14 +61,19 @@ export function toLoginView(record: LoginRecord, workspaceId: string, spend: Spe
     scopes: [...scopeNames],
     created_at: isoTime(record.createdAt),
     last_used_at: null,
-    balance_usd: null,
+    balance_usd: balance === null ? null : formatUsd(balance),
     spend_usd: spendView(spend),
     limits: noLimits,
     free_tier: null,
   };
 }
 
-function spendView(spend: Spend): KeyView['spend_usd'] {
+function statusOf({ revokedAt, limits }: KeyRecord, now: number): Key['status'] {
+  if (revokedAt !== null) return 'revoked';
+  return (limits?.expiresAt ?? now + 1) <= now ? 'expired' : 'active';
+}
+
+export function spendView(spend: Spend): KeyView['spend_usd'] {
   return { total: formatUsd(spend.total), day: formatUsd(spend.day), month: formatUsd(spend.month) };
 }
 

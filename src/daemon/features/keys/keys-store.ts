@@ -1,4 +1,6 @@
 import type { ScopeName } from '../../../shared/contract/endpoint.ts';
+import type { ActionName } from '../../../shared/contract/key-limits.ts';
+import type { KeyLimits } from '../../handler.ts';
 
 /** An API key as it is kept: never the secret, only its digest and what a person recognises it by. */
 export interface KeyRecord {
@@ -14,6 +16,11 @@ export interface KeyRecord {
   /** Prefix, the four characters after it, and the last four: `gwk_aB3d…x9Zk`. */
   hint: string;
   scopes: ScopeName[];
+  /** The only models and actions that it was issued for; null for all. */
+  models: string[] | null;
+  actions: ActionName[] | null;
+  /** What its owner holds it to; null for nothing. */
+  limits: KeyLimits | null;
   createdAt: number;
   lastUsedAt: number | null;
   revokedAt: number | null;
@@ -28,6 +35,8 @@ export interface KeysStore {
   list(workspaceId: string, page: { limit: number; after: string | undefined }): Promise<KeyRecord[]>;
   /** Whether this call revoked it: false when there is no such active key. */
   revoke(workspaceId: string, keyId: string, at: number): Promise<boolean>;
+  /** Whether there is such a key; its owner and status do not matter. */
+  setLimits(workspaceId: string, keyId: string, limits: KeyLimits | null): Promise<boolean>;
   /** Notes when keys were last used; called now and then, not at each use. */
   touch(uses: { keyId: string; at: number }[]): Promise<void>;
 }

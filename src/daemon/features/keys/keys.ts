@@ -1,7 +1,9 @@
 import { defaultScopes, type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
+import { type ActionName, actionNames, type LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import type { NanoUsd } from '../../../shared/money.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { EventFeed } from '../events/index.ts';
@@ -10,12 +12,15 @@ import type { Membership, Workspaces, WorkspacesStore } from '../workspaces/inde
 import type { Authenticator } from './authenticator.ts';
 import { toKeyView, toLoginView } from './key-view.ts';
 import type { KeyRecord, KeysStore } from './keys-store.ts';
+import { changedLimits, wellFormed } from './limits.ts';
 
 export interface KeysDependencies {
   store: KeysStore;
   logins: Pick<WorkspacesStore, 'loginById'>;
-  workspaces: Pick<Workspaces, 'membership'>;
+  workspaces: Pick<Workspaces, 'membership' | 'mayIssueKeys'>;
   usage: Pick<UsageReader, 'spendOf'>;
+  /** What a workspace has in advance; null where it pays afterwards. */
+  balanceOf?: (workspaceId: string) => Promise<NanoUsd | null>;
   events: Pick<EventFeed, 'record'>;
   authenticator: Pick<Authenticator, 'revoke' | 'lastUse'>;
   digest: (secret: string) => string;
@@ -29,9 +34,13 @@ type Identified = KeyCaller | LoginCaller;
 export interface NewKey {
   name: string | undefined;
   scopes: readonly ScopeName[] | undefined;
+  models?: string[] | undefined;
+  actions?: readonly ActionName[] | undefined;
+  limits?: LimitsChange | undefined;
 }
 
 const unnamed = 'unnamed';
+const unrestrained = { models: null, actions: null, limits: null };
 
 /** Issuing, listing and revoking API keys. */
 export function keys(deps: KeysDependencies) {
@@ -44,12 +53,12 @@ export function keys(deps: KeysDependencies) {
 
   return {
     /**
-     * Issues a key in a workspace whose owner or admin is calling. A key hands on at most its own scopes.
+     * Issues a key in a workspace whose owner or admin is calling, or a member who may. A key hands on at most its own scopes.
      * Fails with `permission`, with `invalid_request`, or with `out_of_scope` when a key asks for what it may not do.
      */
     async issue(caller: Identified, workspace: string, wish: NewKey) {
       const membership = await deps.workspaces.membership(caller, workspace);
-      if (!membership || membership.role === 'member') {
+      if (!membership || !(await deps.workspaces.mayIssueKeys(membership))) {
         throw new ApiError('permission', { message: 'You may not issue keys in this workspace.' });
       }
       // Half a surrogate pair is text for JSON but not for UTF-8: it would be kept as another name.
@@ -60,13 +69,14 @@ export function keys(deps: KeysDependencies) {
         ...membership,
         name: wish.name ?? unnamed,
         scopes: scopesFor(caller, wish.scopes),
+        ...(await restraintsFor(deps, caller, wish)),
         parentId: caller.kind === 'key' ? caller.keyId : null,
       });
     },
 
     /** Issues a key without a caller: the daemon's own doing. */
     issueFor: (owner: { userId: string; workspaceId: string }, name: string) =>
-      insert(deps, { ...owner, name, scopes: [...defaultScopes], parentId: null }),
+      insert(deps, { ...owner, name, scopes: [...defaultScopes], parentId: null, ...unrestrained }),
 
     /** Whether this secret was ever issued here, revoked or not. */
     isKnown: async (secret: string): Promise<boolean> =>
@@ -95,14 +105,15 @@ export function keys(deps: KeysDependencies) {
     /** The calling key, or the calling login, as it sees itself. */
     async view(caller: Identified): Promise<KeyView> {
       const spend = await deps.usage.spendOf(caller);
+      const balance = (await deps.balanceOf?.(caller.workspaceId)) ?? null;
       if (caller.kind === 'key') {
         const record = await store.byId(caller.workspaceId, caller.keyId);
         if (!record) throw new ApiError('unauthenticated');
-        return toKeyView(withLastUse(record), spend);
+        return toKeyView(withLastUse(record), { spend, balance });
       }
       const login = await deps.logins.loginById(caller.loginId);
       if (!login) throw new ApiError('unauthenticated');
-      return toLoginView(login, caller.workspaceId, spend);
+      return toLoginView(login, caller.workspaceId, { spend, balance });
     },
   };
 }
@@ -111,7 +122,9 @@ export type Keys = ReturnType<typeof keys>;
 
 async function insert(
   deps: KeysDependencies,
-  key: Pick<KeyRecord, 'workspaceId' | 'name' | 'scopes' | 'parentId'> & { userId: string },
+  key: Pick<KeyRecord, 'workspaceId' | 'name' | 'scopes' | 'parentId' | keyof typeof unrestrained> & {
+    userId: string;
+  },
 ): Promise<{ record: KeyRecord; secret: string }> {
   const secret = makeSecret('api', deps.randomBytes);
   const record: KeyRecord = {
@@ -123,6 +136,9 @@ async function insert(
     digest: deps.digest(secret),
     hint: hintOf(secret),
     scopes: key.scopes,
+    models: key.models,
+    actions: key.actions,
+    limits: key.limits,
     createdAt: deps.now(),
     lastUsedAt: null,
     revokedAt: null,
@@ -142,6 +158,27 @@ function scopesFor(caller: Identified, wanted: readonly ScopeName[] | undefined)
     throw new ApiError('out_of_scope', { param: 'scopes', message });
   }
   return scopeNames.filter((scope) => wanted.includes(scope));
+}
+
+/** What a new key is held to: what was asked for, over what the issuing key is held to. */
+async function restraintsFor(
+  deps: KeysDependencies,
+  caller: Identified,
+  wish: NewKey,
+): Promise<Pick<KeyRecord, 'models' | 'actions' | 'limits'>> {
+  const parent = caller.kind === 'key' ? await deps.store.byId(caller.workspaceId, caller.keyId) : undefined;
+  const actions = wish.actions ? actionNames.filter((name) => wish.actions?.includes(name)) : null;
+  const refused = actions?.find((name) => parent?.actions && !parent.actions.includes(name));
+  if (refused !== undefined) {
+    const message = `A key hands on only actions that it may take itself: not \`${refused}\`.`;
+    throw new ApiError('out_of_scope', { param: 'actions', message });
+  }
+  const change = { change: wish.limits ?? {}, now: deps.now(), place: 'limits.' };
+  return {
+    models: wish.models ? wellFormed(wish.models, 'models') : (parent?.models ?? null),
+    actions: actions ?? parent?.actions ?? null,
+    limits: changedLimits(parent?.limits ?? null, change),
+  };
 }
 
 function mayRevoke(membership: Membership, record: KeyRecord): boolean {

@@ -1,5 +1,9 @@
 export { type Admission, createAdmission, type Hold } from './admission.ts';
+export type { HoldTerms } from './budgets.ts';
+export { type Credit, createCredit } from './credit.ts';
+export { creditHandlers } from './credit-handlers.ts';
 export { usageHandlers } from './handlers.ts';
+export type { AccountRecord, GrantRecord, KeyFacts, LedgerFindings, LedgerStore } from './ledger-store.ts';
 export type {
   Attempt,
   CallStatus,

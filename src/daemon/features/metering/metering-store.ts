@@ -29,6 +29,8 @@ export interface HoldRecord {
   promptEstimate: Tokens;
   promptCost: NanoUsd;
   createdAt: number;
+  /** Whether the workspace pays in advance: then the hold is written only while its credit lasts. */
+  isPrepaid?: true;
 }
 
 /** All that is kept of a finished call. Times in milliseconds since 1970, durations in milliseconds. */
@@ -59,7 +61,7 @@ export interface UsageRecord {
 
 /** Moves `amount` > 0 from one account to another; accounts come into being with their first entry. */
 export interface LedgerEntry {
-  kind: 'provider_cost' | 'margin';
+  kind: 'provider_cost' | 'margin' | 'grant';
   debit: string;
   credit: string;
   amount: NanoUsd;
@@ -74,6 +76,8 @@ export interface Settlement {
   tier: 'paid' | 'free';
   /** Written in the same transaction. */
   event: NewEvent;
+  /** As of its hold. */
+  isPrepaid?: true;
 }
 
 /** A hold that outlived its process, with the progress that was last written. */
@@ -131,7 +135,7 @@ export interface MeteringStore {
   /** Resolves to the sequence of its event. Rejects when the request was settled before. */
   settle(settlement: Settlement): Promise<number>;
   usage(requestId: string): Promise<UsageRecord | undefined>;
-  /** What a key (and nothing else) was charged; day and month are the UTC ones of `at`. */
+  /** What a key and the keys that it issued were charged; day and month are the UTC ones of `at`. */
   spendOfKey(keyId: string, at: number): Promise<Spend>;
   served(): Promise<ServedDay[]>;
   /** Ordered by group, ascending; null last. Groups without calls are left out. */

@@ -20,15 +20,15 @@ export interface RouterNeeds extends Openers {
 export function createRouter(needs: RouterNeeds): Router {
   return {
     /** The ways to have a call answered, best first. Fails with `model_not_found`, `no_route` or `limit_reached`. */
-    async plan({ inference, wishes, workspaceId }) {
+    async plan({ inference, wishes, workspaceId, caps = {}, isPrepaid = false }) {
       const ownKeys = await needs.ownKeysOf?.(workspaceId);
       const candidates = await needs.catalog.resolveAll(inference.model, wishes.fallbacks, { ownKeys });
       const request = {
         candidates,
         facts: factsOf(inference),
         preferences: wishes,
-        caps: {},
-        isPrepaid: false,
+        caps,
+        isPrepaid,
         ownKeys,
         workspaceId,
         marginPpm: needs.marginPpm,

@@ -1,14 +1,19 @@
+import { backgroundCommands } from './background-commands.ts';
 import type { Connection } from './connection.ts';
 import { eventsCommands } from './events-commands.ts';
+import { idempotencyCommands } from './idempotency-commands.ts';
 import { invitationCommands } from './invitation-commands.ts';
 import { keysCommands } from './keys-commands.ts';
+import { ledgerCommands } from './ledger-commands.ts';
 import { membershipCommands } from './membership-commands.ts';
 import type { meteringCommands } from './metering-commands.ts';
 import { drizzle } from './orm.ts';
 import { peopleCommands } from './people-commands.ts';
+import { providerKeysCommands } from './provider-keys-commands.ts';
 import type { responseInsert } from './response-insert.ts';
 import { responsesCommands } from './responses-commands.ts';
 import type { Totals } from './totals.ts';
+import { vaultCommands } from './vault-commands.ts';
 import { workspacesCommands } from './workspaces-commands.ts';
 
 /** Every write that is not part of a model call; loaded when the first one comes, as drizzle takes its time to load. */
@@ -16,11 +21,16 @@ export function otherCommands(database: Connection, totals: Totals) {
   const orm = drizzle(database);
   return {
     ...keysCommands(orm),
+    ...ledgerCommands(database, orm, totals),
     ...workspacesCommands(orm),
     ...peopleCommands(orm),
     ...membershipCommands(orm),
     ...invitationCommands(orm),
     ...responsesCommands(orm),
+    ...backgroundCommands(database, orm),
+    ...idempotencyCommands(database, orm),
+    ...vaultCommands(orm),
+    ...providerKeysCommands(orm),
     ...eventsCommands(database, orm, totals),
   };
 }

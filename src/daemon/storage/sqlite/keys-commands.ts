@@ -21,6 +21,20 @@ export function keysCommands(orm: Orm) {
         .set({ revokedAt: at })
         .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId), isNull(keys.revokedAt)))
         .run().changes > 0,
+    'keys.setLimits': ({
+      workspaceId,
+      keyId,
+      limits,
+    }: {
+      workspaceId: string;
+      keyId: string;
+      limits: KeyRecord['limits'];
+    }): boolean =>
+      orm
+        .update(keys)
+        .set({ limits })
+        .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
+        .run().changes > 0,
     'keys.touch': (uses: Parameters<KeysStore['touch']>[0]): void => {
       for (const { keyId, at } of uses) {
         orm

@@ -36,6 +36,7 @@ export function keysStore(orm: Orm, writer: Writer): KeysStore {
         .all();
     },
     revoke: (workspaceId, keyId, at) => writer.write('keys.revoke', { workspaceId, keyId, at }),
+    setLimits: (workspaceId, keyId, limits) => writer.write('keys.setLimits', { workspaceId, keyId, limits }),
     touch: (uses) => writer.write('keys.touch', uses),
   };
 }

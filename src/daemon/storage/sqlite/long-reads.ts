@@ -1,8 +1,10 @@
 import { utcDay } from '../../../shared/time.ts';
+import type { LedgerFindings } from '../../features/metering/ledger-store.ts';
 import type { ServedDay, UsageFilter, UsageGroup } from '../../features/metering/metering-store.ts';
 import type { Connection } from './connection.ts';
 import { isDamage } from './errors.ts';
 import { addUp, problemsOf } from './sums.ts';
+import { verifyLedger } from './verify-ledger.ts';
 
 /** Reads that look at many rows: they run in the reader's thread, each in a snapshot of its own. */
 export function longReads(database: Connection) {
@@ -10,6 +12,7 @@ export function longReads(database: Connection) {
     served: (): ServedDay[] => served(database),
     summarize: (filter: UsageFilter): UsageGroup[] => summarize(database, filter),
     sums: () => addUp(database),
+    verify: (): LedgerFindings => verifyLedger(database),
     check: (): string[] => check(database),
   };
 }

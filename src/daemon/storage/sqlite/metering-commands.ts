@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts';
+import { accountOf } from './ledger-accounts.ts';
 import { writeMeta } from './meta.ts';
 import type { HoldRow, ProgressRow, SettlementRow } from './metering-rows.ts';
 import type { Totals } from './totals.ts';
@@ -48,7 +49,18 @@ export function meteringCommands(database: Connection, totals: Totals) {
     return sequence;
   };
 
+  const requireCredit = creditCheck(database, totals);
+
   return {
+    /** Admission has decided in memory; what it decides wrongly is not written. */
+    'metering.holdPrepaid': (row: HoldRow): void => {
+      requireCredit(row[1], row[7]);
+      statements.hold.run(row);
+    },
+    'metering.settleAtOncePrepaid': (row: SettlementRow): number => {
+      requireCredit(row[0][2], row[0][19]);
+      return settle(row);
+    },
     'metering.hold': (row: HoldRow): void => {
       statements.hold.run(row);
     },
@@ -63,5 +75,19 @@ export function meteringCommands(database: Connection, totals: Totals) {
     'metering.settleAtOnce': settle,
     /** Shows whether writing works again after the disk was full. */
     'engine.touch': (lastSeen: number): void => writeMeta(database, 'last_seen', lastSeen),
+  };
+}
+
+/** Fails where a workspace that pays in advance lacks the credit for one more call. */
+function creditCheck(database: Connection, totals: Totals) {
+  const balances = database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck();
+  const holds = database
+    .prepare<[string], number>('SELECT coalesce(sum(amount), 0) FROM holds WHERE workspace_id = ?')
+    .pluck();
+  return (workspaceId: string, amount: number): void => {
+    const account = accountOf(workspaceId);
+    const balance = (balances.get(account) ?? 0) + totals.pending(account);
+    const held = holds.get(workspaceId) ?? 0;
+    if (amount > 0 && balance - held < amount) throw new Error(`${account} lacks the credit for ${amount}`);
   };
 }

@@ -2,10 +2,13 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Storage } from '../storage.ts';
+import { backgroundStore } from './background-store.ts';
 import { type Connection, openForReading } from './connection.ts';
 import { watchDisk } from './disk-watch.ts';
 import { eventsStore } from './events-store.ts';
+import { idempotencyStore } from './idempotency-store.ts';
 import { keysStore } from './keys-store.ts';
+import { ledgerStore } from './ledger-store.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
 import type { StorageLog } from './log.ts';
 import { meteringStore } from './metering-store.ts';
@@ -16,6 +19,7 @@ import { prepareDatabase } from './prepare.ts';
 import { Reader } from './reader.ts';
 import { responsesStore } from './responses-store.ts';
 import { startThread } from './thread.ts';
+import { providerKeysStore, vaultStore } from './vault-store.ts';
 import { workspacesStore } from './workspaces-store.ts';
 import { Writer } from './writer.ts';
 
@@ -91,8 +95,13 @@ function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage
     workspaces: workspacesStore(orm, writer),
     people: peopleStore(orm, writer),
     metering: meteringStore({ database, orm, writer, reader }),
+    ledger: ledgerStore({ database, writer, reader }),
     responses: responsesStore({ database, orm, writer }),
+    background: backgroundStore({ database, orm, writer }),
+    idempotency: idempotencyStore({ database, writer }),
     events: eventsStore(database, orm, writer),
+    vault: vaultStore(orm, writer),
+    providerKeys: providerKeysStore(orm, writer),
     state: () => {
       const reason = writer.trouble ?? (disk.isLow() ? 'the disk is almost full' : undefined);
       return { writable: reason === undefined, reason };

@@ -74,6 +74,11 @@ export class Totals {
     }
   }
 
+  /** What the running batch changes an account by. */
+  pending(account: string): number {
+    return this.#accounts.get(account) ?? 0;
+  }
+
   begin(): void {
     this.#sequenceAtStart = this.#sequence;
   }

@@ -4,11 +4,15 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
 import { migrate } from '../../../../src/daemon/storage/sqlite/migrate.ts';
 import { migrations } from '../../../../src/daemon/storage/sqlite/migrations/index.ts';
+import * as background from '../../../../src/daemon/storage/sqlite/schema/background.ts';
+import { creditGrants } from '../../../../src/daemon/storage/sqlite/schema/credit.ts';
 import { events } from '../../../../src/daemon/storage/sqlite/schema/events.ts';
+import { idempotencyKeys } from '../../../../src/daemon/storage/sqlite/schema/idempotency.ts';
 import { keys } from '../../../../src/daemon/storage/sqlite/schema/keys.ts';
 import { meta } from '../../../../src/daemon/storage/sqlite/schema/meta.ts';
 import * as metering from '../../../../src/daemon/storage/sqlite/schema/metering.ts';
 import { responseItems, responses } from '../../../../src/daemon/storage/sqlite/schema/responses.ts';
+import * as vault from '../../../../src/daemon/storage/sqlite/schema/vault.ts';
 import * as workspaces from '../../../../src/daemon/storage/sqlite/schema/workspaces.ts';
 
 const require = createRequire(import.meta.url);
@@ -70,8 +74,10 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 
 test('the typed tables are those that the migrations make, and all are strict', () => {
   const typed = [
-    ...[events, keys, meta, responseItems, responses],
+    ...[creditGrants, events, idempotencyKeys, keys, meta, responseItems, responses],
+    ...Object.values(background),
     ...Object.values(metering),
+    ...Object.values(vault),
     ...Object.values(workspaces),
   ];
   expect(Object.fromEntries(typed.map(tableOf))).toEqual(tablesOf(migrated()));

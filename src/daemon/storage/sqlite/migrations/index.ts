@@ -1,6 +1,9 @@
 import type { Migration } from '../migrate.ts';
 import { first } from './0001-first.ts';
+import { limitsAndCredit } from './0002-limits-and-credit.ts';
 import { people } from './0003-people.ts';
+import { vault } from './0004-vault.ts';
+import { background } from './0005-background.ts';
 
 /** Every version of the schema, oldest first. A released one is never edited: the next change is a new file. */
-export const migrations: readonly Migration[] = [first, people];
+export const migrations: readonly Migration[] = [first, limitsAndCredit, people, vault, background];

@@ -1,4 +1,6 @@
 import type { ScopeName } from '../../../../shared/contract/endpoint.ts';
+import type { ActionName } from '../../../../shared/contract/key-limits.ts';
+import type { KeyLimits } from '../../../handler.ts';
 import { integer, sqliteTable, text } from '../orm.ts';
 
 /** Columns of a `KeyRecord`, name for name. */
@@ -11,6 +13,9 @@ export const keys = sqliteTable('keys', {
   digest: text('digest').notNull(),
   hint: text('hint').notNull(),
   scopes: text('scopes', { mode: 'json' }).$type<ScopeName[]>().notNull(),
+  models: text('models', { mode: 'json' }).$type<string[]>(),
+  actions: text('actions', { mode: 'json' }).$type<ActionName[]>(),
+  limits: text('limits', { mode: 'json' }).$type<KeyLimits>(),
   createdAt: integer('created_at').notNull(),
   lastUsedAt: integer('last_used_at'),
   revokedAt: integer('revoked_at'),

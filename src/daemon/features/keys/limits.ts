@@ -1,0 +1,95 @@
+import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { isoTime, parseTime } from '../../../shared/time.ts';
+import type { KeyLimits } from '../../handler.ts';
+
+const nothing: KeyLimits = {
+  spendCap: null,
+  maxPrice: null,
+  models: null,
+  requestsPerMinute: null,
+  expiresAt: null,
+};
+
+interface Change {
+  change: LimitsChange;
+  now: number;
+  /** What stands before the names of the fields: `limits.` where they are a part of the body. */
+  place?: string;
+}
+
+/**
+ * Limits with a change: what it leaves out stays, null clears. Null when nothing is limited then. Fails with
+ * `invalid_request`, naming the field, for a time that is past, an amount that is none, or a name that is no text.
+ */
+export function changedLimits(
+  before: KeyLimits | null,
+  { change, now, place = '' }: Change,
+): KeyLimits | null {
+  const limits = { ...(before ?? nothing) };
+  if (change.spend_cap !== undefined) {
+    const { usd, period } = change.spend_cap ?? {};
+    limits.spendCap =
+      usd === undefined || period === undefined
+        ? null
+        : { amount: amountOf(usd, `${place}spend_cap.usd`), period };
+  }
+  if (change.max_price !== undefined) limits.maxPrice = maxPriceOf(change.max_price, place);
+  if (change.models !== undefined) limits.models = wellFormed(change.models, `${place}models`);
+  if (change.requests_per_minute !== undefined) limits.requestsPerMinute = change.requests_per_minute;
+  if (change.expires_at !== undefined) {
+    limits.expiresAt =
+      change.expires_at === null ? null : timeToCome(change.expires_at, `${place}expires_at`, now);
+  }
+  return Object.values(limits).every((limit) => limit === null) ? null : limits;
+}
+
+/** Fails for half a surrogate pair: it is text for JSON but not for UTF-8, and would be kept as another name. */
+export function wellFormed<T extends string[] | null>(patterns: T, place: string): T {
+  const index = patterns?.findIndex((pattern) => !pattern.isWellFormed()) ?? -1;
+  if (index >= 0) throw fault(`${place}[${index}]`, 'is not valid Unicode');
+  return patterns;
+}
+
+/** Limits as they are shown. */
+export function limitsView(limits: KeyLimits | null): Limits {
+  const { spendCap, maxPrice, models, requestsPerMinute, expiresAt } = limits ?? nothing;
+  return {
+    spend_cap: spendCap && { usd: formatUsd(spendCap.amount), period: spendCap.period },
+    max_price: maxPrice && { input: priceView(maxPrice.input), output: priceView(maxPrice.output) },
+    models,
+    requests_per_minute: requestsPerMinute,
+    expires_at: expiresAt === null ? null : isoTime(expiresAt),
+  };
+}
+
+function priceView(price: NanoUsd | null): string | null {
+  return price === null ? null : formatUsd(price);
+}
+
+function maxPriceOf(wish: LimitsChange['max_price'], place: string): KeyLimits['maxPrice'] {
+  const read = (name: 'input' | 'output') => {
+    const text = wish?.[name];
+    return text === undefined || text === null ? null : amountOf(text, `${place}max_price.${name}`);
+  };
+  const cap = { input: read('input'), output: read('output') };
+  return cap.input === null && cap.output === null ? null : cap;
+}
+
+function amountOf(text: string, param: string): NanoUsd {
+  const amount = parseUsd(text);
+  if (amount === undefined || amount < 0) throw fault(param, 'must be dollars, like "2.50"');
+  return amount;
+}
+
+function timeToCome(text: string, param: string, now: number): number {
+  const time = parseTime(text);
+  if (time === undefined) throw fault(param, 'must be a time in UTC, like 2027-01-31T00:00:00Z');
+  if (time <= now) throw fault(param, 'must be in the future');
+  return time;
+}
+
+function fault(param: string, what: string): ApiError {
+  return new ApiError('invalid_request', { param, message: `\`${param}\` ${what}.` });
+}
