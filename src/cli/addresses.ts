@@ -5,6 +5,7 @@ import type * as keys from '../shared/contract/keys.ts';
 import type * as models from '../shared/contract/models.ts';
 import type * as rates from '../shared/contract/rates.ts';
 import type * as responses from '../shared/contract/responses.ts';
+import type * as storedResponses from '../shared/contract/stored-responses.ts';
 import type * as usage from '../shared/contract/usage.ts';
 
 /**
@@ -21,8 +22,12 @@ export const revokeKey = address<typeof keys.revokeKey>('DELETE', '/v1/workspace
 export const getKey = address<typeof keys.getKey>('GET', '/v1/key');
 
 export const createResponse = address<typeof responses.createResponse>('POST', '/v1/responses');
-export const getResponse = address<typeof responses.getResponse>('GET', '/v1/responses/{id}');
-export const deleteResponse = address<typeof responses.deleteResponse>('DELETE', '/v1/responses/{id}');
+export const getResponse = address<typeof storedResponses.getResponse>('GET', '/v1/responses/{id}');
+export const deleteResponse = address<typeof storedResponses.deleteResponse>('DELETE', '/v1/responses/{id}');
+export const cancelResponse = address<typeof storedResponses.cancelResponse>(
+  'POST',
+  '/v1/responses/{id}/cancel',
+);
 
 export const listModels = address<typeof models.listModels>('GET', '/v1/models');
 export const getModel = address<typeof models.getModel>('GET', '/v1/models/{model...}');

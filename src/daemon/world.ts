@@ -74,3 +74,11 @@ export async function repeatedly(
     await work().catch(onFailure);
   }
 }
+
+/** Resolves when the work is done, however it ends, or when it has taken so long. */
+export async function within(world: Pick<World, 'sleep'>, work: Promise<unknown>, ms: number): Promise<void> {
+  const over = new AbortController();
+  const late = world.sleep(ms, over.signal).catch(() => {});
+  await Promise.race([work.catch(() => {}), late]);
+  over.abort();
+}

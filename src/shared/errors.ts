@@ -69,6 +69,12 @@ export const failures = {
     message: 'The balance does not cover the most that this request can cost.',
     ...pay,
   },
+  websocket_connection_limit_reached: {
+    status: 400,
+    type: 'invalid_request',
+    message: 'The socket was open for as long as one may be; open another to go on.',
+    ...fix,
+  },
   permission: { status: 403, type: 'permission', message: 'You may not do this.', ...refused },
   out_of_scope: { status: 403, type: 'permission', message: 'The key lacks the scope for this.', ...refused },
   host_not_allowed: { status: 403, type: 'permission', message: 'This Host is not served here.', ...refused },
@@ -97,6 +103,12 @@ export const failures = {
     type: 'invalid_request',
     message: 'The request took too long to arrive.',
     ...wait,
+  },
+  idempotency_conflict: {
+    status: 409,
+    type: 'conflict',
+    message: 'This Idempotency-Key was used for another request.',
+    ...fix,
   },
   conflict: { status: 409, type: 'conflict', message: 'It changed, or exists already.', ...fix },
   limit_exceeded: {

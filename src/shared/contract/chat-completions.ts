@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { ModelName, modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
+import {
+  idempotencyErrors,
+  idempotencyHeaders,
+  ModelName,
+  modelCallBodyLimit,
+  modelCallErrors,
+  modelCallHeaders,
+  OnceHeaders,
+} from './model-call.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { AnyObject, maybe } from './vocabulary.ts';
 
@@ -132,11 +140,12 @@ export const createChatCompletion = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
   unauthorizedType: 'unauthorized',
+  headers: OnceHeaders,
   body: CreateChatCompletionBody,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,
   result: ChatCompletion,
   stream: { event: ChatCompletionChunk, done: true, always: false },
-  responseHeaders: modelCallHeaders,
-  errors: modelCallErrors,
+  responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
+  errors: [...modelCallErrors, ...idempotencyErrors],
 });

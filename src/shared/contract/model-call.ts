@@ -39,3 +39,27 @@ export const modelCallHeaders = {
   'x-service-cost-usd':
     'What the answer cost, in dollars. Absent on streams, and where nobody knows the price.',
 } as const;
+
+/** The request header that makes a call happen once. */
+export const OnceHeaders = Type.Object({
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 130,
+      description: [
+        '1 to 128 visible ASCII characters. The same key and body, sent again within 24 hours, get the first answer,',
+        'also while it is being made; with another body they are refused. It belongs to the API key or login. Only',
+        'answers with status 200 are kept, and a call with a key runs on when its client leaves. Streams are not kept.',
+      ].join(' '),
+    }),
+  ),
+});
+
+/** Headers of an answer that is given again. */
+export const idempotencyHeaders = {
+  'idempotent-replayed': '`true` where the answer was given before, to a call with the same Idempotency-Key.',
+  'x-service-replay-of': 'The request that was answered first.',
+} as const;
+
+/** What a call with an Idempotency-Key may be answered with, beside its own. */
+export const idempotencyErrors = ['idempotency_conflict', 'conflict'] as const;

@@ -1,8 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { ModelName, modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
+import {
+  idempotencyErrors,
+  idempotencyHeaders,
+  ModelName,
+  modelCallBodyLimit,
+  modelCallErrors,
+  modelCallHeaders,
+  OnceHeaders,
+} from './model-call.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
-import { AnyObject, deleted, maybe, nullable } from './vocabulary.ts';
+import { AnyObject, maybe, nullable } from './vocabulary.ts';
 
 /**
  * The Responses format. Source: the Open Responses specification, version 2026-04-24, and the types of the OpenAI SDK.
@@ -135,7 +143,11 @@ export const CreateResponseBody = Type.Object(
         description: 'Whether the response can be read and continued later; true unless told.',
       }),
     ),
-    background: maybe(Type.Boolean({ description: '`true` is refused.' })),
+    background: maybe(
+      Type.Boolean({
+        description: 'Whether the call answers at once and the response is made without its caller.',
+      }),
+    ),
     conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'Refused.' })),
     prompt: maybe(AnyObject),
     truncation: maybe(Type.String()),
@@ -162,7 +174,9 @@ export const ResponseResource = Type.Object(
     object: Type.Literal('response'),
     created_at: Type.Integer({ description: 'Unix seconds.' }),
     completed_at: nullable(Type.Integer({ description: 'Unix seconds.' })),
-    status: Type.String({ description: '`in_progress`, `completed`, `incomplete` or `failed`.' }),
+    status: Type.String({
+      description: '`queued`, `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.',
+    }),
     incomplete_details: nullable(Type.Object({ reason: Type.String() })),
     model: Type.String(),
     previous_response_id: nullable(Type.String()),
@@ -216,50 +230,58 @@ export const createResponse = endpoint({
     '`response.created`, `service:route` (who answers), `response.in_progress`, deltas, `service:cost` (what it cost),',
     'and one of `response.completed`, `response.incomplete` and `response.failed`; then `data: [DONE]`. A failure',
     'after the start is told by `error` and `response.failed`. `service.events: false` leaves the `service:*` events',
-    'out, and so does the header `x-stainless-helper-method: stream`.',
+    'out, and so does the header `x-stainless-helper-method: stream`. With `background` the answer is at once the queued',
+    'response, which is read, followed and cancelled by its id; with `stream` too, it is a stream that can be left and',
+    'resumed by `GET /v1/responses/{id}?stream=true&starting_after=N`. It is stored, so `store` cannot be false; 256 are',
+    'made at once, and a daemon that ends tells those it could not finish as failed.',
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
   unauthorizedType: 'unauthorized',
+  headers: OnceHeaders,
   body: CreateResponseBody,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,
   result: ResponseResource,
   stream: { event: ResponseEvent, done: true, always: false },
-  responseHeaders: modelCallHeaders,
-  errors: [...modelCallErrors, 'previous_response_not_found', 'not_found'],
+  responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
+  errors: [...modelCallErrors, ...idempotencyErrors, 'previous_response_not_found', 'not_found'],
 });
 
-const ResponseId = Type.Object({
-  id: Type.String({ maxLength: 200, description: 'The id of a response that was stored: `resp_…`.' }),
-});
+/** A message of a client on the socket: a create call. */
+export const ResponseMessage = Type.Object(
+  {
+    type: Type.Literal('response.create'),
+    ...CreateResponseBody.properties,
+    stream: maybe(Type.Boolean({ description: 'Of no effect: the answer is always events.' })),
+    generate: maybe(
+      Type.Boolean({ description: '`false` prepares the context: nothing is generated or charged.' }),
+    ),
+    stream_id: maybe(Type.String({ description: 'Refused: one socket carries one response at a time.' })),
+  },
+  { $id: 'ResponseMessage', additionalProperties: true, description: 'One text frame of the client.' },
+);
 
-/** A response that was created with `store`. */
-export const getResponse = endpoint({
-  id: 'getResponse',
+/** Answers model calls in the Responses format over a WebSocket. Source: the Open Responses specification, WebSocket. */
+export const connectResponses = endpoint({
+  id: 'connectResponses',
   method: 'GET',
-  path: '/v1/responses/{id}',
-  summary: 'Get a stored response.',
+  path: '/v1/responses',
+  summary: 'Create responses over a WebSocket.',
+  description: [
+    'The credential is that of the handshake. Each text frame of the client is a `response.create` message: the members',
+    'of a create call with that `type`. Messages are answered one after another, and up to 16 wait. Each frame of the',
+    'answer is one event of a stream; there is no `[DONE]`. The socket keeps the context of its latest response, so that',
+    '`previous_response_id` continues it even with `store: false`. A failure before the answer begins is a frame',
+    '`{type: "error", status, error: {type, code, message, param}}`; the socket stays open. After 60 minutes it is told',
+    '`websocket_connection_limit_reached` and closed. A plain `GET` is refused.',
+  ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
   unauthorizedType: 'unauthorized',
-  params: ResponseId,
-  result: ResponseResource,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found'],
-});
-
-export const deleteResponse = endpoint({
-  id: 'deleteResponse',
-  method: 'DELETE',
-  path: '/v1/responses/{id}',
-  summary: 'Delete a stored response.',
-  tag: 'Model calls',
-  access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
-  unauthorizedType: 'unauthorized',
-  params: ResponseId,
-  result: deleted('response'),
-  errors: ['unauthenticated', 'out_of_scope', 'not_found'],
+  result: ResponseEvent,
+  socket: { message: ResponseMessage, event: ResponseEvent, messageLimit: modelCallBodyLimit },
+  errors: [...modelCallErrors, 'previous_response_not_found', 'websocket_connection_limit_reached'],
 });

@@ -29,12 +29,14 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
   };
   try {
     if (flags.stream ?? context.out.isInteractive()) {
-      const events = context.client().stream(createResponse, { body: { ...body, stream: true } }, options);
+      const events = context
+        .client()
+        .stream(createResponse, { headers: {}, body: { ...body, stream: true } }, options);
       await followAnswer(context, { events, following, progress, isLive: isLive(context, flags) });
     } else {
       following.response = await context
         .client()
-        .call(createResponse, { body: { ...body, stream: false } }, options);
+        .call(createResponse, { headers: {}, body: { ...body, stream: false } }, options);
       progress.stop();
       await showWhole(context, following.response);
     }

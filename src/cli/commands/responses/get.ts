@@ -9,7 +9,7 @@ export const getResponseCommand = (context: Context) =>
     .argument('<id>', 'the id of the response, resp_…')
     .addHelpText('after', example('gateway responses get resp_01jd… --json'))
     .action(async (id) => {
-      const response = await context.client().call(getResponse, { params: { id } });
+      const response = await context.client().call(getResponse, { params: { id }, query: {} });
       if (context.out.wantsJson()) return context.out.document(response);
       context.out.text(context.out.isQuiet() ? `${response.id}\n` : textOfResponse(response));
     });

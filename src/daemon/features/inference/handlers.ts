@@ -1,48 +1,54 @@
 import { createChatCompletion } from '../../../shared/contract/chat-completions.ts';
-import {
-  createResponse,
-  deleteResponse,
-  getResponse,
-  type ResponseResource,
-} from '../../../shared/contract/responses.ts';
-import { ApiError } from '../../../shared/errors.ts';
-import { type Handler, identified, implement } from '../../handler.ts';
+import { createResponse } from '../../../shared/contract/responses.ts';
+import { type Call, type Handler, identified, implement } from '../../handler.ts';
+import type { Idempotency, OnceCall } from '../idempotency/index.ts';
+import type { Background } from './background/index.ts';
 import type { InferenceNeeds } from './begin.ts';
 import { complete } from './chat-completions/complete.ts';
-import { quoted } from './fault.ts';
 import { respond } from './responses/respond.ts';
+import { responseSocketHandlers } from './responses/socket-handlers.ts';
+import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
+
+export interface InferenceFeatures {
+  background: Background;
+  idempotency: Pick<Idempotency, 'once'>;
+}
 
 /** Handlers only translate: contract in, one feature call, contract out. */
-export function inferenceHandlers(needs: InferenceNeeds): Handler[] {
+export function inferenceHandlers(
+  needs: InferenceNeeds,
+  { background, idempotency }: InferenceFeatures,
+): Handler[] {
   return [
-    implement(createResponse, async ({ caller, requestId, signal, body, headers }) =>
-      respond(needs, {
-        caller: identified(caller),
-        requestId,
-        signal,
-        body,
-        // The stream helper of one SDK refuses events that it does not know, and announces itself so.
-        strictEvents: headers['x-stainless-helper-method'] === 'stream',
+    implement(createResponse, (call) =>
+      idempotency.once(onceOf(call, createResponse), (signal) => {
+        const { body, requestId, headers } = call;
+        const asked = {
+          caller: identified(call.caller),
+          requestId,
+          signal,
+          body,
+          strictEvents: wantsStrictEvents(headers),
+        };
+        return body.background === true ? background.start(asked) : respond(needs, asked);
       }),
     ),
 
-    implement(createChatCompletion, async ({ caller, requestId, signal, body }) =>
-      complete(needs, { caller: identified(caller), requestId, signal, body }),
+    implement(createChatCompletion, (call) =>
+      idempotency.once(onceOf(call, createChatCompletion), (signal) => {
+        const { caller, body, requestId } = call;
+        return complete(needs, { caller: identified(caller), requestId, signal, body });
+      }),
     ),
 
-    implement(getResponse, async ({ caller, params }) => {
-      const { workspaceId } = identified(caller);
-      const stored = await needs.responses.byId(workspaceId, params.id, needs.world.now());
-      if (!stored) throw new ApiError('not_found', { message: `There is no response ${quoted(params.id)}.` });
-      return JSON.parse(stored.body) as ResponseResource;
-    }),
-
-    implement(deleteResponse, async ({ caller, params }) => {
-      const { workspaceId } = identified(caller);
-      const removed = await needs.responses.remove(workspaceId, params.id);
-      if (!removed)
-        throw new ApiError('not_found', { message: `There is no response ${quoted(params.id)}.` });
-      return { id: params.id, object: 'response', deleted: true };
-    }),
+    ...storedResponseHandlers(needs, background),
+    ...responseSocketHandlers(needs),
   ];
+}
+
+type ModelEndpoint = typeof createResponse | typeof createChatCompletion;
+
+function onceOf(call: Call<ModelEndpoint>, endpoint: ModelEndpoint): OnceCall {
+  const { caller, requestId, headers, body, signal } = call;
+  return { caller, requestId, headers, body, signal, endpoint, isStreamed: body.stream === true };
 }

@@ -1,3 +1,4 @@
+export { Background, type BackgroundStore } from './background/index.ts';
 export type { InferenceNeeds } from './begin.ts';
 export { inputTokens } from './bounds.ts';
 export { inferenceHandlers } from './handlers.ts';

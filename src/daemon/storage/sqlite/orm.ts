@@ -8,7 +8,7 @@ const driver = require('drizzle-orm/better-sqlite3') as typeof import('drizzle-o
 // Drizzle's CommonJS build: Node parses the package's large package.json again for each of its hundred ES modules,
 // which takes ten times as long at start and two hundred megabytes.
 export const { and, asc, desc, eq, gt, inArray, isNull, lt, lte, min, ne, or, sql } = core;
-export const { integer, primaryKey, sqliteTable, text } = columns;
+export const { blob, integer, primaryKey, sqliteTable, text } = columns;
 export const { drizzle } = driver;
 
 /** A connection with drizzle around it; every query runs at once, in the calling thread. */

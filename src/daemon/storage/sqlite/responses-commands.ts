@@ -1,4 +1,5 @@
 import { and, eq, inArray, lte, type Orm, sql } from './orm.ts';
+import { backgroundResponses, responseEvents } from './schema/background.ts';
 import { responseItems, responses } from './schema/responses.ts';
 
 /** What is deleted at once, in bytes: freeing pages takes time, and calls wait for their holds meanwhile. */
@@ -12,6 +13,14 @@ export function responsesCommands(orm: Orm) {
     return orm.delete(responses).where(inArray(responses.id, ids)).run().changes;
   };
 
+  /** What is kept of a response that was made in the background, beside the stored response that it became. */
+  const dropBackground = (workspaceId: string, id: string): boolean => {
+    const mine = and(eq(backgroundResponses.id, id), eq(backgroundResponses.workspaceId, workspaceId));
+    if (!orm.select({ id: backgroundResponses.id }).from(backgroundResponses).where(mine).get()) return false;
+    orm.delete(responseEvents).where(eq(responseEvents.responseId, id)).run();
+    return orm.delete(backgroundResponses).where(mine).run().changes > 0;
+  };
+
   return {
     'responses.remove': ({ workspaceId, id }: { workspaceId: string; id: string }): boolean => {
       const found = orm
@@ -19,7 +28,8 @@ export function responsesCommands(orm: Orm) {
         .from(responses)
         .where(and(eq(responses.id, id), eq(responses.workspaceId, workspaceId)))
         .get();
-      return found !== undefined && drop([id]) > 0;
+      const wasInBackground = dropBackground(workspaceId, id);
+      return (found !== undefined && drop([id]) > 0) || wasInBackground;
     },
     'responses.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
       const expired = orm

@@ -1,0 +1,2 @@
+export { Idempotency, type OnceCall } from './idempotency.ts';
+export type { Claimed, IdempotencyStore, KeptAnswer, KeyClaim } from './idempotency-store.ts';

@@ -1,0 +1,3 @@
+export { Background } from './background.ts';
+export type { BackgroundEnd, BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
+export { withoutServiceEvents } from './event-text.ts';

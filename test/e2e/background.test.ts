@@ -1,0 +1,303 @@
+import OpenAI from 'openai';
+import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cutAfter, drips, hangs, says, stallsAfter, words } from '../support/chaos-behaviours.ts';
+import { type ChaosDaemon, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { eventually } from '../support/eventually.ts';
+
+let place: ChaosDaemon;
+let client: OpenAI;
+
+beforeAll(async () => {
+  place = await startChaosDaemon();
+  const { url, key } = place.daemon;
+  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await place.close();
+});
+
+const usage = { input: 100, output: 50 };
+const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
+const input = 'Say something.';
+const background = { input, background: true } as const;
+
+/** Polls as the documentation of the API says. */
+async function ended(id: string): Promise<Response> {
+  return eventually(`the end of ${id}`, async () => {
+    const response = await client.responses.retrieve(id);
+    return response.status !== 'queued' && response.status !== 'in_progress' && response;
+  });
+}
+
+async function statusComes(id: string, status: string): Promise<Response> {
+  return eventually(`${id} is ${status}`, async () => {
+    const response = await client.responses.retrieve(id);
+    return response.status === status && response;
+  });
+}
+
+async function collect(stream: AsyncIterable<ResponseStreamEvent>): Promise<ResponseStreamEvent[]> {
+  const events: ResponseStreamEvent[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
+const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
+const sequences = (events: readonly ResponseStreamEvent[]) =>
+  events.map((event) => (event as { sequence_number: number }).sequence_number);
+const textOf = (events: readonly ResponseStreamEvent[]) =>
+  events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('');
+
+/** The raw text of a followed stream, with its `[DONE]`. */
+async function followed(id: string, after?: number): Promise<string> {
+  const query = after === undefined ? '' : `&starting_after=${after}`;
+  const answer = await place.daemon.fetch(`/v1/responses/${id}?stream=true${query}&include[]=reasoning`);
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
+describe.each(['chat', 'responses'])('a background response of a provider that speaks %s', (upstream) => {
+  test('is queued at once, is made, and is a stored response then', async () => {
+    place.chaos.on('slow', drips(5, { text: words, usage }));
+    const model = `${upstream}/slow`;
+    const queued = await client.responses.create({ ...background, model, metadata: { run: '7' } });
+    expect(queued).toMatchObject({ status: 'queued', background: true, output: [], model, store: true });
+
+    expect((await statusComes(queued.id, 'in_progress')).output).toEqual([]);
+    const response = await ended(queued.id);
+    expect(response).toMatchObject({ id: queued.id, status: 'completed', metadata: { run: '7' } });
+    expect(response.output_text).toBe(words);
+    expect(response.usage).toMatchObject({ input_tokens: 100, output_tokens: 50 });
+
+    const next = await client.responses.create({
+      model: `${upstream}/next`,
+      input: 'And then?',
+      previous_response_id: queued.id,
+    });
+    expect(next.status).toBe('completed');
+    const asked = JSON.stringify(place.chaos.callsOf('next').at(-1)?.body);
+    for (const part of [input, words, 'And then?']) expect(asked).toContain(part);
+  });
+
+  test('that is streamed can be left, and resumed after any event, by several at once', async () => {
+    place.chaos.on('left', drips(10, { text: words, usage }));
+    const model = `${upstream}/left`;
+    const stream = await client.responses.create({ ...background, model, stream: true });
+    const seen: ResponseStreamEvent[] = [];
+    for await (const event of stream) {
+      seen.push(event);
+      // Leaving the loop closes the connection.
+      if (event.type === 'response.output_text.delta') break;
+    }
+    expect(types(seen).slice(0, 4)).toEqual([
+      'response.created',
+      'response.queued',
+      'service:route',
+      'response.in_progress',
+    ]);
+    const [created] = seen;
+    if (created?.type !== 'response.created') throw new Error('no response.created');
+    const { id } = created.response;
+    const last = sequences(seen).at(-1) as number;
+
+    const [rest, whole] = await Promise.all([
+      collect(await client.responses.retrieve(id, { stream: true, starting_after: last })),
+      collect(await client.responses.retrieve(id, { stream: true })),
+    ]);
+    expect(sequences(whole)).toEqual(whole.map((_, index) => index));
+    expect([...seen, ...rest]).toEqual(whole);
+    expect(textOf(whole)).toBe(words);
+    expect(types(whole).slice(-2)).toEqual(['service:cost', 'response.completed']);
+
+    // While it is kept, and after its end, it can be read again from anywhere.
+    for (const after of [0, 7, whole.length - 2]) {
+      const again = await collect(
+        await client.responses.retrieve(id, { stream: true, starting_after: after }),
+      );
+      expect(again).toEqual(whole.slice(after + 1));
+    }
+    expect(await followed(id, whole.length - 1)).toBe(': following\n\ndata: [DONE]\n\n');
+    expect((await place.settled(model)).charged).toBe(price);
+  });
+
+  test('goes through the strict stream helper of the SDK', async () => {
+    const model = `${upstream}/strict`;
+    const queued = await client.responses.create({ ...background, model, stream: true });
+    const [created] = await collect(queued);
+    if (created?.type !== 'response.created') throw new Error('no response.created');
+    const resumed = client.responses.stream({ response_id: created.response.id });
+    expect((await resumed.finalResponse()).output_text).toBe(words);
+  });
+});
+
+describe('a background response that is cancelled', () => {
+  test('ends for its followers, is charged for what was made, and stays as it is', async () => {
+    place.chaos.on('stalled', stallsAfter(8));
+    const model = 'chat/stalled';
+    const stream = await client.responses.create({ ...background, model, stream: true });
+    const events: ResponseStreamEvent[] = [];
+    let id = '';
+    let cancelling: Promise<Response> | undefined;
+    for await (const event of stream) {
+      events.push(event);
+      if (event.type === 'response.created') id = event.response.id;
+      if (event.type === 'response.output_text.delta') cancelling ??= client.responses.cancel(id);
+    }
+    const cancelled = (await cancelling) as Response;
+    expect(cancelled).toMatchObject({ id, status: 'cancelled', incomplete_details: null, error: null });
+    expect(cancelled.output).toMatchObject([{ type: 'message', status: 'incomplete' }]);
+    const last = events.at(-1);
+    expect(last).toMatchObject({ type: 'response.incomplete', response: { status: 'cancelled' } });
+    expect(await client.responses.retrieve(id)).toMatchObject(cancelled);
+    expect(await client.responses.cancel(id)).toEqual(cancelled);
+    expect(textOf(events)).not.toBe('');
+
+    const row = await place.settled(model);
+    expect(row).toMatchObject({ status: 'canceled' });
+    expect(row.output).toBeGreaterThan(0);
+    expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
+    await place.atRest();
+  });
+
+  test('while nobody has answered it yet', async () => {
+    place.chaos.on('silent', hangs());
+    const { id } = await client.responses.create({ ...background, model: 'chat/silent' });
+    expect((await client.responses.retrieve(id)).status).toBe('queued');
+    const cancelled = await Promise.all([client.responses.cancel(id), client.responses.cancel(id)]);
+    for (const response of cancelled) expect(response).toMatchObject({ id, status: 'cancelled', output: [] });
+    await place.atRest();
+  });
+
+  test('only if it is one, and not when it has ended', async () => {
+    const usual = await client.responses.create({ model: 'chat/any', input });
+    await expect(client.responses.cancel(usual.id)).rejects.toMatchObject({ status: 400, param: 'id' });
+    await expect(client.responses.cancel('resp_none')).rejects.toMatchObject({ status: 404 });
+    const { id } = await client.responses.create({ ...background, model: 'chat/any' });
+    const response = await ended(id);
+    expect(response).toMatchObject(await client.responses.cancel(id));
+    expect(response.status).toBe('completed');
+  });
+});
+
+describe('a background response that fails', () => {
+  test('says so, when nobody answers', async () => {
+    place.chaos.on('broken', says(500));
+    const { id } = await client.responses.create({ ...background, model: 'chat/broken' });
+    expect(await ended(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'upstream_failed' },
+      output: [],
+    });
+  });
+
+  test('says so, when its answer breaks off', async () => {
+    place.chaos.on('cut', cutAfter(6, 'reset'));
+    const stream = await client.responses.create({ ...background, model: 'chat/cut', stream: true });
+    const events: ResponseStreamEvent[] = [];
+    await expect(
+      (async () => {
+        for await (const event of stream) events.push(event);
+      })(),
+    ).rejects.toMatchObject({ code: 'upstream_failed' });
+    const [created] = events;
+    if (created?.type !== 'response.created') throw new Error('no response.created');
+    const failed = await ended(created.response.id);
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
+    const told = await followed(failed.id, 3);
+    expect(told).toMatch(/event: error\n.*\n\nevent: response\.failed\n.*\n\ndata: \[DONE\]\n\n$/);
+  });
+});
+
+describe('a background response is refused', () => {
+  test.each([
+    ['that is not to be stored', { store: false }, 400, 'background'],
+    ['of a model that nobody has', { model: 'nobody/none' }, 404, 'model'],
+    ['without input', { input: undefined }, 400, 'input'],
+  ])('%s', async (_what, change, status, param) => {
+    const asked = { ...background, model: 'chat/any', ...change };
+    await expect(client.responses.create(asked as never)).rejects.toMatchObject({ status, param });
+  });
+
+  test('as a stream when its events were not kept', async () => {
+    const usual = await client.responses.create({ model: 'chat/any', input });
+    const quiet = await client.responses.create({ ...background, model: 'chat/any' });
+    for (const { id } of [usual, quiet]) {
+      await expect(client.responses.retrieve(id, { stream: true })).rejects.toMatchObject({
+        status: 400,
+        param: 'stream',
+      });
+    }
+    await expect(client.responses.retrieve('resp_none', { stream: true })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});
+
+test('deleting one that is being made ends it, and nothing is left', async () => {
+  place.chaos.on('deleted', stallsAfter(8));
+  const stream = await client.responses.create({ ...background, model: 'chat/deleted', stream: true });
+  let id = '';
+  for await (const event of stream) {
+    if (event.type === 'response.created') id = event.response.id;
+    if (event.type === 'response.output_text.delta') break;
+  }
+  await client.responses.delete(id);
+  await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
+  await expect(client.responses.retrieve(id, { stream: true })).rejects.toMatchObject({ status: 404 });
+  expect((await place.settled('chat/deleted')).status).toBe('canceled');
+  await place.atRest();
+});
+
+test('a revoked key ends what it began', async () => {
+  place.chaos.on('stolen', stallsAfter(8));
+  const headers = { authorization: `Bearer ${place.daemon.login}`, 'content-type': 'application/json' };
+  const issued = await place.daemon.fetch('/v1/workspaces/me/keys', { json: { name: 'stolen' }, headers });
+  const { key, secret } = (await issued.json()) as { key: { id: string }; secret: string };
+  const thief = new OpenAI({ baseURL: `${place.daemon.url}/v1`, apiKey: secret, maxRetries: 0 });
+  const { id } = await thief.responses.create({ ...background, model: 'chat/stolen' });
+  await statusComes(id, 'in_progress');
+  await place.daemon.fetch(`/v1/workspaces/me/keys/${key.id}`, { method: 'DELETE', headers });
+  expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'unauthenticated' } });
+  await place.atRest();
+});
+
+describe('the input of a response', () => {
+  const items = ['one', 'two', 'three'].map((content) => ({ role: 'user' as const, content }));
+  const shown = (content: string) => ({
+    type: 'message',
+    role: 'user',
+    status: 'completed',
+    content: [{ type: 'input_text', text: content }],
+  });
+
+  test('is listed page by page, the newest first', async () => {
+    const { id } = await client.responses.create({ model: 'chat/any', input: items });
+    const seen: unknown[] = [];
+    for await (const item of client.responses.inputItems.list(id, { limit: 2 })) seen.push(item);
+    expect(seen).toMatchObject(['three', 'two', 'one'].map(shown));
+    const page = await place.daemon.fetch(`/v1/responses/${id}/input_items?order=asc&limit=2`);
+    const ids = seen.map((item) => (item as { id: string }).id);
+    expect(await page.json()).toMatchObject({
+      object: 'list',
+      data: ['one', 'two'].map(shown),
+      first_id: ids[2],
+      last_id: ids[1],
+      has_more: true,
+    });
+    await expect(client.responses.inputItems.list(id, { after: 'msg_none' })).rejects.toMatchObject({
+      status: 400,
+      param: 'after',
+    });
+  });
+
+  test('also while it is being made', async () => {
+    place.chaos.on('listed', hangs());
+    const { id } = await client.responses.create({ ...background, model: 'chat/listed' });
+    const page = await client.responses.inputItems.list(id);
+    expect(page.data).toMatchObject([shown(input)]);
+    await client.responses.cancel(id);
+    expect((await client.responses.inputItems.list(id)).data).toEqual(page.data);
+  });
+});
