@@ -8,6 +8,7 @@ import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts
 import { SseReader } from '../../src/shared/sse.ts';
 import { documentedPath, endpoints } from '../support/endpoints.ts';
 import { type ExampleCall, exampleOf, requestOf, type Things } from '../support/example-calls.ts';
+import { anotherLogin } from '../support/people.ts';
 import { type Prism, startPrism, violationsOf } from '../support/start-prism.ts';
 import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
 
@@ -75,6 +76,8 @@ async function expectDescribed(answer: Response, status: number): Promise<void> 
 
 const nothing: Things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
 const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
+/** Whoever calls it with its own login is signed out. */
+const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
 const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;
 const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
 const membersOf = (schema: unknown) =>
@@ -122,14 +125,20 @@ describe('an answer that is not described is noticed', () => {
 describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
   const { access, params, query, body, method } = endpoint;
 
-  const kinds = (['key', 'login'] as const).filter((kind) => kind === 'login' || !access.loginOnly);
+  const kinds = (['key', 'login', 'nobody'] as const).filter((kind) => {
+    if (kind === 'nobody') return access.nobody;
+    return kind === 'login' ? access.login : access.apiKey && !access.loginOnly;
+  });
   test.each(endsTheDaemon(endpoint) || isEndless(endpoint) ? [] : kinds)(
-    'a %s that may call',
+    'a caller that may call: %s',
     async (kind) => {
       const key = (await place.issue(scopeNames)).secret;
-      const things = await place.things(key);
-      const as = kind === 'key' ? key : place.daemon.login;
-      await expectDescribed(await call(endpoint, exampleOf(endpoint, things), { as }), 200);
+      const things = await place.things(key, endpoint);
+      const login = endsTheLogin(endpoint)
+        ? (await anotherLogin(place.daemon, place.daemon.login)).secret
+        : place.daemon.login;
+      const init = kind === 'nobody' ? {} : { as: kind === 'key' ? key : login };
+      await expectDescribed(await call(endpoint, exampleOf(endpoint, things), init), 200);
     },
   );
 
@@ -177,9 +186,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
       const answer = await call(
         endpoint,
         { ...exampleOf(endpoint, nothing), body: JSON.parse(text) },
-        {
-          as: place.daemon.login,
-        },
+        access.login ? { as: place.daemon.login } : {},
       );
       await expectDescribed(answer, 400);
     },
@@ -188,7 +195,8 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
   test.each(method === 'GET' || endsTheDaemon(endpoint) ? [] : ['text/plain', 'multipart/form-data'])(
     'a body of type %s',
     async (type) => {
-      const init = { as: place.daemon.login, body: 'text', headers: { 'content-type': type } };
+      const as = access.login && { as: place.daemon.login };
+      const init = { ...as, body: 'text', headers: { 'content-type': type } };
       await expectDescribed(await call(endpoint, exampleOf(endpoint, nothing), init), 415);
     },
   );
@@ -196,7 +204,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
 
 test('what a stranger asks for is answered as described', async () => {
   for (const endpoint of endpoints.filter((it) => it.params !== undefined && !it.access.nobody)) {
-    const things = await place.things(place.daemon.key);
+    const things = await place.things(place.daemon.key, endpoint);
     const answer = await call(endpoint, exampleOf(endpoint, things), { as: place.stranger.login });
     expect([403, 404]).toContain(answer.status);
     await expectDescribed(answer, answer.status);

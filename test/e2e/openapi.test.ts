@@ -59,8 +59,8 @@ describe('the description of the API', () => {
     const { path: url } = requestOf(endpoint, exampleOf(endpoint, things));
     const answer = await fetch(daemon.url + url, { method });
     await answer.body?.cancel();
-    // Without a credential: what is served asks for one, or answers because it needs none.
-    const isServed = answer.status === 401 || answer.status === 200;
+    // Without a credential: what is served asks for one, or answers because it needs none, or asks for a body.
+    const isServed = [200, 400, 401, 415].includes(answer.status);
     expect(isServed).toBe(described !== undefined);
     if (!isServed) expect(answer.status).toBe(404);
   });

@@ -83,7 +83,9 @@ function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) {
     const { requestId, remoteAddress } = call;
     let caller: Caller | Promise<Caller>;
     try {
-      caller = room.options.authenticate(call.headers.authorization, { endpoint, requestId, remoteAddress });
+      const { authorization, 'x-workspace-id': workspace } = call.headers;
+      const context = { endpoint, requestId, remoteAddress, workspace };
+      caller = room.options.authenticate(authorization, context);
     } catch (error) {
       responder.fail(call, error);
       return;

@@ -7,6 +7,8 @@ export interface AuthenticationContext {
   endpoint: Endpoint | undefined;
   requestId: string;
   remoteAddress: string;
+  /** The workspace that the caller wants to act in: the header `x-workspace-id`. */
+  workspace?: string | string[] | undefined;
 }
 
 /**

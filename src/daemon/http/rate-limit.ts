@@ -23,6 +23,11 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
       if (buckets.size > addressesMax) buckets.delete(buckets.keys().next().value as string);
       return taken ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
     },
+    /** Gives a token back that was taken for nothing. */
+    giveBack(address: string): void {
+      const bucket = buckets.get(network(address));
+      if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
+    },
   };
 }
 

@@ -80,7 +80,8 @@ export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
   // Also where no body is asked for: one that is sent all the same is refused by its headers.
   add(true, 'headers_too_large', 'limit_exceeded', 'unsupported_media_type', 'request_timeout');
   add(true, 'server_error', 'unavailable');
-  add(endpoint.params, 'not_found');
+  // A login that asks to act in a workspace that is none of its own is told so.
+  add(endpoint.params || access.login, 'not_found');
   add(endpoint.method !== 'GET', 'invalid_json');
   add(access.loginOnly, 'signed_out');
   add(access.apiKey !== undefined && access.apiKey !== 'any', 'out_of_scope');

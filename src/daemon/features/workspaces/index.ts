@@ -1,4 +1,6 @@
 export { type Bootstrap, bootstrap, type FirstSecrets } from './bootstrap.ts';
+export { peopleHandlers } from './handlers.ts';
+export type { PeopleStore } from './people-store.ts';
 export { type Membership, type Workspaces, workspaces } from './workspaces.ts';
 export type {
   LoginRecord,

@@ -45,6 +45,32 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
       return role && { workspaceId, userId, role };
     },
 
+    /**
+     * The caller as it acts in a workspace of its choice, made by `inWorkspace` for a login. Fails with `not_found` when
+     * it does not belong there; a key belongs to its one workspace.
+     */
+    async actIn(
+      asked: Caller | Promise<Caller>,
+      reference: string,
+      inWorkspace: (caller: LoginCaller, workspaceId: string) => LoginCaller,
+    ): Promise<Caller> {
+      const caller = await asked;
+      if (caller.kind !== 'key' && caller.kind !== 'login') return caller;
+      const membership = await this.membership(caller, reference);
+      if (!membership) {
+        const message = 'You belong to no such workspace.';
+        throw new ApiError('not_found', { param: 'x-workspace-id', message });
+      }
+      const { workspaceId } = membership;
+      if (caller.kind === 'key' || workspaceId === caller.workspaceId) return caller;
+      return inWorkspace(caller, workspaceId);
+    },
+
+    /** Whether this member may issue keys: owners and admins, and others where the workspace allows it. */
+    async mayIssueKeys({ workspaceId, role }: Membership): Promise<boolean> {
+      return role !== 'member' || (await store.workspace(workspaceId))?.membersMayIssueKeys === true;
+    },
+
     roleOf,
 
     /** To be called when somebody's role changes or ends. */

@@ -1,0 +1,83 @@
+import {
+  acceptInvitation,
+  createInvitation,
+  createWorkspace,
+  getWorkspace,
+  listInvitations,
+  listMembers,
+  listWorkspaces,
+  removeMember,
+  revokeInvitation,
+  updateMember,
+  updateWorkspace,
+} from '../../../shared/contract/workspaces.ts';
+import { type Handler, implement } from '../../handler.ts';
+import { invitations, memberships } from './memberships.ts';
+import { loginOf, type PeopleNeeds, type Standing } from './people.ts';
+import { pageOf, withSecret } from './replies.ts';
+import { toInvitation, toMember, toWorkspace } from './views.ts';
+
+const view = ({ workspace, role }: Standing) => toWorkspace(workspace, role);
+
+export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
+  const { create, list, show, change, members, setRole, remove } = memberships(needs);
+  return [
+    implement(createWorkspace, async ({ caller, body }) =>
+      view(await create(loginOf(caller), { name: body.name, slug: body.slug })),
+    ),
+    implement(listWorkspaces, async ({ caller, query }) => {
+      const { items, ...page } = await pageOf(
+        query,
+        (asked) => list(loginOf(caller), asked),
+        ({ workspace }) => workspace.id,
+      );
+      return { ...page, data: items.map(view) };
+    }),
+    implement(getWorkspace, async ({ caller, params }) =>
+      view(await show(loginOf(caller), params.workspace)),
+    ),
+    implement(updateWorkspace, async ({ caller, params, body }) => {
+      const { name, slug, members_may_issue_keys: membersMayIssueKeys } = body;
+      return view(await change(loginOf(caller), params.workspace, { name, slug, membersMayIssueKeys }));
+    }),
+    implement(listMembers, async ({ caller, params, query }) => {
+      const { items, ...page } = await pageOf(
+        query,
+        (asked) => members(loginOf(caller), params.workspace, asked),
+        ({ user }) => user.id,
+      );
+      return { ...page, data: items.map(toMember) };
+    }),
+    implement(updateMember, async ({ caller, params, body }) =>
+      toMember(await setRole(loginOf(caller), params.workspace, params.user, body.role)),
+    ),
+    implement(removeMember, async ({ caller, params }) => {
+      const id = await remove(loginOf(caller), params.workspace, params.user);
+      return { id, object: 'member', deleted: true };
+    }),
+    ...invitationHandlers(needs),
+  ];
+}
+
+function invitationHandlers(needs: PeopleNeeds): Handler[] {
+  const { create, list, revoke, accept } = invitations(needs);
+  return [
+    implement(createInvitation, async ({ caller, params, body }) => {
+      // The body may be left out altogether.
+      const wish = { role: body?.role, note: body?.note };
+      const { record, code } = await create(loginOf(caller), params.workspace, wish);
+      return withSecret<typeof createInvitation>({ invitation: toInvitation(record, needs.now()), code });
+    }),
+    implement(listInvitations, async ({ caller, params, query }) => {
+      const { items, ...page } = await pageOf(query, (asked) =>
+        list(loginOf(caller), params.workspace, asked),
+      );
+      return { ...page, data: items.map((record) => toInvitation(record, needs.now())) };
+    }),
+    implement(revokeInvitation, async ({ caller, params }) => {
+      await revoke(loginOf(caller), params.workspace, params.invitation);
+      return { id: params.invitation, object: 'invitation', deleted: true };
+    }),
+    implement(acceptInvitation, async ({ caller, body }) => view(await accept(loginOf(caller), body.code))),
+  ];
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askDaemon, type Told } from '../support/people.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+beforeAll(async () => {
+  daemon = await startDaemon();
+});
+afterAll(async () => {
+  await daemon.stop();
+});
+
+const newCode = async (): Promise<string> => {
+  const path = '/v1/admin/users/me/login-codes';
+  return (await askDaemon(daemon, 'POST', path, { as: daemon.login })).body.code;
+};
+const tryCode = (code: string): Promise<Told> =>
+  askDaemon(daemon, 'POST', '/v1/sessions', { json: { code } });
+const count = (tries: Told[], status: number) => tries.filter((told) => told.status === status).length;
+
+test('of 200 tries at once with one code, one gets in', async () => {
+  const code = await newCode();
+  const tries = await Promise.all(Array.from({ length: 200 }, () => tryCode(code)));
+  expect(count(tries, 200)).toBe(1);
+  expect(count(tries, 401) + count(tries, 429)).toBe(199);
+  const [secret] = tries.filter(({ status }) => status === 200).map(({ body }) => body.secret);
+  expect((await askDaemon(daemon, 'GET', '/v1/sessions', { as: secret })).body.data).toHaveLength(2);
+});
+
+// After the one before: the address has no tries left.
+test('whoever guesses has to wait, also with the right code, and is told for how long', async () => {
+  const code = await newCode();
+  const guesses = await Promise.all(Array.from({ length: 30 }, (_, at) => tryCode(`GUESS-${at}`)));
+  expect(count(guesses, 401)).toBeLessThanOrEqual(10);
+  const last = await tryCode(code);
+  expect([last.status, last.body.error.code]).toEqual([429, 'rate_limited']);
+});

@@ -1,0 +1,118 @@
+import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import type { PeopleThings } from './example-calls.ts';
+import type { RunningDaemon } from './start-daemon.ts';
+
+/** What was answered: a status, and of failures the code. */
+export interface Told {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind.
+  body: any;
+}
+
+export interface AskOptions {
+  /** A credential; left out, nobody asks. */
+  as?: string | undefined;
+  json?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** One call to a daemon as whoever it may be. */
+export async function askDaemon(
+  { url }: Pick<RunningDaemon, 'url'>,
+  method: string,
+  path: string,
+  { as, json, headers }: AskOptions = {},
+): Promise<Told> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: {
+      ...(as !== undefined && { authorization: `Bearer ${as}` }),
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(json !== undefined && { body: JSON.stringify(json) }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** Somebody with a login of their own. */
+export interface Person {
+  id: string;
+  handle: string;
+  login: string;
+  /** The id of the workspace of their own. */
+  workspace: string;
+}
+
+/** Adds a user and logs them in. */
+export async function addPerson(
+  daemon: Pick<RunningDaemon, 'url' | 'login'>,
+  handle: string,
+): Promise<Person> {
+  const added = await askDaemon(daemon, 'POST', '/v1/admin/users', { as: daemon.login, json: { handle } });
+  if (added.status !== 200) throw new Error(`no user ${handle}: ${JSON.stringify(added.body)}`);
+  const session = await askDaemon(daemon, 'POST', '/v1/sessions', { json: { code: added.body.code } });
+  if (session.status !== 200) throw new Error(`no login for ${handle}: ${JSON.stringify(session.body)}`);
+  const { user, workspace, secret } = session.body;
+  return { id: user.id, handle, login: secret, workspace: workspace.id };
+}
+
+/** Lets somebody into a workspace of the daemon's owner. */
+export async function letIn(
+  daemon: Pick<RunningDaemon, 'url' | 'login'>,
+  workspace: string,
+  { login }: Person,
+  role: 'owner' | 'admin' | 'member',
+): Promise<void> {
+  const invitations = `/v1/workspaces/${workspace}/invitations`;
+  const { body } = await askDaemon(daemon, 'POST', invitations, { as: daemon.login, json: { role } });
+  const json = { code: body.code };
+  const joined = await askDaemon(daemon, 'POST', '/v1/invitations/accept', { as: login, json });
+  if (joined.status !== 200) throw new Error(`not let in: ${JSON.stringify(joined.body)}`);
+}
+
+/** Another login of whoever this login belongs to. */
+export async function anotherLogin(
+  daemon: Pick<RunningDaemon, 'url' | 'login'>,
+  login: string,
+): Promise<{ id: string; secret: string }> {
+  const { body: current } = await askDaemon(daemon, 'GET', '/v1/sessions/current', { as: login });
+  const { body } = await askDaemon(daemon, 'POST', `/v1/admin/users/${current.user.id}/login-codes`, {
+    as: daemon.login,
+  });
+  const session = await askDaemon(daemon, 'POST', '/v1/sessions', { json: { code: body.code } });
+  return { id: session.body.session.id, secret: session.body.secret };
+}
+
+let added = 0;
+
+/** What an example call to an endpoint about people names: made anew, as it can be used up. */
+export async function peopleThings(
+  daemon: Pick<RunningDaemon, 'url' | 'login'>,
+  { id, path }: Pick<Endpoint, 'id' | 'path'>,
+  login: string,
+): Promise<PeopleThings> {
+  const newHandle = () => {
+    added += 1;
+    return `user-${added}`;
+  };
+  const asOwner = (where: string) => askDaemon(daemon, 'POST', where, { as: daemon.login });
+  if (path.includes('{session}')) return { session: (await anotherLogin(daemon, login)).id };
+  if (path.includes('/members/{user}')) {
+    const person = await addPerson(daemon, newHandle());
+    await letIn(daemon, 'me', person, 'member');
+    return { user: person.id };
+  }
+  if (path.includes('/users/{user}')) return { user: 'owner' };
+  if (path.includes('{invitation}')) {
+    return { invitation: (await asOwner('/v1/workspaces/me/invitations')).body.invitation.id };
+  }
+  if (id === 'createSession') return { code: (await asOwner('/v1/admin/users/me/login-codes')).body.code };
+  if (id === 'acceptInvitation') {
+    // To a workspace that nobody is in but somebody new.
+    const { login: as } = await addPerson(daemon, newHandle());
+    const { body } = await askDaemon(daemon, 'POST', '/v1/workspaces/me/invitations', { as });
+    return { code: body.code };
+  }
+  return id === 'addUser' ? { handle: newHandle() } : {};
+}
