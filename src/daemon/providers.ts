@@ -4,7 +4,9 @@ import { type ConfiguredPrices, isOnePrice } from './config/schema.ts';
 import { type ProviderDescription, pricesFromDecimals } from './features/catalog/index.ts';
 import type { Upstream, UpstreamCall } from './features/inference/index.ts';
 import type { Adapter } from './upstream/adapter.ts';
+import { checkKey, type KeyVerdict } from './upstream/check-key.ts';
 import { httpUpstream } from './upstream/http-upstream.ts';
+import { keyQuestion } from './upstream/key-questions.ts';
 import type { LocalServer } from './upstream/local-servers.ts';
 import { anthropicAdapter, anthropicBaseUrl } from './upstream/providers/anthropic/index.ts';
 import { googleAdapter, googleBaseUrl } from './upstream/providers/google/index.ts';
@@ -21,6 +23,8 @@ export interface Provider {
   upstream: Upstream;
   /** The host's key; undefined for none. */
   key: string | undefined;
+  /** Asks whether a key is taken; only providers that workspaces may have keys of their own for. */
+  checkKey?: (key: string) => Promise<KeyVerdict>;
 }
 
 export interface ProviderNeeds {
@@ -34,6 +38,10 @@ export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): P
   const { name, key, keyName } = account;
   const settings = (baseUrl: string) => ({ name, baseUrl: account.baseUrl ?? baseUrl });
   const overHttp = (adapter: Adapter) => makeUpstream(name, adapter, needs);
+  const checkedBy = ({ failure }: Adapter, { baseUrl }: { baseUrl: string }) => ({
+    checkKey: (asked: string) =>
+      checkKey(name, keyQuestion(name, baseUrl), { key: asked, send: needs.world.send, failure }),
+  });
   const description: Omit<ProviderDescription, 'wires'> = {
     name,
     kind: name,
@@ -44,30 +52,41 @@ export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): P
   switch (name) {
     case 'openai': {
       const at = settings('https://api.openai.com/v1');
-      const chat = overHttp(chatAdapter(at));
-      const responses = overHttp(responsesAdapter(at));
-      const upstream = byWire(name, { chat, responses });
-      return { description: { ...description, wires: ['responses', 'chat'] }, upstream, key };
+      const chat = chatAdapter(at);
+      const upstream = byWire(name, { chat: overHttp(chat), responses: overHttp(responsesAdapter(at)) });
+      return {
+        description: { ...description, wires: ['responses', 'chat'] },
+        upstream,
+        key,
+        ...checkedBy(chat, at),
+      };
     }
     case 'anthropic': {
-      const upstream = overHttp(anthropicAdapter(settings(anthropicBaseUrl)));
-      return { description: { ...description, wires: undefined }, upstream, key };
+      const at = settings(anthropicBaseUrl);
+      const adapter = anthropicAdapter(at);
+      const described = { ...description, wires: undefined };
+      return { description: described, upstream: overHttp(adapter), key, ...checkedBy(adapter, at) };
     }
     case 'google': {
-      const { makeCallId } = needs;
-      const upstream = overHttp(googleAdapter(settings(googleBaseUrl), { makeCallId }));
-      return { description: { ...description, wires: undefined }, upstream, key };
+      const at = settings(googleBaseUrl);
+      const adapter = googleAdapter(at, { makeCallId: needs.makeCallId });
+      const described = { ...description, wires: undefined };
+      return { description: described, upstream: overHttp(adapter), key, ...checkedBy(adapter, at) };
     }
-    case 'openrouter': {
-      const upstream = overHttp(chatAdapter(settings('https://openrouter.ai/api/v1')));
-      return { description: { ...description, wires: ['chat'] }, upstream, key };
-    }
+    case 'openrouter':
     case 'vercel': {
-      const upstream = overHttp(chatAdapter(settings('https://ai-gateway.vercel.sh/v1')));
-      return { description: { ...description, wires: ['chat'] }, upstream, key };
+      const at = settings(resellers[name]);
+      const adapter = chatAdapter(at);
+      const described: ProviderDescription = { ...description, wires: ['chat'] };
+      return { description: described, upstream: overHttp(adapter), key, ...checkedBy(adapter, at) };
     }
   }
 }
+
+const resellers = {
+  openrouter: 'https://openrouter.ai/api/v1',
+  vercel: 'https://ai-gateway.vercel.sh/v1',
+} as const;
 
 /** An OpenAI-compatible upstream of the configuration. */
 export function configuredProvider(upstream: ConfiguredUpstream, needs: ProviderNeeds): Provider {

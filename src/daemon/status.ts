@@ -2,6 +2,7 @@ import type { DaemonStatus, ProviderStatus } from '../shared/contract/daemon.ts'
 import { isoTime } from '../shared/time.ts';
 import { type Catalog, defaultModel } from './features/catalog/index.ts';
 import type { Health } from './features/routing/index.ts';
+import type { Vault } from './features/vault/index.ts';
 import type { Provider } from './providers.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -20,16 +21,21 @@ interface StatusNeeds {
   health: Health;
   providers: ReadonlyMap<string, Provider>;
   storage: Pick<Storage, 'state'>;
+  ownKeys: { vault: Pick<Vault, 'status'> };
   facts: ProcessFacts;
   now: () => number;
 }
 
 /** Reads how the daemon is doing, for the person who runs it. */
-export function statusReader({ catalog, health, providers, storage, facts, now }: StatusNeeds) {
+export function statusReader(needs: StatusNeeds) {
+  const { catalog, health, providers, storage, ownKeys, facts, now } = needs;
   return async (): Promise<DaemonStatus> => {
     const { writable, reason } = storage.state();
     const all = await catalog.all();
-    const benched = new Map(health.benches().map((bench) => [bench.provider, bench.reason]));
+    const vault = await ownKeys.vault.status();
+    // What a workspace's own key is refused for says nothing of the host's account.
+    const ofHost = health.benches().filter(({ account, provider }) => account === provider);
+    const benched = new Map(ofHost.map((bench) => [bench.provider, bench.reason]));
     const descriptions = [...providers.values()].map(({ description }) => description);
     return {
       url: facts.url(),
@@ -40,6 +46,7 @@ export function statusReader({ catalog, health, providers, storage, facts, now }
       data_dir: facts.dataFolder,
       default_model: defaultModel(all, descriptions),
       storage: { writable, reason: reason ?? null },
+      vault: { state: vault.state, store: vault.store, reason: vault.reason },
       providers: descriptions.map(({ name, available, reason: why }): ProviderStatus => {
         const bench = benched.get(name);
         const models = all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { VaultState } from './vault.ts';
 import { AnyObject, everyone, nullable, Timestamp } from './vocabulary.ts';
 
 /** One provider as the daemon sees it now. */
@@ -28,6 +29,13 @@ export const DaemonStatus = Type.Object(
     storage: Type.Object({
       writable: Type.Boolean(),
       reason: nullable(Type.String({ description: 'Why nothing can be written, for people.' })),
+    }),
+    vault: Type.Object({
+      state: VaultState,
+      store: nullable(
+        Type.String({ description: 'Where its master key is kept; null before there is one.' }),
+      ),
+      reason: nullable(Type.String({ description: 'Why it is not open and what helps, for people.' })),
     }),
     providers: Type.Array(ProviderStatus),
   },

@@ -31,6 +31,7 @@ export function prepareDatabase(preparation: Preparation): void {
     database = openForWriting(file);
     if (needsMigration(database, migrations)) migrateWithBackup(database, preparation);
     checkSums(database);
+    checkMasters(database);
     markOpen(database, preparation);
   } catch (error) {
     if (!isDamage(error)) throw error;
@@ -61,6 +62,20 @@ function checkSums(database: Connection): void {
   const sums = wasClosed ? { wrong: [], total: balancesTotal(database) } : addUp(database);
   const problems = problemsOf(sums);
   if (problems.length > 0) throw new DataNeedsRepair(database.name, problems.join('; '));
+}
+
+/** Secrets whose master is not known were put there by somebody else, or are half of a restored backup. */
+function checkMasters(database: Connection): void {
+  const hasVault = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vault_secrets'").get();
+  if (hasVault === undefined) return;
+  const lost = database
+    .prepare<[], number>(
+      'SELECT count(*) FROM vault_secrets WHERE kid NOT IN (SELECT kid FROM vault_masters)',
+    )
+    .pluck()
+    .get();
+  if (!lost) return;
+  throw new DataNeedsRepair(database.name, `it has ${lost} sealed secrets and not their master key`);
 }
 
 function markOpen(database: Connection, { now, log }: Preparation): void {

@@ -1,0 +1,40 @@
+import {
+  checkProviderKey,
+  deleteProviderKey,
+  listProviderKeys,
+  type ProviderKey,
+  putProviderKey,
+} from '../../../shared/contract/provider-keys.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { identified, implement } from '../../handler.ts';
+import type { ProviderKeys } from './provider-keys.ts';
+import type { ProviderKeyRecord } from './provider-keys-store.ts';
+
+export const providerKeyHandlers = (keys: ProviderKeys) => [
+  implement(listProviderKeys, async ({ caller, params }) => {
+    const records = await keys.list(identified(caller), params.workspace);
+    return { object: 'list', data: records.map(toProviderKey) };
+  }),
+
+  implement(putProviderKey, async ({ caller, params, body }) =>
+    toProviderKey(await keys.put(identified(caller), { ...params, key: body.key })),
+  ),
+
+  implement(deleteProviderKey, async ({ caller, params }) => {
+    await keys.delete(identified(caller), params.workspace, params.provider);
+    return { id: params.provider, object: 'provider_key', deleted: true };
+  }),
+
+  implement(checkProviderKey, async ({ caller, params }) =>
+    keys.check(identified(caller), params.workspace, params.provider),
+  ),
+];
+
+function toProviderKey(record: ProviderKeyRecord): ProviderKey {
+  return {
+    provider: record.provider,
+    fingerprint: record.fingerprint,
+    added_at: isoTime(record.addedAt),
+    updated_at: isoTime(record.updatedAt),
+  };
+}

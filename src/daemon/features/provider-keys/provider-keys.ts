@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import {
+  type OwnKeyProvider,
+  ownKeyProviders,
+  type ProviderKeyCheck,
+} from '../../../shared/contract/provider-keys.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import type { World } from '../../world.ts';
+import type { Vault } from '../vault/index.ts';
+import type { Workspaces } from '../workspaces/index.ts';
+import { faultOfForm } from './key-forms.ts';
+import { type KeyUse, secretName } from './key-use.ts';
+import type { ProviderKeyRecord, ProviderKeysStore } from './provider-keys-store.ts';
+
+export interface ProviderKeysNeeds {
+  store: ProviderKeysStore;
+  vault: Pick<Vault, 'seal' | 'version'>;
+  use: Pick<KeyUse, 'changed' | 'keyOf' | 'providersOf'>;
+  workspaces: Pick<Workspaces, 'membership'>;
+  world: Pick<World, 'now'>;
+  /** Asks the provider whether it takes a key. */
+  ask(provider: OwnKeyProvider, key: string): Promise<Omit<ProviderKeyCheck, 'provider'>>;
+  /** Called when a workspace's key for a provider is another from now on, or none. */
+  onChanged(workspaceId: string, provider: OwnKeyProvider): void;
+}
+
+type Identified = KeyCaller | LoginCaller;
+
+interface Wish {
+  workspace: string;
+  provider: OwnKeyProvider;
+  key: string;
+}
+
+/** Two who set the same key, or a rotation that comes between, make one of them start over. */
+const attemptsMax = 5;
+
+/** Workspaces' own keys for providers: set by their owners and admins, used by their calls, shown to nobody. */
+export function providerKeys(needs: ProviderKeysNeeds) {
+  const { store, use } = needs;
+
+  const workspaceFor = async (caller: Identified, workspace: string): Promise<string> => {
+    const membership = await needs.workspaces.membership(caller, workspace);
+    if (membership && membership.role !== 'member') return membership.workspaceId;
+    throw new ApiError('permission', {
+      message: 'Only the owner and admins of a workspace see to its provider keys.',
+    });
+  };
+
+  const changed = (workspaceId: string, provider: OwnKeyProvider) => {
+    use.changed(workspaceId, provider);
+    needs.onChanged(workspaceId, provider);
+  };
+
+  return {
+    /** Fails with `permission`, also when there is no such workspace. */
+    async list(caller: Identified, workspace: string): Promise<ProviderKeyRecord[]> {
+      return await store.list(await workspaceFor(caller, workspace));
+    },
+
+    /** Fails with `permission`, `invalid_request` (not a key of that provider), or `unavailable` (the vault is shut). */
+    async put(caller: Identified, { workspace, provider, key }: Wish): Promise<ProviderKeyRecord> {
+      const workspaceId = await workspaceFor(caller, workspace);
+      const fault = faultOfForm(provider, key);
+      if (fault !== undefined) throw new ApiError('invalid_request', { param: 'key', message: fault });
+      const record = await keep(needs, { workspaceId, provider, secret: Buffer.from(key) });
+      changed(workspaceId, provider);
+      return record;
+    },
+
+    /** There is no such key afterwards, whether there was one or not. Fails with `permission`. */
+    async delete(caller: Identified, workspace: string, provider: OwnKeyProvider): Promise<void> {
+      const workspaceId = await workspaceFor(caller, workspace);
+      if (await store.delete(workspaceId, provider)) changed(workspaceId, provider);
+    },
+
+    /** Fails with `permission`, `not_found` (there is no such key), or `unavailable` (the vault is shut). */
+    async check(caller: Identified, workspace: string, provider: OwnKeyProvider): Promise<ProviderKeyCheck> {
+      const workspaceId = await workspaceFor(caller, workspace);
+      if (!(await use.providersOf(workspaceId)).has(provider)) {
+        throw new ApiError('not_found', {
+          message: `The workspace has no key of its own for ${provider}: gateway provider-keys set ${provider}`,
+        });
+      }
+      return { provider, ...(await needs.ask(provider, await use.keyOf(workspaceId, provider))) };
+    },
+  };
+}
+
+export type ProviderKeys = ReturnType<typeof providerKeys>;
+
+async function keep(
+  { store, vault, world }: ProviderKeysNeeds,
+  { workspaceId, provider, secret }: { workspaceId: string; provider: OwnKeyProvider; secret: Buffer },
+): Promise<ProviderKeyRecord> {
+  const name = secretName(workspaceId, provider);
+  const fingerprint = createHash('sha256').update(secret).digest('hex').slice(0, 12);
+  try {
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+      const version = (await vault.version(name)) + 1;
+      const sealed = await vault.seal({ name, version, secret });
+      const before = (await store.list(workspaceId)).find((record) => record.provider === provider);
+      const at = world.now();
+      const record = { workspaceId, provider, fingerprint, addedAt: before?.addedAt ?? at, updatedAt: at };
+      if (await store.put(record, sealed)) return record;
+    }
+  } finally {
+    secret.fill(0);
+  }
+  throw new ApiError('unavailable', { message: 'This key is being changed by somebody else; try again.' });
+}
+
+/** Whether a provider is one that workspaces may have keys of their own for. */
+export function isOwnKeyProvider(name: string): name is OwnKeyProvider {
+  return (ownKeyProviders as readonly string[]).includes(name);
+}

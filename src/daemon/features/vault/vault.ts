@@ -1,0 +1,273 @@
+import type { VaultStatus } from '../../../shared/contract/vault.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { isoTime } from '../../../shared/time.ts';
+import type { World } from '../../world.ts';
+import { makeMaster } from './make-master.ts';
+import { MasterStoreFailure, type MasterStores } from './master-store.ts';
+import { unwrapByPassphrase } from './passphrase.ts';
+import { rotateMaster } from './rotate-master.ts';
+import { isProvedBy, type Master, openSecret, sealSecret } from './sealing-scheme.ts';
+import type { MasterRecord, MasterStoreName, SealedSecret, VaultStore } from './vault-store.ts';
+
+export interface VaultNeeds {
+  store: VaultStore;
+  masterStores: MasterStores;
+  /** The store to make the first master in; the first that works unless told. */
+  preferredStore?: MasterStoreName | undefined;
+  world: Pick<World, 'now' | 'elapsed' | 'randomBytes' | 'sleep'>;
+  log: { warn(details: object, message: string): void };
+}
+
+/** A look into a store may take seconds: one that failed is not repeated sooner, unless somebody asks for it. */
+export const retryMs = 30_000;
+
+/** Each guess costs this machine a third of a second. */
+const guessesAtOnce = 5;
+const guessEveryMs = 5_000;
+
+export type Closed = Exclude<VaultStatus['state'], 'unlocked'>;
+
+interface Trouble {
+  state: Closed;
+  reason: string;
+}
+
+/**
+ * Seals secrets under a master key that is kept outside of the database. The master is looked for at the first need, is
+ * made at the first secret, and never anew while there is one: whatever a store answers then, the vault stays sealed.
+ */
+export class Vault {
+  readonly #needs: VaultNeeds;
+  #master: Master | undefined;
+  #trouble: Trouble | undefined;
+  #triedAt = Number.NEGATIVE_INFINITY;
+  #wrongGuesses = 0;
+  #guessAgainAt = 0;
+  #working: Promise<unknown> = Promise.resolve();
+
+  constructor(needs: VaultNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Touches no store: what is known from the last look. */
+  async status(): Promise<VaultStatus> {
+    const record = await this.#needs.store.current();
+    const about = {
+      store: record?.store ?? null,
+      key_id: record?.kid ?? null,
+      made_at: record ? isoTime(record.createdAt) : null,
+      secrets: await this.#needs.store.secretsCount(),
+    };
+    if (record !== undefined && this.#master?.kid === record.kid) {
+      return { state: 'unlocked', ...about, reason: null };
+    }
+    const { state, reason } = this.#trouble ?? notTried(record);
+    return { state, ...about, reason };
+  }
+
+  /** Seals, making the first master if there is none. Fails with `unavailable`, saying what helps. */
+  async seal(secret: { name: string; version: number; secret: Uint8Array }): Promise<SealedSecret> {
+    const master = await this.#opened({ canMake: true });
+    return sealSecret(master, secret, (count) => this.#needs.world.randomBytes(count));
+  }
+
+  /** The version of a secret that is kept now; 0 for none. */
+  async version(name: string): Promise<number> {
+    return (await this.#needs.store.secret(name))?.version ?? 0;
+  }
+
+  /** The caller fills it with zeros when done. Fails with `unavailable`, saying what helps. */
+  async open(name: string): Promise<Buffer> {
+    const master = await this.#opened({ canMake: false });
+    const sealed = await this.#needs.store.secret(name);
+    const opened = sealed && openSecret(master, sealed);
+    if (opened) return opened;
+    // It may have been rotated, or deleted, between the two reads.
+    const again = await this.#needs.store.secret(name);
+    const second = again && this.#master && openSecret(this.#master, again);
+    if (second) return second;
+    throw new ApiError('unavailable', {
+      message: sealed ? 'The stored secret does not open; store it again.' : 'The secret was deleted.',
+    });
+  }
+
+  /** Looks again at once, or takes what opens it; the answer is the state afterwards. */
+  async unlock(by: { passphrase?: string; masterKey?: Uint8Array } = {}): Promise<VaultStatus> {
+    await this.#alone(async () => {
+      const record = await this.#needs.store.current();
+      if (by.masterKey) await this.#takeExported(record, by.masterKey);
+      else if (record === undefined && by.passphrase !== undefined) {
+        await this.#make('passphrase', by.passphrase);
+      } else if (record?.store === 'passphrase') await this.#takePassphrase(record, by.passphrase);
+      else await this.#look();
+    });
+    return await this.status();
+  }
+
+  /** Puts every secret under a new master. Fails with `unavailable` when the vault does not open. */
+  async rotate(options: { to?: MasterStoreName; passphrase?: string } = {}): Promise<VaultStatus> {
+    await this.#alone(async () => {
+      const from = await this.#openedAlone({ canMake: false });
+      const record = await this.#needs.store.current();
+      const to = options.to ?? record?.store ?? 'keychain';
+      this.#master = await rotateMaster(this.#needs, { from, to, passphrase: options.passphrase });
+    });
+    return await this.status();
+  }
+
+  /** The master itself, for paper. Fails with `unavailable` when the vault does not open. */
+  async export(): Promise<{ key_id: string; master_key: string }> {
+    const { kid, key } = await this.#opened({ canMake: false });
+    return { key_id: kid, master_key: Buffer.from(key).toString('base64url') };
+  }
+
+  /** Opens a vault that has something in it, and tries again while its store does not answer. */
+  async keepOpen(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const record = await this.#needs.store.current();
+      // A passphrase comes from a person, and a vault without a master has nothing to open.
+      if (record === undefined || record.store === 'passphrase' || this.#master?.kid === record.kid) return;
+      await this.#opened({ canMake: false }).catch((error: unknown) => {
+        this.#needs.log.warn({ reason: (error as Error).message }, 'the vault is sealed');
+      });
+      if (this.#master !== undefined) return;
+      await this.#needs.world.sleep(retryMs, signal).catch(() => {});
+    }
+  }
+
+  #opened(options: { canMake: boolean }): Promise<Master> {
+    if (this.#master) return Promise.resolve(this.#master);
+    return this.#alone(() => this.#openedAlone(options));
+  }
+
+  async #openedAlone({ canMake }: { canMake: boolean }): Promise<Master> {
+    if (this.#master) return this.#master;
+    const record = await this.#needs.store.current();
+    const isDue = this.#needs.world.elapsed() - this.#triedAt >= retryMs;
+    if (record === undefined && canMake) await this.#make(this.#needs.preferredStore);
+    else if (isDue || this.#trouble === undefined) await this.#look();
+    if (this.#master) return this.#master;
+    const { state, reason } = this.#trouble ?? notTried(record);
+    throw new ApiError('unavailable', {
+      message: `The vault is not open. ${reason}`,
+      extra: { vault: state },
+    });
+  }
+
+  /** Looks for the master where it was put. */
+  async #look(): Promise<void> {
+    const record = await this.#needs.store.current();
+    this.#triedAt = this.#needs.world.elapsed();
+    this.#trouble = undefined;
+    if (record === undefined || record.store === 'passphrase') {
+      this.#trouble = notTried(record);
+      return;
+    }
+    const place = this.#needs.masterStores[record.store];
+    if (place === undefined) return this.#fail('sealed', notSetUp[record.store]);
+    try {
+      const found = await place.find(record.kid);
+      const key = found.find((candidate) => isProvedBy(record, candidate));
+      if (key) this.#master = { kid: record.kid, key };
+      else if (found.length > 0) this.#fail('wrong_key', anotherKey);
+      else this.#fail('sealed', notFound[record.store]);
+    } catch (error) {
+      if (!(error instanceof MasterStoreFailure)) throw error;
+      this.#fail('sealed', error.message);
+    }
+  }
+
+  #fail(state: Closed, reason: string): void {
+    this.#trouble = { state, reason };
+  }
+
+  async #make(store: MasterStoreName | undefined, passphrase?: string): Promise<void> {
+    try {
+      this.#master = await makeMaster(this.#needs, { store, passphrase });
+      this.#trouble = undefined;
+    } catch (error) {
+      if (!(error instanceof MasterStoreFailure)) throw error;
+      this.#fail('no_vault', error.message);
+    }
+  }
+
+  async #takePassphrase(record: MasterRecord, passphrase: string | undefined): Promise<void> {
+    if (passphrase === undefined) {
+      throw new ApiError('invalid_request', {
+        param: 'passphrase',
+        message: 'This vault needs its passphrase.',
+      });
+    }
+    const waitMs = this.#guessAgainAt - this.#needs.world.elapsed();
+    if (waitMs > 0) {
+      const retryAfterSeconds = Math.ceil(waitMs / 1000);
+      throw new ApiError('rate_limited', { message: 'Too many wrong passphrases.', retryAfterSeconds });
+    }
+    const key = await unwrapByPassphrase({ kid: record.kid, wrapped: record.wrapped ?? '' }, passphrase);
+    if (key === undefined || !isProvedBy(record, key)) {
+      this.#wrongGuesses += 1;
+      if (this.#wrongGuesses >= guessesAtOnce)
+        this.#guessAgainAt = this.#needs.world.elapsed() + guessEveryMs;
+      throw new ApiError('invalid_request', { param: 'passphrase', message: 'That is not the passphrase.' });
+    }
+    this.#wrongGuesses = 0;
+    this.#master = { kid: record.kid, key };
+  }
+
+  /** A key from an export opens the vault, and goes back to where it was lost. */
+  async #takeExported(record: MasterRecord | undefined, key: Uint8Array): Promise<void> {
+    if (record === undefined || !isProvedBy(record, key)) {
+      throw new ApiError('invalid_request', {
+        param: 'master_key',
+        message: 'That is not the master key of this vault.',
+      });
+    }
+    this.#master = { kid: record.kid, key };
+    if (record.store !== 'keychain' && record.store !== 'plain') return;
+    const place = this.#needs.masterStores[record.store];
+    await place
+      ?.keep(record.kid, key, () => false)
+      .catch((error: unknown) => {
+        this.#needs.log.warn(
+          { err: error },
+          'the master key could not be put back; the next start will ask again',
+        );
+      });
+  }
+
+  /** One at a time: two that make or change a master would bury each other's. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#working.then(work);
+    this.#working = turn.catch(() => {});
+    return turn;
+  }
+}
+
+function notTried(record: MasterRecord | undefined): Trouble {
+  if (record === undefined)
+    return { state: 'no_vault', reason: 'It is made when the first secret is stored.' };
+  if (record.store === 'passphrase') {
+    return { state: 'sealed', reason: 'It opens with its passphrase: gateway vault unlock' };
+  }
+  return { state: 'sealed', reason: 'It is opened when it is first needed, or by: gateway vault unlock' };
+}
+
+const anotherKey =
+  'The master key that was found is not the one of this database: it belongs to another one, or this is a restored copy. ' +
+  'Bring the right one back, or give what `gateway vault export` once printed: gateway vault unlock --master-key';
+
+const notSetUp = {
+  file: 'Its master key is in a file: name it with GATEWAY_MASTER_KEY_FILE and start again.',
+  keychain: 'Its master key is in the keychain, which the configuration switches off.',
+  plain: 'Its master key is in a plain file, which the configuration does not allow any more.',
+} as const;
+
+const notFound = {
+  file: 'The file of the master key is empty.',
+  keychain:
+    'The keychain is locked, or no longer holds the master key. Unlock it, then: gateway vault unlock. ' +
+    'If it is lost, give what `gateway vault export` once printed: gateway vault unlock --master-key',
+  plain:
+    'The plain file of the master key is gone. Bring it back from a backup, or give what `gateway vault export` once printed: ' +
+    'gateway vault unlock --master-key',
+} as const;
