@@ -11,6 +11,8 @@ import type { Serialise } from './responder.ts';
 import type { Room } from './room.ts';
 import type { ServerCall } from './server-call.ts';
 
+const onlySocket = 'This is a WebSocket: ask for an upgrade of the connection.';
+
 /** Serves one endpoint as its contract says. */
 export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler, room: Room): void {
   const bodyBytesMax = endpoint.bodyLimit ?? room.limits.bodyBytesMax;
@@ -32,7 +34,9 @@ export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler,
       call.params = rest === undefined ? request.params : restParameter(request.params, rest);
       let answer: Promise<unknown>;
       try {
+        if (endpoint.socket) throw new ApiError('invalid_request', { message: onlySocket });
         check(call);
+        room.overload.admit(endpoint, call.body);
         answer = handle(call);
       } catch (error) {
         room.responder.fail(call, error);
@@ -63,12 +67,13 @@ export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler,
 }
 
 /** Everything that headers alone can decide: who calls, whether they may, and whether the body is worth reading. */
-function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) {
+export function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) {
   const { responder, publicRate } = room;
   const enter = (call: ServerCall, caller: Caller, done: () => void): void => {
     try {
       call.caller = caller;
       checkAccess(endpoint, caller);
+      room.overload.admit(endpoint, undefined);
       if (caller.kind === 'nobody') limitRate(publicRate.take(call.remoteAddress));
       checkBodyHeaders(call.headers, bodyBytesMax);
       inviteBody(call.request, call.response);

@@ -32,7 +32,12 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
   return { status, headers, body: JSON.stringify(body) };
 }
 
-function v1Body(error: ApiError, { requestId, unauthorizedType }: ErrorContext): unknown {
+/** A failure as one frame of a WebSocket. Source: the Open Responses specification, WebSocket transport. */
+export function errorFrame(error: ApiError, context: Omit<ErrorContext, 'surface'>): string {
+  return JSON.stringify({ type: 'error', status: error.status, ...v1Body(error, context) });
+}
+
+function v1Body(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorContext, 'surface'>): object {
   const { type } = failures[error.code];
   return {
     error: {

@@ -10,22 +10,24 @@ export function beginCall(room: Room, request: IncomingMessage, response: Server
   const call = new ServerCall(room.options.makeRequestId(), request, response, performance.now());
   room.running.add(call);
   // The response's `close`, not the request's: that one comes as soon as a body has been read.
-  response.once('close', () => {
-    const aborted = wasCut(response);
-    if (aborted) call.end('client-left');
-    call.isAnswered = true;
-    room.running.release(call);
-    room.options.onFinish?.({
-      endpoint: call.endpoint,
-      method: request.method ?? '',
-      status: response.statusCode,
-      durationMs: performance.now() - call.startedAtMs,
-      requestId: call.requestId,
-      caller: call.caller,
-      aborted,
-    });
-  });
+  response.once('close', () => finishCall(room, call, { aborted: wasCut(response) }));
   return call;
+}
+
+/** The answer to a call is out, or its connection is gone. */
+export function finishCall(room: Room, call: ServerCall, { aborted }: { aborted: boolean }): void {
+  if (aborted) call.end('client-left');
+  call.isAnswered = true;
+  room.running.release(call);
+  room.options.onFinish?.({
+    endpoint: call.endpoint,
+    method: call.request.method ?? '',
+    status: call.response.statusCode,
+    durationMs: performance.now() - call.startedAtMs,
+    requestId: call.requestId,
+    caller: call.caller,
+    aborted,
+  });
 }
 
 // What was ended but not yet taken counts as taken, unless its connection is gone: requests without a port have none.
@@ -37,9 +39,7 @@ function wasCut(response: ServerResponse): boolean {
 /** What is asked of every request before anything else. Returns whether it may go on; otherwise it is answered. */
 export function passFrontDoor(room: Room, call: ServerCall): boolean {
   const { responder } = room;
-  const isHandshake = isWebSocket(call);
-  // Kept open, the connection would outlive everything: its client waits for frames.
-  if (isHandshake || isWornOut(call.request.socket, room)) call.response.shouldKeepAlive = false;
+  if (isWornOut(call.request.socket, room)) call.response.shouldKeepAlive = false;
   if (room.origins.size > 0) noteOrigin(call, room.origins);
   const refusal = room.guard(call.request) ?? refusalOf(room, call);
   if (refusal !== undefined) {
@@ -48,10 +48,6 @@ export function passFrontDoor(room: Room, call: ServerCall): boolean {
   }
   if (isPreflight(call)) {
     responder.empty(call, { ...preflightHeaders });
-    return false;
-  }
-  if (isHandshake) {
-    void refuseUpgrade(room, call);
     return false;
   }
   return true;
@@ -73,26 +69,4 @@ function isWornOut(socket: Socket & { [requestCount]?: number }, room: Room): bo
   const count = (socket[requestCount] ?? 0) + 1;
   socket[requestCount] = count;
   return count >= room.limits.requestsPerConnectionMax;
-}
-
-// Other upgrades may be ignored (RFC 9110, 7.8), and some clients offer HTTP/2 with every request.
-function isWebSocket({ headers }: ServerCall): boolean {
-  return headers.upgrade !== undefined && headers.upgrade.toLowerCase() === 'websocket';
-}
-
-async function refuseUpgrade(room: Room, call: ServerCall): Promise<void> {
-  const [path = ''] = (call.request.url ?? '').split('?', 1);
-  call.endpoint = room.endpointAt.get(path);
-  try {
-    const caller = await room.options.authenticate(call.headers.authorization, {
-      endpoint: call.endpoint,
-      requestId: call.requestId,
-      remoteAddress: call.remoteAddress,
-    });
-    if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
-    call.endpoint = undefined;
-    throw new ApiError('not_found');
-  } catch (error) {
-    room.responder.fail(call, error);
-  }
 }

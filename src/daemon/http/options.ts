@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Caller, Handler } from '../handler.ts';
+import type { Overload } from './overload.ts';
 
 /** What may be asked about a request before its body is read. */
 export interface AuthenticationContext {
@@ -65,6 +66,10 @@ export interface HttpLimits {
   stalledReaderMs: number;
   /** What a stream may hold back for a slow reader before its source is paused. */
   streamBufferBytesMax: number;
+  /** Messages that may wait on one socket while another is answered. */
+  socketMessagesWaitingMax: number;
+  /** How long a socket may be open. */
+  socketLifetimeMs: number;
   /** After the deadline of a drain, for streams to write their last event. */
   drainGraceMs: number;
   /** Requests without a credential, of one address. */
@@ -88,6 +93,8 @@ export const httpLimits: HttpLimits = {
   heartbeatMs: 15_000,
   stalledReaderMs: 60_000,
   streamBufferBytesMax: 192 * 1024,
+  socketMessagesWaitingMax: 16,
+  socketLifetimeMs: 60 * 60 * 1000,
   drainGraceMs: 3_000,
   publicBurst: 100,
   publicPerSecond: 20,
@@ -105,6 +112,8 @@ export interface HttpServerOptions {
   /** Origins whose pages may call: `https://app.example`. Without any, no CORS header is ever sent. */
   allowedOrigins?: readonly string[];
   limits?: Partial<HttpLimits>;
+  /** Another judge of the load than one that is well at first. */
+  overload?: Overload;
   onFinish?: (finished: FinishedRequest) => void;
   /** For tests: a failure whose code the endpoint does not declare becomes a 500. */
   strictErrors?: boolean;

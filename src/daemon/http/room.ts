@@ -1,9 +1,12 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { Handler } from '../handler.ts';
 import { type HostNames, hostNames, requestGuard } from './guard.ts';
 import { type HttpLimits, type HttpServerOptions, httpLimits } from './options.ts';
+import { Overload } from './overload.ts';
 import { type AddressRateLimit, addressRateLimit } from './rate-limit.ts';
 import { Responder } from './responder.ts';
 import { RunningCalls } from './running-calls.ts';
+import type { OpenSocket } from './sockets/open-socket.ts';
 
 /** What every request of one server shares. */
 export interface Room {
@@ -17,6 +20,11 @@ export interface Room {
   running: RunningCalls;
   /** By path, whatever the method. */
   endpointAt: ReadonlyMap<string, Endpoint>;
+  /** By path: what a WebSocket may be opened to. */
+  socketAt: ReadonlyMap<string, Handler>;
+  /** Sockets that are open. */
+  sockets: Set<OpenSocket>;
+  overload: Overload;
   /** Set once: new requests are refused from then on. */
   isDraining: boolean;
 }
@@ -41,10 +49,15 @@ export function makeRoom(options: HttpServerOptions): Room {
       log: options.log,
       version: options.version,
       strictErrors: options.strictErrors ?? false,
-      isDraining: () => room.isDraining,
+      isDraining: () => room.isDraining || room.overload.load !== 'well',
     }),
     running: new RunningCalls(),
     endpointAt: new Map(options.handlers.map(({ endpoint }) => [endpoint.path, endpoint])),
+    socketAt: new Map(
+      options.handlers.filter(({ endpoint }) => endpoint.socket).map((it) => [it.endpoint.path, it]),
+    ),
+    sockets: new Set(),
+    overload: options.overload ?? new Overload(),
     isDraining: false,
   };
   return room;

@@ -30,7 +30,7 @@ export class RunningCalls {
   }
 
   cutAll(): void {
-    for (const call of [...this.#calls]) call.response.destroy();
+    for (const call of [...this.#calls]) call.cut();
   }
 
   /** Resolves to whether the last call ended within that time. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Caller } from '../handler.ts';
 
@@ -37,6 +38,8 @@ export class ServerCall {
   isWorking = false;
   /** Kept by the list of running calls. */
   placeInRunning = -1;
+  /** The connection, once it is a WebSocket: the response has no part in it any more. */
+  upgraded: Duplex | undefined;
   #controller: AbortController | undefined;
 
   constructor(requestId: string, request: IncomingMessage, response: ServerResponse, startedAtMs: number) {
@@ -65,6 +68,11 @@ export class ServerCall {
       if (this.endReason !== undefined) this.#controller.abort(this.endReason);
     }
     return this.#controller.signal;
+  }
+
+  /** Ends the connection at once. */
+  cut(): void {
+    (this.upgraded ?? this.response).destroy();
   }
 
   end(reason: EndReason): void {

@@ -9,6 +9,8 @@ import type { HttpServerOptions } from './options.ts';
 import { rawAnswers } from './raw-answer.ts';
 import { reachableUrl } from './reachable-url.ts';
 import { makeRoom, type Room } from './room.ts';
+import { serveUpgrades } from './sockets/upgrades.ts';
+import { watchLoad } from './watch-load.ts';
 
 export interface ListenAddress {
   host: string;
@@ -43,11 +45,14 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   let isDrained = false;
   const drain = async (deadlineMs: number): Promise<void> => {
     room.isDraining = true;
+    for (const socket of room.sockets) socket.drain();
     await emptyRoom(room, deadlineMs);
     isDrained = true;
   };
+  let stopWatching = (): void => {};
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    stopWatching();
     if (!isDrained) await drain(0);
     const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
@@ -56,6 +61,11 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   return {
     async listen({ host, port }) {
       await app.listen({ host, port });
+      stopWatching = watchLoad({
+        overload: room.overload,
+        log: options.log,
+        connections: () => ({ open: room.running.count, max: app.server.maxConnections }),
+      });
       const bound = app.server.address();
       if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
       room.hosts.listenOn(host, bound.port);
@@ -110,6 +120,7 @@ function makeFastify(room: Room): FastifyInstance {
   const connectionsMax = limits.connectionsMax ?? (filesMax && connectionsMaxFor(filesMax));
   if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
   raw.attachTo(app.server);
+  serveUpgrades(app.server, room);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {

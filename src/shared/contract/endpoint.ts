@@ -52,6 +52,16 @@ export interface StreamShape {
   always: boolean;
 }
 
+/** What goes over a WebSocket, a JSON text a frame; a `GET` of the same path opens it. */
+export interface SocketShape {
+  /** What a client sends; its `type` is a literal, and a message of another type is refused. */
+  message: TSchema;
+  /** What it is sent. */
+  event: TSchema;
+  /** In bytes: the longest message, and what may wait altogether. */
+  messageLimit: number;
+}
+
 /** One endpoint of the service: the single place where its wire form is written down. */
 export interface Endpoint {
   readonly id: string;
@@ -77,6 +87,10 @@ export interface Endpoint {
   readonly bodyLimit?: number;
   readonly result: TSchema;
   readonly stream?: StreamShape;
+  /** Set where the path is a WebSocket; a plain `GET` of it is then refused, and `result` stands for nothing. */
+  readonly socket?: SocketShape;
+  /** Answered also when the daemon has more to do than it can: it relieves something, ends something or tells how it is. */
+  readonly underLoad?: 'kept';
   /** What a whole answer is made of when it is not JSON: `text/plain; version=0.0.4`. The result is then a string. */
   readonly contentType?: string;
   /** Headers of a successful answer, beside those of every answer: name in lower case → what it tells. */
@@ -102,4 +116,8 @@ export type Input<E extends Endpoint> = {
 export type Params<E extends Endpoint> = Part<E, 'params'>;
 export type Query<E extends Endpoint> = Part<E, 'query'>;
 export type Body<E extends Endpoint> = Part<E, 'body'>;
+/** What a client of a socket sends, validated. */
+export type Message<E extends Endpoint> = E['socket'] extends SocketShape
+  ? Static<E['socket']['message']>
+  : undefined;
 export type Result<E extends Endpoint> = Static<E['result']>;

@@ -91,7 +91,7 @@ export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
 }
 
 function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
-  const { access, body } = endpoint;
+  const { access, body, socket } = endpoint;
   const parameters = parametersOf(endpoint, names);
   const scopes = access.apiKey === undefined || access.apiKey === 'any' ? [] : [access.apiKey].flat();
   return {
@@ -106,7 +106,14 @@ function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unkno
         content: { 'application/json': { schema: takeOutNames(body, names) } },
       },
     }),
-    responses: { 200: success(endpoint, names), ...failed(endpoint, names) },
+    responses: { ...succeeded(endpoint, names), ...failed(endpoint, names) },
+    ...(socket && {
+      // What travels after the handshake is none of OpenAPI's matter, but of whoever reads this.
+      'x-websocket': {
+        message: takeOutNames(socket.message, names),
+        event: takeOutNames(socket.event, names),
+      },
+    }),
     security: access.nobody ? [{}, { bearer: [] }] : [{ bearer: [] }],
     ...(scopes.length > 0 && { 'x-scopes': scopes }),
     ...(access.login && { 'x-login-role': access.login }),
@@ -132,6 +139,11 @@ function parametersOf(endpoint: Endpoint, names: SchemaNames): unknown[] {
     });
   };
   return [...of('path', endpoint.params), ...of('query', endpoint.query), ...of('header', endpoint.headers)];
+}
+
+function succeeded(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
+  if (!endpoint.socket) return { 200: success(endpoint, names) };
+  return { 101: { description: 'The connection is a WebSocket now.', headers: everyAnswer } };
 }
 
 function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {

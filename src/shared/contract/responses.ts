@@ -260,7 +260,7 @@ export const ResponseMessage = Type.Object(
     ),
     stream_id: maybe(Type.String({ description: 'Refused: one socket carries one response at a time.' })),
   },
-  { $id: 'ResponseMessage', additionalProperties: true, description: 'One text frame of the client.' },
+  { additionalProperties: true, description: 'One text frame of the client.' },
 );
 
 /** Answers model calls in the Responses format over a WebSocket. Source: the Open Responses specification, WebSocket. */

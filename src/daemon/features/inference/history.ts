@@ -12,7 +12,7 @@ const historyBytesMax = modelCallBodyLimit;
 const referencesMax = 10_000;
 
 interface HistoryOptions {
-  store: ResponsesStore;
+  store: Pick<ResponsesStore, 'chain' | 'items'>;
   workspaceId: string;
   now: number;
   open: OpenSealed;

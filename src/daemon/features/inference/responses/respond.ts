@@ -8,7 +8,7 @@ import { resolveInput, withIds } from '../history.ts';
 import type { Inference } from '../neutral.ts';
 import { showOutput } from '../output.ts';
 import type { Settled } from '../renderer.ts';
-import type { StoredResponse } from '../responses-store.ts';
+import type { ResponsesStore, StoredResponse, StoredTurn } from '../responses-store.ts';
 import { parseWishes, type Wishes } from '../service-member.ts';
 import { parseResponses, refuseUnkept } from './parse.ts';
 import { endResource, startResource } from './resource.ts';
@@ -28,6 +28,10 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   body: CreateResponseBody;
   /** Some clients cannot take events that they do not know, and say so in a header. */
   strictEvents: boolean;
+  /** Where earlier turns are found; the store unless told. */
+  history?: Pick<ResponsesStore, 'chain' | 'items'>;
+  /** Told of the turn once it came to its end, whether or not it was stored. */
+  remember?: (turn: StoredTurn, options: { isStored: boolean }) => void;
 };
 
 /** A call that was understood: what is to be asked, what the gateway was asked, and the caller's own items. */
@@ -60,13 +64,13 @@ export const responsesEndpoint = '/v1/responses';
 /** Reads a body and what it continues; fails with what the caller has to change. */
 export async function understand(
   needs: InferenceNeeds,
-  { body, caller }: Pick<RespondCall, 'body' | 'caller'>,
+  { body, caller, history }: Pick<RespondCall, 'body' | 'caller' | 'history'>,
 ): Promise<Understood> {
   refuseUnkept(body);
   const wishes = parseWishes(body.service);
   const { workspaceId } = caller;
   const { items, own } = await resolveInput(body, {
-    store: needs.responses,
+    store: history ?? needs.responses,
     workspaceId,
     now: needs.world.now(),
     open: (sealed) => needs.sealer.open(workspaceId, sealed),
@@ -86,8 +90,9 @@ export interface ResponseStart {
   previousId: string | null;
   /** Sealed reasoning is shown to whoever asked for it, and to whoever could not continue without it. */
   showsSealed: boolean;
-  /** The caller's own items; none of a response that is not stored. */
+  /** The caller's own items; none of a response that nobody keeps. */
   own: Json[];
+  remember: RespondCall['remember'];
   resource: Json;
   createdAt: number;
 }
@@ -100,7 +105,8 @@ export function startOf(needs: InferenceNeeds, call: RespondCall, own: Json[]): 
     workspaceId: call.caller.workspaceId,
     previousId: previousId ?? null,
     showsSealed: store === false || (include?.includes('reasoning.encrypted_content') ?? false),
-    own: store === false ? [] : own,
+    own: store === false && !call.remember ? [] : own,
+    remember: call.remember,
     resource: startResource(call.body, {
       id: needs.makeId('resp'),
       createdAt: unixSeconds(createdAt),
@@ -206,27 +212,34 @@ export class Responding {
   }
 
   /**
-   * Stores the response if it is to be stored. One that is too long or cannot be written says so in its `store`: it was
-   * made and paid for, and is worth more than its copy.
+   * Stores the response if it is to be stored, and tells whoever remembers it. One that is too long or cannot be written
+   * says so in its `store`: it was made and paid for, and is worth more than its copy.
    */
   async #keep(settled: Settled): Promise<void> {
-    if (this.#resource.store !== true) return;
+    const { remember, own } = this.#start;
+    if (this.#resource.store !== true && !remember) return;
+    const input = JSON.stringify(withIds(own, this.#needs.makeId));
+    const turn = { id: String(this.#resource.id), input, output: this.sealedOutput(settled) };
+    if (this.#resource.store === true) await this.#store(settled, turn);
+    remember?.(turn, { isStored: this.#resource.store === true });
+  }
+
+  async #store(settled: Settled, { id, input, output }: StoredTurn): Promise<void> {
     const needs = this.#needs;
-    const { workspaceId, requestId, previousId, createdAt, own } = this.#start;
+    const { workspaceId, requestId, previousId, createdAt } = this.#start;
     const body = JSON.stringify(this.#end(settled));
-    const input = JSON.stringify(withIds(own, needs.makeId));
     if (body.length + input.length > storedCharactersMax) {
       this.#resource.store = false;
       return;
     }
     const record: StoredResponse = {
-      id: String(this.#resource.id),
+      id,
       workspaceId,
       requestId,
       previousId,
       body,
       input,
-      output: this.sealedOutput(settled),
+      output,
       createdAt,
       expiresAt: createdAt + needs.responsesKeptMs,
     };

@@ -1,0 +1,114 @@
+import type { Message } from '../../../../shared/contract/endpoint.ts';
+import type { connectResponses } from '../../../../shared/contract/responses.ts';
+import { unixSeconds } from '../../../../shared/time.ts';
+import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../handler.ts';
+import type { InferenceNeeds } from '../begin.ts';
+import { noTokens } from '../bounds.ts';
+import { invalid } from '../fault.ts';
+import { withIds } from '../history.ts';
+import type { StoredTurn } from '../responses-store.ts';
+import { EventWriter } from './event-writer.ts';
+import { endResource, startResource } from './resource.ts';
+import { respond, understand } from './respond.ts';
+import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
+
+type ResponseMessage = Message<typeof connectResponses>;
+
+/** Answers `response.create` messages. What comes back opens one socket's session. */
+export function responseSockets(needs: InferenceNeeds) {
+  const budget: MemoryBudget = memoryBudget();
+  return ({ signal }: Pick<Call<typeof connectResponses>, 'signal'>): SocketReply<ResponseMessage> => {
+    const memory = new SocketMemory(needs.responses, budget);
+    if (signal.aborted) memory.close();
+    else signal.addEventListener('abort', () => memory.close(), { once: true });
+    return new SocketReply((turn) => answer(needs, memory, turn));
+  };
+}
+
+/** One message: a create call whose context may be what the socket keeps. Whatever fails to continue that ends it. */
+async function answer(
+  needs: InferenceNeeds,
+  memory: SocketMemory,
+  turn: Turn<ResponseMessage>,
+): Promise<StreamReply> {
+  const { type: _type, generate, stream_id: lane, stream_options: _options, ...body } = turn.message;
+  if (lane !== undefined && lane !== null)
+    throw invalid('stream_id', 'One socket carries one response at a time; open another socket.');
+  if (body.background === true)
+    throw invalid('background', 'A response on a socket cannot run in the background.');
+  const previousId = body.previous_response_id ?? null;
+  const { workspaceId } = identified(turn.caller);
+  let isKept = false;
+  const remember = (made: StoredTurn, { isStored }: { isStored: boolean }) => {
+    isKept = true;
+    memory.remember(made, { workspaceId, previousId, isStored });
+  };
+  const end = () => {
+    if (!isKept) memory.forget(previousId);
+  };
+  const call = { ...turn, body: { ...body, stream: true }, history: memory, remember };
+  try {
+    if (generate === false) return await warmUp(needs, call);
+    const reply = await respond(needs, {
+      caller: identified(turn.caller),
+      requestId: turn.requestId,
+      signal: turn.signal,
+      body: call.body,
+      strictEvents: false,
+      history: memory,
+      remember,
+    });
+    if (!(reply instanceof StreamReply)) throw new TypeError('a stream was asked for');
+    return new StreamReply(reply.headers, thenEnd(reply.chunks, end));
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+async function* thenEnd(chunks: AsyncIterable<string>, end: () => void): AsyncGenerator<string> {
+  try {
+    yield* chunks;
+  } finally {
+    end();
+  }
+}
+
+type WarmUp = Pick<Turn<ResponseMessage>, 'caller'> & {
+  body: Omit<ResponseMessage, 'type'>;
+  history: SocketMemory;
+  remember: (turn: StoredTurn, options: { isStored: boolean }) => void;
+};
+
+/** A context that the next message continues: nobody is asked, nothing is written and nothing is charged. */
+async function warmUp(
+  needs: InferenceNeeds,
+  { caller, body, history, remember }: WarmUp,
+): Promise<StreamReply> {
+  const known = identified(caller);
+  const { inference, wishes, own } = await understand(needs, { body, caller: known, history });
+  const { workspaceId } = known;
+  const [route] = await needs.router.plan({ inference, wishes, workspaceId });
+  const createdAt = unixSeconds(needs.world.now());
+  const id = needs.makeId('resp');
+  const start = startResource(body, { id, createdAt, store: false });
+  start.model = route?.offer.model ?? body.model;
+  const done = endResource(start, {
+    status: 'completed',
+    output: [],
+    tokens: noTokens,
+    completedAt: createdAt,
+    service: undefined,
+  });
+  remember({ id, input: JSON.stringify(withIds(own, needs.makeId)), output: '[]' }, { isStored: false });
+  const writer = new EventWriter();
+  const text =
+    writer.write('response.created', { response: start }) +
+    writer.write('response.in_progress', { response: start }) +
+    writer.write('response.completed', { response: done });
+  return new StreamReply({}, once(text));
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}

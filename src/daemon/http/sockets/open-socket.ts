@@ -1,0 +1,205 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { Caller, SocketReply } from '../../handler.ts';
+import { checkAccess } from '../access.ts';
+import { asApiError, describeFailure, errorFrame } from '../error-reply.ts';
+import { finishCall } from '../front-door.ts';
+import type { Room } from '../room.ts';
+import type { ServerCall } from '../server-call.ts';
+import { framesOf } from './frames.ts';
+import { PeerWatch } from './peer-watch.ts';
+import { type Frame, readMessage } from './read-message.ts';
+
+/** Codes of the closing frame. Source: RFC 6455, 7.4.1. */
+const closeCodes = { normal: 1000, goingAway: 1001, refused: 1008 } as const;
+
+/** Why the daemon closes a socket; `failure` is told in a frame before. */
+interface Ending {
+  code: number;
+  reason: string;
+  failure?: ApiError;
+}
+
+export interface OpenSocketOptions {
+  room: Room;
+  /** The handshake. */
+  call: ServerCall;
+  endpoint: Endpoint & { socket: SocketShape };
+  reply: SocketReply<unknown>;
+  webSocket: WebSocket;
+  socket: Socket;
+}
+
+/** One WebSocket: its messages wait in a line and are answered one at a time. */
+export class OpenSocket {
+  readonly #options: OpenSocketOptions;
+  readonly #watch: PeerWatch;
+  readonly #lifetime: NodeJS.Timeout;
+  readonly #waiting: Frame[] = [];
+  #waitingBytes = 0;
+  #ending: Ending | undefined;
+  #closing: NodeJS.Timeout | undefined;
+
+  constructor(options: OpenSocketOptions) {
+    this.#options = options;
+    const { room, call, webSocket, socket } = options;
+    this.#watch = new PeerWatch(webSocket, socket, room.limits);
+    this.#lifetime = setTimeout(() => this.#expire(), room.limits.socketLifetimeMs);
+    room.sockets.add(this);
+    const { revoked } = call.caller as { revoked?: AbortSignal };
+    const onRevoked = () => this.#revoke(revoked?.reason);
+    revoked?.addEventListener('abort', onRevoked, { once: true });
+    webSocket.on('message', (data, isBinary) => this.#receive({ bytes: data as Buffer, isBinary }));
+    // What is wrong with frames is told by the closing code; the `close` event follows.
+    webSocket.on('error', () => {});
+    webSocket.once('close', () => {
+      revoked?.removeEventListener('abort', onRevoked);
+      this.#closed();
+    });
+    if (revoked?.aborted) onRevoked();
+  }
+
+  /** Closes the socket once its running answer is over; what waits is not answered any more. */
+  drain(): void {
+    this.#end({ code: closeCodes.goingAway, reason: 'The daemon is stopping.' });
+  }
+
+  #expire(): void {
+    const failure = new ApiError('websocket_connection_limit_reached');
+    this.#end({ code: closeCodes.normal, reason: failure.code, failure });
+  }
+
+  #revoke(reason: unknown): void {
+    const failure =
+      reason instanceof ApiError
+        ? reason
+        : new ApiError('unauthenticated', { message: 'The key was revoked.' });
+    this.#end({ code: closeCodes.refused, reason: 'The key is not valid any more.', failure });
+  }
+
+  #receive(frame: Frame): void {
+    const { room, call, endpoint, webSocket } = this.#options;
+    if (this.#ending) return;
+    const { messageLimit } = endpoint.socket;
+    const isFull =
+      this.#waiting.length >= room.limits.socketMessagesWaitingMax ||
+      (this.#waiting.length > 0 && this.#waitingBytes + frame.bytes.length > messageLimit);
+    if (isFull) {
+      const message = `Too many messages wait on this socket: at most ${room.limits.socketMessagesWaitingMax} may, of ${messageLimit} bytes together.`;
+      this.#tell(new ApiError('rate_limited', { message }), room.options.makeRequestId());
+      // Whoever floods the socket and reads nothing would fill the memory with refusals.
+      if (webSocket.bufferedAmount > room.limits.streamBufferBytesMax) webSocket.terminate();
+      return;
+    }
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes.length;
+    if (!call.isWorking) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    const { room, call, webSocket } = this.#options;
+    call.isWorking = true;
+    for (let frame = this.#waiting.shift(); frame; frame = this.#waiting.shift()) {
+      this.#waitingBytes -= frame.bytes.length;
+      await this.#answer(frame, room.options.makeRequestId());
+      if (webSocket.readyState !== webSocket.OPEN) break;
+    }
+    call.isWorking = false;
+    if (this.#ending) this.#close(this.#ending);
+    room.running.release(call);
+  }
+
+  /** Never rejects. */
+  async #answer(frame: Frame, requestId: string): Promise<void> {
+    const { room, call, endpoint, reply } = this.#options;
+    try {
+      const caller = await this.#callerNow(requestId);
+      const message = readMessage(frame, endpoint.socket, room.limits);
+      room.overload.admit(endpoint, message);
+      // What was asked may be long, and so may the answer be.
+      frame.bytes = Buffer.alloc(0);
+      const { chunks } = await reply.take({ caller, requestId, message, signal: call.signal });
+      await this.#send(chunks);
+    } catch (error) {
+      this.#tell(error, requestId);
+      await this.#watch.untilTaken();
+    }
+  }
+
+  /** Whoever opened the socket may have lost a scope, or all of it, since. */
+  async #callerNow(requestId: string): Promise<Caller> {
+    const { room, call, endpoint } = this.#options;
+    const { authorization, 'x-workspace-id': workspace } = call.headers;
+    const context = { endpoint, requestId, remoteAddress: call.remoteAddress, workspace };
+    try {
+      const caller = await room.options.authenticate(authorization, context);
+      checkAccess(endpoint, caller);
+      return caller;
+    } catch (error) {
+      this.#ending ??= { code: closeCodes.refused, reason: 'The credential is not good any more.' };
+      throw error;
+    }
+  }
+
+  async #send(chunks: AsyncIterable<string>): Promise<void> {
+    const { webSocket, socket } = this.#options;
+    const iterator = chunks[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { value, done } = await iterator.next();
+        if (done || webSocket.readyState !== webSocket.OPEN) return;
+        socket.cork();
+        for (const frame of framesOf(value)) webSocket.send(frame);
+        socket.uncork();
+        await this.#watch.untilTaken();
+      }
+    } finally {
+      // Its `finally` settles what was used, also when the reader has left.
+      await iterator.return?.();
+    }
+  }
+
+  #tell(thrown: unknown, requestId: string): void {
+    const { room, call, endpoint, webSocket } = this.#options;
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    const isStopped = call.endReason === 'draining' && !(thrown instanceof ApiError);
+    const error = isStopped ? new ApiError('unavailable') : asApiError(thrown);
+    if (error.code === 'server_error') {
+      const failure = describeFailure(error.cause ?? thrown);
+      const place = { request_id: requestId, endpoint: endpoint.id, failure };
+      room.options.log.error(place, 'A message on a socket failed unexpectedly.');
+    }
+    const { unauthorizedType } = endpoint;
+    webSocket.send(errorFrame(error, { requestId, unauthorizedType }));
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ending) return;
+    this.#ending = ending;
+    this.#waiting.length = 0;
+    if (!this.#options.call.isWorking) this.#close(ending);
+  }
+
+  #close({ code, reason, failure }: Ending): void {
+    const { room, webSocket } = this.#options;
+    if (this.#closing || webSocket.readyState !== webSocket.OPEN) return;
+    if (failure) this.#tell(failure, room.options.makeRequestId());
+    const { limits } = room;
+    const patienceMs = webSocket.bufferedAmount > 0 ? limits.stalledReaderMs : limits.lingerMs;
+    webSocket.close(code, reason);
+    this.#closing = setTimeout(() => webSocket.terminate(), patienceMs);
+  }
+
+  #closed(): void {
+    const { room, call } = this.#options;
+    clearTimeout(this.#lifetime);
+    clearTimeout(this.#closing);
+    this.#watch.end();
+    this.#waiting.length = 0;
+    room.sockets.delete(this);
+    call.end('client-left');
+    finishCall(room, call, { aborted: this.#ending === undefined && call.isWorking });
+  }
+}

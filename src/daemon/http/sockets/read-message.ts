@@ -1,0 +1,39 @@
+import type { ErrorObject } from 'ajv';
+import type { SocketShape } from '../../../shared/contract/endpoint.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { parseJson } from '../json-body.ts';
+import { faultsOf } from '../validation-fault.ts';
+import { validatorOf } from '../validators.ts';
+
+/** One frame as it came. */
+export interface Frame {
+  bytes: Buffer;
+  isBinary: boolean;
+}
+
+/** A message as its contract says; fails with `invalid_json`, or `invalid_request` and the member at fault. */
+export function readMessage(
+  { bytes, isBinary }: Frame,
+  { message: schema }: SocketShape,
+  { jsonDepthMax }: { jsonDepthMax: number },
+): unknown {
+  if (isBinary) {
+    throw new ApiError('invalid_request', { message: 'Send text frames; this one was binary.' });
+  }
+  const message = parseJson(bytes, jsonDepthMax);
+  if (message === undefined) throw new ApiError('invalid_json', { message: 'The frame is empty.' });
+  checkType(message, schema);
+  const validate = validatorOf(schema, { coerce: false, all: false });
+  if (validate(message)) return message;
+  const [fault] = faultsOf((validate.errors ?? []) as ErrorObject[], message);
+  throw new ApiError('invalid_request', { ...fault });
+}
+
+/** Before all else, as the members of another kind of message would be told to be missing. */
+function checkType(message: unknown, schema: SocketShape['message']): void {
+  const { properties } = schema as { properties?: { type?: { const?: string } } };
+  const expected = properties?.type?.const;
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) return;
+  if ((message as { type?: unknown }).type === expected) return;
+  throw new ApiError('invalid_request', { param: 'type', message: `\`type\` must be \`${expected}\`.` });
+}
