@@ -1,0 +1,359 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
+import { readLedger } from '../support/ledger.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+/** Nano-dollars a token at the prices of `paid/…`. */
+const prices = { input: 1_000, output: 2_000 };
+const config = (baseUrl: string) => `
+upstreams:
+  - name: paid
+    base_url: ${baseUrl}
+    models: [small, large]
+    prices: { input: "1", output: "2" }
+  - name: priceless
+    base_url: ${baseUrl}
+    models: [unknown]
+`;
+
+let fake: FakeOpenAi;
+let daemon: RunningDaemon;
+
+beforeAll(async () => {
+  fake = await startFakeOpenAi();
+  daemon = await startDaemon({ config: config(fake.baseUrl) });
+});
+
+afterAll(async () => {
+  await daemon.stop();
+  await fake.close();
+});
+
+beforeEach(() => {
+  fake.forget();
+  fake.always({ text: 'Some words.', usage: { input: 20, output: 100 } });
+});
+
+interface Told {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the tests are about.
+  body: any;
+}
+
+async function told(answer: Response): Promise<Told> {
+  return { status: answer.status, headers: answer.headers, body: await answer.json() };
+}
+
+async function asOwner(method: string, path: string, json?: unknown): Promise<Told> {
+  return told(
+    await fetch(daemon.url + path, {
+      method,
+      headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    }),
+  );
+}
+
+async function issue(body: object = {}): Promise<{ id: string; secret: string }> {
+  const { status, body: issued } = await asOwner('POST', '/v1/workspaces/me/keys', body);
+  expect([status, issued.error]).toEqual([200, undefined]);
+  return { id: issued.key.id, secret: issued.secret };
+}
+
+async function ask(secret: string, body: object = {}, path = '/v1/responses'): Promise<Told> {
+  const json = { model: 'paid/small', input: 'Hello.', max_output_tokens: 100, store: false, ...body };
+  return told(await daemon.fetch(path, { json, headers: { authorization: `Bearer ${secret}` } }));
+}
+
+const limitsOf = (id: string) => `/v1/workspaces/me/keys/${id}/limits`;
+const chargedTo = (rows: { charged: number }[]) => rows.reduce((sum, { charged }) => sum + charged, 0);
+const spent = async (secret: string): Promise<number> => {
+  const { body } = await told(
+    await daemon.fetch('/v1/key', { headers: { authorization: `Bearer ${secret}` } }),
+  );
+  return Math.round(Number(body.spend_usd.total) * 1e9);
+};
+const outcome = ({ status, body }: Told) => [status, body.error?.code, body.error?.param];
+
+describe('the limits of a key', () => {
+  test('are set one by one, stay, and are cleared with null', async () => {
+    const { id } = await issue();
+    const none = {
+      spend_cap: null,
+      max_price: null,
+      models: null,
+      requests_per_minute: null,
+      expires_at: null,
+    };
+    expect((await asOwner('GET', limitsOf(id))).body).toEqual(none);
+    const first = await asOwner('PUT', limitsOf(id), {
+      spend_cap: { usd: '5', period: 'day' },
+      max_price: { input: '2.5' },
+    });
+    const both = {
+      ...none,
+      spend_cap: { usd: '5', period: 'day' },
+      max_price: { input: '2.5', output: null },
+    };
+    expect([first.status, first.body]).toEqual([200, both]);
+    const second = await asOwner('PUT', limitsOf(id), {
+      spend_cap: null,
+      models: ['sim/*'],
+      requests_per_minute: 7,
+      expires_at: '2099-01-01T00:00:00Z',
+    });
+    const changed = {
+      ...both,
+      spend_cap: null,
+      models: ['sim/*'],
+      requests_per_minute: 7,
+      expires_at: '2099-01-01T00:00:00.000Z',
+    };
+    expect(second.body).toEqual(changed);
+    expect((await asOwner('GET', limitsOf(id))).body).toEqual(changed);
+    const listed = await asOwner('GET', '/v1/workspaces/me/keys');
+    expect(listed.body.data.find((key: { id: string }) => key.id === id).limits).toEqual(changed);
+  });
+
+  test.each([
+    [{ spend_cap: { usd: '-1', period: 'day' } }, 'spend_cap.usd'],
+    [{ spend_cap: { usd: '1', period: 'week' } }, 'spend_cap.period'],
+    [{ spend_cap: { usd: '1' } }, 'spend_cap.period'],
+    [{ max_price: { input: 'cheap' } }, 'max_price.input'],
+    [{ models: [] }, 'models'],
+    [{ models: ['a', ''] }, 'models[1]'],
+    [{ requests_per_minute: 0 }, 'requests_per_minute'],
+    [{ requests_per_minute: 1.5 }, 'requests_per_minute'],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
+    [{ expires_at: 'tomorrow' }, 'expires_at'],
+    [{ spending: 1 }, 'spending'],
+  ])('refuse %j', async (body, param) => {
+    const { id } = await issue();
+    expect(outcome(await asOwner('PUT', limitsOf(id), body))).toEqual([400, 'invalid_request', param]);
+    const atIssue = await asOwner('POST', '/v1/workspaces/me/keys', { limits: body });
+    expect(outcome(atIssue)).toEqual([400, 'invalid_request', `limits.${param}`]);
+  });
+
+  test('are nobody’s business but the owner’s', async () => {
+    const { id, secret } = await issue({ scopes: ['keys', 'workspace', 'responses'] });
+    const asKey = await told(
+      await daemon.fetch(limitsOf(id), { headers: { authorization: `Bearer ${secret}` } }),
+    );
+    expect(outcome(asKey)).toEqual([401, 'signed_out', null]);
+    expect(outcome(await asOwner('GET', limitsOf('key_none')))).toEqual([404, 'not_found', null]);
+  });
+});
+
+describe('a spending cap', () => {
+  test('holds when four hundred calls come at once', async () => {
+    const cap = 5_000_000;
+    const { secret } = await issue({ limits: { spend_cap: { usd: '0.005', period: 'total' } } });
+    const answers = await Promise.all(Array.from({ length: 400 }, () => ask(secret)));
+    const accepted = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map((answer) => outcome(answer).join(' ')))).toEqual(
+      new Set(['403 limit_reached limits.spend_cap']),
+    );
+    expect(accepted.length).toBeGreaterThanOrEqual(15);
+    expect(await spent(secret)).toBeLessThanOrEqual(cap);
+    expect(await spent(secret)).toBeGreaterThan(cap * 0.8);
+    expect(readLedger(daemon.home)).toMatchObject({ faults: [], holds: [] });
+  });
+
+  test('cuts an answer to what is left, tells the provider, and ends a stream that goes on all the same', async () => {
+    const { secret } = await issue({ limits: { spend_cap: { usd: '0.0002', period: 'month' } } });
+    fake.always({ text: 'word '.repeat(5_000), usage: { input: 20, output: 5_000 } });
+    const answer = await daemon.fetch('/v1/responses', {
+      json: { model: 'paid/small', input: 'Hello.', stream: true, store: false },
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    const events = [...(await answer.text()).matchAll(/^data: (\{.*)$/gm)].map(([, json]) =>
+      JSON.parse(json ?? ''),
+    );
+    const last = events.at(-1);
+    expect(last).toMatchObject({
+      type: 'response.incomplete',
+      response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+    });
+    const sent = fake.requests.at(-1)?.body as { max_completion_tokens?: number; max_tokens?: number };
+    const told = sent.max_completion_tokens ?? sent.max_tokens ?? 0;
+    expect(told).toBeGreaterThanOrEqual(16);
+    expect(told * prices.output).toBeLessThanOrEqual(200_000);
+    expect(await spent(secret)).toBeLessThanOrEqual(200_000);
+  });
+
+  test('refuses what could write fewer than sixteen tokens, and says until when', async () => {
+    const { id, secret } = await issue({ limits: { spend_cap: { usd: '0.00005', period: 'day' } } });
+    const refused = await ask(secret);
+    expect(outcome(refused)).toEqual([403, 'limit_reached', 'limits.spend_cap']);
+    expect(Date.parse(refused.body.error.resets_at) % 86_400_000).toBe(0);
+    expect(fake.requests).toEqual([]);
+    // What costs nothing may go on.
+    expect((await ask(secret, { model: 'sim/echo' })).status).toBe(200);
+    await asOwner('PUT', limitsOf(id), { spend_cap: { usd: '1', period: 'day' } });
+    expect((await ask(secret)).status).toBe(200);
+    await asOwner('PUT', limitsOf(id), { spend_cap: { usd: '0', period: 'day' } });
+    expect((await ask(secret)).status).toBe(403);
+  });
+
+  test('counts what was spent before it was set, and what keys spend that the key issued', async () => {
+    const { id, secret } = await issue({ scopes: ['keys', 'responses', 'usage:read'] });
+    const child = await told(
+      await daemon.fetch('/v1/workspaces/me/keys', {
+        json: {},
+        headers: { authorization: `Bearer ${secret}` },
+      }),
+    );
+    expect((await ask(secret)).status).toBe(200);
+    expect((await ask(child.body.secret)).status).toBe(200);
+    expect(await spent(secret)).toBe(440_000);
+    await asOwner('PUT', limitsOf(id), { spend_cap: { usd: '0.00045', period: 'total' } });
+    for (const one of [secret, child.body.secret]) {
+      expect(outcome(await ask(one))).toEqual([403, 'limit_reached', 'limits.spend_cap']);
+    }
+    expect(await spent(child.body.secret)).toBe(220_000);
+    const shown = await asOwner('GET', `/v1/workspaces/me/keys/${id}`);
+    expect(shown.body.used).toEqual({
+      spend_usd: { total: '0.00044', day: '0.00044', month: '0.00044' },
+      requests_last_minute: 2,
+    });
+  });
+
+  test('refuses what nobody knows the price of', async () => {
+    const { secret } = await issue({ limits: { spend_cap: { usd: '1', period: 'day' } } });
+    const refused = await ask(secret, { model: 'priceless/unknown' });
+    expect(outcome(refused)).toEqual([503, 'no_route', null]);
+    expect(refused.body.error.message).toContain('price is unknown');
+  });
+});
+
+describe('requests per minute', () => {
+  test('let no more through, however many come at once', async () => {
+    const { id, secret } = await issue({ limits: { requests_per_minute: 20 } });
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(secret, { model: 'sim/echo' })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+    const refused = answers.find(({ status }) => status !== 200) as Told;
+    expect(outcome(refused)).toEqual([403, 'limit_reached', 'limits.requests_per_minute']);
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(50);
+    expect(wait).toBeLessThanOrEqual(60);
+    await asOwner('PUT', limitsOf(id), { requests_per_minute: 21 });
+    expect((await ask(secret, { model: 'sim/echo' })).status).toBe(200);
+    expect((await ask(secret, { model: 'sim/echo' })).status).toBe(403);
+  });
+});
+
+describe('what a key may ask', () => {
+  test.each<[object, object, string, string]>([
+    [{ models: ['sim/*'] }, { model: 'paid/small' }, '/v1/responses', 'scopes.models'],
+    [{ limits: { models: ['paid/l*'] } }, { model: 'paid/small' }, '/v1/responses', 'limits.models'],
+    [{ actions: ['chat'] }, { model: 'sim/echo' }, '/v1/responses', 'scopes.actions'],
+  ])('%j refuses %j', async (held, body, path, param) => {
+    const { secret } = await issue(held);
+    expect(outcome(await ask(secret, body, path))).toEqual([403, 'limit_reached', param]);
+  });
+
+  test('is what it was issued for', async () => {
+    const { secret } = await issue({
+      models: ['sim/*'],
+      actions: ['responses'],
+      limits: { models: ['sim/e*'] },
+    });
+    expect((await ask(secret, { model: 'sim/echo' })).status).toBe(200);
+    expect(outcome(await ask(secret, { model: 'sim/assistant' }))).toEqual([
+      403,
+      'limit_reached',
+      'limits.models',
+    ]);
+  });
+
+  test('is no dearer than its price cap', async () => {
+    const { id, secret } = await issue({ limits: { max_price: { output: '1.99' } } });
+    expect(outcome(await ask(secret))).toEqual([503, 'no_route', 'limits.max_price']);
+    await asOwner('PUT', limitsOf(id), { max_price: { output: '2' } });
+    expect((await ask(secret)).status).toBe(200);
+  });
+
+  test('is no more than the key that issued it may', async () => {
+    const { secret } = await issue({
+      scopes: ['keys', 'responses'],
+      actions: ['responses'],
+      models: ['sim/*'],
+      limits: { requests_per_minute: 3 },
+    });
+    const from = (json: object) =>
+      daemon
+        .fetch('/v1/workspaces/me/keys', { json, headers: { authorization: `Bearer ${secret}` } })
+        .then(told);
+    expect(outcome(await from({ actions: ['chat'] }))).toEqual([403, 'out_of_scope', 'actions']);
+    const child = await from({ models: ['*'], limits: { requests_per_minute: 100 } });
+    expect(child.body.key).toMatchObject({ actions: ['responses'], models: ['*'] });
+    expect(outcome(await ask(child.body.secret))).toEqual([403, 'limit_reached', 'scopes.models']);
+    const answers = await Promise.all([0, 1, 2, 3].map(() => ask(child.body.secret, { model: 'sim/echo' })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  });
+});
+
+describe('a key that expires', () => {
+  test('is refused, and its running streams end within a second', async () => {
+    const { id, secret } = await issue({ scopes: ['responses', 'usage:read', 'traces:read'] });
+    const headers = { authorization: `Bearer ${secret}` };
+    const running = await daemon.fetch('/v1/responses', {
+      json: { model: 'sim/slow', input: 'Tell me a long story. '.repeat(20), stream: true, store: false },
+      headers,
+    });
+    const until = Date.now() + 300;
+    const set = await asOwner('PUT', limitsOf(id), { expires_at: new Date(until).toISOString() });
+    expect(set.status).toBe(200);
+    const text = await running.text();
+    expect(Date.now() - until).toBeLessThan(1_000);
+    expect(text).toContain('limit_reached');
+    expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    expect(outcome(await ask(secret))).toEqual([403, 'limit_reached', 'limits.expires_at']);
+    const listed = await asOwner('GET', `/v1/workspaces/me/keys/${id}`);
+    expect(listed.body.status).toBe('expired');
+    await asOwner('PUT', limitsOf(id), { expires_at: null });
+    expect((await ask(secret, { model: 'sim/echo' })).status).toBe(200);
+  });
+});
+
+test('each limit that is hit is told to those who watch', async () => {
+  const { id, secret } = await issue({ actions: ['chat'] });
+  const leave = new AbortController();
+  const followed = await fetch(`${daemon.url}/v1/events`, {
+    headers: { authorization: `Bearer ${daemon.login}` },
+    signal: leave.signal,
+  });
+  let seen = '';
+  const reading = (async () => {
+    for await (const chunk of followed.body as ReadableStream<Uint8Array>)
+      seen += Buffer.from(chunk).toString();
+  })().catch(() => {});
+  const refused = await ask(secret);
+  await eventually('the limit is told', () => seen.includes('limit.reached'));
+  leave.abort();
+  await reading;
+  const line = seen.split('\n').find((text) => text.includes('limit.reached') && text.startsWith('data:'));
+  expect(line).toContain(id);
+  expect(line).toContain('scopes.actions');
+  expect(line).toContain(refused.body.error.request_id);
+});
+
+test('a restart forgets nothing', async () => {
+  const { secret } = await issue({
+    limits: { spend_cap: { usd: '0.00026', period: 'day' }, requests_per_minute: 2 },
+  });
+  expect((await ask(secret)).status).toBe(200);
+  await daemon.stop({ keep: true });
+  daemon = await startDaemon({ config: config(fake.baseUrl), home: daemon.home });
+  expect(outcome(await ask(secret))).toEqual([403, 'limit_reached', 'limits.spend_cap']);
+  expect((await ask(secret, { model: 'sim/echo' })).status).toBe(200);
+  expect(outcome(await ask(secret, { model: 'sim/echo' }))).toEqual([
+    403,
+    'limit_reached',
+    'limits.requests_per_minute',
+  ]);
+  expect(chargedTo(readLedger(daemon.home).usage)).toBeGreaterThan(0);
+});
