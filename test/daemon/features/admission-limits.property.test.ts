@@ -313,3 +313,52 @@ test('a balance never goes below zero, and all of it can be spent', async () => 
     { numRuns: 150 },
   );
 });
+
+test('limits that are set while calls run take in all of them, on disk or not, once', async () => {
+  const before = fc.array(
+    fc.record({
+      by: fc.constantFrom('parent' as const, 'child' as const),
+      amount: fc.integer({ min: 1, max: 300 }),
+      charge: fc.integer({ min: 0, max: 300 }),
+      ends: fc.constantFrom('first' as const, 'meanwhile' as const, 'last' as const),
+    }),
+    { minLength: 1, maxLength: 20 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      before,
+      fc.integer({ min: 0, max: 600 }),
+      async (scheduler, wishes, more) => {
+        const place = new Place(scheduler);
+        const begun = await Promise.all(
+          wishes.map(async ({ by, ends, ...wish }) => ({ ends, ...(await place.call(place[by], wish)) })),
+        );
+        const settle = (when: string) =>
+          Promise.all(begun.filter(({ ends }) => ends === when).map((call) => place.settle(call)));
+        await scheduler.waitFor(settle('first'));
+        const acknowledged = settle('meanwhile');
+        const cap = place.taken('key_parent', 'total') + more;
+        place.parent.limits = {
+          ...noLimits,
+          spendCap: { amount: cap, period: 'total' },
+          requestsPerMinute: begun.length + 1,
+        };
+        const wish = { amount: more + 1, charge: 0 };
+        const asked = place.call(place.parent, wish).catch((error: ApiError) => error);
+        const last = settle('last');
+        const answer = await scheduler.waitFor(asked);
+        await scheduler.waitFor(Promise.all([acknowledged, last]));
+        // Those that ended while the book was read have given back what they did not use.
+        const left = cap - place.taken('key_parent', 'total') + ('hold' in answer ? answer.call.amount : 0);
+        if (left > more) expect(answer).toHaveProperty('hold');
+        else if ('hold' in answer) expect(answer.call.amount).toBe(more);
+        const next = await scheduler.waitFor(
+          place.call(place.parent, { amount: 0, charge: 0 }).catch((error: ApiError) => error),
+        );
+        expect('hold' in next).toBe(!('hold' in answer));
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
