@@ -1,6 +1,8 @@
 import { afterEach, describe } from 'vitest';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
+import { backgroundStoreContract } from './background-store.contract.ts';
 import { eventsStoreContract } from './events-store.contract.ts';
+import { idempotencyStoreContract } from './idempotency-store.contract.ts';
 import { keysStoreContract } from './keys-store.contract.ts';
 import { meteringStoreContract } from './metering-store.contract.ts';
 import { peopleStoreContract } from './people-store.contract.ts';
@@ -16,5 +18,7 @@ describe('SQLite', () => {
   peopleStoreContract(open);
   meteringStoreContract(open);
   responsesStoreContract(open);
+  backgroundStoreContract(open);
+  idempotencyStoreContract(open);
   eventsStoreContract(open);
 });
