@@ -45,7 +45,10 @@ async function runnable({ summary, load, isPlain }: Verb, context: Context): Pro
     .optionsGroup(commonHeading)
     .option('--json [fields]', 'print JSON; with names, only these fields, as in --json=id,name')
     .option('--jq <expression>', 'print what this jq expression makes of the JSON')
-    .option('--host <url>', 'the daemon to speak to; else GATEWAY_HOST, else the local one')
+    .option(
+      '--host <host>',
+      'the daemon to speak to, by name or address; else GATEWAY_HOST, else the one in use',
+    )
     .option('-q, --quiet', 'print only ids or the secret, and no notes')
     .option('--no-color', 'print without colours')
     .addHelpOption(new Option(helpFlags, helpSummary).helpGroup(commonHeading));

@@ -25,6 +25,8 @@ export interface Context {
   /** The daemon that is spoken to. Throws when there is none. */
   host(): Host;
   client(): Client;
+  /** To another host, or as somebody else. */
+  clientFor(host: Pick<Host, 'url' | 'token' | 'workspace'>): Client;
   /** Looks for the host anew at the next call: a daemon that was started again may be elsewhere. */
   forgetHost(): void;
   /** Aborted by Ctrl-C. Until a command asks for it, Ctrl-C ends the process as usual. */

@@ -3,11 +3,17 @@ import { join } from 'node:path';
 import { exitCodes } from '../shared/errors.ts';
 import { type DaemonFile, dataFiles, foldersOf } from '../shared/folders.ts';
 import { CliError } from './cli-error.ts';
+import { type HostFile, hostNamed, localName, type NamedHost, readHostFile } from './host-file.ts';
 
 /** A daemon that commands can speak to. */
 export interface Host {
   url: string;
-  token: string | undefined;
+  /** Of a remote host, it is read from where it is kept when it is first needed. */
+  token: string | (() => Promise<string | undefined>) | undefined;
+  /** By which it is known here; undefined for one that has none. */
+  name: string | undefined;
+  /** The workspace to act in; undefined for the caller's own. */
+  workspace: string | undefined;
   /** Whether it was found through the files of the local daemon. */
   isLocal: boolean;
 }
@@ -26,17 +32,45 @@ export function notRunning(): CliError {
   });
 }
 
-/** `--host`, else GATEWAY_HOST, else the local daemon; the key is GATEWAY_KEY, else the local daemon's own login key. */
+/**
+ * `--host`, else GATEWAY_HOST, else the host in use, else the local daemon; the key is GATEWAY_KEY, else the login that was
+ * kept for that host, or the local daemon's own login key.
+ */
 export function findHost(flag: string | undefined, surroundings: Surroundings): Host {
   const { env } = surroundings;
-  const named = flag ?? (env.GATEWAY_HOST || undefined);
+  const file = readHostFile(surroundings);
+  const said = flag ?? (env.GATEWAY_HOST || undefined) ?? file.current ?? localName;
   const local = readDaemonFile(surroundings);
-  if (named === undefined && local === undefined) throw notRunning();
-  const url = named === undefined ? (local as DaemonFile).url : hostUrl(named);
+  if (said === localName && local === undefined) throw notRunning();
+  const url = said === localName ? (local as DaemonFile).url : (hostNamed(file, said)?.url ?? hostUrl(said));
   const isLocal = local !== undefined && sameOrigin(url, local.url);
-  // The login key opens everything on this machine: it is sent to the daemon that wrote it and to nobody else.
-  const token = env.GATEWAY_KEY || (isLocal ? readSecret(surroundings, dataFiles.login) : undefined);
-  return { url, token, isLocal };
+  const entry = said === localName ? undefined : entryOf(file, said, url);
+  const token =
+    env.GATEWAY_KEY || (isLocal ? localLogin(surroundings) : entry && keptLogin(entry, surroundings));
+  const chosen = isLocal ? file.localWorkspace : entry?.workspace;
+  // An API key belongs to one workspace, and whoever sets a key in the environment says the workspace there too.
+  const workspace = env.GATEWAY_WORKSPACE || (env.GATEWAY_KEY ? undefined : (chosen ?? undefined));
+  return { url, token, name: isLocal ? localName : entry?.name, workspace, isLocal };
+}
+
+/** A host that was named by its address is the entry of that address. */
+function entryOf(file: HostFile, said: string, url: string) {
+  const name = Object.keys(file.hosts).find((one) => one === said) ?? nameOf(file, url);
+  return name === undefined ? undefined : hostNamed(file, name);
+}
+
+function nameOf({ hosts }: HostFile, url: string): string | undefined {
+  return Object.keys(hosts).find((name) => hosts[name]?.url === url);
+}
+
+// The login key opens everything on this machine: it is sent to the daemon that wrote it and to nobody else.
+function localLogin(surroundings: Surroundings): string | undefined {
+  return readSecret(surroundings, dataFiles.login);
+}
+
+function keptLogin(entry: NamedHost, surroundings: Surroundings): Host['token'] {
+  if (entry.login === null) return undefined;
+  return async () => (await import('./remote-login.ts')).remoteLogins(surroundings).read(entry);
 }
 
 /** The running local daemon, by the file that it wrote; undefined when there is none or its process is gone. */

@@ -18,4 +18,6 @@ export interface Reader {
   read(): Promise<Uint8Array>;
   /** One line that a person typed, without its end; undefined when the input ended first. */
   readLine(): Promise<string | undefined>;
+  /** The same without showing what is typed. */
+  readHidden(): Promise<string | undefined>;
 }

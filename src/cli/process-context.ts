@@ -57,11 +57,12 @@ export function createContext(surroundings: Surroundings): Context {
       return host;
     },
     client() {
-      if (client) return client;
-      const { url, token } = context.host();
-      if (token && isSentInClear(url)) out.warn(`The key travels unencrypted to ${url}; use https.`);
-      client = createClient({ baseUrl: url, token, send, onHeaders: tellVersion });
+      client ??= context.clientFor(context.host());
       return client;
+    },
+    clientFor({ url, token, workspace }) {
+      if (token && isSentInClear(url)) out.warn(`The key travels unencrypted to ${url}; use https.`);
+      return createClient({ baseUrl: url, token, workspace, send, onHeaders: tellVersion });
     },
     forgetHost() {
       host = undefined;
@@ -113,6 +114,7 @@ function processIo(): Io {
         return Buffer.concat(chunks);
       },
       readLine,
+      readHidden: async () => (await import('./read-hidden.ts')).readHidden(process.stdin),
     },
     // Some terminals say 0.
     columns: () => process.stdout.columns || process.stderr.columns || 80,

@@ -66,6 +66,10 @@ export const tree: Record<string, Verb | Noun> = {
         summary: 'Show one model and its providers.',
         load: async () => (await import('./commands/models/show.ts')).showModelCommand,
       },
+      refresh: {
+        summary: 'Ask the providers which models they have.',
+        load: async () => (await import('./commands/models/refresh.ts')).refreshModelsCommand,
+      },
     },
   },
   rates: {
@@ -104,6 +108,49 @@ export const tree: Record<string, Verb | Noun> = {
   key: {
     summary: 'Show the calling key: what it may do and what it spent.',
     load: async () => (await import('./commands/key.ts')).keyCommand,
+  },
+  'provider-keys': {
+    summary: 'A workspace’s own keys for providers.',
+    verbs: {
+      set: {
+        summary: 'Store a key, or put another in its place.',
+        load: async () => (await import('./commands/provider-keys/set.ts')).setProviderKeyCommand,
+      },
+      list: {
+        summary: 'List the keys by provider and fingerprint.',
+        load: async () => (await import('./commands/provider-keys/list.ts')).listProviderKeysCommand,
+      },
+      delete: {
+        summary: 'Delete a key.',
+        load: async () => (await import('./commands/provider-keys/delete.ts')).deleteProviderKeyCommand,
+      },
+      check: {
+        summary: 'Ask the provider whether it takes the key.',
+        load: async () => (await import('./commands/provider-keys/check.ts')).checkProviderKeyCommand,
+      },
+    },
+  },
+  vault: {
+    summary: 'What seals provider keys.',
+    alone: 'status',
+    verbs: {
+      status: {
+        summary: 'Show whether it is open, and where its master key is kept.',
+        load: async () => (await import('./commands/vault/status.ts')).vaultStatusCommand,
+      },
+      unlock: {
+        summary: 'Open it: by the keychain, a passphrase or an exported key.',
+        load: async () => (await import('./commands/vault/unlock.ts')).unlockVaultCommand,
+      },
+      rotate: {
+        summary: 'Put every secret under a new master key.',
+        load: async () => (await import('./commands/vault/rotate.ts')).rotateVaultCommand,
+      },
+      export: {
+        summary: 'Print the master key, to be kept on paper.',
+        load: async () => (await import('./commands/vault/export.ts')).exportVaultCommand,
+      },
+    },
   },
   openapi: {
     summary: 'Print the description of the API.',

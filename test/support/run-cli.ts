@@ -49,6 +49,7 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
         read: async () =>
           typeof stdin === 'string' ? new TextEncoder().encode(stdin) : (stdin ?? new Uint8Array()),
         readLine: async () => typed.shift(),
+        readHidden: async () => typed.shift(),
       },
       columns: () => options.columns ?? 80,
     },

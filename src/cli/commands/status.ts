@@ -32,6 +32,12 @@ const columns: Column<DaemonStatus>[] = [
     value: (status) => (status.storage.writable ? 'writable' : (status.storage.reason ?? 'not writable')),
     style: (status) => (status.storage.writable ? 'green' : 'red'),
   },
+  {
+    title: 'vault',
+    value: (status) => status.vault.state,
+    show: ({ vault }) => (vault.store === null ? vault.state : `${vault.state} (${vault.store})`),
+    style: ({ vault }) => (vault.state === 'sealed' || vault.state === 'wrong_key' ? 'yellow' : 'dim'),
+  },
 ];
 
 const providerColumns: Column<ProviderStatus>[] = [

@@ -1,0 +1,123 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Result } from '../../shared/contract/endpoint.ts';
+import type { createSession as createSessionContract } from '../../shared/contract/people.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { createSession, signOut } from '../addresses.ts';
+import { CliError } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+import { changeHostFile, hostNamed, type LoginPlace, localName, readHostFile } from '../host-file.ts';
+import { hostUrl } from '../hosts.ts';
+import { readLoginLink } from '../login-link.ts';
+import type { Column } from '../output/table.ts';
+import { readCode } from '../read-code.ts';
+import { remoteLogins } from '../remote-login.ts';
+import { example } from './example.ts';
+
+interface LoginOptions {
+  name?: string | undefined;
+  codeFromEnv?: string | undefined;
+  insecureStorage?: true | undefined;
+}
+
+export const loginCommand = (context: Context) =>
+  new Command('login')
+    .argument('[url]', 'the address of the host, or its name; a link that is pasted as the code says it too')
+    .option('--name <name>', 'what to call the host here; its address unless told')
+    .option('--code-from-env <variable>', 'read the code from this environment variable')
+    .option('--insecure-storage', 'keep the login in a file that only you can read, not in the keychain')
+    .addHelpText('after', example('gateway login https://gateway.example.org'))
+    .action((url, options) => logIn(context, url, options));
+
+/** Exchanges a code for a login, keeps it, and makes the host the one in use. */
+export async function logIn(
+  context: Context,
+  asked: string | undefined,
+  { name, codeFromEnv, insecureStorage }: LoginOptions,
+): Promise<void> {
+  if (asked?.includes('#')) {
+    throw new CliError('A code in an argument can be read by others.', {
+      exit: exitCodes.usage,
+      next: 'Run gateway login and paste the link when it asks.',
+    });
+  }
+  const place: LoginPlace = insecureStorage ? 'file' : 'keychain';
+  const logins = remoteLogins(context);
+  // A code works once: whether its login can be kept is found out before it is used up.
+  await logins.check(place);
+  const question = asked === undefined ? 'Login link' : `Login code for ${asked}`;
+  const { url: linked, code } = readLoginLink(await readCode(context, { question, fromEnv: codeFromEnv }));
+  const url = addressOf(context, asked ?? context.flags.host ?? linked);
+  if (linked !== undefined && hostUrl(linked) !== url) {
+    throw new CliError(`The link is for ${linked}, not for ${url}.`, { exit: exitCodes.usage });
+  }
+  const chosen = name ?? nameFor(context, url);
+  if (chosen === localName) throw localIsTaken();
+  const old = previousLogin(context, chosen);
+  const made = await context
+    .clientFor({ url, token: undefined, workspace: undefined })
+    .call(createSession, { body: { code, name: machineName() } });
+  try {
+    await logins.keep(url, place, made.secret);
+  } catch (error) {
+    await endLogin(context, url, made.secret);
+    throw error;
+  }
+  changeHostFile(context, (file) => {
+    file.hosts[chosen] = { url, login: place, user: made.user.handle, workspace: null };
+    file.current = chosen;
+  });
+  if (old && old.url !== url) await logins.forget(old);
+  context.forgetHost();
+  await context.out.record({ ...made, host: chosen, url }, columns);
+  context.out.note(`Commands speak to ${chosen} from now on; back to this machine: gateway host use ${localName}`);
+}
+
+function addressOf(context: Context, said: string | undefined): string {
+  if (said === undefined) {
+    throw new CliError('Which host?', {
+      exit: exitCodes.usage,
+      next: 'Say its address, gateway login URL, or paste the whole link.',
+    });
+  }
+  return hostNamed(readHostFile(context), said)?.url ?? hostUrl(said);
+}
+
+/** The name that this address has already, else its host and port. */
+function nameFor(context: Context, url: string): string {
+  const { hosts } = readHostFile(context);
+  return Object.keys(hosts).find((name) => hosts[name]?.url === url) ?? new URL(url).host;
+}
+
+function previousLogin(context: Context, name: string) {
+  return hostNamed(readHostFile(context), name);
+}
+
+export function localIsTaken(): CliError {
+  return new CliError(`\`${localName}\` is the daemon of this machine; choose another name.`, {
+    exit: exitCodes.usage,
+  });
+}
+
+/** Signs a login out that nobody will use; that it could not be reached changes nothing. */
+export async function endLogin(context: Context, url: string, token: string): Promise<boolean> {
+  try {
+    await context.clientFor({ url, token, workspace: undefined }).call(signOut, {});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function machineName(): string {
+  const name = process.getBuiltinModule('node:os').hostname().slice(0, 64);
+  return /^[\x20-\x7e]+$/.test(name) ? name : 'unnamed';
+}
+
+type LoggedIn = Result<typeof createSessionContract> & { host: string; url: string };
+
+const columns: Column<LoggedIn>[] = [
+  { title: 'host', value: ({ host }) => host },
+  { title: 'url', value: ({ url }) => url },
+  { title: 'user', value: ({ user }) => user.handle },
+  { title: 'workspace', value: ({ workspace }) => workspace.slug },
+];
