@@ -12,6 +12,7 @@ import { type Bench, createRouter, Health } from './features/routing/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import { addressRateLimit } from './http/rate-limit.ts';
+import { createListings } from './listings.ts';
 import { type ModelCalls, modelCalls } from './model-calls.ts';
 import { createOwnKeys, type VaultSettings } from './own-keys.ts';
 import type { Provider } from './providers.ts';
@@ -35,6 +36,8 @@ export interface AppNeeds {
   /** Where the key that seals provider keys may be kept. */
   vault: VaultSettings;
   log: { warn(details: object, message: string): void };
+  /** Keeps what providers told of their models for the next start. */
+  keepListings: (listings: string) => Promise<void>;
   /** What only the process knows of itself. */
   process: ProcessFacts;
   /** Begins to stop the daemon. */
@@ -62,6 +65,8 @@ export function createApp(needs: AppNeeds) {
       await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: needs.marginPpm });
       await calls.recover();
     },
+    /** Takes what was kept at an earlier run. */
+    restoreListings: features.listings.restore,
     /** Waits so long for what runs without a connection, then ends it. */
     drain: calls.drain,
     addProviders(added: readonly Provider[]): void {
@@ -96,6 +101,7 @@ function createFeatures(needs: AppNeeds) {
     onBench: (bench) => tellBenched(events, hostWorkspace.id, bench, now()),
   });
   const catalog = new Catalog({ world, providers: descriptions, aliases: needs.aliases });
+  const listings = createListings({ providers, catalog, keep: needs.keepListings });
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
   const accounts = createAccounts(needs, { events, usage, workspaces, hostWorkspace });
@@ -121,6 +127,7 @@ function createFeatures(needs: AppNeeds) {
     catalog,
     events,
     health,
+    listings,
     live,
     now,
     ownKeys,
@@ -181,7 +188,14 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
   const { catalog, events, live, usage, workspaces } = features;
   const handlers: Handler[] = [
     ...inferenceHandlers(calls.inference, calls),
-    ...catalogHandlers({ catalog, live, marginPpm, world }),
+    ...catalogHandlers({
+      catalog,
+      live,
+      listings: features.listings,
+      requireDaemonOwner: workspaces.requireDaemonOwner,
+      marginPpm,
+      world,
+    }),
     ...keyHandlers(features),
     ...creditHandlers({ credit: features.credit, requireDaemonOwner: workspaces.requireDaemonOwner }),
     ...peopleHandlers({

@@ -117,9 +117,12 @@ async function start(config: Config, running: Running): Promise<void> {
     vault: vaultSettings(config, io.env),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     log,
+    keepListings: (listings) => writeSecretFile(file('listings'), listings),
     process: { url: () => url, pid: process.pid, version, dataFolder: config.dataFolder, startedAt },
     stop: () => stop.abort('asked'),
   });
+  const listings = await readSecretFile(file('listings'));
+  if (listings !== undefined) app.restoreListings(listings);
   const first = await firstSecrets(app, file);
   await app.recover();
   const server = await createServer({

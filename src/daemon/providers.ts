@@ -1,13 +1,14 @@
 import type { Prices } from '../shared/money.ts';
 import type { Config, ConfiguredUpstream, ProviderAccount } from './config/config.ts';
 import { type ConfiguredPrices, isOnePrice } from './config/schema.ts';
-import { type ProviderDescription, pricesFromDecimals } from './features/catalog/index.ts';
+import { type ListedModel, type ProviderDescription, pricesFromDecimals } from './features/catalog/index.ts';
 import type { Upstream, UpstreamCall } from './features/inference/index.ts';
 import type { Adapter } from './upstream/adapter.ts';
 import { checkKey, type KeyVerdict } from './upstream/check-key.ts';
 import { httpUpstream } from './upstream/http-upstream.ts';
 import { keyQuestion } from './upstream/key-questions.ts';
 import type { LocalServer } from './upstream/local-servers.ts';
+import { listModels } from './upstream/model-listing.ts';
 import { anthropicAdapter, anthropicBaseUrl } from './upstream/providers/anthropic/index.ts';
 import { googleAdapter, googleBaseUrl } from './upstream/providers/google/index.ts';
 import { chatAdapter } from './upstream/providers/openai-chat/index.ts';
@@ -25,6 +26,8 @@ export interface Provider {
   key: string | undefined;
   /** Asks whether a key is taken; only providers that workspaces may have keys of their own for. */
   checkKey?: (key: string) => Promise<KeyVerdict>;
+  /** Asks for its models with the host's key; undefined where the configuration names them all. */
+  listModels?: () => Promise<ListedModel[]>;
 }
 
 export interface ProviderNeeds {
@@ -38,9 +41,10 @@ export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): P
   const { name, key, keyName } = account;
   const settings = (baseUrl: string) => ({ name, baseUrl: account.baseUrl ?? baseUrl });
   const overHttp = (adapter: Adapter) => makeUpstream(name, adapter, needs);
-  const checkedBy = ({ failure }: Adapter, { baseUrl }: { baseUrl: string }) => ({
-    checkKey: (asked: string) =>
-      checkKey(name, keyQuestion(name, baseUrl), { key: asked, send: needs.world.send, failure }),
+  const { send } = needs.world;
+  const askedAt = ({ failure }: Adapter, { baseUrl }: { baseUrl: string }) => ({
+    checkKey: (asked: string) => checkKey(name, keyQuestion(name, baseUrl), { key: asked, send, failure }),
+    listModels: () => listModels(send, { kind: name, name, baseUrl, key }),
   });
   const description: Omit<ProviderDescription, 'wires'> = {
     name,
@@ -58,27 +62,27 @@ export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): P
         description: { ...description, wires: ['responses', 'chat'] },
         upstream,
         key,
-        ...checkedBy(chat, at),
+        ...askedAt(chat, at),
       };
     }
     case 'anthropic': {
       const at = settings(anthropicBaseUrl);
       const adapter = anthropicAdapter(at);
       const described = { ...description, wires: undefined };
-      return { description: described, upstream: overHttp(adapter), key, ...checkedBy(adapter, at) };
+      return { description: described, upstream: overHttp(adapter), key, ...askedAt(adapter, at) };
     }
     case 'google': {
       const at = settings(googleBaseUrl);
       const adapter = googleAdapter(at, { makeCallId: needs.makeCallId });
       const described = { ...description, wires: undefined };
-      return { description: described, upstream: overHttp(adapter), key, ...checkedBy(adapter, at) };
+      return { description: described, upstream: overHttp(adapter), key, ...askedAt(adapter, at) };
     }
     case 'openrouter':
     case 'vercel': {
       const at = settings(resellers[name]);
       const adapter = chatAdapter(at);
       const described: ProviderDescription = { ...description, wires: ['chat'] };
-      return { description: described, upstream: overHttp(adapter), key, ...checkedBy(adapter, at) };
+      return { description: described, upstream: overHttp(adapter), key, ...askedAt(adapter, at) };
     }
   }
 }
@@ -108,6 +112,9 @@ export function configuredProvider(upstream: ConfiguredUpstream, needs: Provider
     },
     upstream: makeUpstream(name, adapter, needs),
     key,
+    ...(upstream.models.includes('*') && {
+      listModels: () => listModels(needs.world.send, { kind: 'compatible', name, baseUrl, key }),
+    }),
   };
 }
 

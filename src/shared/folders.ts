@@ -19,6 +19,8 @@ export const dataFiles = {
   defaultKey: 'default-key',
   /** The key that seals reasoning; 0600. */
   dataKey: 'data-key',
+  /** What providers told of their models when they were last asked. */
+  listings: 'models.json',
 } as const;
 
 export interface DaemonFile {

@@ -96,6 +96,7 @@ const rows: Record<string, Row> = {
   listInputItems: { ...modelCall, ...ownThing },
   listModels: forEveryone,
   getModel: forEveryone,
+  refreshModels: loginOnly,
   listRates: forEveryone,
   tokensServed: forEveryone,
   openApi: forEveryone,

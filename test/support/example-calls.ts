@@ -46,6 +46,7 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   listInputItems: ({ response }) => ({ params: { id: response }, query: { order: 'asc' } }),
   listModels: () => ({}),
   getModel: () => ({ params: { model: 'sim/assistant' } }),
+  refreshModels: () => ({}),
   listRates: () => ({}),
   listKeys: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
   issueKey: ({ workspace }) => ({

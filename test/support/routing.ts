@@ -32,6 +32,7 @@ export function offerOf(provider: string, details: Partial<Offer> = {}): Offer {
     prices: dollars(1),
     contextLength: null,
     outputTokensMax: null,
+    createdAt: null,
     capabilities: unknownCapabilities,
     wires: ['chat'],
     available: true,

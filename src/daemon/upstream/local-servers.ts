@@ -3,7 +3,6 @@ import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { World } from '../world.ts';
 import { isObject, parseObject } from './answer-bodies.ts';
 import { bearerHeaders } from './providers/openai-chat/adapter.ts';
-import { upstreamFailureOf } from './upstream-failures.ts';
 
 export type LocalServerName = 'ollama' | 'lmstudio' | 'llamacpp' | 'vllm';
 
@@ -52,20 +51,6 @@ export async function findLocalServers(
   return found.filter((server) => server !== undefined);
 }
 
-/** Ids of the models that an OpenAI-compatible provider lists. Rejects with an UpstreamFailure. */
-export async function listModels(
-  send: World['send'],
-  baseUrl: string,
-  key?: string,
-  { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
-): Promise<string[]> {
-  try {
-    return (await list(send, baseUrl, { key, timeoutMs })).map(({ id }) => id);
-  } catch (error) {
-    throw upstreamFailureOf(error, baseUrl);
-  }
-}
-
 async function probe(
   send: World['send'],
   { name, port }: LocalPlace,
@@ -73,7 +58,7 @@ async function probe(
 ): Promise<LocalServer | undefined> {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   try {
-    const models = await list(send, baseUrl, { key: undefined, timeoutMs });
+    const models = await list(send, baseUrl, timeoutMs);
     const owner = models.find((model) => model.owner !== undefined)?.owner ?? '';
     const told = Object.hasOwn(owners, owner) ? owners[owner] : undefined;
     return { name: told ?? name, baseUrl, models: models.map(({ id }) => id) };
@@ -82,15 +67,11 @@ async function probe(
   }
 }
 
-async function list(
-  send: World['send'],
-  baseUrl: string,
-  { key, timeoutMs }: { key: string | undefined; timeoutMs: number },
-): Promise<ListedModel[]> {
+async function list(send: World['send'], baseUrl: string, timeoutMs: number): Promise<ListedModel[]> {
   const answer = await send({
     method: 'GET',
     url: `${baseUrl}/models`,
-    headers: bearerHeaders(key, undefined),
+    headers: bearerHeaders(undefined, undefined),
     signal: AbortSignal.timeout(timeoutMs),
   });
   // A gateway that finds itself would route calls in circles.

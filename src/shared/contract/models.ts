@@ -114,6 +114,33 @@ export const getModel = endpoint({
   errors: ['unauthenticated', 'invalid_request', 'model_not_found'],
 });
 
+/** What one provider told when it was asked for its models. */
+export const RefreshedProvider = Type.Object(
+  {
+    provider: Type.String(),
+    models: Type.Integer({ minimum: 0, description: 'How many it offers now.' }),
+    models_before: Type.Integer({ minimum: 0 }),
+    error: nullable(Type.String({ description: 'Why it could not be asked, for people.' })),
+  },
+  { $id: 'RefreshedProvider' },
+);
+
+/** Asks the providers which models they have. */
+export const refreshModels = endpoint({
+  id: 'refreshModels',
+  method: 'POST',
+  path: '/v1/admin/models/refresh',
+  summary: 'Ask the providers for their models.',
+  description:
+    'Every provider that the host has a key for is asked what it lists. What it tells takes the place of what was known, and is kept over restarts; a provider that cannot be asked keeps what it had.',
+  tag: 'Models',
+  access: { login: 'owner', loginOnly: true },
+  surface: 'v1',
+  result: Type.Object({ object: Type.Literal('list'), data: Type.Array(RefreshedProvider) }),
+  errors: ['unauthenticated', 'signed_out', 'permission'],
+});
+
+export type RefreshedProvider = Static<typeof RefreshedProvider>;
 export type ModelEntry = Static<typeof ModelEntry>;
 export type ModelProvider = Static<typeof ModelProvider>;
 export type PricesView = Static<typeof PricesView>;

@@ -15,7 +15,10 @@ describe('the public pages', () => {
     const world = fakeWorld();
     const live = new LiveSpeed(world);
     const catalog = catalogOf(providers, { world });
-    return { live, handlers: catalogHandlers({ catalog, live, marginPpm, world }) };
+    const listings = { refresh: async () => [] };
+    const requireDaemonOwner = async () => {};
+    const needs = { catalog, live, listings, requireDaemonOwner, marginPpm, world };
+    return { live, handlers: catalogHandlers(needs) };
   }
   const nobody = { caller: { kind: 'nobody' } } as const;
 

@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findLocalServers, listModels } from '../../../src/daemon/upstream/local-servers.ts';
+import { findLocalServers } from '../../../src/daemon/upstream/local-servers.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';
 import { versionHeader } from '../../../src/shared/version.ts';
-import { startFakeOpenAi } from '../../support/fake-openai.ts';
 import { startRawServer, wholeAnswer } from '../../support/raw-server.ts';
 
 function network() {
@@ -41,23 +40,5 @@ describe('servers of this machine', () => {
   ])('%s is none', async (_case, text) => {
     const places = [{ name: 'vllm' as const, port: await answering(text) }];
     expect(await findLocalServers(network().send, { timeoutMs: 1_000, places })).toEqual([]);
-  });
-});
-
-describe('the models of a provider', () => {
-  test('are listed with its key', async () => {
-    const fake = await startFakeOpenAi({ keys: ['sk-test'], models: ['a', 'b'] });
-    onTestFinished(() => fake.close());
-    const { send } = network();
-    expect(await listModels(send, fake.baseUrl, 'sk-test')).toEqual(['a', 'b']);
-    await expect(listModels(send, fake.baseUrl, 'sk-wrong')).rejects.toMatchObject({
-      kind: 'authentication',
-    });
-  });
-
-  test('fail like a call when nobody answers', async () => {
-    await expect(listModels(network().send, 'http://127.0.0.1:1/v1')).rejects.toMatchObject({
-      kind: 'network',
-    });
   });
 });

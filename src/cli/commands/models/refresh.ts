@@ -21,5 +21,5 @@ export const refreshModelsCommand = (context: Context) =>
 async function refreshAndShow(context: Context): Promise<void> {
   const { data } = await context.client().call(refreshModels, {});
   await context.out.table(data, columns, { empty: 'No provider can be asked: none has a key.' });
-  if (data.some(({ error }) => error !== null)) context.exitWith(exitCodes.partly);
+  if (data.some(({ error }) => error !== null)) context.exit = exitCodes.partlyDone;
 }

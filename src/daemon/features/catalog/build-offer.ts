@@ -45,6 +45,7 @@ export function buildOffer(
     prices: settled ?? listed?.prices ?? null,
     contextLength: details?.contextLength ?? listed?.contextLength ?? traits.contextLength,
     outputTokensMax: details?.outputTokensMax ?? traits.outputTokensMax,
+    createdAt: details?.createdAt ?? null,
     capabilities: details?.capabilities ? { ...known, ...details.capabilities } : known,
     wires: provider.wires,
     available: provider.available,

@@ -21,7 +21,7 @@ export function toModelEntry(resolution: Resolution, live: LiveReader): ModelEnt
   return {
     id,
     object: 'model',
-    created: 0,
+    created: offers.find((offer) => offer.createdAt !== null)?.createdAt ?? 0,
     owned_by: slash > 0 ? id.slice(0, slash) : (offers[0]?.provider ?? id),
     service: {
       name: offers[0]?.title ?? id,

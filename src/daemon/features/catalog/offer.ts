@@ -37,12 +37,14 @@ export interface ProviderDescription {
 }
 
 export interface ModelDetails {
-  title?: string;
-  description?: string;
-  contextLength?: number;
-  outputTokensMax?: number;
-  capabilities?: Partial<Capabilities>;
-  prices?: Prices;
+  title?: string | undefined;
+  description?: string | undefined;
+  /** Unix seconds. */
+  createdAt?: number | undefined;
+  contextLength?: number | undefined;
+  outputTokensMax?: number | undefined;
+  capabilities?: Partial<Capabilities> | undefined;
+  prices?: Prices | undefined;
 }
 
 /** One provider's offer to answer for one model. */
@@ -58,6 +60,8 @@ export interface Offer {
   /** In tokens; null when nobody knows. */
   contextLength: number | null;
   outputTokensMax: number | null;
+  /** Unix seconds; null when nobody knows. */
+  createdAt: number | null;
   capabilities: Capabilities;
   wires: readonly Wire[] | undefined;
   available: boolean;
