@@ -90,7 +90,7 @@ function faultsIn(database: Database.Database): string[] {
   const one = (sql: string) => database.prepare<[], number>(sql).pluck().get() ?? 0;
   const total = one('SELECT coalesce(sum(balance), 0) FROM accounts');
   if (total !== 0) faults.push(`all accounts together hold ${total}`);
-  const entries = one('SELECT coalesce(sum(amount), 0) FROM entries');
+  const entries = one("SELECT coalesce(sum(amount), 0) FROM entries WHERE kind <> 'grant'");
   const charged = one('SELECT coalesce(sum(charged), 0) FROM usage');
   if (entries !== charged) faults.push(`entries of ${entries} for charges of ${charged}`);
   const overdrawn = one(
