@@ -1,14 +1,19 @@
 import { address } from '../shared/client.ts';
+import type * as credit from '../shared/contract/credit.ts';
 import type * as daemon from '../shared/contract/daemon.ts';
 import type * as events from '../shared/contract/events.ts';
+import type * as keyLimits from '../shared/contract/key-limits.ts';
 import type * as keys from '../shared/contract/keys.ts';
 import type * as models from '../shared/contract/models.ts';
+import type * as people from '../shared/contract/people.ts';
 import type * as providerKeys from '../shared/contract/provider-keys.ts';
 import type * as rates from '../shared/contract/rates.ts';
 import type * as responses from '../shared/contract/responses.ts';
 import type * as storedResponses from '../shared/contract/stored-responses.ts';
+import type * as traces from '../shared/contract/traces.ts';
 import type * as usage from '../shared/contract/usage.ts';
 import type * as vault from '../shared/contract/vault.ts';
+import type * as workspaces from '../shared/contract/workspaces.ts';
 
 /**
  * Where the commands call. Loading the contracts themselves loads TypeBox, which takes longer than Node's own start; here
@@ -18,9 +23,22 @@ export const getStatus = address<typeof daemon.getStatus>('GET', '/v1/admin/stat
 export const stopDaemon = address<typeof daemon.stopDaemon>('POST', '/v1/admin/stop');
 export const openApi = address<typeof daemon.openApi>('GET', '/v1/openapi.json');
 
+export const grantCredit = address<typeof credit.grantCredit>('POST', '/v1/admin/credit');
+export const listCredit = address<typeof credit.listCredit>('GET', '/v1/admin/credit');
+export const verifyLedger = address<typeof credit.verifyLedger>('POST', '/v1/admin/ledger/verify');
+
 export const listKeys = address<typeof keys.listKeys>('GET', '/v1/workspaces/{workspace}/keys');
 export const issueKey = address<typeof keys.issueKey>('POST', '/v1/workspaces/{workspace}/keys');
 export const revokeKey = address<typeof keys.revokeKey>('DELETE', '/v1/workspaces/{workspace}/keys/{key}');
+export const showKey = address<typeof keys.showKey>('GET', '/v1/workspaces/{workspace}/keys/{key}');
+export const getLimits = address<typeof keyLimits.getLimits>(
+  'GET',
+  '/v1/workspaces/{workspace}/keys/{key}/limits',
+);
+export const setLimits = address<typeof keyLimits.setLimits>(
+  'PUT',
+  '/v1/workspaces/{workspace}/keys/{key}/limits',
+);
 export const getKey = address<typeof keys.getKey>('GET', '/v1/key');
 
 export const createResponse = address<typeof responses.createResponse>('POST', '/v1/responses');
@@ -38,6 +56,54 @@ export const listRates = address<typeof rates.listRates>('GET', '/v1/rates');
 
 export const getUsage = address<typeof usage.getUsage>('GET', '/v1/usage/{request_id}');
 export const listUsage = address<typeof usage.listUsage>('GET', '/v1/usage');
+
+export const createSession = address<typeof people.createSession>('POST', '/v1/sessions');
+export const getSession = address<typeof people.getSession>('GET', '/v1/sessions/current');
+export const listSessions = address<typeof people.listSessions>('GET', '/v1/sessions');
+export const signOut = address<typeof people.signOut>('DELETE', '/v1/sessions/current');
+export const deleteSession = address<typeof people.deleteSession>('DELETE', '/v1/sessions/{session}');
+export const addUser = address<typeof people.addUser>('POST', '/v1/admin/users');
+export const listUsers = address<typeof people.listUsers>('GET', '/v1/admin/users');
+export const createLoginCode = address<typeof people.createLoginCode>(
+  'POST',
+  '/v1/admin/users/{user}/login-codes',
+);
+
+export const createWorkspace = address<typeof workspaces.createWorkspace>('POST', '/v1/workspaces');
+export const listWorkspaces = address<typeof workspaces.listWorkspaces>('GET', '/v1/workspaces');
+export const getWorkspace = address<typeof workspaces.getWorkspace>('GET', '/v1/workspaces/{workspace}');
+export const updateWorkspace = address<typeof workspaces.updateWorkspace>(
+  'PATCH',
+  '/v1/workspaces/{workspace}',
+);
+export const listMembers = address<typeof workspaces.listMembers>(
+  'GET',
+  '/v1/workspaces/{workspace}/members',
+);
+export const updateMember = address<typeof workspaces.updateMember>(
+  'PATCH',
+  '/v1/workspaces/{workspace}/members/{user}',
+);
+export const removeMember = address<typeof workspaces.removeMember>(
+  'DELETE',
+  '/v1/workspaces/{workspace}/members/{user}',
+);
+export const createInvitation = address<typeof workspaces.createInvitation>(
+  'POST',
+  '/v1/workspaces/{workspace}/invitations',
+);
+export const listInvitations = address<typeof workspaces.listInvitations>(
+  'GET',
+  '/v1/workspaces/{workspace}/invitations',
+);
+export const revokeInvitation = address<typeof workspaces.revokeInvitation>(
+  'DELETE',
+  '/v1/workspaces/{workspace}/invitations/{invitation}',
+);
+export const acceptInvitation = address<typeof workspaces.acceptInvitation>('POST', '/v1/invitations/accept');
+
+export const getTrace = address<typeof traces.getTrace>('GET', '/v1/traces/{request_id}');
+export const listTraces = address<typeof traces.listTraces>('GET', '/v1/traces');
 
 export const streamEvents = address<typeof events.streamEvents>('GET', '/v1/events');
 

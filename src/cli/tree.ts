@@ -48,6 +48,14 @@ export const tree: Record<string, Verb | Noun> = {
         summary: 'Show a stored response.',
         load: async () => (await import('./commands/responses/get.ts')).getResponseCommand,
       },
+      watch: {
+        summary: 'Follow a background response to its end.',
+        load: async () => (await import('./commands/responses/watch.ts')).watchResponseCommand,
+      },
+      cancel: {
+        summary: 'End a background response; what was made is charged.',
+        load: async () => (await import('./commands/responses/cancel.ts')).cancelResponseCommand,
+      },
       delete: {
         summary: 'Delete a stored response.',
         load: async () => (await import('./commands/responses/delete.ts')).deleteResponseCommand,
@@ -94,6 +102,14 @@ export const tree: Record<string, Verb | Noun> = {
       list: {
         summary: 'List the keys of a workspace, without secrets.',
         load: async () => (await import('./commands/keys/list.ts')).listKeysCommand,
+      },
+      show: {
+        summary: 'Show one key, and what of its limits is used up.',
+        load: async () => (await import('./commands/keys/show.ts')).showKeyCommand,
+      },
+      limits: {
+        summary: 'Get or set what a key is limited to.',
+        load: async () => (await import('./commands/keys/limits.ts')).limitsCommand,
       },
       revoke: {
         summary: 'Revoke a key; it takes effect now.',
@@ -149,6 +165,153 @@ export const tree: Record<string, Verb | Noun> = {
       export: {
         summary: 'Print the master key, to be kept on paper.',
         load: async () => (await import('./commands/vault/export.ts')).exportVaultCommand,
+      },
+    },
+  },
+  login: {
+    summary: 'Log in to a host with a code.',
+    load: async () => (await import('./commands/login.ts')).loginCommand,
+  },
+  logout: {
+    summary: 'Log out of a host.',
+    load: async () => (await import('./commands/logout.ts')).logoutCommand,
+  },
+  whoami: {
+    summary: 'Show who is logged in, and where.',
+    load: async () => (await import('./commands/whoami.ts')).whoamiCommand,
+  },
+  host: {
+    summary: 'The hosts that commands can speak to.',
+    alone: 'list',
+    verbs: {
+      add: {
+        summary: 'Name a host.',
+        load: async () => (await import('./commands/host/add.ts')).addHostCommand,
+      },
+      use: {
+        summary: 'Speak to a host from now on.',
+        load: async () => (await import('./commands/host/use.ts')).useHostCommand,
+      },
+      list: {
+        summary: 'List the hosts that have a name here.',
+        load: async () => (await import('./commands/host/list.ts')).listHostsCommand,
+      },
+      remove: {
+        summary: 'Log out of a host and forget it.',
+        load: async () => (await import('./commands/host/remove.ts')).removeHostCommand,
+      },
+    },
+  },
+  sessions: {
+    summary: 'Your logins on a host.',
+    alone: 'list',
+    verbs: {
+      list: {
+        summary: 'List your logins.',
+        load: async () => (await import('./commands/sessions/list.ts')).listSessionsCommand,
+      },
+      revoke: {
+        summary: 'End one of your logins.',
+        load: async () => (await import('./commands/sessions/revoke.ts')).revokeSessionCommand,
+      },
+    },
+  },
+  users: {
+    summary: 'The people of a host, for whoever runs it.',
+    alone: 'list',
+    verbs: {
+      add: {
+        summary: 'Add a user, with a code to log in.',
+        load: async () => (await import('./commands/users/add.ts')).addUserCommand,
+      },
+      list: {
+        summary: 'List the users.',
+        load: async () => (await import('./commands/users/list.ts')).listUsersCommand,
+      },
+      'login-code': {
+        summary: 'Make a code to log in, for a user or yourself.',
+        load: async () => (await import('./commands/users/login-code.ts')).loginCodeCommand,
+      },
+    },
+  },
+  workspaces: {
+    summary: 'Workspaces and who belongs to them.',
+    alone: 'list',
+    verbs: {
+      create: {
+        summary: 'Create a workspace.',
+        load: async () => (await import('./commands/workspaces/create.ts')).createWorkspaceCommand,
+      },
+      list: {
+        summary: 'List your workspaces.',
+        load: async () => (await import('./commands/workspaces/list.ts')).listWorkspacesCommand,
+      },
+      show: {
+        summary: 'Show a workspace.',
+        load: async () => (await import('./commands/workspaces/show.ts')).showWorkspaceCommand,
+      },
+      set: {
+        summary: 'Change a workspace.',
+        load: async () => (await import('./commands/workspaces/set.ts')).setWorkspaceCommand,
+      },
+      use: {
+        summary: 'Act in a workspace from now on.',
+        load: async () => (await import('./commands/workspaces/use.ts')).useWorkspaceCommand,
+      },
+      members: {
+        summary: 'List the members.',
+        load: async () => (await import('./commands/workspaces/members.ts')).membersCommand,
+      },
+      role: {
+        summary: 'Change what a member is.',
+        load: async () => (await import('./commands/workspaces/role.ts')).roleCommand,
+      },
+      remove: {
+        summary: 'Take a member out.',
+        load: async () => (await import('./commands/workspaces/remove.ts')).removeMemberCommand,
+      },
+      invite: {
+        summary: 'Make a code that lets somebody join.',
+        load: async () => (await import('./commands/workspaces/invite.ts')).inviteCommand,
+      },
+      invitations: {
+        summary: 'List the invitations.',
+        load: async () => (await import('./commands/workspaces/invitations.ts')).invitationsCommand,
+      },
+      uninvite: {
+        summary: 'Revoke an invitation.',
+        load: async () => (await import('./commands/workspaces/uninvite.ts')).uninviteCommand,
+      },
+      accept: {
+        summary: 'Join a workspace with a code.',
+        load: async () => (await import('./commands/workspaces/accept.ts')).acceptCommand,
+      },
+      leave: {
+        summary: 'Leave a workspace.',
+        load: async () => (await import('./commands/workspaces/leave.ts')).leaveCommand,
+      },
+    },
+  },
+  credit: {
+    summary: 'What workspaces were granted and have left.',
+    alone: 'show',
+    verbs: {
+      show: {
+        summary: 'Show balances.',
+        load: async () => (await import('./commands/credit/show.ts')).showCreditCommand,
+      },
+      grant: {
+        summary: 'Grant credit to a workspace.',
+        load: async () => (await import('./commands/credit/grant.ts')).grantCreditCommand,
+      },
+    },
+  },
+  ledger: {
+    summary: 'The books.',
+    verbs: {
+      verify: {
+        summary: 'Check whether the books add up.',
+        load: async () => (await import('./commands/ledger/verify.ts')).verifyLedgerCommand,
       },
     },
   },

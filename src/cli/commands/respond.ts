@@ -22,6 +22,11 @@ export const respondCommand = (context: Context) =>
     .addOption(new Option('--pay <whose>', 'whose provider key pays').choices(['mine', 'ours'] as const))
     .option('--store', 'keep the response, as is usual')
     .option('--no-store', 'do not keep the response')
+    .option('--background', 'have it made without waiting: prints its id, or with --stream its events')
+    .option(
+      '--idempotency-key <key>',
+      'make the call once, however often it is sent with this key; not streamed',
+    )
     .option('--previous <id>', 'the response that this one continues')
     .option('-n, --no-stdin', 'leave the standard input alone')
     .addHelpText(

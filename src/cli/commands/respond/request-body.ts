@@ -19,6 +19,7 @@ export interface RequestFlags {
   reasoningEffort?: string | undefined;
   pay?: 'mine' | 'ours' | undefined;
   store?: boolean | undefined;
+  background?: boolean | undefined;
   previous?: string | undefined;
   stdin?: boolean | undefined;
 }
@@ -32,6 +33,7 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
   if (flags.reasoningEffort !== undefined) body.reasoning = { effort: flags.reasoningEffort };
   if (flags.previous !== undefined) body.previous_response_id = flags.previous;
   if (flags.store !== undefined) body.store = flags.store;
+  if (flags.background) body.background = true;
   if (flags.pay !== undefined) body.service = { pay: flags.pay };
   if (flags.tools !== undefined) body.tools = toolsOf(flags.tools);
   if (flags.jsonSchema !== undefined) body.text = { format: formatOf(flags.jsonSchema) };

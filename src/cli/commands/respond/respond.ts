@@ -2,8 +2,10 @@ import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import { createResponse } from '../../addresses.ts';
+import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { textOfResponse } from './answer-text.ts';
+import { beginInBackground, onceHeaders } from './background.ts';
 import { billOfResponse, tellCancelled } from './bill.ts';
 import { type Following, followAnswer } from './follow-answer.ts';
 import { showProgress } from './progress.ts';
@@ -12,11 +14,14 @@ import { type RequestFlags, requestBody } from './request-body.ts';
 export interface RespondFlags extends RequestFlags {
   /** Left out, it is streamed where a person waits. */
   stream?: boolean | undefined;
+  idempotencyKey?: string | undefined;
 }
 
 /** Asks a model and shows the answer. Ctrl-C ends the call upstream too and tells what it cost. */
 export async function respondAndShow(context: Context, flags: RespondFlags): Promise<void> {
+  checkFlags(flags);
   const body = await requestBody(context, flags);
+  if (flags.background && flags.stream !== true) return beginInBackground(context, flags, body);
   const following: Following = { requestId: undefined, response: undefined, error: undefined };
   const signal = context.interrupted();
   const startedAt = context.now();
@@ -28,7 +33,7 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
     },
   };
   try {
-    if (flags.stream ?? context.out.isInteractive()) {
+    if (flags.stream ?? (context.out.isInteractive() && flags.idempotencyKey === undefined)) {
       const events = context
         .client()
         .stream(createResponse, { headers: {}, body: { ...body, stream: true } }, options);
@@ -36,7 +41,7 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
     } else {
       following.response = await context
         .client()
-        .call(createResponse, { headers: {}, body: { ...body, stream: false } }, options);
+        .call(createResponse, { headers: onceHeaders(flags), body: { ...body, stream: false } }, options);
       progress.stop();
       await showWhole(context, following.response);
     }
@@ -44,15 +49,23 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
     if (!signal.aborted) throw error;
     progress.stop();
     context.exit = exitCodes.interrupted;
+    if (flags.background) return context.out.warn('It is made to its end: gateway responses watch ID');
     return tellCancelled(context, following.requestId);
   } finally {
     progress.stop();
   }
-  end(context, following, context.now() - startedAt);
+  tellEnd(context, following, context.now() - startedAt);
+}
+
+function checkFlags({ stream, idempotencyKey }: RespondFlags): void {
+  if (!stream || idempotencyKey === undefined) return;
+  throw new CliError('A streamed answer is not kept for a key: leave out --stream or --idempotency-key.', {
+    exit: exitCodes.usage,
+  });
 }
 
 /** Whether text is written as it comes. */
-function isLive({ io, out }: Context, { stream }: RespondFlags): boolean {
+export function isLive({ io, out }: Context, { stream }: Pick<RespondFlags, 'stream'>): boolean {
   return stream ?? (io.stdout.isTty && !out.wantsJson());
 }
 
@@ -62,8 +75,13 @@ export async function showWhole(context: Context, response: ResponseResource): P
   else context.out.text(textOfResponse(response));
 }
 
-function end(context: Context, { response, requestId, error }: Following, tookMs: number): void {
+/** After the answer: what it cost, and what is wrong with it. */
+export function tellEnd(context: Context, { response, requestId, error }: Following, tookMs: number): void {
   if (response) context.out.note(billOfResponse(response, { requestId, tookMs }));
+  if (response?.status === 'cancelled') {
+    context.out.warn('The response was cancelled.');
+    context.exit = exitCodes.partlyDone;
+  }
   if (response?.status === 'incomplete') {
     context.out.warn(
       `The answer is incomplete: ${response.incomplete_details?.reason ?? 'it was cut short'}.`,

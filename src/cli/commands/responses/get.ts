@@ -11,5 +11,8 @@ export const getResponseCommand = (context: Context) =>
     .action(async (id) => {
       const response = await context.client().call(getResponse, { params: { id }, query: {} });
       if (context.out.wantsJson()) return context.out.document(response);
+      if (response.status === 'queued' || response.status === 'in_progress')
+        context.out.note(`It is ${response.status}: gateway responses watch ${id}`);
+      if (response.error) context.out.warn(`It failed: ${response.error.message}`);
       context.out.text(context.out.isQuiet() ? `${response.id}\n` : textOfResponse(response));
     });

@@ -1,10 +1,7 @@
 import type { EventView } from '../../../shared/contract/events.ts';
-import { exitCodes, failures } from '../../../shared/errors.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
 import { streamEvents } from '../../addresses.ts';
-import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import { Unreachable } from '../../send.ts';
+import { mayPass } from '../may-pass.ts';
 import { eventLine, titleLine } from './event-line.ts';
 
 const firstWaitMs = 250;
@@ -66,11 +63,4 @@ async function showEvent(context: Context, event: EventView): Promise<void> {
 function showTitles({ io, out }: Context): void {
   if (!io.stdout.isTty || out.wantsJson()) return;
   io.stdout.write(out.paint.stdout('bold', titleLine(io.columns())));
-}
-
-/** Whether a failure is of the kind that a restart of the daemon brings and ends. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof Unreachable) return error.kind !== 'untrusted';
-  if (error instanceof ReceivedError) return failures[error.code].retry === 'after-waiting';
-  return error instanceof CliError && error.exit === exitCodes.tryLater;
 }

@@ -1,0 +1,69 @@
+import { Command } from '@commander-js/extra-typings';
+import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
+import { getResponse } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { example } from '../example.ts';
+import { type Following, followAnswer } from '../respond/follow-answer.ts';
+import { showProgress } from '../respond/progress.ts';
+import { isLive, showWhole, tellEnd } from '../respond/respond.ts';
+import { resumedEvents } from './resumed-events.ts';
+
+const pollMs = 1000;
+
+export const watchResponseCommand = (context: Context) =>
+  new Command('watch')
+    .argument('<id>', 'the id of a background response, resp_…')
+    .option('--stream', 'write the answer as it comes, as on a terminal; with --json an event a line')
+    .addHelpText('after', example('gateway responses watch resp_01jd…'))
+    .action((id, { stream }) => watchAndShow(context, { id, stream }));
+
+interface WatchFlags {
+  id: string;
+  stream?: boolean | undefined;
+}
+
+/** Follows a background response to its end, over lost connections and restarts of the daemon. Ctrl-C leaves it alone. */
+async function watchAndShow(context: Context, { id, stream }: WatchFlags): Promise<void> {
+  const signal = context.interrupted();
+  const startedAt = context.now();
+  const following: Following = { requestId: undefined, response: undefined, error: undefined };
+  const progress = showProgress(context, { model: id });
+  try {
+    const events = resumedEvents(context, id, signal);
+    await followAnswer(context, { events, following, progress, isLive: isLive(context, { stream }) });
+  } catch (error) {
+    if (!signal.aborted && isUnfollowable(error)) {
+      following.response = await ended(context, id, signal);
+      progress.stop();
+      if (following.response) await showWhole(context, following.response);
+    } else if (!signal.aborted) throw error;
+  } finally {
+    progress.stop();
+  }
+  if (!following.response) {
+    context.exit = exitCodes.interrupted;
+    return context.out.warn(`It is made to its end: gateway responses cancel ${id} ends it.`);
+  }
+  tellEnd(context, following, context.now() - startedAt);
+}
+
+/** Whether its events were not kept, as it was not begun as a stream. */
+function isUnfollowable(error: unknown): boolean {
+  return error instanceof ReceivedError && error.code === 'invalid_request' && error.param === 'stream';
+}
+
+/** Asks for it until it has ended; undefined after Ctrl-C. */
+async function ended(
+  context: Context,
+  id: string,
+  signal: AbortSignal,
+): Promise<ResponseResource | undefined> {
+  while (!signal.aborted) {
+    const response = await context.client().call(getResponse, { params: { id }, query: {} }, { signal });
+    if (response.status !== 'queued' && response.status !== 'in_progress') return response;
+    await context.sleep(pollMs, signal);
+  }
+  return undefined;
+}
