@@ -110,7 +110,13 @@ export class Vault {
       const from = await this.#openedAlone({ canMake: false });
       const record = await this.#needs.store.current();
       const to = options.to ?? record?.store ?? 'keychain';
-      this.#master = await rotateMaster(this.#needs, { from, to, passphrase: options.passphrase });
+      try {
+        this.#master = await rotateMaster(this.#needs, { from, to, passphrase: options.passphrase });
+      } catch (error) {
+        // It may have failed after the secrets went under the new one, which is then looked for at the next need.
+        if ((await this.#needs.store.current())?.kid !== from.kid) this.#forget();
+        throw error;
+      }
     });
     return await this.status();
   }
@@ -175,6 +181,12 @@ export class Vault {
       if (!(error instanceof MasterStoreFailure)) throw error;
       this.#fail('sealed', error.message);
     }
+  }
+
+  #forget(): void {
+    this.#master = undefined;
+    this.#trouble = undefined;
+    this.#triedAt = Number.NEGATIVE_INFINITY;
   }
 
   #fail(state: Closed, reason: string): void {
