@@ -3,7 +3,8 @@ import { version } from '../shared/version.ts';
 import type { CommandLine } from './command-line.ts';
 import type { CommonFlags } from './common-flags.ts';
 import type { Context } from './context.ts';
-import { isNoun, tree, type Verb } from './tree.ts';
+import { tree } from './tree.ts';
+import { isNoun, type Verb } from './verb.ts';
 
 interface Built {
   program: CommandUnknownOpts;

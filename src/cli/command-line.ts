@@ -1,4 +1,5 @@
-import { isNoun, tree, type Verb } from './tree.ts';
+import { tree } from './tree.ts';
+import { isNoun, type Verb } from './verb.ts';
 
 /** A command line, taken apart as far as the command tree goes. */
 export interface CommandLine {

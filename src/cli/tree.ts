@@ -1,22 +1,5 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Context } from './context.ts';
-
-/** Makes one command. Its module is loaded only when it runs or its help is asked for. */
-type Load = () => Promise<(context: Context) => CommandUnknownOpts>;
-
-export interface Verb {
-  summary: string;
-  load: Load;
-  /** Whether it takes no `--host`, `--json` and the like. */
-  isPlain?: true;
-}
-
-export interface Noun {
-  summary: string;
-  verbs: Record<string, Verb>;
-  /** The verb that is meant when the noun stands alone; without one, a noun alone asks for its help. */
-  alone?: string;
-}
+import { keyCommands, moneyCommands } from './key-commands.ts';
+import type { Noun, Verb } from './verb.ts';
 
 /** Every command, in the order of the help. */
 export const tree: Record<string, Verb | Noun> = {
@@ -92,39 +75,7 @@ export const tree: Record<string, Verb | Noun> = {
     summary: 'Follow the requests as they happen.',
     load: async () => (await import('./commands/tail.ts')).tailCommand,
   },
-  keys: {
-    summary: 'API keys.',
-    verbs: {
-      issue: {
-        summary: 'Issue an API key.',
-        load: async () => (await import('./commands/keys/issue.ts')).issueKeyCommand,
-      },
-      list: {
-        summary: 'List the keys of a workspace, without secrets.',
-        load: async () => (await import('./commands/keys/list.ts')).listKeysCommand,
-      },
-      show: {
-        summary: 'Show one key, and what of its limits is used up.',
-        load: async () => (await import('./commands/keys/show.ts')).showKeyCommand,
-      },
-      limits: {
-        summary: 'Get or set what a key is limited to.',
-        load: async () => (await import('./commands/keys/limits.ts')).limitsCommand,
-      },
-      revoke: {
-        summary: 'Revoke a key; it takes effect now.',
-        load: async () => (await import('./commands/keys/revoke.ts')).revokeKeyCommand,
-      },
-      default: {
-        summary: 'Print the key that the first start issued.',
-        load: async () => (await import('./commands/keys/default.ts')).defaultKeyCommand,
-      },
-    },
-  },
-  key: {
-    summary: 'Show the calling key: what it may do and what it spent.',
-    load: async () => (await import('./commands/key.ts')).keyCommand,
-  },
+  ...keyCommands,
   'provider-keys': {
     summary: 'A workspace’s own keys for providers.',
     verbs: {
@@ -292,35 +243,9 @@ export const tree: Record<string, Verb | Noun> = {
       },
     },
   },
-  credit: {
-    summary: 'What workspaces were granted and have left.',
-    alone: 'show',
-    verbs: {
-      show: {
-        summary: 'Show balances.',
-        load: async () => (await import('./commands/credit/show.ts')).showCreditCommand,
-      },
-      grant: {
-        summary: 'Grant credit to a workspace.',
-        load: async () => (await import('./commands/credit/grant.ts')).grantCreditCommand,
-      },
-    },
-  },
-  ledger: {
-    summary: 'The books.',
-    verbs: {
-      verify: {
-        summary: 'Check whether the books add up.',
-        load: async () => (await import('./commands/ledger/verify.ts')).verifyLedgerCommand,
-      },
-    },
-  },
+  ...moneyCommands,
   openapi: {
     summary: 'Print the description of the API.',
     load: async () => (await import('./commands/openapi.ts')).openApiCommand,
   },
 };
-
-export function isNoun(entry: Verb | Noun): entry is Noun {
-  return 'verbs' in entry;
-}

@@ -1,20 +1,41 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { type Input, type Result, scopeNames } from '../../../shared/contract/endpoint.ts';
+import type { ActionName } from '../../../shared/contract/key-limits.ts';
 import type { issueKey as issueKeyContract } from '../../../shared/contract/keys.ts';
 import { issueKey } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';
+import { limitFlags, limitsChange } from './limit-flags.ts';
 
 export const issueKeyCommand = (context: Context) =>
-  new Command('issue')
-    .option('--workspace <workspace>', 'the workspace that will own the key', 'me')
-    .option('--name <name>', 'a name you will recognise later')
-    .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopeNames))
-    .addHelpText('after', example('export GATEWAY_KEY=$(gateway keys issue --name ci --quiet)'))
-    .action(({ workspace, name, scope }) =>
-      issueKeyAndShow(context, { params: { workspace }, body: { name, scopes: scope } }),
-    );
+  limitFlags(
+    new Command('issue')
+      .option('--workspace <workspace>', 'the workspace that will own the key', 'me')
+      .option('--name <name>', 'a name you will recognise later')
+      .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopeNames))
+      .option('--allow-model <pattern...>', 'the only models for its whole life; * stands for any characters')
+      .addOption(
+        new Option('--allow-action <action...>', 'the only kinds of calls for its whole life').choices(
+          actions,
+        ),
+      ),
+  )
+    .addHelpText(
+      'after',
+      example('export GATEWAY_KEY=$(gateway keys issue --name ci --spend-cap 5/day --quiet)'),
+    )
+    .action(({ workspace, name, scope: scopes, allowModel: models, allowAction: actions, ...flags }) => {
+      const change = limitsChange(flags, context.now());
+      const limits = Object.keys(change).length > 0 ? change : undefined;
+      return issueKeyAndShow(context, {
+        params: { workspace },
+        body: { name, scopes, models, actions, limits },
+      });
+    });
+
+/** As the contract has them; loading it would load its schemas too. */
+const actions = ['responses', 'chat', 'compact'] as const satisfies readonly ActionName[];
 
 /** Piped, the output is the id, a tab and the secret; with --quiet the secret alone. */
 export async function issueKeyAndShow(
