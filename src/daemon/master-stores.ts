@@ -21,7 +21,8 @@ export interface MasterStoreSettings {
   env: Env;
 }
 
-const keychainTimeoutMs = 5_000;
+/** In milliseconds: while nobody is asked for a password, and while somebody may be. */
+const keychainTimeouts = { unasked: 5_000, awaited: 60_000 };
 
 /** What the configuration says of the vault. `env` is that of the process, for the keychain's. */
 export function vaultSettings(
@@ -50,12 +51,13 @@ export function masterStores({ file, usesKeychain, plainFolder, env }: MasterSto
 
 /** The keychain of the operating system, under `master:<kid>`. */
 function keychainStore(env: Env): MasterStore {
-  const keychain = openKeychain({ timeoutMs: keychainTimeoutMs, env });
+  const keychain = openKeychain({ timeoutMs: keychainTimeouts.unasked, env });
+  const patient = openKeychain({ timeoutMs: keychainTimeouts.awaited, env });
   const account = (kid: string) => `master:${kid}`;
   return {
-    find: (kid) =>
+    find: (kid, { isAwaited }) =>
       telling(async () => {
-        const text = await keychain.get(account(kid));
+        const text = await (isAwaited ? patient : keychain).get(account(kid));
         if (text === undefined) return [];
         // Somebody changed it: no key of ours, and not nothing either.
         return [parseMasterKey(text) ?? new Uint8Array(0)];

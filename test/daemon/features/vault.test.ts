@@ -259,7 +259,7 @@ describe('a passphrase', () => {
   test('cannot be guessed quickly', async () => {
     await started({ masterStores: {} as { keychain: FakePlace } }).unlock({ passphrase: 'correct horse' });
     const vault = started();
-    for (let guess = 0; guess < 5; guess += 1)
+    for (let guess = 0; guess < 3; guess += 1)
       await failureOf(vault.unlock({ passphrase: `wrong ${guess} it is` }));
     const failure = await failureOf(vault.unlock({ passphrase: 'correct horse' }));
     expect(failure.code).toBe('rate_limited');
@@ -382,4 +382,23 @@ describe('a rotation', () => {
     expect(failure.message).toMatch(/ws_1, (anthropic|google|openai)/);
     for (const [provider, text] of all) expect(await read(started(), provider)).toBe(text);
   });
+});
+
+test('while somebody unlocks it, calls are told at once what is known', async () => {
+  await keep(started(), 'openai', 'sk-secret');
+  keychain.trouble = 'The keychain is locked.';
+  const vault = started();
+  await failureOf(read(vault, 'openai'));
+  const typed = Promise.withResolvers<void>();
+  const find = keychain.find.bind(keychain);
+  keychain.find = async (kid) => {
+    await typed.promise;
+    return await find(kid);
+  };
+  const unlocking = vault.unlock();
+  expect((await failureOf(read(vault, 'openai'))).message).toContain('locked');
+  keychain.trouble = undefined;
+  typed.resolve();
+  expect((await unlocking).state).toBe('unlocked');
+  expect(await read(vault, 'openai')).toBe('sk-secret');
 });

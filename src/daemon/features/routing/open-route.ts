@@ -1,3 +1,4 @@
+import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure, type World } from '../../world.ts';
 import type { LiveSpeed } from '../catalog/index.ts';
 import {
@@ -86,6 +87,11 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
       if (request.signal.aborted) {
         attempts.push(toAttempt(route, 0, 'canceled', ms));
         throw request.signal.reason;
+      }
+      if (error instanceof ApiError && route.ownKey && waiting.some((other) => !other.ownKey)) {
+        // The workspace's key cannot be had now, but the host pays for others.
+        attempts.push(toAttempt(route, 0, error.code, ms));
+        continue;
       }
       if (!(error instanceof UpstreamFailure)) throw error;
       attempts.push(toAttempt(route, error.details.status ?? 0, errorCodeOf(error), ms));

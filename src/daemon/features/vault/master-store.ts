@@ -1,7 +1,10 @@
 /** A place outside of the database for the master key. All fail with a MasterStoreFailure. */
 export interface MasterStore {
-  /** The keys that are there under this id, or that may be the one; none when there is none, as far as it can tell. */
-  find(kid: string): Promise<Uint8Array[]>;
+  /**
+   * The keys that are there under this id, or that may be the one; none when there is none, as far as it can tell.
+   * `isAwaited`: somebody is there who may be asked for a password, and waits.
+   */
+  find(kid: string, options: { isAwaited: boolean }): Promise<Uint8Array[]>;
   /**
    * Keeps a new key and gives back the one to use: `fresh`, read back, or a key that somebody put there and that
    * `isUsed` does not know. Never replaces one.

@@ -22,7 +22,7 @@ export interface VaultNeeds {
 export const retryMs = 30_000;
 
 /** Each guess costs this machine a third of a second. */
-const guessesAtOnce = 5;
+const guessesAtOnce = 3;
 const guessEveryMs = 5_000;
 
 export type Closed = Exclude<VaultStatus['state'], 'unlocked'>;
@@ -99,7 +99,7 @@ export class Vault {
       else if (record === undefined && by.passphrase !== undefined) {
         await this.#make('passphrase', by.passphrase);
       } else if (record?.store === 'passphrase') await this.#takePassphrase(record, by.passphrase);
-      else await this.#look();
+      else await this.#look({ isAwaited: true });
     });
     return await this.status();
   }
@@ -111,7 +111,7 @@ export class Vault {
       const record = await this.#needs.store.current();
       const to = options.to ?? record?.store ?? 'keychain';
       try {
-        this.#master = await rotateMaster(this.#needs, { from, to, passphrase: options.passphrase });
+        this.#take(await rotateMaster(this.#needs, { from, to, passphrase: options.passphrase }));
       } catch (error) {
         // It may have failed after the secrets went under the new one, which is then looked for at the next need.
         if ((await this.#needs.store.current())?.kid !== from.kid) this.#forget();
@@ -143,28 +143,28 @@ export class Vault {
 
   #opened(options: { canMake: boolean }): Promise<Master> {
     if (this.#master) return Promise.resolve(this.#master);
+    // Whoever unlocks it may be waiting for a person: calls are told at once what is known.
+    if (this.#trouble && !options.canMake && !this.#isDue()) return Promise.reject(shut(this.#trouble));
     return this.#alone(() => this.#openedAlone(options));
   }
 
   async #openedAlone({ canMake }: { canMake: boolean }): Promise<Master> {
     if (this.#master) return this.#master;
     const record = await this.#needs.store.current();
-    const isDue = this.#needs.world.elapsed() - this.#triedAt >= retryMs;
     if (record === undefined && canMake) await this.#make(this.#needs.preferredStore);
-    else if (isDue || this.#trouble === undefined) await this.#look();
+    else if (this.#isDue() || this.#trouble === undefined) await this.#look();
     if (this.#master) return this.#master;
-    const { state, reason } = this.#trouble ?? notTried(record);
-    throw new ApiError('unavailable', {
-      message: `The vault is not open. ${reason}`,
-      extra: { vault: state },
-    });
+    throw shut(this.#trouble ?? notTried(record));
+  }
+
+  #isDue(): boolean {
+    return this.#needs.world.elapsed() - this.#triedAt >= retryMs;
   }
 
   /** Looks for the master where it was put. */
-  async #look(): Promise<void> {
+  async #look(patience: { isAwaited: boolean } = { isAwaited: false }): Promise<void> {
     const record = await this.#needs.store.current();
     this.#triedAt = this.#needs.world.elapsed();
-    this.#trouble = undefined;
     if (record === undefined || record.store === 'passphrase') {
       this.#trouble = notTried(record);
       return;
@@ -172,15 +172,20 @@ export class Vault {
     const place = this.#needs.masterStores[record.store];
     if (place === undefined) return this.#fail('sealed', notSetUp[record.store]);
     try {
-      const found = await place.find(record.kid);
+      const found = await place.find(record.kid, patience);
       const key = found.find((candidate) => isProvedBy(record, candidate));
-      if (key) this.#master = { kid: record.kid, key };
+      if (key) this.#take({ kid: record.kid, key });
       else if (found.length > 0) this.#fail('wrong_key', anotherKey);
       else this.#fail('sealed', notFound[record.store]);
     } catch (error) {
       if (!(error instanceof MasterStoreFailure)) throw error;
       this.#fail('sealed', error.message);
     }
+  }
+
+  #take(master: Master): void {
+    this.#master = master;
+    this.#trouble = undefined;
   }
 
   #forget(): void {
@@ -195,8 +200,7 @@ export class Vault {
 
   async #make(store: MasterStoreName | undefined, passphrase?: string): Promise<void> {
     try {
-      this.#master = await makeMaster(this.#needs, { store, passphrase });
-      this.#trouble = undefined;
+      this.#take(await makeMaster(this.#needs, { store, passphrase }));
     } catch (error) {
       if (!(error instanceof MasterStoreFailure)) throw error;
       this.#fail('no_vault', error.message);
@@ -223,7 +227,7 @@ export class Vault {
       throw new ApiError('invalid_request', { param: 'passphrase', message: 'That is not the passphrase.' });
     }
     this.#wrongGuesses = 0;
-    this.#master = { kid: record.kid, key };
+    this.#take({ kid: record.kid, key });
   }
 
   /** A key from an export opens the vault, and goes back to where it was lost. */
@@ -234,7 +238,7 @@ export class Vault {
         message: 'That is not the master key of this vault.',
       });
     }
-    this.#master = { kid: record.kid, key };
+    this.#take({ kid: record.kid, key });
     if (record.store !== 'keychain' && record.store !== 'plain') return;
     const place = this.#needs.masterStores[record.store];
     await place
@@ -253,6 +257,11 @@ export class Vault {
     this.#working = turn.catch(() => {});
     return turn;
   }
+}
+
+function shut({ state, reason }: Trouble): ApiError {
+  const message = `The vault is not open. ${reason}`;
+  return new ApiError('unavailable', { message, extra: { vault: state } });
 }
 
 function notTried(record: MasterRecord | undefined): Trouble {
