@@ -9,6 +9,7 @@ import { createSealer, type InferenceNeeds, inferenceHandlers } from './features
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { type Bench, createRouter, Health } from './features/routing/index.ts';
+import { traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import { addressRateLimit } from './http/rate-limit.ts';
@@ -213,6 +214,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     ...features.ownKeys.handlers,
     ...usageHandlers(usage),
     ...eventHandlers(events),
+    ...traceHandlers({ store: storage.traces }),
     ...aboutHandlers({
       requireDaemonOwner: workspaces.requireDaemonOwner,
       status: statusReader({ ...features, storage, facts: needs.process }),

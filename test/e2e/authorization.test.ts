@@ -89,6 +89,7 @@ const ofKeyOwner: Row = { ...loginOnly, strangerLogin: notFound };
 const rows: Record<string, Row> = {
   createResponse: modelCall,
   connectResponses: socket,
+  compactResponse: modelCall,
   createChatCompletion: modelCall,
   getResponse: { ...modelCall, ...ownThing },
   deleteResponse: { ...modelCall, ...ownThing },
@@ -106,6 +107,8 @@ const rows: Record<string, Row> = {
   getUsage: { ...scoped, ...ownThing },
   listUsage: scoped,
   streamEvents: scoped,
+  getTrace: { ...scoped, ...ownThing },
+  listTraces: scoped,
   listKeys: { ...scoped, ...ownWorkspace },
   issueKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
   revokeKey: { ...scoped, ...ownThing, member: notFound },
@@ -212,7 +215,7 @@ const anyThings: Things = { workspace: 'me', response: 'resp_1', request: 'req_1
 
 /** Whether somebody has to have made what the example names. */
 const namesThings = ({ id }: Endpoint) =>
-  /^(get|delete|cancel)Response$|^listInputItems$|Keys$|ProviderKey$|^(rotate|export)Vault$|^(issue|revoke)Key$|^showKey$|Limits$|^getUsage$/.test(
+  /^(get|delete|cancel)Response$|^listInputItems$|Keys$|ProviderKey$|^(rotate|export)Vault$|^(issue|revoke)Key$|^showKey$|Limits$|^getUsage$|^getTrace$/.test(
     id,
   );
 

@@ -37,6 +37,7 @@ const hello = { model: 'sim/echo', input: 'Hello.' };
 const examples: Record<string, (things: Things) => ExampleCall> = {
   createResponse: () => ({ body: hello }),
   connectResponses: () => ({}),
+  compactResponse: () => ({ body: hello }),
   createChatCompletion: () => ({
     body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] },
   }),
@@ -68,6 +69,8 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   getUsage: ({ request }) => ({ params: { request_id: request } }),
   listUsage: () => ({ query: { group_by: 'model' } }),
   tokensServed: () => ({}),
+  getTrace: ({ request }) => ({ params: { request_id: request } }),
+  listTraces: () => ({ query: { status: 'completed', limit: '5' } }),
   streamEvents: () => ({ query: { after: '0' } }),
   listProviderKeys: ({ workspace }) => ({ params: { workspace } }),
   putProviderKey: ({ workspace }) => ({

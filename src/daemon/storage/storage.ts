@@ -6,6 +6,7 @@ import type { KeysStore } from '../features/keys/keys-store.ts';
 import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/metering-store.ts';
 import type { ProviderKeysStore } from '../features/provider-keys/provider-keys-store.ts';
+import type { TracesStore } from '../features/traces/traces-store.ts';
 import type { VaultStore } from '../features/vault/vault-store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/workspaces-store.ts';
@@ -21,8 +22,11 @@ export interface Storage {
   background: BackgroundStore;
   idempotency: IdempotencyStore;
   events: EventsStore;
+  traces: TracesStore;
   vault: VaultStore;
   providerKeys: ProviderKeysStore;
+  /** Writes that wait or are under way. */
+  writesWaiting(): number;
   /** Whether writes are accepted: false after a failed check or a full disk, with the reason. */
   state(): { writable: boolean; reason: string | undefined };
   /** Called once when the engine can go on no longer; the process should end. */

@@ -24,6 +24,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Credit: 'What workspaces were granted and have left, and whether the books add up.',
   Usage: 'What finished calls took.',
   Events: 'What happens, as it happens.',
+  Traces: 'What finished calls went through.',
   Sessions: 'Log in with a code, see who is logged in, sign out.',
   Workspaces: 'Workspaces, their members, and invitations to them.',
   Users: 'The people of this host, for whoever runs it.',

@@ -4,9 +4,9 @@ import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { Admission, HoldRecord, MeteringStore, UsageRecord } from '../metering/index.ts';
+import { ableRoutes } from './able-routes.ts';
 import { cutAllowance, fullAllowance } from './allowance.ts';
-import { choicesOf, costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
-import { invalid } from './fault.ts';
+import { costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
 import { Meter } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
@@ -83,6 +83,7 @@ export async function begin(needs: InferenceNeeds, call: ModelCall): Promise<Beg
       attempts: meter.attempts,
       onAttempt: (route, attempt) => {
         asked = route;
+        meter.attemptBegins();
         tellRouted(needs, call, { route, attempt });
       },
     });
@@ -140,11 +141,11 @@ async function planned(needs: InferenceNeeds, call: ModelCall): Promise<Route[]>
     caps: capsOf(restraintsOf(call)),
     isPrepaid: needs.isPrepaid?.(caller.workspaceId) ?? false,
   });
-  if (choicesOf(inference) === 1) return routes;
-  const able = routes.filter((route) => route.offer.wires?.includes('chat'));
-  if (able.length === 0) throw invalid('n', 'The providers of this model give one answer at a time.');
-  return able;
+  return ableRoutes(routes, inference);
 }
+
+/** Routes of a plan that a trace tells. */
+const routesTold = 8;
 
 interface AdmitOptions {
   input: InputTokens;
@@ -194,6 +195,7 @@ async function admit(
     marginPpm,
     hold,
     startedAt,
+    routes: planned.slice(0, routesTold).map(({ provider, offer }) => ({ provider, model: offer.model })),
     promptTokens: input.likely,
     outputTokensMax: allowance.outputTokensBound,
     isCut: allowance.isCut,

@@ -1,12 +1,21 @@
 import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type Cost, costOf, formatUsd, type NanoUsd, type Tokens } from '../../../shared/money.ts';
-import type { Admission, CallStatus, Hold, LedgerEntry, Settlement, UsageRecord } from '../metering/index.ts';
+import type {
+  Admission,
+  CallStatus,
+  CallTrace,
+  Hold,
+  LedgerEntry,
+  Settlement,
+  UsageRecord,
+} from '../metering/index.ts';
 import { estimateTokens, noTokens, tokensMax } from './bounds.ts';
 import type { FinishReason, InferenceEvent } from './neutral.ts';
 import type { Output } from './output.ts';
 import type { Settled } from './renderer.ts';
 import type { Route, RouteAttempt } from './router.ts';
+import { settledEvent } from './settled-event.ts';
 
 /** A running stream's cost is kept on disk this often, for the case that the daemon dies. */
 const progressEveryMs = 2_000;
@@ -26,6 +35,8 @@ export interface MeterOptions {
   marginPpm: number;
   hold: Hold;
   startedAt: number;
+  /** The best routes of the plan, best first. */
+  routes?: CallTrace['routes'];
   /** Estimate of the prompt, in tokens. */
   promptTokens: number;
   /** The most output that the hold pays for, in tokens. */
@@ -59,17 +70,26 @@ export class Meter {
   #ttftMs: number | null = null;
   #progressAt: number;
   #settled: Promise<Settled> | undefined;
+  readonly #admittedMs: number;
+  #heldMs: number | null = null;
+  readonly #startedMs: number[] = [];
 
   constructor(options: MeterOptions) {
     this.#options = options;
+    this.#admittedMs = this.#sinceStart();
     this.#progressAt = options.startedAt;
+  }
+
+  /** A provider is about to be asked. */
+  attemptBegins(): void {
+    this.#startedMs.push(this.#sinceStart());
   }
 
   /** A provider has begun to answer; until then nothing is charged. */
   begin(route: Route, output: Output): void {
     this.#route = route;
     this.#output = output;
-    this.#ttftMs = Math.round(this.#options.clock.elapsed() - this.#options.startedAt);
+    this.#ttftMs = Math.round(this.#sinceStart());
   }
 
   /** The provider may have worked on the prompt although no answer came: the client left while it was asked. */
@@ -140,9 +160,16 @@ export class Meter {
   async committed(): Promise<void> {
     try {
       await this.#options.hold.committed;
+      this.#heldMs = this.#sinceStart();
     } catch (cause) {
       throw new ApiError('unavailable', { message: 'The ledger cannot be written right now.', cause });
     }
+  }
+
+  /** Milliseconds since the call came, to a tenth. */
+  #sinceStart(): number {
+    const { clock, startedAt } = this.#options;
+    return Math.round((clock.elapsed() - startedAt) * 10) / 10;
   }
 
   get isSettled(): boolean {
@@ -156,7 +183,7 @@ export class Meter {
   }
 
   async #settle({ status, errorCode }: SettleReason): Promise<Settled> {
-    const { admission, clock, hold, startedAt, onSettled } = this.#options;
+    const { admission, clock, hold, onSettled } = this.#options;
     const { record } = hold;
     const tokens = this.tokens();
     const cost = this.#cost(tokens);
@@ -182,9 +209,10 @@ export class Meter {
       charged,
       attempts: this.attempts.map(({ error_code: errorCode, ...attempt }) => ({ ...attempt, errorCode })),
       ttftMs: this.#ttftMs,
-      totalMs: Math.round(clock.elapsed() - startedAt),
+      totalMs: Math.round(this.#sinceStart()),
       createdAt: record.createdAt,
       completedAt,
+      trace: this.#trace(status),
     };
     const settlement: Settlement = {
       usage,
@@ -196,6 +224,16 @@ export class Meter {
     await admission.settle(hold, settlement);
     onSettled(usage);
     return { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
+  }
+
+  #trace(status: CallStatus): CallTrace {
+    return {
+      admittedMs: this.#admittedMs,
+      heldMs: this.#heldMs,
+      startedMs: this.#startedMs,
+      finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
+      routes: this.#options.routes ?? [],
+    };
   }
 
   #cost(tokens: Tokens): Cost | null {
@@ -240,32 +278,5 @@ export function serviceAnswer(usage: UsageRecord): ServiceAnswer {
     },
     charged_usd: formatUsd(usage.charged),
     own_key: usage.ownKey,
-  };
-}
-
-function settledEvent(usage: UsageRecord): Settlement['event'] {
-  const type = usage.status === 'failed' ? 'request.failed' : 'request.completed';
-  return {
-    type,
-    workspaceId: usage.workspaceId,
-    at: usage.completedAt,
-    data: {
-      request_id: usage.requestId,
-      response_id: usage.responseId,
-      endpoint: usage.endpoint,
-      model: usage.model,
-      provider: usage.provider,
-      key: usage.keyId,
-      streamed: usage.streamed,
-      status: usage.status,
-      error_code: usage.errorCode,
-      input_tokens: usage.tokens.input,
-      output_tokens: usage.tokens.output,
-      cost_usd: usage.cost && formatUsd(usage.cost.total),
-      charged_usd: formatUsd(usage.charged),
-      attempts: usage.attempts.length,
-      ttft_ms: usage.ttftMs,
-      total_ms: usage.totalMs,
-    },
   };
 }

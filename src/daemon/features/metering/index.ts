@@ -7,6 +7,7 @@ export type { AccountRecord, GrantRecord, KeyFacts, LedgerFindings, LedgerStore 
 export type {
   Attempt,
   CallStatus,
+  CallTrace,
   HoldRecord,
   LedgerEntry,
   LeftHold,

@@ -33,6 +33,20 @@ export interface HoldRecord {
   isPrepaid?: true;
 }
 
+/** When a call went through what, in milliseconds since it came, and the routes that it had. */
+export interface CallTrace {
+  /** Its routes were planned and its money set aside: nobody was asked before. */
+  admittedMs: number;
+  /** That was on disk; null where it was written together with the settlement. */
+  heldMs: number | null;
+  /** Each attempt began, in their order. */
+  startedMs: number[];
+  /** What the provider said of the end; null when nobody answered. */
+  finishReason: string | null;
+  /** The best ones of the plan, best first. */
+  routes: { provider: string; model: string }[];
+}
+
 /** All that is kept of a finished call. Times in milliseconds since 1970, durations in milliseconds. */
 export interface UsageRecord {
   requestId: string;
@@ -57,6 +71,8 @@ export interface UsageRecord {
   totalMs: number;
   createdAt: number;
   completedAt: number;
+  /** Undefined where nobody could take it: the daemon died during the call. */
+  trace?: CallTrace;
 }
 
 /** Moves `amount` > 0 from one account to another; accounts come into being with their first entry. */

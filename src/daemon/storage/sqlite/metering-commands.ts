@@ -22,8 +22,8 @@ export function meteringCommands(database: Connection, totals: Totals) {
     usage: database.prepare(
       `INSERT INTO usage (request_id, response_id, workspace_id, key_id, endpoint, model, provider, streamed, own_key,
          status, error_code, input, cached_input, cache_write, output, reasoning, tokens_reported, cost_provider,
-         cost_margin, charged, attempts, ttft_ms, total_ms, created_at, completed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         cost_margin, charged, attempts, ttft_ms, total_ms, created_at, completed_at, trace)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     entry: database.prepare(
       'INSERT INTO entries (request_id, kind, debit, credit, amount, created_at) VALUES (?, ?, ?, ?, ?, ?)',

@@ -83,6 +83,7 @@ function usageRow(usage: UsageRecord) {
     Math.round(usage.totalMs),
     usage.createdAt,
     usage.completedAt,
+    usage.trace === undefined ? null : JSON.stringify(usage.trace),
   ] as const;
 }
 

@@ -66,9 +66,10 @@ export function meteringStore({ database, orm, writer, reader }: Sources): Meter
   };
 }
 
-function usageRecord(row: typeof usage.$inferSelect): UsageRecord {
-  const { input, cachedInput, cacheWrite, output, reasoning, costProvider, costMargin, attempts, ...same } =
+export function usageRecord(row: typeof usage.$inferSelect): UsageRecord {
+  const { input, cachedInput, cacheWrite, output, reasoning, costProvider, costMargin, attempts, ...rest } =
     row;
+  const { trace, ...same } = rest;
   return {
     ...same,
     tokens: { input, cachedInput, cacheWrite, output, reasoning },
@@ -77,6 +78,7 @@ function usageRecord(row: typeof usage.$inferSelect): UsageRecord {
         ? null
         : { provider: costProvider, margin: costMargin, total: costProvider + costMargin },
     attempts: JSON.parse(attempts) as Attempt[],
+    ...(trace !== null && { trace }),
   };
 }
 

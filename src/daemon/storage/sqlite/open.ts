@@ -19,6 +19,7 @@ import { prepareDatabase } from './prepare.ts';
 import { Reader } from './reader.ts';
 import { responsesStore } from './responses-store.ts';
 import { startThread } from './thread.ts';
+import { tracesStore } from './traces-store.ts';
 import { providerKeysStore, vaultStore } from './vault-store.ts';
 import { workspacesStore } from './workspaces-store.ts';
 import { Writer } from './writer.ts';
@@ -100,12 +101,14 @@ function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage
     background: backgroundStore({ database, orm, writer }),
     idempotency: idempotencyStore({ database, writer }),
     events: eventsStore(database, orm, writer),
+    traces: tracesStore(orm, reader),
     vault: vaultStore(orm, writer),
     providerKeys: providerKeysStore(orm, writer),
     state: () => {
       const reason = writer.trouble ?? (disk.isLow() ? 'the disk is almost full' : undefined);
       return { writable: reason === undefined, reason };
     },
+    writesWaiting: () => writer.waiting,
     onFatal: (listener) => writer.onFatal(listener),
     check: async () => {
       const problems = await reader.ask('check');

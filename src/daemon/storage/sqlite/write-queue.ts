@@ -127,6 +127,11 @@ export class WriteQueue {
     this.#whenEmpty?.();
   }
 
+  /** How many wait or are under way. */
+  get size(): number {
+    return (this.#underWay?.length ?? 0) + this.#waiting.money.length + this.#waiting.bulk.length;
+  }
+
   /** Resolves when nothing waits and nothing is under way. */
   async drained(): Promise<void> {
     if (this.#isEmpty()) return;

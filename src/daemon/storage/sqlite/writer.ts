@@ -59,6 +59,11 @@ export class Writer {
     return this.#queue.replace(waiting, [name, data]) as Promise<ResultOf<N>> | undefined;
   }
 
+  /** Writes that wait or are under way. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /** Why writes fail at present, if they do. */
   get trouble(): string | undefined {
     return this.#refusal ?? (this.#isFull ? 'the disk is full' : undefined);

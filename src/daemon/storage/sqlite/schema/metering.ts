@@ -1,4 +1,4 @@
-import type { CallStatus, LedgerEntry } from '../../../features/metering/metering-store.ts';
+import type { CallStatus, CallTrace, LedgerEntry } from '../../../features/metering/metering-store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../orm.ts';
 
 /** Amounts are nano-dollars, times milliseconds since 1970, days `2026-11-21`. */
@@ -75,6 +75,8 @@ export const usage = sqliteTable('usage', {
   totalMs: integer('total_ms').notNull(),
   createdAt: integer('created_at').notNull(),
   completedAt: integer('completed_at').notNull(),
+  /** A `CallTrace` as JSON; null when there is none. */
+  trace: text('trace', { mode: 'json' }).$type<CallTrace>(),
 });
 
 /** What each key was charged on each UTC day: the sum of `usage.charged`. */

@@ -1,0 +1,50 @@
+import { getTrace, listTraces } from '../../../shared/contract/traces.ts';
+import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { parseTime } from '../../../shared/time.ts';
+import { identified, implement } from '../../handler.ts';
+import { traceView } from './trace-view.ts';
+import type { TracesStore } from './traces-store.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Traces are a workspace's: whoever may read them sees the calls of every key, as in the events. */
+export const traceHandlers = ({ store }: { store: TracesStore }) => [
+  implement(getTrace, async ({ caller, params }) => {
+    const record = await store.find(identified(caller).workspaceId, params.request_id);
+    if (!record) throw new ApiError('not_found', { message: 'There is no finished request with that id.' });
+    return traceView(record);
+  }),
+
+  implement(listTraces, async ({ caller, query }) => {
+    const { limit = pageSizeDefault, status, model, provider, key, after } = query;
+    const found = await store.list({
+      workspaceId: identified(caller).workspaceId,
+      status,
+      model,
+      provider,
+      keyId: key,
+      since: timeOf('since', query.since),
+      until: timeOf('until', query.until),
+      after,
+      limit: limit + 1,
+    });
+    const page = found.slice(0, limit);
+    const hasMore = found.length > limit;
+    return {
+      object: 'list',
+      data: page.map(traceView),
+      has_more: hasMore,
+      next: hasMore ? (page.at(-1)?.requestId ?? null) : null,
+    };
+  }),
+];
+
+/** A bare day as `until` means the whole of that day. */
+function timeOf(param: 'since' | 'until', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseTime(text);
+  if (ms === undefined)
+    throw new ApiError('invalid_request', { param, message: `\`${param}\` is not a time.` });
+  return param === 'until' && text.length === 10 ? ms + dayMs : ms;
+}

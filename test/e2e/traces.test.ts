@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TraceView } from '../../src/shared/contract/traces.ts';
+import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
+
+let place: TwoWorkspaces;
+/** A key that may call models, and one that may read traces. */
+let calling: { id: string; secret: string };
+let reading: { id: string; secret: string };
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+beforeAll(async () => {
+  place = await startWithStranger({ config: 'aliases: {}\n' });
+  calling = await place.issue(['responses']);
+  reading = await place.issue(['traces:read']);
+});
+
+afterAll(async () => {
+  await place.daemon.stop();
+});
+
+async function ask(body: Record<string, unknown>, secret = calling.secret): Promise<string> {
+  const answer = await place.daemon.fetch('/v1/responses', { json: body, headers: bearer(secret) });
+  await answer.text();
+  return answer.headers.get('x-request-id') as string;
+}
+
+async function get<T>(path: string, secret = reading.secret): Promise<{ status: number; body: T }> {
+  const answer = await place.daemon.fetch(path, { headers: bearer(secret) });
+  return { status: answer.status, body: (await answer.json()) as T };
+}
+
+interface Page {
+  data: TraceView[];
+  has_more: boolean;
+  next: string | null;
+}
+
+describe('one trace', () => {
+  test('tells what a stream went through, in the order of time', async () => {
+    const request = await ask({ model: 'sim/echo', input: 'What was said.', stream: true });
+    const { status, body } = await get<TraceView>(`/v1/traces/${request}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      request_id: request,
+      endpoint: '/v1/responses',
+      model: 'sim/echo',
+      provider: 'simulator',
+      key: calling.id,
+      streamed: true,
+      status: 'completed',
+      error_code: null,
+      finish_reason: 'stop',
+      routes: [{ provider: 'simulator', model: 'sim/echo' }],
+      attempts: [{ provider: 'simulator', model: 'sim/echo', status: 200, error_code: null }],
+      tokens_reported: true,
+    });
+    const { admitted_ms, held_ms, first_token_ms, total_ms } = body.timings;
+    const [attempt] = body.attempts;
+    expect(admitted_ms).not.toBeNull();
+    expect(held_ms).toBeGreaterThanOrEqual(admitted_ms as number);
+    expect(attempt?.started_ms).toBeGreaterThanOrEqual(admitted_ms as number);
+    expect(attempt?.ended_ms).toBeGreaterThanOrEqual(attempt?.started_ms as number);
+    expect(Math.round(held_ms as number)).toBeLessThanOrEqual((first_token_ms as number) + 1);
+    expect(total_ms).toBeGreaterThanOrEqual(first_token_ms as number);
+    expect(JSON.stringify(body)).not.toContain('What was said');
+  });
+
+  test('tells every attempt of a call that failed', async () => {
+    const request = await ask({ model: 'sim/limited', input: 'Hello.' });
+    const { body } = await get<TraceView>(`/v1/traces/${request}`);
+    expect(body).toMatchObject({
+      status: 'failed',
+      error_code: 'rate_limited',
+      provider: null,
+      finish_reason: null,
+      attempts: [{ status: 429, error_code: 'rate_limited' }],
+    });
+    expect(body.attempts.every((attempt) => (attempt.ended_ms ?? -1) >= (attempt.started_ms ?? 0))).toBe(
+      true,
+    );
+  });
+
+  test('says when a call was cut by its own bound', async () => {
+    const request = await ask({ model: 'sim/assistant', input: 'Write 300 words.', max_output_tokens: 16 });
+    expect((await get<TraceView>(`/v1/traces/${request}`)).body).toMatchObject({
+      status: 'incomplete',
+      finish_reason: 'max_output_tokens',
+    });
+  });
+
+  test('is not there for another workspace, nor for a key without the scope', async () => {
+    const request = await ask({ model: 'sim/echo', input: 'Hello.' });
+    expect((await get(`/v1/traces/${request}`, place.stranger.key)).status).toBe(404);
+    expect((await get(`/v1/traces/${request}`, place.stranger.login)).status).toBe(404);
+    expect((await get(`/v1/traces/${request}`, calling.secret)).status).toBe(403);
+    expect((await get(`/v1/traces/${request}`, place.daemon.login)).status).toBe(200);
+  });
+});
+
+describe('the list of traces', () => {
+  test('goes page by page through every call, the last one first', async () => {
+    const { daemon } = place;
+    const own = await place.issue(['responses']);
+    const made: string[] = [];
+    for (let i = 0; i < 7; i += 1) made.push(await ask({ model: 'sim/echo', input: 'Hello.' }, own.secret));
+    const found: string[] = [];
+    let after = '';
+    do {
+      const { body } = await get<Page>(`/v1/traces?key=${own.id}&limit=3${after && `&after=${after}`}`);
+      found.push(...body.data.map((trace) => trace.request_id));
+      expect(body.has_more).toBe(body.next !== null);
+      after = body.next ?? '';
+    } while (after !== '');
+    expect(found).toEqual(made.toReversed());
+    expect((await get<Page>('/v1/traces?after=req_unknown', daemon.login)).body.data).toEqual([]);
+  });
+
+  test('is cut down by status, model, provider and time', async () => {
+    const failed = await ask({ model: 'sim/limited', input: 'Hello.' });
+    const ids = async (query: string) =>
+      (await get<Page>(`/v1/traces?${query}`)).body.data.map((trace) => trace.request_id);
+    expect((await ids('status=failed'))[0]).toBe(failed);
+    expect(await ids('status=completed')).not.toContain(failed);
+    expect((await ids('model=sim/limited'))[0]).toBe(failed);
+    expect(await ids('provider=simulator')).not.toContain(failed);
+    expect(await ids('until=2020-01-01')).toEqual([]);
+    expect((await ids('since=2020-01-01'))[0]).toBe(failed);
+  });
+
+  test('holds nothing of another workspace', async () => {
+    for (const secret of [place.stranger.key, place.stranger.login]) {
+      const { status, body } = await get<Page>('/v1/traces', secret);
+      expect([status, body.data]).toEqual([200, []]);
+    }
+  });
+
+  test('refuses a time that is none', async () => {
+    const { status, body } = await get<{ error: { param: string } }>('/v1/traces?since=2026-02-31');
+    expect([status, body.error.param]).toEqual([400, 'since']);
+  });
+});
