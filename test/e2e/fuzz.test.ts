@@ -8,19 +8,30 @@ import { brokenBody, brokenText, hostileNames, hostileTexts, mutated } from '../
 import { richChats, richResponses } from '../support/rich-bodies.ts';
 import { expectSound, sender } from '../support/sound-answer.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { ownKeysConfig } from '../support/two-workspaces.ts';
 
 let daemon: RunningDaemon;
 /** A key that is there. */
 let keyId = '';
+/** One whose events are kept. */
+let responseId = '';
 let ask: ReturnType<typeof sender>['ask'];
 let close: () => void;
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
 beforeAll(async () => {
-  daemon = await startDaemon();
+  daemon = await startDaemon({ config: ownKeysConfig });
+  await fetch(`${daemon.url}/v1/workspaces/me/provider-keys/openai`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
+    body: JSON.stringify(goodBodies.putProviderKey?.[0]),
+  });
   ({ ask, close } = sender(daemon));
   const told = await ask({ method: 'GET', path: '/v1/workspaces/me/keys' });
   keyId = JSON.parse(told.text).data[0].id;
+  const json = { model: 'sim/echo', input: 'Hello.', background: true, stream: true };
+  const events = await (await daemon.fetch('/v1/responses', { json })).text();
+  responseId = /resp_\w+/.exec(events)?.[0] ?? '';
   process.stderr.write(`fuzz.test.ts: FUZZ_SEED=${seed}\n`);
 });
 
@@ -76,9 +87,10 @@ const goodBodies: Record<string, readonly unknown[]> = {
   ],
   grantCredit: [{ workspace: 'me', usd: '0.5', note: 'A present.', reference: null }],
   putProviderKey: [{ key: 'sk-example-0123456789abcdef' }],
-  unlockVault: [{ master_key: 'A'.repeat(43) }],
+  unlockVault: [{ passphrase: 'correct horse' }],
   rotateVault: [{ to: 'plain' }],
   createResponse: richResponses,
+  compactResponse: richResponses,
   createChatCompletion: richChats,
   issueKey: [{ name: 'another', scopes: ['responses', 'usage:read'] }],
   addUser: [{ handle: 'ann', name: 'Ann' }],
@@ -109,6 +121,8 @@ const pathOf = ({ path }: Endpoint) =>
   path
     .replace('{workspace}', 'me')
     .replace('{key}', keyId)
+    .replace('{provider}', 'openai')
+    .replace('/responses/{id}', `/responses/${responseId}`)
     .replace(/\{\w+(\.\.\.)?\}/, 'x');
 /** For each endpoint that takes a body; FUZZ_RUNS multiplies them. */
 const factor = Number(process.env.FUZZ_RUNS ?? 1);

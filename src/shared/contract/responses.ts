@@ -44,7 +44,7 @@ export const InputItem = Type.Object(
     type: maybe(
       Type.String({
         description:
-          '`message`, `function_call`, `function_call_output`, `reasoning` or `item_reference`; others reach only providers that know them.',
+          '`message`, `function_call`, `function_call_output`, `reasoning`, `compaction`, `compaction_trigger` or `item_reference`; others reach only providers that know them.',
       }),
     ),
     id: maybe(Type.String({ maxLength: 200 })),
@@ -59,7 +59,7 @@ export const InputItem = Type.Object(
     encrypted_content: maybe(
       Type.String({
         maxLength: 10_485_760,
-        description: 'Reasoning as it was sealed here; send it back unchanged.',
+        description: 'Reasoning, or a summary (`compaction`), as it was sealed here; send it back unchanged.',
       }),
     ),
   },
@@ -149,6 +149,21 @@ export const CreateResponseBody = Type.Object(
       }),
     ),
     conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'Refused.' })),
+    context_management: maybe(
+      Type.Array(
+        Type.Object(
+          {
+            type: Type.String(),
+            compact_threshold: maybe(Type.Integer({ minimum: 1, description: 'In tokens.' })),
+          },
+          { additionalProperties: true },
+        ),
+        {
+          description:
+            'With the type `compaction`, an input of more tokens than the threshold is summed up before it is answered; the summary is the first item of `output`.',
+        },
+      ),
+    ),
     prompt: maybe(AnyObject),
     truncation: maybe(Type.String()),
     service_tier: maybe(Type.String()),

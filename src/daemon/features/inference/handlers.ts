@@ -5,6 +5,7 @@ import type { Idempotency, OnceCall } from '../idempotency/index.ts';
 import type { Background } from './background/index.ts';
 import type { InferenceNeeds } from './begin.ts';
 import { complete } from './chat-completions/complete.ts';
+import { compactionHandlers } from './compaction/handlers.ts';
 import { respond } from './responses/respond.ts';
 import { responseSocketHandlers } from './responses/socket-handlers.ts';
 import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
@@ -43,6 +44,7 @@ export function inferenceHandlers(
 
     ...storedResponseHandlers(needs, background),
     ...responseSocketHandlers(needs),
+    ...compactionHandlers(needs),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { modelCallBodyLimit } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { isCompactionJson, type OpenSummary } from './compaction/compaction-item.ts';
 import { invalid, isObject, type Json, quoted } from './fault.ts';
 import type { InputItem } from './neutral.ts';
 import { checkCallIds, type OpenSealed, parseInput, parseItem } from './responses/items.ts';
@@ -16,6 +17,7 @@ interface HistoryOptions {
   workspaceId: string;
   now: number;
   open: OpenSealed;
+  openSummary?: OpenSummary;
 }
 
 export interface ResolvedInput {
@@ -33,20 +35,20 @@ export async function resolveInput(
   const before = body.previous_response_id ? await earlierItems(body.previous_response_id, options) : [];
   const { input } = body;
   if (!Array.isArray(input)) {
-    const items = input === undefined ? [] : parseInput(input, options.open);
+    const items = input === undefined ? [] : parseInput(input, options.open, options.openSummary);
     const own: Json[] = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [];
     return { items: [...before, ...items], own };
   }
   const isComplete = !input.some((item) => isReference(item) || lacksSeal(item));
   const own = isComplete ? (input as Json[]) : await completeFromStore(input, options);
-  const items = [...before, ...parseInput(own, options.open)];
+  const items = [...before, ...parseInput(own, options.open, options.openSummary)];
   checkCallIds(items, before.length);
   return { items, own };
 }
 
 async function earlierItems(
   id: string,
-  { store, workspaceId, now, open }: HistoryOptions,
+  { store, workspaceId, now, open, openSummary = () => undefined }: HistoryOptions,
 ): Promise<InputItem[]> {
   const chain = await store.chain(workspaceId, id, { at: now, bytesMax: historyBytesMax });
   if (chain === 'too-long') throw tooLong('previous_response_id');
@@ -56,12 +58,21 @@ async function earlierItems(
       message: `Previous response with id ${quoted(id)} not found.`,
     });
   }
-  return chain.flatMap((response) => itemsOf(response, open));
+  return itemsSinceSummary(chain).map((item, index) =>
+    parseItem(item, { param: `previous_response_id[${index}]`, open, openSummary }),
+  );
 }
 
-function itemsOf(response: StoredTurn, open: OpenSealed): InputItem[] {
-  const items = [...(JSON.parse(response.input) as Json[]), ...(JSON.parse(response.output) as Json[])];
-  return items.map((item, index) => parseItem(item, `previous_response_id[${index}]`, open));
+/** The items of all turns. A summary in an answer stands for everything before it. */
+function itemsSinceSummary(chain: readonly StoredTurn[]): Json[] {
+  const items: Json[] = [];
+  for (const { input, output } of chain) {
+    const made = JSON.parse(output) as Json[];
+    const summary = made.findLastIndex(isCompactionJson);
+    if (summary < 0) items.push(...(JSON.parse(input) as Json[]), ...made);
+    else items.splice(0, items.length, ...made.slice(summary));
+  }
+  return items;
 }
 
 /** Some clients leave the type out and send the id alone. */

@@ -40,12 +40,15 @@ export interface Sampling {
   topLogprobs?: number;
 }
 
-export type InputItem =
-  | MessageItem
-  | FunctionCallItem
-  | FunctionOutputItem
-  | ReasoningItem
-  | { type: 'opaque'; json: Record<string, unknown> };
+export type InputItem = MessageItem | FunctionCallItem | FunctionOutputItem | ReasoningItem | OpaqueItem;
+
+/** What only a provider of the caller's own format may know; the others are not sent it. */
+export interface OpaqueItem {
+  type: 'opaque';
+  json: Record<string, unknown>;
+  /** Set on what cannot be left out, as the conversation would not be the same: its place in the caller's words. */
+  mustReach?: string;
+}
 
 export interface MessageItem {
   type: 'message';
@@ -54,6 +57,8 @@ export interface MessageItem {
   /** Of an assistant's message: `commentary` on the way, or the `final_answer`. */
   phase?: string;
   id?: string;
+  /** Whether it is the summary of what came before, written by a model. */
+  isSummary?: true;
 }
 
 export interface FunctionCallItem {

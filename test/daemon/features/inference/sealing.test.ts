@@ -42,3 +42,27 @@ describe('sealed reasoning', () => {
     expect(sealer.open('ws_1', text)).toBeUndefined();
   });
 });
+
+describe('a sealed summary', () => {
+  test('opens for the workspace that it was made for, and for no other', () => {
+    const sealed = sealer.sealSummary('ws_1', 'Goal: Ωslo.');
+    expect(sealed).toMatch(/^gwc1\./);
+    expect(sealer.openSummary('ws_1', sealed)).toBe('Goal: Ωslo.');
+    expect(sealer.openSummary('ws_2', sealed)).toBeUndefined();
+  });
+
+  test('is no sealed reasoning, whatever its beginning says, nor the other way round', () => {
+    const summary = sealer.sealSummary('ws_1', 'Goal.');
+    const reasoning = sealer.seal('ws_1', origin);
+    expect(sealer.open('ws_1', `gws1.${summary.slice(5)}`)).toBeUndefined();
+    expect(sealer.openSummary('ws_1', `gwc1.${reasoning.slice(5)}`)).toBeUndefined();
+  });
+
+  test('does not open once a single character was changed', () => {
+    const sealed = sealer.sealSummary('ws_1', 'Goal: the harbour.');
+    for (let at = 0; at < sealed.length; at += 3) {
+      const other = sealed[at] === 'A' ? 'B' : 'A';
+      expect(sealer.openSummary('ws_1', sealed.slice(0, at) + other + sealed.slice(at + 1))).toBeUndefined();
+    }
+  });
+});

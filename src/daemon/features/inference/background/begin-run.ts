@@ -1,5 +1,6 @@
 import type { World } from '../../../world.ts';
-import { begin, type InferenceNeeds } from '../begin.ts';
+import type { InferenceNeeds } from '../begin.ts';
+import { beginCreate } from '../compaction/within-create.ts';
 import type { Inference } from '../neutral.ts';
 import {
   type RespondCall,
@@ -35,7 +36,7 @@ export async function beginRun(needs: BackgroundNeeds, call: RespondCall, unders
   const start = startOf(needs, call, []);
   const abort = new AbortController();
   const admitted = Promise.withResolvers<void>();
-  const beginning = begin(
+  const beginning = beginCreate(
     {
       ...needs,
       publish(event) {
@@ -44,6 +45,7 @@ export async function beginRun(needs: BackgroundNeeds, call: RespondCall, unders
       },
     },
     {
+      body: call.body,
       caller,
       requestId,
       endpoint: responsesEndpoint,

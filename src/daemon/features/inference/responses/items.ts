@@ -1,4 +1,5 @@
 import { ApiError } from '../../../../shared/errors.ts';
+import { type OpenSummary, parseCompaction } from '../compaction/compaction-item.ts';
 import { invalid, isObject, type Json, optionalText, quoted, requiredText } from '../fault.ts';
 import type { InputItem, ReasoningOrigin } from '../neutral.ts';
 import { parseContent } from './parts.ts';
@@ -9,15 +10,26 @@ export type OpenSealed = (sealed: string) => ReasoningOrigin | undefined;
 const roles = new Set(['user', 'system', 'developer', 'assistant']);
 
 /** The `input` of a create call; a text is one user message. */
-export function parseInput(input: unknown, open: OpenSealed): InputItem[] {
+export function parseInput(
+  input: unknown,
+  open: OpenSealed,
+  openSummary: OpenSummary = () => undefined,
+): InputItem[] {
   if (typeof input === 'string')
     return [{ type: 'message', role: 'user', content: [{ type: 'text', text: input }] }];
   if (!Array.isArray(input)) throw invalid('input', 'This must be a string or a list of items.');
-  return input.map((item, index) => parseItem(item, `input[${index}]`, open));
+  return input.map((item, index) => parseItem(item, { param: `input[${index}]`, open, openSummary }));
+}
+
+export interface ItemContext {
+  /** Where the item is, as the caller wrote it. */
+  param: string;
+  open: OpenSealed;
+  openSummary: OpenSummary;
 }
 
 /** One item in the Responses format. Items of types that are not known here reach only providers that know them. */
-export function parseItem(item: unknown, param: string, open: OpenSealed): InputItem {
+export function parseItem(item: unknown, { param, open, openSummary }: ItemContext): InputItem {
   if (!isObject(item)) throw invalid(param, 'An input item must be an object.');
   const id = optionalText(item.id, `${param}.id`);
   const withId = id === undefined ? {} : { id };
@@ -48,6 +60,8 @@ export function parseItem(item: unknown, param: string, open: OpenSealed): Input
         origin: originOf(item, param, open),
         ...withId,
       };
+    case 'compaction':
+      return parseCompaction(item, param, openSummary);
     default:
       requiredText(item.type, `${param}.type`);
       return { type: 'opaque', json: item };

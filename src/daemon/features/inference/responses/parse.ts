@@ -4,7 +4,9 @@ import type { Inference, InputItem, Sampling } from '../neutral.ts';
 import { parseFormat, parseToolChoice, parseTools } from './tools.ts';
 
 /** Members that are the gateway's own business and are never sent to a provider. */
-const gatewayMembers = new Set(['service', 'store', 'previous_response_id', 'background', 'conversation']);
+const gatewayMembers = new Set([
+  ...['service', 'store', 'previous_response_id', 'background', 'conversation', 'context_management'],
+]);
 
 /** Responses body → neutral call. `items` are the resolved input: history first, then this call's own. */
 export function parseResponses(body: CreateResponseBody, items: InputItem[]): Inference {

@@ -1,9 +1,11 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
-import { answerHeaders, drain, relayStream, wholeAnswer } from '../answer.ts';
-import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
-import { invalid, isObject, type Json } from '../fault.ts';
+import { answerHeaders, relayStream, wholeAnswer } from '../answer.ts';
+import type { Begun, InferenceNeeds, ModelCall } from '../begin.ts';
+import { isTriggerJson } from '../compaction/compaction-item.ts';
+import { beginCreate } from '../compaction/within-create.ts';
+import { invalid, type Json } from '../fault.ts';
 import { resolveInput, withIds } from '../history.ts';
 import type { Inference } from '../neutral.ts';
 import { showOutput } from '../output.ts';
@@ -11,9 +13,9 @@ import type { Settled } from '../renderer.ts';
 import type { ResponsesStore, StoredResponse, StoredTurn } from '../responses-store.ts';
 import { parseWishes, type Wishes } from '../service-member.ts';
 import { parseResponses, refuseUnkept } from './parse.ts';
+import { readWhole } from './read-whole.ts';
 import { endResource, startResource } from './resource.ts';
 import { ResponsesStream } from './stream.ts';
-import { itemAsEvents } from './whole-items.ts';
 
 /** A stored response may be this long, in characters of JSON; a longer one is answered and not stored. */
 export const storedCharactersMax = 4 * 1024 * 1024;
@@ -47,7 +49,8 @@ export async function respond(needs: InferenceNeeds, call: RespondCall): Promise
   if (call.body.background === true)
     throw invalid('background', 'A background response is made by POST /v1/responses alone.');
   const { inference, wishes, own } = await understand(needs, call);
-  const begun = await begin(needs, {
+  const begun = await beginCreate(needs, {
+    body: call.body,
     caller,
     requestId,
     endpoint: responsesEndpoint,
@@ -74,6 +77,7 @@ export async function understand(
     workspaceId,
     now: needs.world.now(),
     open: (sealed) => needs.sealer.open(workspaceId, sealed),
+    openSummary: (sealed) => needs.sealer.openSummary(workspaceId, sealed),
   });
   return { inference: parseResponses(body, items), wishes, own };
 }
@@ -105,7 +109,7 @@ export function startOf(needs: InferenceNeeds, call: RespondCall, own: Json[]): 
     workspaceId: call.caller.workspaceId,
     previousId: previousId ?? null,
     showsSealed: store === false || (include?.includes('reasoning.encrypted_content') ?? false),
-    own: store === false && !call.remember ? [] : own,
+    own: store === false && !call.remember ? [] : own.filter((item) => !isTriggerJson(item)),
     remember: call.remember,
     resource: startResource(call.body, {
       id: needs.makeId('resp'),
@@ -158,25 +162,12 @@ export class Responding {
 
   whole(): Promise<RelayReply> {
     return wholeAnswer(this.#needs, this.#begun, async () => {
-      const { answer, meter } = this.#begun;
-      if (answer.kind === 'json') this.#take(answer.json);
-      if (answer.kind === 'json' && answer.tokens) meter.report(answer.tokens);
-      if (answer.kind === 'json') meter.finish = answer.finish;
-      else await drain(this.#begun);
+      const { meter } = this.#begun;
+      await readWhole(this.#begun);
       const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
       await this.#keep(settled);
       this.#begun.finishRoute({ outputTokens: settled.tokens.output });
       return new RelayReply(answerHeaders(this.#begun, settled), JSON.stringify(this.#end(settled)));
-    });
-  }
-
-  /** The items of a provider's whole answer in the same format. */
-  #take(json: Json): void {
-    const { output, route } = this.#begun;
-    const items = Array.isArray(json.output) ? json.output.filter(isObject) : [];
-    items.forEach((item, index) => {
-      for (const event of itemAsEvents(item, index, { provider: route.provider, model: route.providerModel }))
-        output.apply(event);
     });
   }
 

@@ -1,0 +1,80 @@
+import type { MakeId } from '../../../../shared/ids.ts';
+import { isObject, type Json } from '../fault.ts';
+import type { Batch, InferenceEvent } from '../neutral.ts';
+import { createOutput } from '../output.ts';
+import { itemAsEvents } from '../responses/whole-items.ts';
+import type { UpstreamAnswer } from '../upstream.ts';
+import { summaryIn } from './summary-call.ts';
+
+interface SummaryAnswer {
+  makeId: MakeId;
+  /** Makes the item of a summary. */
+  itemOf: (summary: string) => Json;
+  /** Told of characters that the model wrote. */
+  count: (characters: number) => void;
+}
+
+/** A model's summary as an answer of one item, which holds it sealed. */
+export function summaryAsItem(answer: UpstreamAnswer, options: SummaryAnswer): UpstreamAnswer {
+  const written = createOutput(options.makeId, () => '');
+  if (answer.kind === 'stream') return { kind: 'stream', batches: sealed(answer.batches, written, options) };
+  const items = Array.isArray(answer.json.output) ? answer.json.output.filter(isObject) : [];
+  items.forEach((item, index) => {
+    for (const event of itemAsEvents(item, index, { provider: '', model: '' })) written.apply(event);
+  });
+  return { ...answer, json: { ...answer.json, output: [options.itemOf(summaryIn(written.items))] } };
+}
+
+async function* sealed(
+  batches: AsyncIterable<Batch>,
+  written: ReturnType<typeof createOutput>,
+  { itemOf, count }: SummaryAnswer,
+): AsyncGenerator<Batch> {
+  const closing: InferenceEvent[] = [];
+  for await (const { events } of batches) {
+    const told: InferenceEvent[] = [];
+    const before = written.characters();
+    for (const event of events) {
+      written.apply(event);
+      if (event.type === 'finished') closing.push(event);
+      else if (event.type === 'usage' || event.type === 'prompt-counted') told.push(event);
+    }
+    count(written.characters() - before);
+    yield { events: told, frames: undefined };
+  }
+  yield { events: [...wholeItem(itemOf(summaryIn(written.items))), ...closing], frames: undefined };
+}
+
+/** An answer with one item before its own. */
+export function withItemBefore(answer: UpstreamAnswer, item: Json): UpstreamAnswer {
+  if (answer.kind === 'stream') return { kind: 'stream', batches: shifted(answer.batches, item) };
+  const output = Array.isArray(answer.json.output) ? answer.json.output : [];
+  return { ...answer, json: { ...answer.json, output: [item, ...output] } };
+}
+
+async function* shifted(batches: AsyncIterable<Batch>, item: Json): AsyncGenerator<Batch> {
+  let isFirst = true;
+  for await (const { events, frames } of batches) {
+    const moved = events.map((event) => ('index' in event ? { ...event, index: event.index + 1 } : event));
+    for (const { json } of frames ?? []) {
+      if (typeof json.output_index === 'number') json.output_index += 1;
+    }
+    if (isFirst) moved.unshift(...wholeItem(item));
+    yield { events: moved, frames: frames && (isFirst ? [...wholeFrames(item), ...frames] : frames) };
+    isFirst = false;
+  }
+}
+
+function wholeItem(item: Json): InferenceEvent[] {
+  return [
+    { type: 'item-started', index: 0, item: { kind: 'opaque', json: item } },
+    { type: 'item-done', index: 0, item },
+  ];
+}
+
+function wholeFrames(item: Json) {
+  return ['response.output_item.added', 'response.output_item.done'].map((type) => {
+    const json = { type, output_index: 0, item };
+    return { raw: JSON.stringify(json), json };
+  });
+}
