@@ -21,7 +21,7 @@ interface Seen {
 
 /** Says what went wrong, where, and what to do next. A failure that nobody foresaw is told as a bug, with its stack. */
 export function explain(error: unknown, { isLocal }: Seen): Explanation {
-  if (error instanceof ReceivedError) return explainReceived(error);
+  if (error instanceof ReceivedError) return explainReceived(error, { isLocal });
   if (error instanceof CliError) return explainOwn(error);
   if (error instanceof Unreachable) {
     if (error.kind === 'refused' && isLocal) return explainOwn(notRunning());
@@ -46,24 +46,30 @@ function explainOwn(error: CliError): Explanation {
   return { exit: error.exit, sentence: error.message, details: error.next ? [['next', error.next]] : [] };
 }
 
-function explainReceived(error: ReceivedError): Explanation {
+function explainReceived(error: ReceivedError, seen: Seen): Explanation {
   const details: Explanation['details'] = [];
   if (error.param) details.push(['param', error.param]);
   if (error.sentCode) details.push(['code', error.sentCode]);
   if (error.requestId) details.push(['request', error.requestId]);
-  const next = advice(error);
+  const next = advice(error, seen);
   if (next) details.push(['next', next]);
   return { exit: failures[error.code].exit, sentence: error.message, details };
 }
 
-function advice(error: ReceivedError): string | undefined {
+function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
   switch (error.code) {
     case 'unauthenticated':
+      if (error.param === 'code') return 'Ask whoever runs the host for another: gateway users login-code';
+      if (!isLocal) return 'Log in with: gateway login URL, or set GATEWAY_KEY to a valid key.';
       return 'Set GATEWAY_KEY to a valid key; on the machine of the daemon its own login is used.';
     case 'signed_out':
+      if (!isLocal) return 'Log in with gateway login URL, and leave GATEWAY_KEY unset.';
       return 'Run this on the machine of the daemon, without GATEWAY_KEY, or set GATEWAY_KEY to a login key.';
     case 'out_of_scope':
       return 'Use a key with that scope: gateway keys issue --scope NAME';
+    case 'not_found':
+      if (error.param === 'x-workspace-id') return 'Act in your own again with: gateway workspaces use me';
+      break;
     case 'limit_reached':
       return 'The owner of the key can change its limits.';
     case 'model_not_found':

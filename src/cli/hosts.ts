@@ -45,12 +45,12 @@ export function findHost(flag: string | undefined, surroundings: Surroundings): 
   const url = said === localName ? (local as DaemonFile).url : (hostNamed(file, said)?.url ?? hostUrl(said));
   const isLocal = local !== undefined && sameOrigin(url, local.url);
   const entry = said === localName ? undefined : entryOf(file, said, url);
-  const token =
-    env.GATEWAY_KEY || (isLocal ? localLogin(surroundings) : entry && keptLogin(entry, surroundings));
-  const chosen = isLocal ? file.localWorkspace : entry?.workspace;
+  const kept = entry?.login ? keptLogin(entry, surroundings) : isLocal ? localLogin(surroundings) : undefined;
+  const token = env.GATEWAY_KEY || kept;
+  const chosen = entry ? entry.workspace : isLocal ? file.localWorkspace : null;
   // An API key belongs to one workspace, and whoever sets a key in the environment says the workspace there too.
   const workspace = env.GATEWAY_WORKSPACE || (env.GATEWAY_KEY ? undefined : (chosen ?? undefined));
-  return { url, token, name: isLocal ? localName : entry?.name, workspace, isLocal };
+  return { url, token, name: entry?.name ?? (isLocal ? localName : undefined), workspace, isLocal };
 }
 
 /** A host that was named by its address is the entry of that address. */
@@ -69,7 +69,6 @@ function localLogin(surroundings: Surroundings): string | undefined {
 }
 
 function keptLogin(entry: NamedHost, surroundings: Surroundings): Host['token'] {
-  if (entry.login === null) return undefined;
   return async () => (await import('./remote-login.ts')).remoteLogins(surroundings).read(entry);
 }
 
@@ -118,6 +117,11 @@ export function hostUrl(name: string): string {
 export function isSentInClear(url: string): boolean {
   const parsed = new URL(url);
   return parsed.protocol === 'http:' && !isLoopback(parsed.hostname);
+}
+
+/** Whether an address leads to the machine that it is used on. */
+export function isLoopbackUrl(url: string): boolean {
+  return isLoopback(new URL(url).hostname);
 }
 
 function isLoopback(hostname: string): boolean {

@@ -76,8 +76,10 @@ export class NotTheService extends Error {
 export interface ClientOptions {
   /** `http://127.0.0.1:4100`; a path in it is kept in front of the endpoint's own. */
   baseUrl: string;
-  /** Sent as a bearer token. */
-  token?: string | undefined;
+  /** Sent as a bearer token; a function is asked once, at the first call. */
+  token?: string | (() => Promise<string | undefined>) | undefined;
+  /** The workspace to act in, by id or slug; the login's own unless told. */
+  workspace?: string | undefined;
   send: Send;
   /** Told of the headers of every answer. */
   onHeaders?: (headers: Record<string, string>) => void;
@@ -86,12 +88,20 @@ export interface ClientOptions {
 /** Longest body that is read whole, in bytes. */
 export const answerBytesMax = 64 * 1024 * 1024;
 
-export function createClient({ baseUrl, token, send, onHeaders }: ClientOptions): Client {
+export function createClient({ baseUrl, token, workspace, send, onHeaders }: ClientOptions): Client {
   const base = baseUrl.replace(/\/+$/, '');
+  let asked: Promise<string | undefined> | undefined;
+  const bearer = () => {
+    if (typeof token !== 'function') return token;
+    asked ??= token();
+    return asked;
+  };
 
   const open = async (endpoint: Address, input: AnyInput, accept: string, options: CallOptions) => {
     const headers: Record<string, string> = { accept };
-    if (token) headers.authorization = `Bearer ${token}`;
+    const secret = await bearer();
+    if (secret) headers.authorization = `Bearer ${secret}`;
+    if (workspace) headers['x-workspace-id'] = workspace;
     for (const [name, value] of Object.entries(input.headers ?? {})) {
       if (value !== undefined && value !== null) headers[name] = String(value);
     }

@@ -69,7 +69,9 @@ export async function logIn(
   if (old && old.url !== url) await logins.forget(old);
   context.forgetHost();
   await context.out.record({ ...made, host: chosen, url }, columns);
-  context.out.note(`Commands speak to ${chosen} from now on; back to this machine: gateway host use ${localName}`);
+  context.out.note(
+    `Commands speak to ${chosen} from now on; back to this machine: gateway host use ${localName}`,
+  );
 }
 
 function addressOf(context: Context, said: string | undefined): string {

@@ -21,7 +21,10 @@ export async function tellWho(context: Context): Promise<void> {
     // An API key is no person, but it belongs somewhere too.
     if (!(error instanceof ReceivedError) || error.code !== 'signed_out') throw error;
     const key = await context.client().call(getKey, {});
-    await context.out.record({ host: name ?? null, url, key: { id: key.id, name: key.name, workspace: key.workspace } }, keyColumns);
+    await context.out.record(
+      { host: name ?? null, url, key: { id: key.id, name: key.name, workspace: key.workspace } },
+      keyColumns,
+    );
   }
 }
 

@@ -37,7 +37,11 @@ export async function listHosts(context: Context): Promise<void> {
 const columns: Column<HostRow>[] = [
   { title: 'name', value: ({ name }) => name },
   { title: 'url', value: ({ url }) => url, show: ({ url }) => url ?? 'not running' },
-  { title: 'in use', value: ({ is_current }) => is_current, show: ({ is_current }) => (is_current ? 'yes' : '') },
+  {
+    title: 'in use',
+    value: ({ is_current }) => is_current,
+    show: ({ is_current }) => (is_current ? 'yes' : ''),
+  },
   { title: 'user', value: ({ user }) => user, show: ({ user }) => user ?? '' },
   { title: 'login', value: ({ login }) => login, show: ({ login }) => login ?? '' },
 ];

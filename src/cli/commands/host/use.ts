@@ -9,9 +9,9 @@ export const useHostCommand = (context: Context) =>
   new Command('use')
     .argument('<name>', `the host to speak to from now on; ${localName} is this machine's own daemon`)
     .addHelpText('after', example('gateway host use work'))
-    .action((name) => useHost(context, name));
+    .action((name) => chooseHost(context, name));
 
-export async function useHost(context: Context, name: string): Promise<void> {
+export async function chooseHost(context: Context, name: string): Promise<void> {
   if (name !== localName && !hostNamed(readHostFile(context), name)) throw noSuchHost(name);
   changeHostFile(context, (file) => {
     file.current = name === localName ? null : name;

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { hostUrl, isLoopbackUrl } from '../../hosts.ts';
 import { loginLink } from '../../login-link.ts';
 import type { Column } from '../../output/table.ts';
-import { until } from '../../output/time.ts';
+import { ago } from '../../output/time.ts';
 
 export const urlOption = () =>
   new Option('--url <url>', 'the address by which the user reaches this host; for the link');
@@ -19,9 +19,13 @@ export async function showLoginCode(
   const shown = { ...made, link: loginLink(url, made.code) };
   await context.out.record(shown, columns(context.now()), { pipedRow: [user, code, link] });
   if (isLoopbackUrl(url)) {
-    context.out.note('From another machine, this address does not lead here: give the one that does with --url.');
+    context.out.note(
+      'From another machine, this address does not lead here: give the one that does with --url.',
+    );
   }
-  context.out.note('It works once: run `gateway login` and paste the link, or `gateway login URL` with the code.');
+  context.out.note(
+    'It works once: run `gateway login` and paste the link, or `gateway login URL` with the code.',
+  );
 }
 
 type Shown = Column<LoginCode & { link: string }>;
@@ -37,6 +41,6 @@ const columns = (now: number): Shown[] => [
   {
     title: 'expires_at',
     value: (shown) => shown.expires_at,
-    show: (shown) => until(shown.expires_at, now),
+    show: (shown) => ago(shown.expires_at, now),
   },
 ];

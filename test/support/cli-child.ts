@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { RunResult } from './run-cli.ts';
+
+const script = fileURLToPath(new URL('cli-program.ts', import.meta.url));
+
+/** Runs one command line as a process of its own, from its sources, with nothing in its environment but what is given. */
+export async function runCliChild(
+  args: string[],
+  { env, stdin = '' }: { env: Record<string, string>; stdin?: string },
+): Promise<RunResult> {
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const out = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    out.stderr += text;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(stdin);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code: code ?? -1, ...out };
+}
