@@ -242,7 +242,7 @@ describe('a stream', () => {
     return all;
   };
 
-  test.each(named(endpoints.filter(({ stream }) => stream && !stream.always)))(
+  test.each(named(endpoints.filter(({ stream, body }) => body && stream && !stream.always)))(
     'of %s holds described events and its last line',
     async (_id, endpoint) => {
       const check = eventCheck(endpoint);
@@ -259,6 +259,17 @@ describe('a stream', () => {
       expect(check({})).toBe(false);
     },
   );
+
+  test('of a stored response holds described events and its last line', async () => {
+    const check = eventCheck(endpoints.find(({ id }) => id === 'getResponse') as Endpoint);
+    const json = { model: 'sim/assistant', input: 'Hello.', background: true, stream: true };
+    const begun = await dataOf(await place.daemon.fetch('/v1/responses', { json }));
+    const { response } = JSON.parse(begun[0] as string) as { response: { id: string } };
+    const data = await dataOf(await place.daemon.fetch(`/v1/responses/${response.id}?stream=true`));
+    expect(data).toEqual(begun);
+    expect(data.pop()).toBe('[DONE]');
+    for (const line of data) expect([check(JSON.parse(line)), check.errors]).toEqual([true, null]);
+  });
 
   test('of events holds described events', async () => {
     const endpoint = endpoints.find(isEndless) as Endpoint;

@@ -171,7 +171,7 @@ test('a tool’s result without its call is refused with its place', async () =>
 });
 
 test.each([
-  ['background', { background: true }],
+  ['background', { background: true, store: false }],
   ['conversation', { conversation: 'conv_1' }],
   ['input', { input: undefined }],
 ])('what is not served is refused and not ignored: %s', async (param, more) => {
