@@ -76,6 +76,7 @@ const usual = {
   role: ['user', 'assistant', 'system', 'tool'],
   name: ['tool', '__proto__', 'constructor', 'toString'],
   scopes: [['responses']],
+  key: ['sk-example-0123456789abcdef'],
   workspace: ['me'],
   usd: ['5', '0.25'],
 };

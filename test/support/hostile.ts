@@ -109,7 +109,7 @@ function ofType(
   options: BodyOptions,
   depth: number,
 ): fc.Arbitrary<unknown> {
-  const { minimum, maximum, minLength, maxLength } = schema as Record<string, number | undefined>;
+  const { minimum, maximum, minLength = 0, maxLength } = schema as Record<string, number | undefined>;
   const range = { min: minimum ?? -10, max: Math.min(maximum ?? 1000, 1000) };
   switch (type) {
     case 'null':
@@ -122,8 +122,8 @@ function ofType(
       return fc.double({ ...range, noNaN: true });
     case 'string':
       return fc.oneof(
-        fc.string({ minLength: minLength ?? 0, maxLength: Math.min(maxLength ?? 12, 12) }),
-        fc.string({ unit: 'grapheme', minLength: minLength ?? 0, maxLength: Math.min(maxLength ?? 6, 6) }),
+        fc.string({ minLength, maxLength: Math.min(maxLength ?? 12, minLength + 12) }),
+        fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength ?? 6, minLength + 6) }),
       );
     case 'array':
       return fc.array(node((schema.items ?? {}) as JsonSchema, options, depth + 1), { maxLength: 3 });

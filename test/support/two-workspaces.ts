@@ -25,13 +25,13 @@ export interface TwoWorkspaces {
 }
 
 /** Provider keys need a vault, and asking a provider about one must end on this machine. */
-const quietConfig = `vault: {keychain: false, insecure_plain_file: true}
+export const ownKeysConfig = `vault: {keychain: false, insecure_plain_file: true}
 providers: {openai: {base_url: "http://127.0.0.1:9/v1"}}
 `;
 
 /** A daemon with a second person on it, who was put into its storage while it was down. */
 export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoWorkspaces> {
-  const options = { ...given, config: `${quietConfig}${given.config ?? ''}` };
+  const options = { ...given, config: `${ownKeysConfig}${given.config ?? ''}` };
   const first = await startDaemon(options);
   await first.stop({ keep: true });
   const stranger = await addStranger(first.home);

@@ -55,7 +55,7 @@ export const unlockVault = endpoint({
     {
       passphrase: Type.Optional(Type.String({ minLength: 8, maxLength: 1024 })),
       master_key: Type.Optional(
-        Type.String({ minLength: 43, maxLength: 64, description: 'What an export printed.' }),
+        Type.String({ minLength: 1, maxLength: 128, description: 'What an export printed.' }),
       ),
     },
     { additionalProperties: false },

@@ -259,9 +259,8 @@ export class Vault {
   }
 }
 
-function shut({ state, reason }: Trouble): ApiError {
-  const message = `The vault is not open. ${reason}`;
-  return new ApiError('unavailable', { message, extra: { vault: state } });
+function shut({ reason }: Trouble): ApiError {
+  return new ApiError('unavailable', { message: `The vault is not open. ${reason}` });
 }
 
 function notTried(record: MasterRecord | undefined): Trouble {
