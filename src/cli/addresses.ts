@@ -1,4 +1,5 @@
 import { address } from '../shared/client.ts';
+import type * as compaction from '../shared/contract/compaction.ts';
 import type * as credit from '../shared/contract/credit.ts';
 import type * as daemon from '../shared/contract/daemon.ts';
 import type * as events from '../shared/contract/events.ts';
@@ -42,8 +43,10 @@ export const setLimits = address<typeof keyLimits.setLimits>(
 export const getKey = address<typeof keys.getKey>('GET', '/v1/key');
 
 export const createResponse = address<typeof responses.createResponse>('POST', '/v1/responses');
+export const compactResponse = address<typeof compaction.compactResponse>('POST', '/v1/responses/compact');
 export const getResponse = address<typeof storedResponses.getResponse>('GET', '/v1/responses/{id}');
 export const deleteResponse = address<typeof storedResponses.deleteResponse>('DELETE', '/v1/responses/{id}');
+export const listResponses = address<typeof storedResponses.listResponses>('GET', '/v1/stored-responses');
 export const cancelResponse = address<typeof storedResponses.cancelResponse>(
   'POST',
   '/v1/responses/{id}/cancel',

@@ -25,12 +25,20 @@ export const tree: Record<string, Verb | Noun> = {
     summary: 'Ask a model.',
     load: async () => (await import('./commands/respond.ts')).respondCommand,
   },
+  compact: {
+    summary: 'Make a conversation short, with a sealed summary.',
+    load: async () => (await import('./commands/compact.ts')).compactCommand,
+  },
   responses: {
     summary: 'Stored responses.',
     verbs: {
       get: {
         summary: 'Show a stored response.',
         load: async () => (await import('./commands/responses/get.ts')).getResponseCommand,
+      },
+      list: {
+        summary: 'List the stored responses, and those that are being made.',
+        load: async () => (await import('./commands/responses/list.ts')).listResponsesCommand,
       },
       watch: {
         summary: 'Follow a background response to its end.',

@@ -87,6 +87,25 @@ test('respond --idempotency-key asks once', async () => {
   expect((await gateway([...args, '--stream'])).code).toBe(exitCodes.usage);
 });
 
+test('responses list shows what is kept and what is being made', async () => {
+  const running = await begin('silent');
+  const done = await begin('listed');
+  await gateway(['responses', 'watch', done]);
+  const { stdout } = await gateway(['responses', 'list', '--limit', '2']);
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t').slice(0, 4)),
+  ).toEqual([
+    [done, 'completed', 'chat/listed', 'yes'],
+    [running, 'queued', 'chat/silent', 'yes'],
+  ]);
+  const page = await place.daemon.fetch(`/v1/stored-responses?limit=1&after=${done}`);
+  expect(await page.json()).toMatchObject({ data: [{ id: running }], has_more: true, next: running });
+  await gateway(['responses', 'cancel', running]);
+});
+
 test('responses cancel ends one, and tells what watches it', async () => {
   const id = await begin('stalled');
   const watching = gateway(['responses', 'watch', id, '--stream'], {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BackgroundResponse } from '../../src/daemon/features/inference/background/index.ts';
-import { dayMs, morning, type OpenStorage } from './records.ts';
+import { aResponse, dayMs, morning, type OpenStorage } from './records.ts';
 
 function aRun(id: string, changes: Partial<BackgroundResponse> = {}): BackgroundResponse {
   return {
@@ -60,6 +60,27 @@ export function backgroundStoreContract(open: OpenStorage): void {
         body: '',
       });
       expect(await background.running()).toEqual([]);
+    });
+
+    test('are listed with those that are stored, newest first, to their own workspace', async () => {
+      const { background, responses } = await open();
+      for (const id of ['resp_1', 'resp_3', 'resp_5'])
+        await background.start(aRun(id, { body: '{"status":"queued","model":"m","background":true}' }));
+      await background.finish({
+        ...end('resp_3'),
+        body: '{"status":"failed","model":"m","background":true}',
+      });
+      await background.start(aRun('resp_6', { workspaceId: 'ws_2' }));
+      await background.start(aRun('resp_7', { expiresAt: morning }));
+      const body = '{"status":"completed","model":"n","background":false}';
+      await responses.insert(aResponse('resp_2', { body }));
+      const page = { workspaceId: 'ws_1', after: undefined, limit: 3, at: morning };
+      expect(await responses.list(page)).toMatchObject([
+        { id: 'resp_5', status: 'queued', isRunning: true, isBackground: true, createdAt: morning },
+        { id: 'resp_3', status: 'failed', isRunning: false, isBackground: true },
+        { id: 'resp_2', status: 'completed', model: 'n', isRunning: false, isBackground: false },
+      ]);
+      expect(await responses.list({ ...page, after: 'resp_2' })).toMatchObject([{ id: 'resp_1' }]);
     });
 
     test('end once, however often that is said', async () => {

@@ -44,6 +44,7 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   getResponse: ({ response }) => ({ params: { id: response } }),
   deleteResponse: ({ response }) => ({ params: { id: response } }),
   cancelResponse: ({ response }) => ({ params: { id: response } }),
+  listResponses: () => ({ query: { limit: '5' } }),
   listInputItems: ({ response }) => ({ params: { id: response }, query: { order: 'asc' } }),
   listModels: () => ({}),
   getModel: () => ({ params: { model: 'sim/assistant' } }),
@@ -71,6 +72,7 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   tokensServed: () => ({}),
   getTrace: ({ request }) => ({ params: { request_id: request } }),
   listTraces: () => ({ query: { status: 'completed', limit: '5' } }),
+  getMetrics: () => ({}),
   streamEvents: () => ({ query: { after: '0' } }),
   listProviderKeys: ({ workspace }) => ({ params: { workspace } }),
   putProviderKey: ({ workspace }) => ({

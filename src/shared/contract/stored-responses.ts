@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { ResponseEvent, ResponseResource } from './responses.ts';
-import { AnyObject, deleted, nullable } from './vocabulary.ts';
+import { AnyObject, deleted, listOf, nullable, pageQuery } from './vocabulary.ts';
 
 /** Responses that are kept, and those that are made in the background. Source: the types of the OpenAI SDK. */
 
@@ -99,4 +99,37 @@ export const listInputItems = endpoint({
     has_more: Type.Boolean(),
   }),
   errors: [...readErrors, 'invalid_request'],
+});
+
+/** A stored response in short. */
+export const ListedResponse = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('response'),
+    created_at: Type.Integer({ description: 'Unix seconds.' }),
+    status: Type.String({
+      description: '`queued`, `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`.',
+    }),
+    model: Type.String(),
+    background: Type.Boolean(),
+  },
+  { $id: 'ListedResponse', description: 'A stored response in short.' },
+);
+
+export type ListedResponse = Static<typeof ListedResponse>;
+
+/** What is kept, and what is being made in the background. */
+export const listResponses = endpoint({
+  id: 'listResponses',
+  method: 'GET',
+  path: '/v1/stored-responses',
+  summary: 'List the stored responses of the workspace.',
+  description: 'Newest first, those that are being made in the background too.',
+  tag: 'Model calls',
+  access: { apiKey: 'responses', login: 'any', agent: true },
+  surface: 'v1',
+  unauthorizedType: 'unauthorized',
+  query: Type.Object(pageQuery),
+  result: listOf(ListedResponse),
+  errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],
 });

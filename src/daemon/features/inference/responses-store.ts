@@ -17,6 +17,26 @@ export interface StoredResponse {
 /** What a continuation is built on: items in the Responses format, JSON texts. */
 export type StoredTurn = Pick<StoredResponse, 'id' | 'input' | 'output'>;
 
+/** What a list tells of a response. */
+export interface ListedResponse {
+  id: string;
+  createdAt: number;
+  status: string;
+  model: string;
+  isBackground: boolean;
+  /** Not a stored response yet; its status is the one that it began with. */
+  isRunning: boolean;
+}
+
+export interface ResponsesPage {
+  workspaceId: string;
+  /** The id after which the page begins, as they get older. */
+  after: string | undefined;
+  limit: number;
+  /** Those that have expired then are left out. */
+  at: number;
+}
+
 export interface ResponsesStore {
   /** Keeps the response and makes its items findable by id. */
   insert(record: StoredResponse): Promise<void>;
@@ -37,6 +57,8 @@ export interface ResponsesStore {
     ids: Iterable<string>,
     options: { at: number; bytesMax: number },
   ): Promise<Map<string, string> | 'too-long'>;
+  /** Newest first, those that are being made in the background too. */
+  list(page: ResponsesPage): Promise<ListedResponse[]>;
   /** Whether this call deleted it. */
   remove(workspaceId: string, id: string): Promise<boolean>;
   removeExpired(at: number, limit: number): Promise<number>;

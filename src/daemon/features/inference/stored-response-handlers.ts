@@ -4,8 +4,11 @@ import {
   deleteResponse,
   getResponse,
   listInputItems,
+  listResponses,
 } from '../../../shared/contract/stored-responses.ts';
+import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { unixSeconds } from '../../../shared/time.ts';
 import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
 import { type Background, withoutServiceEvents } from './background/index.ts';
 import type { InferenceNeeds } from './begin.ts';
@@ -42,6 +45,23 @@ export function storedResponseHandlers(needs: InferenceNeeds, background: Backgr
     implement(cancelResponse, async ({ caller, params }) => {
       const { workspaceId } = identified(caller);
       return (await background.cancel(workspaceId, params.id)) as ResponseResource;
+    }),
+
+    implement(listResponses, async ({ caller, query }) => {
+      const { workspaceId } = identified(caller);
+      const { limit = pageSizeDefault, after } = query;
+      // One more than asked for tells whether there is another page.
+      const found = await responses.list({ workspaceId, after, limit: limit + 1, at: world.now() });
+      const data = found.slice(0, limit).map(({ id, createdAt, status, model, isBackground, isRunning }) => ({
+        id,
+        object: 'response' as const,
+        created_at: unixSeconds(createdAt),
+        status: isRunning ? background.statusOf(workspaceId, id) : status,
+        model,
+        background: isBackground,
+      }));
+      const hasMore = found.length > limit;
+      return { object: 'list', data, has_more: hasMore, next: hasMore ? (data.at(-1)?.id ?? null) : null };
     }),
 
     implement(listInputItems, async ({ caller, params, query }) => {

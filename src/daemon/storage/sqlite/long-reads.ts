@@ -1,10 +1,12 @@
 import { utcDay } from '../../../shared/time.ts';
+import type { ListedResponse, ResponsesPage } from '../../features/inference/responses-store.ts';
 import type { LedgerFindings } from '../../features/metering/ledger-store.ts';
 import type { ServedDay, UsageFilter, UsageGroup } from '../../features/metering/metering-store.ts';
 import type { TracesFilter } from '../../features/traces/traces-store.ts';
 import type { Connection } from './connection.ts';
 import { isDamage } from './errors.ts';
 import { listTraces } from './list-traces.ts';
+import { listResponses } from './response-list.ts';
 import { addUp, problemsOf } from './sums.ts';
 import { verifyLedger } from './verify-ledger.ts';
 
@@ -14,6 +16,7 @@ export function longReads(database: Connection) {
     served: (): ServedDay[] => served(database),
     summarize: (filter: UsageFilter): UsageGroup[] => summarize(database, filter),
     traces: (filter: TracesFilter): string[] => listTraces(database, filter),
+    responses: (page: ResponsesPage): ListedResponse[] => listResponses(database, page),
     sums: () => addUp(database),
     verify: (): LedgerFindings => verifyLedger(database),
     check: (): string[] => check(database),

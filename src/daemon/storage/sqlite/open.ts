@@ -97,7 +97,7 @@ function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage
     people: peopleStore(orm, writer),
     metering: meteringStore({ database, orm, writer, reader }),
     ledger: ledgerStore({ database, writer, reader }),
-    responses: responsesStore({ database, orm, writer }),
+    responses: responsesStore({ database, orm, writer, reader }),
     background: backgroundStore({ database, orm, writer }),
     idempotency: idempotencyStore({ database, writer }),
     events: eventsStore(database, orm, writer),

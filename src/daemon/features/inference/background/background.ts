@@ -62,6 +62,11 @@ export class Background {
     return stored && (JSON.parse(stored.body) as Json);
   }
 
+  /** How one stands that the store tells as running. */
+  statusOf(workspaceId: string, id: string): string {
+    return this.#runOf(workspaceId, id)?.now.status ?? 'failed';
+  }
+
   /** The input items of one that has not ended, JSON text. */
   async inputOf(workspaceId: string, id: string): Promise<string | undefined> {
     const row = await this.#needs.background.byId(workspaceId, id, this.#needs.world.now());
