@@ -54,6 +54,13 @@ export function createAccounts(needs: AccountsNeeds, neighbours: Neighbours) {
     randomBytes: (count: number) => world.randomBytes(count),
     now,
   });
-  const owned = keyOwnership({ store: storage.keys, workspaces, admission, live: inUse, now });
+  const owned = keyOwnership({
+    store: storage.keys,
+    workspaces,
+    admission,
+    live: inUse,
+    lastUse: authentication.lastUse,
+    now,
+  });
   return { ...billing, authentication, keys, owned };
 }

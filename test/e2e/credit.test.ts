@@ -81,6 +81,7 @@ describe('a workspace that pays in advance', () => {
     [{ workspace: 'nowhere', usd: '1' }, 404, 'workspace'],
     [{ workspace: 'me', usd: '0' }, 400, 'usd'],
     [{ workspace: 'me', usd: '1000001' }, 400, 'usd'],
+    [{ workspace: 'me', usd: '9999999' }, 400, 'usd'],
     [{ workspace: 'me', usd: '-1' }, 400, 'usd'],
     [{ workspace: 'me' }, 400, 'usd'],
   ])('is not given %j', async (wish, status, param) => {

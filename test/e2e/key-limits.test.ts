@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { endpoints } from '../support/endpoints.ts';
 import { eventually } from '../support/eventually.ts';
+import { exampleOf, requestOf } from '../support/example-calls.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { readLedger } from '../support/ledger.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -119,6 +121,7 @@ describe('the limits of a key', () => {
 
   test.each([
     [{ spend_cap: { usd: '-1', period: 'day' } }, 'spend_cap.usd'],
+    [{ spend_cap: { usd: '9999999', period: 'day' } }, 'spend_cap.usd'],
     [{ spend_cap: { usd: '1', period: 'week' } }, 'spend_cap.period'],
     [{ spend_cap: { usd: '1' } }, 'spend_cap.period'],
     [{ max_price: { input: 'cheap' } }, 'max_price.input'],
@@ -312,6 +315,21 @@ describe('a key that expires', () => {
     expect(text).toContain('limit_reached');
     expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
     expect(outcome(await ask(secret))).toEqual([403, 'limit_reached', 'limits.expires_at']);
+    const things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: id };
+    for (const endpoint of endpoints) {
+      const request = requestOf(endpoint, exampleOf(endpoint, things));
+      const refused = await fetch(daemon.url + request.path, {
+        ...request,
+        headers: { ...request.headers, ...headers },
+      });
+      const { error } = JSON.parse(await refused.text());
+      const isSite = endpoint.surface === 'site';
+      expect([endpoint.id, refused.status, isSite || error.param]).toEqual([
+        endpoint.id,
+        403,
+        isSite || 'limits.expires_at',
+      ]);
+    }
     const listed = await asOwner('GET', `/v1/workspaces/me/keys/${id}`);
     expect(listed.body.status).toBe('expired');
     await asOwner('PUT', limitsOf(id), { expires_at: null });

@@ -4,6 +4,7 @@ import { backgroundStoreContract } from './background-store.contract.ts';
 import { eventsStoreContract } from './events-store.contract.ts';
 import { idempotencyStoreContract } from './idempotency-store.contract.ts';
 import { keysStoreContract } from './keys-store.contract.ts';
+import { ledgerStoreContract } from './ledger-store.contract.ts';
 import { meteringStoreContract } from './metering-store.contract.ts';
 import { peopleStoreContract } from './people-store.contract.ts';
 import { responsesStoreContract } from './responses-store.contract.ts';
@@ -17,6 +18,7 @@ describe('SQLite', () => {
   workspacesStoreContract(open);
   peopleStoreContract(open);
   meteringStoreContract(open);
+  ledgerStoreContract(open);
   responsesStoreContract(open);
   backgroundStoreContract(open);
   idempotencyStoreContract(open);

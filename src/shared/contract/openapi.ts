@@ -76,10 +76,13 @@ export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
   const add = (condition: unknown, ...added: ErrorCode[]) => {
     if (condition) for (const code of added) codes.add(code);
   };
-  add(true, 'invalid_request', 'unauthenticated', 'host_not_allowed', 'origin_not_allowed');
+  // An expired key is refused wherever it comes, also where none is needed.
+  add(true, 'invalid_request', 'unauthenticated', 'limit_reached', 'host_not_allowed', 'origin_not_allowed');
   // Also where no body is asked for: one that is sent all the same is refused by its headers.
   add(true, 'headers_too_large', 'limit_exceeded', 'unsupported_media_type', 'request_timeout');
   add(true, 'server_error', 'unavailable');
+  // An expired key is told so wherever it comes.
+  add(true, 'limit_reached');
   // A login that asks to act in a workspace that is none of its own is told so.
   add(endpoint.params || access.login, 'not_found');
   add(endpoint.method !== 'GET', 'invalid_json');
@@ -175,7 +178,9 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
   const responses: Record<string, unknown> = {};
   for (const [status, codes] of [...codesByStatus].sort(([a], [b]) => a - b)) {
     const schema = endpoint.surface === 'v1' ? ErrorReply : status === 422 ? SiteInvalid : SiteError;
-    const canWait = codes.some((code) => failures[code].retry === 'after-waiting');
+    const canWait = codes.some(
+      (code) => failures[code].retry === 'after-waiting' || code === 'limit_reached',
+    );
     responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${failures[code].message}`).join(' '),
       headers: {

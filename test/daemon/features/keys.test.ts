@@ -60,6 +60,7 @@ function makeDaemon() {
     workspaces: workspaces({ store: people }),
     admission: { usedBy: async () => ({ spend: { total: 0, day: 0, month: 0 }, requestsLastMinute: 0 }) },
     live,
+    lastUse: authentic.lastUse,
     now: world.now,
   });
   const handlers = keyHandlers({ keys: feature, owned, now: world.now });

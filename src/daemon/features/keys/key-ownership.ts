@@ -12,13 +12,16 @@ export interface KeyOwnershipNeeds {
   workspaces: Pick<Workspaces, 'membership'>;
   admission: Pick<Admission, 'usedBy'>;
   live: Pick<LiveKeys, 'changed'>;
+  /** When a key was last used, as far as it is not in the store yet. */
+  lastUse: (keyId: string) => number | undefined;
   now: () => number;
 }
 
 type Identified = KeyCaller | LoginCaller;
 
 /** What the owner of a key may see and say of it. */
-export function keyOwnership({ store, workspaces, admission, live, now }: KeyOwnershipNeeds) {
+export function keyOwnership(needs: KeyOwnershipNeeds) {
+  const { store, workspaces, admission, live, lastUse, now } = needs;
   // One change of a key after the other: each begins with what the one before left.
   const changes = new Map<string, Promise<unknown>>();
 
@@ -39,7 +42,8 @@ export function keyOwnership({ store, workspaces, admission, live, now }: KeyOwn
     /** A key and what it used, for members of its workspace; `not_found` for all others. */
     async show(caller: Identified, workspace: string, keyId: string) {
       const { record } = await find(caller, workspace, keyId);
-      return { record, use: await admission.usedBy(record.id) };
+      const lastUsedAt = lastUse(record.id) ?? record.lastUsedAt;
+      return { record: { ...record, lastUsedAt }, use: await admission.usedBy(record.id) };
     },
 
     /** Fails with `signed_out`, `permission` or `not_found`. */

@@ -77,7 +77,11 @@ function maxPriceOf(wish: LimitsChange['max_price'], place: string): KeyLimits['
   return cap.input === null && cap.output === null ? null : cap;
 }
 
+/** More could not be counted in nano-dollars. */
+const usdMax = 9_000_000;
+
 function amountOf(text: string, param: string): NanoUsd {
+  if (Number(text) > usdMax) throw fault(param, `must be at most ${usdMax}`);
   const amount = parseUsd(text);
   if (amount === undefined || amount < 0) throw fault(param, 'must be dollars, like "2.50"');
   return amount;

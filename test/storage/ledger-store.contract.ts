@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import type { GrantRecord } from '../../src/daemon/features/metering/ledger-store.ts';
+import { aHold, aKey, aSettlement, dayMs, morning, type OpenStorage, owner } from './records.ts';
+
+/** What every engine promises about what keys spent, balances and credit. */
+export function ledgerStoreContract(open: OpenStorage): void {
+  const openWithOwner = async () => {
+    const storage = await open();
+    await storage.workspaces.createOwner(owner);
+    return storage;
+  };
+  const aGrant = (id: string, changes: Partial<GrantRecord> = {}): GrantRecord => ({
+    id,
+    workspaceId: 'ws_1',
+    amount: 10_000,
+    note: null,
+    reference: null,
+    grantedBy: 'usr_1',
+    createdAt: morning,
+    ...changes,
+  });
+
+  describe('what a key used', () => {
+    const fill = async () => {
+      const storage = await openWithOwner();
+      const { keys, metering } = storage;
+      await keys.insert(aKey('key_1'));
+      await keys.insert(aKey('key_2', { parentId: 'key_1' }));
+      await keys.insert(aKey('key_3', { parentId: 'key_2' }));
+      await keys.insert(aKey('key_4'));
+      const charge = (requestId: string, keyId: string, charged: number, at = morning) =>
+        metering.settle(aSettlement(requestId, { keyId, charged, createdAt: at, completedAt: at + 20 }));
+      await charge('req_1', 'key_1', 1);
+      await charge('req_2', 'key_2', 10, morning - dayMs);
+      await charge('req_3', 'key_3', 100, morning - 40 * dayMs);
+      await charge('req_4', 'key_4', 1_000);
+      await charge('req_5', 'key_3', 10_000, morning + 5);
+      return storage;
+    };
+
+    test('is what it and all that descend from it were charged, and when they called', async () => {
+      const { ledger } = await fill();
+      const wish = { at: morning + 50, since: morning, except: [] };
+      expect(await ledger.keyFacts('key_1', wish)).toEqual({
+        spend: { total: 10_111, month: 10_011, day: 10_001 },
+        recent: [morning, morning + 5],
+      });
+      expect(await ledger.keyFacts('key_3', { ...wish, since: morning + 6 })).toEqual({
+        spend: { total: 10_100, month: 10_000, day: 10_000 },
+        recent: [],
+      });
+    });
+
+    test('leaves out calls that are named, known or not', async () => {
+      const { ledger } = await fill();
+      const except = ['req_5', 'req_2', 'req_4', 'req_unknown'];
+      expect(await ledger.keyFacts('key_1', { at: morning, since: morning, except })).toEqual({
+        spend: { total: 101, month: 1, day: 1 },
+        recent: [morning],
+      });
+    });
+  });
+
+  describe('credit', () => {
+    test('is granted once by one reference, and adds up', async () => {
+      const { ledger, metering } = await openWithOwner();
+      const first = aGrant('grant_1', { reference: 'r', note: 'Welcome.' });
+      expect(await ledger.grant(first)).toEqual({ grant: first, isNew: true });
+      expect(await ledger.grant({ ...first, id: 'grant_2' })).toEqual({ grant: first, isNew: false });
+      await expect(ledger.grant({ ...first, id: 'grant_3', amount: 5 })).rejects.toMatchObject({
+        code: 'conflict',
+        param: 'reference',
+      });
+      await ledger.grant(aGrant('grant_4', { amount: 5 }));
+      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_005);
+      expect(await metering.checkSums()).toEqual({ accounts: 2, wrong: [], total: 0 });
+      expect(await ledger.accounts()).toEqual([
+        { workspaceId: 'ws_1', slug: 'home', name: 'Home', balance: 10_005, granted: 10_005, held: 0 },
+      ]);
+      expect(await ledger.verify()).toEqual({
+        accounts: 2,
+        entries: 2,
+        grants: 2,
+        total: 0,
+        problems: [],
+        held: [],
+      });
+    });
+
+    test('has a bound', async () => {
+      const { ledger } = await openWithOwner();
+      await ledger.grant(aGrant('grant_1', { amount: 4_000_000_000_000_000 }));
+      await expect(ledger.grant(aGrant('grant_2', { amount: 1 }))).rejects.toMatchObject({ param: 'usd' });
+    });
+
+    test('is less what was charged, but for calls that are named', async () => {
+      const { ledger, metering } = await openWithOwner();
+      await ledger.grant(aGrant('grant_1'));
+      await metering.settle(aSettlement('req_1'));
+      await metering.settle(aSettlement('req_2'));
+      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_000 - 2 * 786);
+      expect(await ledger.balance('ws_1', { except: ['req_2', 'req_9'] })).toBe(10_000 - 786);
+      expect(await ledger.balance('ws_2', { except: [] })).toBe(0);
+    });
+
+    test('is not held twice: a prepaid hold that it does not cover is not written', async () => {
+      const { ledger, metering } = await openWithOwner();
+      const hold = (requestId: string, amount: number) =>
+        metering.hold(aHold(requestId, { amount, isPrepaid: true }));
+      await expect(hold('req_1', 1)).rejects.toThrow('lacks the credit');
+      await ledger.grant(aGrant('grant_1'));
+      const held = await Promise.allSettled([
+        hold('req_2', 6_000),
+        hold('req_3', 6_000),
+        hold('req_4', 4_000),
+      ]);
+      expect(held.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      expect(await ledger.stillHeld(['req_1', 'req_2', 'req_3', 'req_4'])).toEqual(['req_2', 'req_4']);
+      await metering.settle({ ...aSettlement('req_2'), isPrepaid: true });
+      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_000 - 786);
+      const atOnce = hold('req_5', 5_000);
+      await metering.settle({ ...aSettlement('req_5'), isPrepaid: true });
+      await atOnce;
+      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_000 - 2 * 786);
+    });
+  });
+
+  test('limits of a key are kept as they were set', async () => {
+    const { keys } = await openWithOwner();
+    const limits = {
+      spendCap: { amount: 5, period: 'day' as const },
+      maxPrice: { input: null, output: 7 },
+      models: ['sim/*'],
+      requestsPerMinute: 3,
+      expiresAt: morning + dayMs,
+    };
+    await keys.insert(aKey('key_1', { models: ['a'], actions: ['chat'] }));
+    expect(await keys.setLimits('ws_1', 'key_1', limits)).toBe(true);
+    expect(await keys.setLimits('ws_2', 'key_1', null)).toBe(false);
+    expect(await keys.byId('ws_1', 'key_1')).toEqual(
+      aKey('key_1', { models: ['a'], actions: ['chat'], limits }),
+    );
+    await keys.setLimits('ws_1', 'key_1', null);
+    expect((await keys.byId('ws_1', 'key_1'))?.limits).toBeNull();
+  });
+}
