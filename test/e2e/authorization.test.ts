@@ -310,6 +310,11 @@ describe.each(named(endpoints))('%s', (id, endpoint) => {
     expect([...seen.values()]).toHaveLength(1);
   });
 
+  test('to an expired key', async () => {
+    const { outcome, error } = await call(endpoint, bearer(place.expiredKey));
+    expect([outcome, error?.param]).toEqual(['403 limit_reached limit_reached', 'limits.expires_at']);
+  });
+
   test('to a key without the scope', async () => {
     const lacking = await keyWith(
       scopes.length > 0 ? scopeNames.filter((name) => !scopes.includes(name)) : ['plugins'],
@@ -367,14 +372,16 @@ test.each(named(endpoints.filter(({ method }) => method === 'GET')))(
   },
 );
 
+/** Which addresses an endpoint is reached by. */
+const patternOf = ({ path }: Endpoint) =>
+  new RegExp(`^${path.replace(/\{\w+\.\.\.\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}(\\?|$)`);
+
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 
 test.each(named(endpoints))('%s is not there for other methods, whoever asks', async (_id, endpoint) => {
   // A name of ours may also be taken for an id: `compact` for that of a response.
-  const alike = endpoint.path.replace(/\/compact$/, '/{id}');
-  const served = endpoints
-    .filter(({ path }) => path === endpoint.path || path === alike)
-    .map(({ method }) => method as string);
+  const { path: url } = requestOf(endpoint, exampleOf(endpoint, anyThings));
+  const served = endpoints.filter((it) => patternOf(it).test(url)).map((it) => it.method as string);
   if (served.includes('GET')) served.push('HEAD');
   for (const method of methods.filter((it) => !served.includes(it))) {
     for (const headers of [{}, bearer(place.daemon.key), bearer(place.daemon.login)]) {

@@ -58,7 +58,8 @@ async function inputOf(context: Context, flags: RequestFlags): Promise<CreateRes
   return [{ type: 'message', role: 'user', content: [...asked, ...parts] }];
 }
 
-async function modelOf(context: Context, { model }: RequestFlags): Promise<string> {
+/** The model that flags, the environment or the daemon name. */
+export async function modelOf(context: Context, { model }: Pick<RequestFlags, 'model'>): Promise<string> {
   const named = model ?? (context.env.GATEWAY_MODEL || undefined);
   if (named !== undefined) return named;
   const fallback = await defaultModel(context);
