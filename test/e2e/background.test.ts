@@ -235,6 +235,32 @@ describe('a background response is refused', () => {
   });
 });
 
+test('no more than 256 are made at once; what is refused is refused before it begins', async () => {
+  place.chaos.on('crowd', hangs());
+  const { fetch } = place.daemon;
+  const json = { ...background, model: 'chat/crowd' };
+  const answers = await Promise.all(Array.from({ length: 260 }, () => fetch('/v1/responses', { json })));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.map(({ status }) => status)).toEqual([429, 429, 429, 429]);
+  for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  const made = answers.filter(({ status }) => status === 200);
+  const ids = await Promise.all(made.map(async (answer) => ((await answer.json()) as Response).id));
+  await Promise.all(ids.map((id) => client.responses.cancel(id)));
+  expect((await fetch('/v1/responses', { json: { ...json, model: 'chat/any' } })).status).toBe(200);
+  expect((await place.atRest()).faults).toEqual([]);
+});
+
+test('a limit that is reached is told at once', async () => {
+  const headers = { authorization: `Bearer ${place.daemon.login}`, 'content-type': 'application/json' };
+  const issued = await place.daemon.fetch('/v1/workspaces/me/keys', { json: { models: ['sim/*'] }, headers });
+  const { secret } = (await issued.json()) as { secret: string };
+  const narrow = new OpenAI({ baseURL: `${place.daemon.url}/v1`, apiKey: secret, maxRetries: 0 });
+  await expect(narrow.responses.create({ ...background, model: 'chat/any' })).rejects.toMatchObject({
+    status: 403,
+    code: 'limit_reached',
+  });
+});
+
 test('deleting one that is being made ends it, and nothing is left', async () => {
   place.chaos.on('deleted', stallsAfter(8));
   const stream = await client.responses.create({ ...background, model: 'chat/deleted', stream: true });
