@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Static } from 'typebox';
+import type { KeyRecord } from '../../src/daemon/features/keys/index.ts';
 import { openSqliteStorage } from '../../src/daemon/storage/sqlite/open.ts';
 import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
 import type { IssuedKey } from '../../src/shared/contract/keys.ts';
@@ -15,6 +16,8 @@ export interface TwoWorkspaces {
   workspace: string;
   /** An API key with every scope, and a login, of a person who has nothing to do with that workspace. */
   stranger: { key: string; login: string };
+  /** A key with every scope of the owner's workspace, whose time is over. */
+  expiredKey: string;
   /** Issues a key in the owner's workspace. */
   issue(scopes: readonly string[]): Promise<{ id: string; secret: string }>;
   /**
@@ -34,7 +37,7 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoW
   const options = { ...given, config: `${ownKeysConfig}${given.config ?? ''}` };
   const first = await startDaemon(options);
   await first.stop({ keep: true });
-  const stranger = await addStranger(first.home);
+  const { expiredKey, ...stranger } = await addStranger(first.home);
   const daemon = await startDaemon({ ...options, home: first.home });
   const asOwner = async (path: string, init: RequestInit & { json?: unknown } = {}) => {
     const headers = { authorization: `Bearer ${daemon.login}`, ...init.headers };
@@ -57,6 +60,7 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoW
     daemon,
     workspace,
     stranger,
+    expiredKey,
     issue,
     async things(key, endpoint, login = daemon.login) {
       const background = endpoint?.id === 'cancelResponse';
@@ -73,7 +77,17 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoW
   };
 }
 
-async function addStranger(folder: string): Promise<TwoWorkspaces['stranger']> {
+const unlimited = {
+  spendCap: null,
+  maxPrice: null,
+  models: null,
+  requestsPerMinute: null,
+  expiresAt: null,
+};
+
+async function addStranger(
+  folder: string,
+): Promise<TwoWorkspaces['stranger'] & Pick<TwoWorkspaces, 'expiredKey'>> {
   const silent = () => {};
   const now = () => Date.now();
   const storage = await openSqliteStorage({
@@ -84,6 +98,8 @@ async function addStranger(folder: string): Promise<TwoWorkspaces['stranger']> {
   const makeId = idMaker(now, (count) => randomBytes(count));
   const secrets = { key: makeSecret('api', randomBytes), login: makeSecret('login', randomBytes) };
   const digest = (secret: string) => createHash('sha256').update(secret).digest('hex');
+  const owner = await storage.workspaces.owner();
+  if (!owner) throw new Error('the first start made no owner');
   const [userId, workspaceId, createdAt] = [makeId('usr'), makeId('ws'), now()];
   await storage.workspaces.createOwner({
     user: { id: userId, handle: 'stranger', name: 'Stranger', createdAt },
@@ -97,22 +113,27 @@ async function addStranger(folder: string): Promise<TwoWorkspaces['stranger']> {
     createdAt,
     revokedAt: null,
   });
-  await storage.keys.insert({
+  const key = (secret: string): Omit<KeyRecord, 'workspaceId' | 'ownerId' | 'limits'> => ({
     id: makeId('key'),
-    workspaceId,
-    ownerId: userId,
     parentId: null,
     name: 'all',
-    digest: digest(secrets.key),
-    hint: hintOf(secrets.key),
+    digest: digest(secret),
+    hint: hintOf(secret),
     scopes: [...scopeNames],
     models: null,
     actions: null,
-    limits: null,
     createdAt,
     lastUsedAt: null,
     revokedAt: null,
   });
+  await storage.keys.insert({ ...key(secrets.key), workspaceId, ownerId: userId, limits: null });
+  const expiredKey = makeSecret('api', randomBytes);
+  await storage.keys.insert({
+    ...key(expiredKey),
+    workspaceId: owner.workspace.id,
+    ownerId: owner.user.id,
+    limits: { ...unlimited, expiresAt: createdAt - 1 },
+  });
   await storage.close();
-  return secrets;
+  return { ...secrets, expiredKey };
 }
