@@ -119,7 +119,7 @@ export const issueKey = endpoint({
   path: '/v1/workspaces/{workspace}/keys',
   summary: 'Issue a key.',
   description:
-    'The secret is in this answer and never again. `models` and `actions` hold for its whole life, `limits` until its owner changes them. A key that issues another hands on only scopes that it has itself; the new key takes over its limits, and what it spends counts against both.',
+    'The secret is in this answer and never again. `models` and `actions` hold for its whole life, `limits` until its owner changes them. A key that issues another hands on only scopes that it has itself; the new key takes over its limits, and what it spends counts against both. Plain members may issue keys where their workspace allows it.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'admin' },
   surface: 'v1',
