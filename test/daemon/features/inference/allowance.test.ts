@@ -48,8 +48,10 @@ function asking(outputTokensMax: number | undefined, body: Inference['body'] = {
 test('an amount pays for as many tokens as cost no more than it, and for no more', () => {
   const input = fc.integer({ min: 0, max: 1_000_000 });
   const amount = fc.integer({ min: 0, max: 1_000 * usd });
+  const outputPrice = fc.oneof(fc.constant(0), fc.integer({ min: usd / 1_000, max: 200 * usd }));
   fc.assert(
-    fc.property(anyPrices, input, amount, margin, (prices, input, amount, marginPpm) => {
+    fc.property(anyPrices, outputPrice, input, amount, margin, (others, output, input, amount, marginPpm) => {
+      const prices = { ...others, output };
       const tokens = { ...noTokens, input };
       const count = outputTokensPaidBy(amount, prices, tokens, marginPpm);
       const costAt = (output: number) => costOf(prices, { ...tokens, output }, marginPpm).total;
