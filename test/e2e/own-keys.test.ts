@@ -247,3 +247,16 @@ describe('beside an account of the host', () => {
     expect(fake.requests.at(-1)?.headers.authorization).toBe(`Bearer ${good}`);
   });
 });
+
+test('a workspace without credit calls on its own key, and not on the host’s', async () => {
+  await daemon.stop({ keep: true });
+  daemon = await startDaemon({
+    config: `${config()}billing: {mode: prepaid}\n`,
+    home: daemon.home,
+    env: { OPENAI_API_KEY: hosts },
+  });
+  await put(good);
+  expect((await call({ pay: 'ours' })).status).toBe(402);
+  const mine = await call({ pay: 'mine' });
+  expect(mine.body.service).toMatchObject({ own_key: true, charged_usd: '0' });
+});

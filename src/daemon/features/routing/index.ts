@@ -18,6 +18,7 @@ export {
 } from './open-route.ts';
 export { matchesPattern, planRoutes } from './plan-routes.ts';
 export {
+  accountOwner,
   ownAccount,
   type PlanRequest,
   type PriceCap,

@@ -60,6 +60,14 @@ export function isSimulated({ offer }: { offer: Offer }): boolean {
   return offer.kind === 'simulator';
 }
 
+/** The workspace whose own key an account stands for; undefined for the host's account. */
+export function accountOwner({
+  account,
+  provider,
+}: Pick<Target, 'account' | 'provider'>): string | undefined {
+  return account === provider ? undefined : account.slice(ownAccount(provider, '').length);
+}
+
 /** The account that health is kept of when a workspace's own key is used. */
 export function ownAccount(provider: string, workspaceId: string): string {
   return `${provider} of ${workspaceId}`;
