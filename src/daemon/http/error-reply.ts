@@ -26,7 +26,8 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
     headers['retry-after'] = String(Math.max(0, Math.ceil(error.retryAfterSeconds)));
   }
   // Client libraries repeat some statuses by themselves; this keeps them from repeating what cannot go better.
-  if (failures[error.code].retry !== 'after-waiting') headers['x-should-retry'] = 'false';
+  const canGoBetter = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
+  if (!canGoBetter) headers['x-should-retry'] = 'false';
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   const body = context.surface === 'v1' ? v1Body(error, context) : siteBody(error, status);
   return { status, headers, body: JSON.stringify(body) };
