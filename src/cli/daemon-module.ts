@@ -11,6 +11,9 @@ export interface ServeOptions {
   dataFolder?: string;
   configFile?: string;
   simulate?: string;
+  record?: string;
+  replay?: string;
+  replaySpeed?: 'real' | 'instant';
   logLevel?: string;
   env: Record<string, string | undefined>;
   stdout: { write(text: string): unknown };

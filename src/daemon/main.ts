@@ -5,7 +5,7 @@ import { createChatCompletion } from '../shared/contract/chat-completions.ts';
 import { createResponse } from '../shared/contract/responses.ts';
 import { exitCodes } from '../shared/errors.ts';
 import { dataFiles } from '../shared/folders.ts';
-import { idMaker } from '../shared/ids.ts';
+import { idMaker, type MakeId } from '../shared/ids.ts';
 import { isoTime } from '../shared/time.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
@@ -16,10 +16,11 @@ import { prepareBodyCheck } from './http/input-check.ts';
 import { createServer } from './http/server.ts';
 import { createLog } from './log.ts';
 import { vaultSettings } from './master-stores.ts';
+import { createOutgoing } from './outgoing.ts';
 import { stopRequests } from './signals.ts';
 import { explainFailure } from './start-failures.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
-import { createNetwork } from './upstream/network.ts';
+import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { welcome } from './welcome.ts';
 import type { World } from './world.ts';
 
@@ -30,6 +31,11 @@ export interface ServeOptions {
   configFile?: string;
   /** A script for the simulator. */
   simulate?: string;
+  /** A folder to keep calls to providers in. */
+  record?: string;
+  /** A folder to answer them from. */
+  replay?: string;
+  replaySpeed?: 'real' | 'instant';
   logLevel?: string;
   /** How long running calls may take to end once the daemon was asked to stop, and once it was asked again. */
   drain?: Drain;
@@ -64,7 +70,7 @@ type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr'> & { drain: D
 async function run(config: Config, io: Surroundings): Promise<number> {
   await prepareDataFolder(config.dataFolder);
   const log = createLog(config.logLevel);
-  const network = createNetwork({ connectTimeoutMs: config.timeouts.connectMs });
+  const network = await createOutgoing(config, { elapsed, log, stderr: io.stderr });
   const world = realWorld(network.send);
   const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log });
   // The writer's thread takes its time to start, and this one would wait: the first call finds its check compiled.
@@ -80,7 +86,7 @@ async function run(config: Config, io: Surroundings): Promise<number> {
     stop.abort('storage');
   });
   try {
-    await start(config, { world, storage, log, io, stop, died: died.signal });
+    await start(network.config, { world, storage, log, io, stop, died: died.signal });
   } finally {
     await storage.close();
     await network.close();
@@ -105,7 +111,9 @@ async function start(config: Config, running: Running): Promise<void> {
   const startedAt = world.now();
   let url = '';
   const providers = await makeProviders(config, { world, makeId });
+  const telemetry = createTelemetry();
   const app = createApp({
+    telemetry,
     storage,
     world,
     makeId,
@@ -125,15 +133,7 @@ async function start(config: Config, running: Running): Promise<void> {
   if (listings !== undefined) app.restoreListings(listings);
   const first = await firstSecrets(app, file);
   await app.recover();
-  const server = await createServer({
-    handlers: app.handlers,
-    authenticate: app.authenticate,
-    makeRequestId: () => makeId('req'),
-    log,
-    version,
-    allowedHosts: config.allowedHosts,
-    allowedOrigins: config.corsOrigins,
-  });
+  const server = await serverOf(config, { app, makeId, log, telemetry });
   const requests = stopRequests(stop.signal);
   try {
     ({ url } = await server.listen({ host: config.host, port: config.port }));
@@ -163,6 +163,28 @@ async function start(config: Config, running: Running): Promise<void> {
     await server.close();
     await removeFile(file('daemon'));
   }
+}
+
+interface ServerNeeds {
+  app: ReturnType<typeof createApp>;
+  makeId: MakeId;
+  log: Running['log'];
+  telemetry: Telemetry;
+}
+
+async function serverOf(config: Config, { app, makeId, log, telemetry }: ServerNeeds) {
+  const server = await createServer({
+    handlers: app.handlers,
+    authenticate: app.authenticate,
+    makeRequestId: () => makeId('req'),
+    log,
+    version,
+    allowedHosts: config.allowedHosts,
+    allowedOrigins: config.corsOrigins,
+    onFinish: telemetry.answered,
+  });
+  telemetry.watch(server.running);
+  return server;
 }
 
 const silentMs = 300;
@@ -224,10 +246,12 @@ async function firstSecrets(
   return first;
 }
 
+const elapsed = () => performance.now();
+
 function realWorld(send: World['send']): World {
   return {
     now: () => Date.now(),
-    elapsed: () => performance.now(),
+    elapsed,
     sleep: async (ms, signal) => {
       await sleep(ms, undefined, { signal });
     },

@@ -5,6 +5,8 @@ export interface OutgoingRequest {
   headers: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
+  /** Who is asked, for records of the call. */
+  provider?: string;
   /** Until the status line and headers are there. */
   headersTimeoutMs?: number;
   /** How long a reader of the body waits for more bytes. */

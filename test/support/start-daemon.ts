@@ -28,6 +28,10 @@ export interface DaemonOptions {
   home?: string;
   /** A script for the simulator: its text. */
   simulate?: string;
+  /** Folders of recorded calls to providers. */
+  record?: string;
+  replay?: string;
+  replaySpeed?: 'real' | 'instant';
 }
 
 /** The whole daemon, in this process, on a port of its own and with a folder of its own. */
@@ -44,6 +48,9 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
   const ended = serve({
     port: 0,
     ...(simulate && { simulate }),
+    record: options.record,
+    replay: options.replay,
+    replaySpeed: options.replaySpeed,
     env: { GATEWAY_HOME: home, ...options.env },
     stdout: {
       write: (text: string) => {

@@ -4,6 +4,7 @@ import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+const replaySpeeds = ['real', 'instant'] as const;
 
 export const serveCommand = (context: Context) =>
   new Command('serve')
@@ -12,12 +13,21 @@ export const serveCommand = (context: Context) =>
     .option('--data <folder>', 'where the data lies')
     .option('--config <file>', 'the configuration file')
     .option('--simulate <file>', 'answer sim/ models by the rules of this file')
+    .option('--record <folder>', 'keep each call to a provider in a file there, without secrets')
+    .option('--replay <folder>', 'answer calls to providers from the files there, with no network')
+    .addOption(
+      new Option(
+        '--replay-speed <speed>',
+        'with the pauses of the recording, or without (instant unless told)',
+      ).choices(replaySpeeds),
+    )
     .addOption(new Option('--log-level <level>', 'how much is logged (warn unless told)').choices(logLevels))
     .addHelpText('after', example('gateway serve --port 4200'))
-    .action(async ({ port, host, data, config, simulate, logLevel }) => {
+    .action(async ({ port, host, data, config, simulate, record, replay, replaySpeed, logLevel }) => {
       const { serve } = await context.daemon();
       const { env, io } = context;
-      const options = { port, host, dataFolder: data, configFile: config, simulate, logLevel };
+      const recordings = { record, replay, replaySpeed };
+      const options = { port, host, dataFolder: data, configFile: config, simulate, ...recordings, logLevel };
       context.exit = (await serve({
         ...options,
         env,

@@ -52,7 +52,17 @@ export interface Config {
   /** Where the master key of the vault may be kept. */
   vault: VaultConfig;
   simulatorScript: string | undefined;
+  recordings: RecordingsConfig;
   logLevel: string;
+}
+
+/** Folders of recorded calls. */
+export interface RecordingsConfig {
+  /** Where calls to providers are kept. */
+  record: string | undefined;
+  /** What they are answered from. */
+  replay: string | undefined;
+  replaySpeed: 'real' | 'instant';
 }
 
 export interface VaultConfig {
@@ -70,6 +80,9 @@ export interface ConfigFlags {
   dataFolder?: string | undefined;
   configFile?: string | undefined;
   simulate?: string | undefined;
+  record?: string | undefined;
+  replay?: string | undefined;
+  replaySpeed?: 'real' | 'instant' | undefined;
   logLevel?: string | undefined;
 }
 
@@ -128,6 +141,11 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
     vault: vaultOf(file, env, dirname(configFile)),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
+    recordings: {
+      record: flags.record && resolve(flags.record),
+      replay: flags.replay && resolve(flags.replay),
+      replaySpeed: flags.replaySpeed ?? 'instant',
+    },
     logLevel,
   });
 }

@@ -64,7 +64,7 @@ async function open(
 }
 
 function dial(
-  { adapter, send, timeouts }: HttpUpstreamOptions,
+  { name, adapter, send, timeouts }: HttpUpstreamOptions,
   call: UpstreamCall,
   { isWhole, signal }: { isWhole: boolean; signal: AbortSignal },
 ): Promise<IncomingAnswer> {
@@ -75,6 +75,7 @@ function dial(
     headers,
     body,
     signal,
+    provider: name,
     headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,
     idleTimeoutMs: timeouts.idleMs,
     ...(isWhole ? undefined : { firstReadTimeoutMs: timeouts.firstEventMs }),
