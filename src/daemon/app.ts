@@ -8,17 +8,19 @@ import { type EventFeed, eventFeed, eventHandlers } from './features/events/inde
 import { createSealer, type InferenceNeeds, inferenceHandlers } from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
-import { type Bench, createRouter, Health } from './features/routing/index.ts';
+import { accountOwner, type Bench, createRouter, Health } from './features/routing/index.ts';
 import { traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import { addressRateLimit } from './http/rate-limit.ts';
 import { createListings } from './listings.ts';
+import { metricsOf } from './metrics.ts';
 import { type ModelCalls, modelCalls } from './model-calls.ts';
 import { createOwnKeys, type VaultSettings } from './own-keys.ts';
 import type { Provider } from './providers.ts';
 import { type ProcessFacts, statusReader } from './status.ts';
 import type { Storage } from './storage/storage.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import type { World } from './world.ts';
 
 export interface AppNeeds {
@@ -39,6 +41,8 @@ export interface AppNeeds {
   log: { warn(details: object, message: string): void };
   /** Keeps what providers told of their models for the next start. */
   keepListings: (listings: string) => Promise<void>;
+  /** Watches the calls. */
+  telemetry: Telemetry;
   /** What only the process knows of itself. */
   process: ProcessFacts;
   /** Begins to stop the daemon. */
@@ -99,7 +103,7 @@ function createFeatures(needs: AppNeeds) {
   const live = new LiveSpeed(world);
   const hostWorkspace = { id: undefined as string | undefined };
   const health = new Health(world, {
-    onBench: (bench) => tellBenched(events, hostWorkspace.id, bench, now()),
+    onBench: (bench) => tellBenched(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
   });
   const catalog = new Catalog({ world, providers: descriptions, aliases: needs.aliases });
   const listings = createListings({ providers, catalog, keep: needs.keepListings });
@@ -127,6 +131,7 @@ function createFeatures(needs: AppNeeds) {
     },
     catalog,
     events,
+    hostWorkspace,
     health,
     listings,
     live,
@@ -154,7 +159,7 @@ function authenticateIn({ authentication, workspaces }: Features) {
   };
 }
 
-/** Whoever runs the daemon hears that a provider is left out for a while. */
+/** Whoever runs the daemon hears that a provider is left out for a while; of its own key, the workspace does. */
 function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: Bench, at: number): void {
   if (workspaceId === undefined) return;
   const { provider, providerModel: model = null, reason, retryAfterMs } = bench;
@@ -178,7 +183,11 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
     marginPpm,
     responsesKeptMs: needs.responsesKeptMs,
     publish: events.publish,
-    onSettled: events.announce,
+    onRefused: needs.telemetry.refused,
+    onSettled(usage) {
+      events.announce(usage);
+      needs.telemetry.settled(usage);
+    },
     log,
   };
 }
@@ -215,6 +224,12 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     ...usageHandlers(usage),
     ...eventHandlers(events),
     ...traceHandlers({ store: storage.traces }),
+    ...metricsOf({
+      ...features,
+      telemetry: needs.telemetry,
+      storage,
+      requireDaemonOwner: workspaces.requireDaemonOwner,
+    }),
     ...aboutHandlers({
       requireDaemonOwner: workspaces.requireDaemonOwner,
       status: statusReader({ ...features, storage, facts: needs.process }),

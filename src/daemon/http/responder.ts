@@ -22,6 +22,8 @@ export type Serialise = (value: unknown) => string;
 /** Writes answers, whole, streamed or failed, past Fastify's own replies: every answer leaves through here. */
 export class Responder {
   readonly #options: ResponderOptions;
+  /** Answers that are streaming now. */
+  streamsOpen = 0;
 
   constructor(options: ResponderOptions) {
     this.#options = options;
@@ -103,6 +105,7 @@ export class Responder {
       await reply.chunks[Symbol.asyncIterator]().return?.();
       return;
     }
+    this.streamsOpen += 1;
     try {
       await writeEventStream(response, reply, {
         limits: this.#options.limits,
@@ -111,6 +114,8 @@ export class Responder {
       });
     } catch (error) {
       this.fail(call, error);
+    } finally {
+      this.streamsOpen -= 1;
     }
   }
 

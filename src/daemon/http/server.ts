@@ -21,6 +21,8 @@ export interface ListenAddress {
 export interface HttpServer {
   /** Resolves to where it listens; fails with the system's error code (`EADDRINUSE`, `EACCES`). */
   listen(address: ListenAddress): Promise<ListenAddress & { url: string }>;
+  /** What is on its way now. */
+  running(): { requests: number; streams: number };
   /** One request without a port, for tests. Its Host is `localhost:80` unless told. */
   inject: FastifyInstance['inject'];
   /**
@@ -71,6 +73,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
       room.hosts.listenOn(host, bound.port);
       return { host, port: bound.port, url: reachableUrl(host, bound.port) };
     },
+    running: () => ({ requests: room.running.count, streams: room.responder.streamsOpen }),
     inject: app.inject.bind(app) as FastifyInstance['inject'],
     drain,
     close() {

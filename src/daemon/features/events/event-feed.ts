@@ -71,6 +71,9 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
       }
     },
 
+    /** How many follow right now. */
+    followers: () => followers.size,
+
     /** Drops what is kept too long, now and then, until aborted. */
     keepPruned: (signal: AbortSignal, onFailure: (error: unknown) => void) =>
       repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, () =>

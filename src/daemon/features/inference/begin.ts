@@ -7,6 +7,7 @@ import type { Admission, HoldRecord, MeteringStore, UsageRecord } from '../meter
 import { ableRoutes } from './able-routes.ts';
 import { cutAllowance, fullAllowance } from './allowance.ts';
 import { costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
+import { liveEvent, tellRouted } from './live-event.ts';
 import { Meter } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
@@ -32,9 +33,19 @@ export interface InferenceNeeds {
   responsesKeptMs: number;
   /** Tells those who watch live; never waits. */
   publish: (event: NewEvent) => void;
+  /** Called with each call that was refused before a provider was asked. */
+  onRefused?: (refused: RefusedCall) => void;
   /** Called with each settlement that is on disk. */
   onSettled: (usage: UsageRecord) => void;
   log: { warn(details: object, message: string): void };
+}
+
+/** A call that no provider was asked for: limits, money or the lack of a route forbade it. */
+export interface RefusedCall {
+  call: ModelCall;
+  error: unknown;
+  /** How long it took to tell, in milliseconds. */
+  ms: number;
 }
 
 /** A call that is about to be made for a caller. */
@@ -122,6 +133,8 @@ async function admitted(needs: InferenceNeeds, call: ModelCall, options: AdmitOp
     checkAction(restraintsOf(call), call.endpoint);
     return await admit(needs, call, await planned(needs, call), options);
   } catch (error) {
+    const ms = needs.world.elapsed() - options.startedAt;
+    needs.onRefused?.({ call, error, ms });
     const limit = limitHit(error);
     if (limit !== undefined) {
       needs.publish(liveEvent(needs, 'limit.reached', call, { param: limit, model: call.inference.model }));
@@ -268,28 +281,4 @@ function first(routes: readonly Route[]): Route {
   const [route] = routes;
   if (!route) throw new TypeError('a plan has at least one route');
   return route;
-}
-
-function tellRouted(
-  needs: InferenceNeeds,
-  call: ModelCall,
-  { route, attempt }: { route: Route; attempt: number },
-): void {
-  const data = { model: route.offer.model, provider: route.provider, attempt };
-  needs.publish(liveEvent(needs, 'request.routed', call, data));
-}
-
-function liveEvent(
-  { world }: Pick<InferenceNeeds, 'world'>,
-  type: string,
-  { caller, requestId, endpoint }: ModelCall,
-  data: Record<string, unknown>,
-): NewEvent {
-  const key = caller.kind === 'key' ? caller.keyId : null;
-  return {
-    type,
-    workspaceId: caller.workspaceId,
-    at: world.now(),
-    data: { request_id: requestId, endpoint, key, ...data },
-  };
 }

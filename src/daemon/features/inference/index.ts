@@ -1,5 +1,5 @@
 export { Background, type BackgroundStore } from './background/index.ts';
-export type { InferenceNeeds } from './begin.ts';
+export type { InferenceNeeds, RefusedCall } from './begin.ts';
 export { inputTokens } from './bounds.ts';
 export { inferenceHandlers } from './handlers.ts';
 export type {

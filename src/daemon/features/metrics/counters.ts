@@ -1,0 +1,117 @@
+import type { UsageRecord } from '../metering/index.ts';
+import { Histogram } from './histogram.ts';
+
+/** Models and providers that are told apart; calls beyond are counted as those of `other`. */
+const seriesMax = 500;
+const other = 'other';
+
+/** What all calls of one endpoint, model and provider took. */
+export interface CallSeries {
+  endpoint: string;
+  model: string;
+  /** Empty where nobody answered. */
+  provider: string;
+  statuses: Map<string, number>;
+  tokens: { input: number; cachedInput: number; cacheWrite: number; output: number; reasoning: number };
+  /** Nano-dollars. */
+  cost: number;
+  charged: number;
+  firstToken: Histogram;
+  duration: Histogram;
+}
+
+/** Answers of one endpoint, whatever the call was about. */
+export interface HttpSeries {
+  endpoint: string;
+  statuses: Map<number, number>;
+  aborted: number;
+  duration: Histogram;
+}
+
+/** One answered request, as the server tells it. */
+export interface AnsweredRequest {
+  endpoint: { id: string } | undefined;
+  status: number;
+  durationMs: number;
+  aborted: boolean;
+}
+
+/** Plain sums that are kept with every call, so that reading them costs nothing until somebody does. */
+export class Counters {
+  readonly calls = new Map<string, CallSeries>();
+  readonly http = new Map<string, HttpSeries>();
+  /** By provider, then by `ok` or what went wrong. */
+  readonly attempts = new Map<string, Map<string, number>>();
+  /** Calls that were refused before anybody was asked, by endpoint, then by code. */
+  readonly refusals = new Map<string, Map<string, number>>();
+
+  settled(usage: UsageRecord): void {
+    const series = this.#seriesOf(usage);
+    add(series.statuses, usage.status);
+    const { tokens } = series;
+    tokens.input += usage.tokens.input;
+    tokens.cachedInput += usage.tokens.cachedInput;
+    tokens.cacheWrite += usage.tokens.cacheWrite;
+    tokens.output += usage.tokens.output;
+    tokens.reasoning += usage.tokens.reasoning;
+    series.cost += usage.cost?.total ?? 0;
+    series.charged += usage.charged;
+    if (usage.ttftMs !== null) series.firstToken.observe(usage.ttftMs / 1000);
+    series.duration.observe(usage.totalMs / 1000);
+    for (const { provider, errorCode } of usage.attempts) {
+      add(group(this.attempts, provider, new Map<string, number>()), errorCode ?? 'ok');
+    }
+  }
+
+  refused(endpoint: string, code: string): void {
+    add(group(this.refusals, endpoint, new Map<string, number>()), code);
+  }
+
+  answered({ endpoint, status, durationMs, aborted }: AnsweredRequest): void {
+    const id = endpoint?.id ?? 'none';
+    let series = this.http.get(id);
+    if (series === undefined) {
+      series = { endpoint: id, statuses: new Map(), aborted: 0, duration: new Histogram() };
+      this.http.set(id, series);
+    }
+    add(series.statuses, status);
+    if (aborted) series.aborted += 1;
+    series.duration.observe(durationMs / 1000);
+  }
+
+  #seriesOf({ endpoint, model, provider }: UsageRecord): CallSeries {
+    const key = `${endpoint} ${provider ?? ''} ${model}`;
+    const known = this.calls.get(key);
+    if (known !== undefined) return known;
+    const isMany = this.calls.size >= seriesMax;
+    const named = isMany
+      ? newSeries(endpoint, other, provider === null ? '' : other)
+      : newSeries(endpoint, model, provider ?? '');
+    return group(this.calls, isMany ? `${endpoint} ${named.provider} ${other}` : key, named);
+  }
+}
+
+function newSeries(endpoint: string, model: string, provider: string): CallSeries {
+  return {
+    endpoint,
+    model,
+    provider,
+    statuses: new Map(),
+    tokens: { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+    cost: 0,
+    charged: 0,
+    firstToken: new Histogram(),
+    duration: new Histogram(),
+  };
+}
+
+function add<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function group<K, V>(groups: Map<K, V>, key: K, fresh: V): V {
+  const known = groups.get(key);
+  if (known !== undefined) return known;
+  groups.set(key, fresh);
+  return fresh;
+}

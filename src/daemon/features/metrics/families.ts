@@ -1,0 +1,178 @@
+import type { CallSeries, Counters } from './counters.ts';
+import { type Histogram, secondsBounds } from './histogram.ts';
+
+export type Labels = Record<string, string | number>;
+
+export interface Sample {
+  labels: Labels;
+  value: number;
+  /** The line's own name where it is not the family's. */
+  metricName?: string;
+}
+
+/** All lines of one name. Source of the names: the naming rules of Prometheus, base units and `_total` for counters. */
+export interface Family {
+  name: string;
+  help: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  values: Sample[];
+}
+
+/** What is read at the moment of asking. */
+export interface Gauges {
+  callsRunning: number;
+  requestsRunning: number;
+  streamsOpen: number;
+  eventFollowers: number;
+  writesWaiting: number;
+  isWritable: boolean;
+  providers: { name: string; isAvailable: boolean }[];
+  benches: { provider: string; model: string; reason: string }[];
+}
+
+const nano = 1e9;
+
+/** Everything that is counted, as families of lines. */
+export function families(counters: Counters, gauges: Gauges): Family[] {
+  return [...callFamilies([...counters.calls.values()]), ...otherCounts(counters), ...gaugeFamilies(gauges)];
+}
+
+function callFamilies(calls: CallSeries[]): Family[] {
+  const counted = (
+    name: string,
+    help: string,
+    valuesOf: (series: CallSeries, labels: Labels) => Sample[],
+  ) => ({
+    name,
+    help,
+    type: 'counter' as const,
+    values: calls.flatMap((series) => valuesOf(series, labelsOf(series))),
+  });
+  return [
+    counted('gateway_calls_total', 'Finished model calls.', ({ statuses }, labels) =>
+      [...statuses].map(([status, value]) => ({ labels: { ...labels, status }, value })),
+    ),
+    counted(
+      'gateway_tokens_total',
+      'Tokens by kind; input includes what was cached.',
+      ({ tokens }, labels) => [
+        { labels: { ...labels, kind: 'input' }, value: tokens.input },
+        { labels: { ...labels, kind: 'cached_input' }, value: tokens.cachedInput },
+        { labels: { ...labels, kind: 'cache_write' }, value: tokens.cacheWrite },
+        { labels: { ...labels, kind: 'output' }, value: tokens.output },
+        { labels: { ...labels, kind: 'reasoning' }, value: tokens.reasoning },
+      ],
+    ),
+    counted('gateway_cost_usd_total', 'What calls cost, margin included, in dollars.', ({ cost }, labels) => [
+      { labels, value: cost / nano },
+    ]),
+    counted('gateway_charged_usd_total', 'What callers were charged, in dollars.', ({ charged }, labels) => [
+      { labels, value: charged / nano },
+    ]),
+    {
+      name: 'gateway_call_first_token_seconds',
+      help: 'From the request until a provider began to answer.',
+      type: 'histogram',
+      values: calls.flatMap((it) =>
+        histogram('gateway_call_first_token_seconds', labelsOf(it), it.firstToken),
+      ),
+    },
+    {
+      name: 'gateway_call_duration_seconds',
+      help: 'From the request until the call was settled.',
+      type: 'histogram',
+      values: calls.flatMap((it) => histogram('gateway_call_duration_seconds', labelsOf(it), it.duration)),
+    },
+  ];
+}
+
+const labelsOf = ({ endpoint, model, provider }: CallSeries): Labels => ({ endpoint, model, provider });
+
+function otherCounts({ http, attempts, refusals }: Counters): Family[] {
+  const duration = 'gateway_http_request_duration_seconds';
+  return [
+    {
+      name: 'gateway_attempts_total',
+      help: 'Tries to have a call answered, by what became of them.',
+      type: 'counter',
+      values: nested(attempts, (provider, outcome) => ({ provider, outcome })),
+    },
+    {
+      name: 'gateway_calls_refused_total',
+      help: 'Model calls that were refused before a provider was asked.',
+      type: 'counter',
+      values: nested(refusals, (endpoint, code) => ({ endpoint, code })),
+    },
+    {
+      name: 'gateway_http_requests_total',
+      help: 'Answered requests by endpoint and status.',
+      type: 'counter',
+      values: [...http.values()].flatMap(({ endpoint, statuses }) =>
+        [...statuses].map(([status, value]) => ({ labels: { endpoint, status }, value })),
+      ),
+    },
+    {
+      name: 'gateway_http_requests_aborted_total',
+      help: 'Requests whose client left before the answer was complete.',
+      type: 'counter',
+      values: [...http.values()].map(({ endpoint, aborted }) => ({ labels: { endpoint }, value: aborted })),
+    },
+    {
+      name: duration,
+      help: 'From the head of a request until the end of its answer.',
+      type: 'histogram',
+      values: [...http.values()].flatMap((it) => histogram(duration, { endpoint: it.endpoint }, it.duration)),
+    },
+  ];
+}
+
+function gaugeFamilies(now: Gauges): Family[] {
+  const gauge = (name: string, help: string, values: Sample[]): Family => ({
+    name,
+    help,
+    type: 'gauge',
+    values,
+  });
+  const one = (value: number): Sample[] => [{ labels: {}, value }];
+  return [
+    gauge('gateway_calls_running', 'Model calls whose money is set aside.', one(now.callsRunning)),
+    gauge('gateway_http_requests_running', 'Requests on their way.', one(now.requestsRunning)),
+    gauge('gateway_streams_open', 'Answers that are streaming now.', one(now.streamsOpen)),
+    gauge('gateway_event_followers', 'Readers of the events.', one(now.eventFollowers)),
+    gauge('gateway_storage_writes_waiting', 'Writes that are not on disk yet.', one(now.writesWaiting)),
+    gauge('gateway_storage_writable', 'Whether storage takes writes.', one(now.isWritable ? 1 : 0)),
+    gauge(
+      'gateway_provider_available',
+      'Whether calls go to the provider.',
+      now.providers.map(({ name, isAvailable }) => ({
+        labels: { provider: name },
+        value: isAvailable ? 1 : 0,
+      })),
+    ),
+    gauge(
+      'gateway_provider_benched',
+      'Providers, or one model of them, that are left alone for a while.',
+      now.benches.map((labels) => ({ labels, value: 1 })),
+    ),
+  ];
+}
+
+function nested(counts: Map<string, Map<string, number>>, labels: (outer: string, inner: string) => Labels) {
+  return [...counts].flatMap(([outer, inners]) =>
+    [...inners].map(([inner, value]) => ({ labels: labels(outer, inner), value })),
+  );
+}
+
+function histogram(name: string, labels: Labels, { counts, sum, count }: Histogram): Sample[] {
+  let below = 0;
+  const buckets = counts.map((here, place) => {
+    below += here;
+    const le = secondsBounds[place] ?? '+Inf';
+    return { labels: { ...labels, le }, value: below, metricName: `${name}_bucket` };
+  });
+  return [
+    ...buckets,
+    { labels, value: sum, metricName: `${name}_sum` },
+    { labels, value: count, metricName: `${name}_count` },
+  ];
+}
