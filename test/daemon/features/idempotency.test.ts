@@ -232,7 +232,6 @@ describe('the fingerprint of a call', () => {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .map(([name, member]) => [name, sorted(member)] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const members = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const);
+  return { members: members.sort(([a], [b]) => (a < b ? -1 : 1)) };
 }
