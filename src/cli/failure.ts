@@ -71,7 +71,12 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
       if (error.param === 'x-workspace-id') return 'Act in your own again with: gateway workspaces use me';
       break;
     case 'limit_reached':
-      return 'The owner of the key can change its limits.';
+      // What a key was issued for stays; what its owner limits it to does not.
+      return error.param?.startsWith('scopes.')
+        ? 'Use another key: gateway keys issue'
+        : 'The owner of the key can change its limits: gateway keys limits set KEY';
+    case 'insufficient_balance':
+      return 'Whoever runs the host can add credit: gateway credit grant WORKSPACE USD';
     case 'model_not_found':
       return 'See what there is: gateway models list';
     case 'no_route':
