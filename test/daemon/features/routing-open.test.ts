@@ -11,8 +11,10 @@ import {
   Health,
   type OpenRequest,
   openRoute,
+  type Route,
 } from '../../../src/daemon/features/routing/index.ts';
 import { NetworkFailure } from '../../../src/daemon/world.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { fakeWorld } from '../../support/fake-world.ts';
 import { inferenceOf, offerOf, routeOf } from '../../support/routing.ts';
@@ -65,6 +67,21 @@ describe('a call goes on to the next provider', () => {
       { provider: 'b', model: 'openai/gpt-5', status: 200, error_code: null, ms: 100 },
     ]);
     expect(opened.ttftMs).toBe(100);
+  });
+
+  test('after a workspace’s own key that cannot be had, but not where only such keys are left', async () => {
+    const { open, routes, calls } = setUp({ a: ['ok'], b: ['ok'] });
+    const [own, hosts] = [{ ...(routes[0] as Route), ownKey: true }, routes[1] as Route];
+    const keyFor = (route: Route) =>
+      route.ownKey ? Promise.reject(new ApiError('unavailable', { message: 'sealed' })) : 'key';
+    const opened = await open({ routes: [own, hosts], keyFor });
+    expect(opened.route.provider).toBe('b');
+    expect(opened.attempts.map((attempt) => attempt.error_code)).toEqual(['unavailable', null]);
+    expect(calls).toHaveLength(1);
+    expect(await failureOf(open({ routes: [own], keyFor }))).toMatchObject({
+      code: 'unavailable',
+      message: 'sealed',
+    });
   });
 
   test('or back to the only one, once, when the connection broke before an answer', async () => {
