@@ -207,6 +207,32 @@ test('a key that is revoked closes its sockets within a second, and its running 
   }
 });
 
+test('each message counts against the limits of the key', async () => {
+  const asOwner = { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' };
+  const issued = await fetch(`${daemon.url}/v1/workspaces/me/keys`, {
+    method: 'POST',
+    headers: asOwner,
+    body: JSON.stringify({ name: 'slow', scopes: ['responses'] }),
+  });
+  const { key, secret } = (await issued.json()) as { key: { id: string }; secret: string };
+  const client = await open(secret);
+  expect((await client.ask(create({ input: 'One.' }))).at(-1).type).toBe('response.completed');
+  // What the owner changes holds for sockets that are open.
+  const changed = await fetch(`${daemon.url}/v1/workspaces/me/keys/${key.id}/limits`, {
+    method: 'PUT',
+    headers: asOwner,
+    body: JSON.stringify({ models: ['sim/assistant'], requests_per_minute: 1 }),
+  });
+  expect(changed.status).toBe(200);
+  const [refused] = await client.ask(create({ input: 'Two.' }));
+  expect(refused.error).toMatchObject({ code: 'limit_reached', param: 'limits.models' });
+  const [prepared] = await client.ask(create({ input: 'Two.', generate: false }));
+  expect(prepared.error).toMatchObject({ code: 'limit_reached', param: 'limits.models' });
+  const asked = create({ model: 'sim/assistant', input: 'Three.' });
+  const outcomes = [await client.ask(asked), await client.ask(asked)].map((events) => events.at(-1));
+  expect(outcomes.at(-1)).toMatchObject({ type: 'error', error: { param: 'limits.requests_per_minute' } });
+});
+
 describe('the official client', () => {
   test('carries on a conversation', async () => {
     const client = new OpenAI({ apiKey: daemon.key, baseURL: `${daemon.url}/v1` });

@@ -7,9 +7,10 @@ import { noTokens } from '../bounds.ts';
 import { invalid } from '../fault.ts';
 import { withIds } from '../history.ts';
 import type { StoredTurn } from '../responses-store.ts';
+import { capsOf, checkAction } from '../restraints.ts';
 import { EventWriter } from './event-writer.ts';
 import { endResource, startResource } from './resource.ts';
-import { respond, understand } from './respond.ts';
+import { respond, responsesEndpoint, understand } from './respond.ts';
 import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
 
 type ResponseMessage = Message<typeof connectResponses>;
@@ -88,7 +89,15 @@ async function warmUp(
   const known = identified(caller);
   const { inference, wishes, own } = await understand(needs, { body, caller: known, history });
   const { workspaceId } = known;
-  const [route] = await needs.router.plan({ inference, wishes, workspaceId });
+  const restraints = known.kind === 'key' ? known.restraints : undefined;
+  checkAction(restraints, responsesEndpoint);
+  const [route] = await needs.router.plan({
+    inference,
+    wishes,
+    workspaceId,
+    caps: capsOf(restraints),
+    isPrepaid: needs.isPrepaid?.(workspaceId) ?? false,
+  });
   const createdAt = unixSeconds(needs.world.now());
   const id = needs.makeId('resp');
   const start = startResource(body, { id, createdAt, store: false });
