@@ -134,6 +134,21 @@ describe('a login', () => {
     expect(codeOf(await ask('GET', '/v1/sessions/current', { as: secret }))).toBe('401 unauthenticated');
   });
 
+  test('that signs out ends its model calls, and what they made so far is counted', async () => {
+    const { secret } = await loginOfAnn('desk');
+    const answer = await daemon.fetch('/v1/responses', {
+      json: { model: 'sim/slow', input: 'Tell me a long story.', stream: true },
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    const request = answer.headers.get('x-request-id');
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    expect((await reader.read()).done).toBe(false);
+    await ask('DELETE', '/v1/sessions/current', { as: secret });
+    await endOf(reader);
+    const usage = await ask('GET', `/v1/usage/${request}`, { as: ann.login });
+    expect(usage.body).toMatchObject({ request_id: request, status: 'canceled' });
+  });
+
   test('may end another login of the same user, and no one else’s', async () => {
     const { id, secret } = await loginOfAnn('lost');
     expect(codeOf(await ask('DELETE', `/v1/sessions/${id}`, { as: max.login }))).toBe('404 not_found');

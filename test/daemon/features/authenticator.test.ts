@@ -7,6 +7,7 @@ import {
   type KeyRecord,
   sha256,
 } from '../../../src/daemon/features/keys/index.ts';
+import type { LoginCaller } from '../../../src/daemon/handler.ts';
 import { hintOf, makeSecret, type SecretKind } from '../../../src/shared/secrets.ts';
 import { type FakeWorld, fakeWorld, settled } from '../../support/fake-world.ts';
 import { memoryKeysStore, memoryWorkspacesStore } from '../../support/memory-stores.ts';
@@ -247,6 +248,76 @@ describe('revoking', () => {
     late.resolve();
     await expect(asked).rejects.toMatchObject(refused);
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('a member who goes', () => {
+  const secretOfLogin = async (): Promise<string> => {
+    const secret = newSecret('login');
+    const record = { id: 'key_login', userId: 'usr_ann', digest: sha256(secret), name: 'local' };
+    await workspacesStore.insertLogin({ ...record, createdAt: 0, revokedAt: null });
+    return secret;
+  };
+
+  test('acts there no more, and what runs there ends; elsewhere it goes on', async () => {
+    workspacesStore.addUser({ id: 'usr_ann', workspaces: [['ws_club', 'member']] });
+    const secret = await secretOfLogin();
+    const home = (await ask(`Bearer ${secret}`)) as LoginCaller;
+    const there = authentic.inWorkspace(home, 'ws_club');
+    expect(there).toMatchObject({ workspaceId: 'ws_club', userId: 'usr_ann', loginId: 'key_login' });
+    expect(authentic.inWorkspace(home, 'ws_club')).toBe(there);
+
+    authentic.endMembership('ws_club', 'usr_ann');
+    expect([home.revoked.aborted, there.revoked.aborted]).toEqual([false, true]);
+    // Whoever is let in again begins anew.
+    expect(authentic.inWorkspace(home, 'ws_club').revoked.aborted).toBe(false);
+  });
+
+  test('and signs out ends what it runs in every workspace', async () => {
+    const home = (await ask(`Bearer ${await secretOfLogin()}`)) as LoginCaller;
+    const there = authentic.inWorkspace(home, 'ws_club');
+    authentic.revoke('key_login');
+    expect([home.revoked.aborted, there.revoked.aborted]).toEqual([true, true]);
+  });
+
+  test('from the workspace of their own is at home elsewhere from then on', async () => {
+    const secret = await secretOfLogin();
+    const before = (await ask(`Bearer ${secret}`)) as LoginCaller;
+    authentic.endMembership('ws_acme', 'usr_ann');
+    expect(before.revoked.aborted).toBe(true);
+    expect(await ask(`Bearer ${secret}`)).toMatchObject({ kind: 'login', revoked: { aborted: false } });
+  });
+
+  test('leaves keys that are known as their heir’s, also those that were just being looked up', async () => {
+    const [kept, late] = [newSecret(), newSecret()];
+    const records = [keep(kept), keep(late)];
+    expect(await ask(`Bearer ${kept}`)).toMatchObject({ ownerId: 'usr_ann' });
+    const blocked = Promise.withResolvers<void>();
+    let isSlow = true;
+    authentic = authenticator({
+      keysStore: {
+        ...keysStore,
+        async byDigest(digest) {
+          const record = await keysStore.byDigest(digest);
+          if (isSlow && digest === sha256(late)) await blocked.promise;
+          return record;
+        },
+      },
+      workspacesStore,
+      digest: sha256,
+      now: world.now,
+    });
+    await ask(`Bearer ${kept}`);
+    const asked = ask(`Bearer ${late}`);
+    for (const { id } of records) {
+      const record = keysStore.records.get(id);
+      if (record) record.ownerId = 'usr_heir';
+    }
+    authentic.endMembership('ws_acme', 'usr_ann');
+    isSlow = false;
+    blocked.resolve();
+    expect(await asked).toMatchObject({ ownerId: 'usr_heir' });
+    expect(await ask(`Bearer ${kept}`)).toMatchObject({ ownerId: 'usr_heir' });
   });
 });
 

@@ -13,6 +13,16 @@ test('an address may use up its burst, then waits for one token at a time', () =
   expect([rate.take('a'), rate.take('a')]).toEqual([0, 1]);
 });
 
+test('a token that is given back can be taken again, and none can be made up', () => {
+  const { rate } = limiter();
+  rate.giveBack('a');
+  expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
+  rate.giveBack('a');
+  expect([rate.take('a'), rate.take('a')]).toEqual([0, 1]);
+  for (let i = 0; i < 5; i += 1) rate.giveBack('a');
+  expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
+});
+
 test('a bucket never holds more than its burst', () => {
   const { clock, rate } = limiter();
   clock.ms += 3_600_000;

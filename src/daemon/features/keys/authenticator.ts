@@ -38,7 +38,10 @@ export function authenticator(deps: AuthenticatorDependencies) {
 
   const lookUp = async (kind: 'api' | 'login', key: string): Promise<Caller> => {
     const find = kind === 'api' ? findKey : findLogin;
+    const seen = callers.forgettings();
     const caller = await find({ ...deps, live }, key, endings.signalOf);
+    // What was read while somebody left may name them still.
+    if (callers.forgettings() !== seen) return lookUp(kind, key);
     // What is unknown is not kept: it could be issued the next moment, and guesses would fill the memory.
     if (!caller) throw new ApiError('unauthenticated');
     // Whoever expired this moment may be given more time: the next call looks anew.
@@ -89,10 +92,7 @@ export function authenticator(deps: AuthenticatorDependencies) {
     lastUse: uses.last,
 
     /** Writes the times of last use down: now and then until aborted, and once more at the end. */
-    keepFlushed: (world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) =>
-      repeatedly(world, { everyMs: flushEveryMs, signal, onFailure }, uses.flush).then(() =>
-        uses.flush().catch(onFailure),
-      ),
+    keepFlushed: uses.keepFlushed,
   };
 }
 
@@ -123,13 +123,17 @@ function holderOf(caller: KeyCaller | LoginCaller): string {
 /** Callers by the digest of their secret; the oldest gives way. */
 function rememberedCallers(callersMax: number) {
   const callers = new Map<string, KeyCaller | LoginCaller>();
+  let forgettings = 0;
   return {
+    /** How often something was forgotten because it had changed. */
+    forgettings: () => forgettings,
     get: (key: string) => callers.get(key),
     add(key: string, caller: KeyCaller | LoginCaller): void {
       if (callers.size >= callersMax) callers.delete(callers.keys().next().value ?? '');
       callers.set(key, caller);
     },
     forget(isMeant: (caller: KeyCaller | LoginCaller) => boolean): void {
+      forgettings += 1;
       for (const [key, caller] of callers) if (isMeant(caller)) callers.delete(key);
     },
   };
@@ -216,7 +220,7 @@ function revocations() {
 /** Times of last use, gathered in memory: a write at each call would cost more than the call. */
 function usesLog(store: Pick<KeysStore, 'touch'>) {
   let uses = new Map<string, number>();
-  return {
+  const log = {
     note: (keyId: string, at: number): void => {
       uses.set(keyId, at);
     },
@@ -232,5 +236,12 @@ function usesLog(store: Pick<KeysStore, 'touch'>) {
         throw error;
       }
     },
+  };
+  return {
+    ...log,
+    keepFlushed: (world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) =>
+      repeatedly(world, { everyMs: flushEveryMs, signal, onFailure }, log.flush).then(() =>
+        log.flush().catch(onFailure),
+      ),
   };
 }
