@@ -115,13 +115,17 @@ export function formatUsd(amount: NanoUsd): string {
   return `${sign}${whole}${fraction && `.${fraction}`}`;
 }
 
-/** `"0.15"` → nano-dollars; undefined when it is not a plain decimal number with at most nine places. */
+/**
+ * `"0.15"` → nano-dollars; undefined when it is not a plain decimal number with at most nine places, or is more than a safe
+ * integer of nano-dollars holds: nine million dollars.
+ */
 export function parseUsd(text: string): NanoUsd | undefined {
   const match = /^(-?)(\d{1,7})(?:\.(\d{1,9}))?$/.exec(text);
   if (!match) return undefined;
   const [, sign, whole = '0', fraction = ''] = match;
   const nano = BigInt(whole) * NANO_PER_USD + BigInt(fraction.padEnd(9, '0'));
-  return safe(sign ? -nano : nano);
+  const amount = Number(sign ? -nano : nano);
+  return Number.isSafeInteger(amount) ? amount : undefined;
 }
 
 function roundUp(value: bigint, unit: bigint): bigint {

@@ -6,6 +6,7 @@ import type { Admission } from './admission.ts';
 import type { AccountRecord, GrantRecord, LedgerStore } from './ledger-store.ts';
 
 const grantMaxUsd = 1_000_000;
+const grantMax: NanoUsd = grantMaxUsd * 1_000_000_000;
 
 export interface CreditNeeds {
   store: Pick<LedgerStore, 'grant' | 'accounts' | 'verify' | 'stillHeld'>;
@@ -55,9 +56,9 @@ export function createCredit(needs: CreditNeeds) {
       caller: LoginCaller,
       wish: GrantWish,
     ): Promise<{ grant: GrantRecord; balance: NanoUsd | null }> {
-      // What is more than a safe integer of nano-dollars cannot even be read.
-      const amount = Number(wish.usd) > grantMaxUsd ? 0 : (parseUsd(wish.usd) ?? 0);
-      if (amount <= 0) throw invalid('usd', `must be above 0 and at most ${grantMaxUsd}`);
+      const amount = parseUsd(wish.usd) ?? 0;
+      if (amount <= 0 || amount > grantMax)
+        throw invalid('usd', `must be above 0 and at most ${grantMaxUsd}`);
       for (const name of ['note', 'reference'] as const) {
         if (wish[name]?.isWellFormed() === false) throw invalid(name, 'is not valid Unicode');
       }
