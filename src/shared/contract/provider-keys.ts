@@ -7,7 +7,7 @@ export const ownKeyProviders = ['openrouter', 'vercel', 'anthropic', 'openai', '
 
 export type OwnKeyProvider = (typeof ownKeyProviders)[number];
 
-const Provider = Type.Enum([...ownKeyProviders]);
+const Provider = Type.Enum([...ownKeyProviders], { description: 'The provider that the key is for.' });
 
 /** A workspace's own key for a provider, never with the key itself. */
 export const ProviderKey = Type.Object(
