@@ -75,8 +75,6 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
       return error.param?.startsWith('scopes.')
         ? 'Use another key: gateway keys issue'
         : 'The owner of the key can change its limits: gateway keys limits set KEY';
-    case 'insufficient_balance':
-      return 'Whoever runs the host can add credit: gateway credit grant WORKSPACE USD';
     case 'model_not_found':
       return 'See what there is: gateway models list';
     case 'no_route':
@@ -85,7 +83,7 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
     default:
   }
   const { retry } = failures[error.code];
-  if (retry === 'after-paying') return 'Add credit, then try again.';
+  if (retry === 'after-paying') return 'Add credit, then try again: whoever runs the host can, with gateway credit grant.';
   if (retry === 'no') return error.param ? `Change ${error.param}, then try again.` : undefined;
   const seconds = error.retryAfterSeconds;
   const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
