@@ -83,7 +83,8 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
     default:
   }
   const { retry } = failures[error.code];
-  if (retry === 'after-paying') return 'Add credit, then try again: whoever runs the host can, with gateway credit grant.';
+  if (retry === 'after-paying')
+    return 'Add credit, then try again: whoever runs the host can, with gateway credit grant.';
   if (retry === 'no') return error.param ? `Change ${error.param}, then try again.` : undefined;
   const seconds = error.retryAfterSeconds;
   const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
