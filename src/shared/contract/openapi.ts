@@ -81,8 +81,6 @@ export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
   // Also where no body is asked for: one that is sent all the same is refused by its headers.
   add(true, 'headers_too_large', 'limit_exceeded', 'unsupported_media_type', 'request_timeout');
   add(true, 'server_error', 'unavailable');
-  // An expired key is told so wherever it comes.
-  add(true, 'limit_reached');
   // A login that asks to act in a workspace that is none of its own is told so.
   add(endpoint.params || access.login, 'not_found');
   add(endpoint.method !== 'GET', 'invalid_json');
