@@ -94,6 +94,14 @@ describe('a login elsewhere', () => {
     expect(hosts[1]).toMatchObject({ name: 'work', url: remote.url, is_current: true, login: 'file' });
   });
 
+  test('says what goes before it', async () => {
+    const env = { GATEWAY_HOME: await temporaryHome(), GATEWAY_KEY: remote.key };
+    const { code } = await newUser();
+    const { stderr } = await runCli(['login', remote.url, ...file], { env, stdin: code });
+    expect(stderr).toContain('GATEWAY_KEY is set');
+    expect(JSON.parse((await runCli(['whoami', '--json'], { env })).stdout).key.name).toBe('default');
+  });
+
   test('with a wrong code fails with what to do next', async () => {
     const env = { GATEWAY_HOME: await temporaryHome() };
     const { code, stderr } = await runCli(['login', remote.url, ...file], { env, stdin: 'WRONG-CODES' });

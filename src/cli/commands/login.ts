@@ -72,6 +72,9 @@ export async function logIn(
   context.out.note(
     `Commands speak to ${chosen} from now on; back to this machine: gateway host use ${localName}`,
   );
+  for (const variable of ['GATEWAY_HOST', 'GATEWAY_KEY']) {
+    if (context.env[variable]) context.out.warn(`${variable} is set, and goes before this.`);
+  }
 }
 
 function addressOf(context: Context, said: string | undefined): string {
