@@ -22,7 +22,7 @@ import { explainFailure } from './start-failures.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { welcome } from './welcome.ts';
-import type { World } from './world.ts';
+import { type World, within } from './world.ts';
 
 export interface ServeOptions {
   port?: number;
@@ -111,7 +111,7 @@ async function start(config: Config, running: Running): Promise<void> {
   const startedAt = world.now();
   let url = '';
   const providers = await makeProviders(config, { world, makeId });
-  const telemetry = createTelemetry();
+  const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
   const app = createApp({
     telemetry,
     storage,
@@ -122,6 +122,7 @@ async function start(config: Config, running: Running): Promise<void> {
     marginPpm: config.marginPpm,
     allPrepaid: config.allPrepaid,
     responsesKeptMs: config.responsesKeptMs,
+    cache: config.cache,
     vault: vaultSettings(config, io.env),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     log,
@@ -162,8 +163,12 @@ async function start(config: Config, running: Running): Promise<void> {
     requests.ignore();
     await server.close();
     await removeFile(file('daemon'));
+    await within(world, telemetry.close(), tellingMs);
   }
 }
+
+/** What waits to be told to a collector has so long; one that is dead keeps nobody from stopping. */
+const tellingMs = 1_500;
 
 interface ServerNeeds {
   app: ReturnType<typeof createApp>;
@@ -182,6 +187,7 @@ async function serverOf(config: Config, { app, makeId, log, telemetry }: ServerN
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.corsOrigins,
     onFinish: telemetry.answered,
+    onParent: telemetry.parent,
   });
   telemetry.watch(server.running);
   return server;

@@ -3,6 +3,7 @@ import { foldersOf } from '../../shared/folders.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { type ConfigFault, readConfigFile } from './read-config-file.ts';
 import type { ConfigFile, UpstreamConfig } from './schema.ts';
+import { type OtlpConfig, otlpOf } from './telemetry.ts';
 import { type TypedCommand, typedCommand } from './typed-command.ts';
 
 export const providerNames = ['openai', 'anthropic', 'google', 'openrouter', 'vercel'] as const;
@@ -49,11 +50,23 @@ export interface Config {
   aliases: Record<string, string>;
   timeouts: { connectMs: number; headersMs: number; firstEventMs: number; idleMs: number };
   responsesKeptMs: number;
+  /** Answers that are given again. */
+  cache: CacheConfig;
   /** Where the master key of the vault may be kept. */
   vault: VaultConfig;
   simulatorScript: string | undefined;
+  /** Where spans are sent; nowhere when undefined. */
+  otlp: OtlpConfig | undefined;
   recordings: RecordingsConfig;
   logLevel: string;
+}
+
+export interface CacheConfig {
+  /** For calls that do not say. */
+  defaultMode: 'off' | 'read-only' | 'read-write';
+  keptMs: number;
+  entriesMax: number;
+  bytesMax: number;
 }
 
 /** Folders of recorded calls. */
@@ -113,6 +126,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
   const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? 4100;
   const logLevel = flags.logLevel ?? levelOf(env.GATEWAY_LOG_LEVEL, faults) ?? file.log?.level ?? 'warn';
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
+  const otlp = otlpOf(file, env, faults);
   if (faults.length > 0) throw new ConfigInvalid(faults);
   const { timeouts } = file;
   return Object.freeze({
@@ -139,6 +153,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       idleMs: timeouts?.idle_ms ?? 120_000,
     },
     responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
+    cache: cacheOf(file),
     vault: vaultOf(file, env, dirname(configFile)),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
     recordings: {
@@ -146,8 +161,18 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       replay: flags.replay && resolve(flags.replay),
       replaySpeed: flags.replaySpeed ?? 'instant',
     },
+    otlp,
     logLevel,
   });
+}
+
+function cacheOf({ cache }: ConfigFile): CacheConfig {
+  return {
+    defaultMode: cache?.default ?? 'off',
+    keptMs: (cache?.ttl_seconds ?? 3_600) * 1000,
+    entriesMax: cache?.max_entries ?? 10_000,
+    bytesMax: (cache?.max_mb ?? 256) * 1024 * 1024,
+  };
 }
 
 function vaultOf({ vault }: ConfigFile, env: Sources['env'], folder: string): VaultConfig {

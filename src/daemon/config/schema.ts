@@ -132,6 +132,25 @@ export const ConfigFile = Type.Object(
         map,
       ),
     ),
+    cache: Type.Optional(
+      Type.Object(
+        {
+          default: Type.Optional(
+            Type.Enum(['off', 'read-only', 'read-write'], { description: 'off, read-only or read-write' }),
+          ),
+          ttl_seconds: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 31_536_000, description: 'seconds from 1 to 31536000' }),
+          ),
+          max_entries: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'a number from 1 to 1000000' }),
+          ),
+          max_mb: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 10_000, description: 'megabytes from 1 to 10000' }),
+          ),
+        },
+        map,
+      ),
+    ),
     vault: Type.Optional(
       Type.Object(
         {
@@ -148,6 +167,9 @@ export const ConfigFile = Type.Object(
       ),
     ),
     simulate: Type.Optional(text),
+    telemetry: Type.Optional(
+      Type.Object({ otlp: Type.Optional(Type.Object({ endpoint: Type.Optional(url) }, map)) }, map),
+    ),
     log: Type.Optional(Type.Object({ level: Type.Optional(logLevel) }, map)),
   },
   { additionalProperties: false, description: 'a map of settings' },

@@ -88,7 +88,8 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) 
     const { requestId, remoteAddress } = call;
     let caller: Caller | Promise<Caller>;
     try {
-      const { authorization, 'x-workspace-id': workspace } = call.headers;
+      const { authorization, traceparent, 'x-workspace-id': workspace } = call.headers;
+      if (traceparent !== undefined) room.options.onParent?.(requestId, traceparent);
       const context = { endpoint, requestId, remoteAddress, workspace };
       caller = room.options.authenticate(authorization, context);
     } catch (error) {

@@ -115,6 +115,8 @@ export interface HttpServerOptions {
   /** Another judge of the load than one that is well at first. */
   overload?: Overload;
   onFinish?: (finished: FinishedRequest) => void;
+  /** Told of the header `traceparent` of a request that has one. */
+  onParent?: ((requestId: string, header: string | string[]) => void) | undefined;
   /** For tests: a failure whose code the endpoint does not declare becomes a 500. */
   strictErrors?: boolean;
 }

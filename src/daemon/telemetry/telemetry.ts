@@ -1,8 +1,11 @@
 import { ApiError } from '../../shared/errors.ts';
+import type { OtlpConfig } from '../config/telemetry.ts';
 import type { RefusedCall } from '../features/inference/index.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
 import { type AnsweredRequest, Counters } from '../features/metrics/index.ts';
 import { expositionWriter } from './exposition.ts';
+import { Parents } from './parent.ts';
+import type { Spans } from './spans.ts';
 
 /** What a server knows of itself at the moment of asking. */
 type ServerLoad = () => { requests: number; streams: number };
@@ -16,29 +19,54 @@ export interface Telemetry {
   refused(refused: RefusedCall): void;
   /** A request was answered. */
   answered(request: AnsweredRequest): void;
+  /** The header `traceparent` of a request; undefined where nobody is told of spans. */
+  parent: ((requestId: string, header: string | string[]) => void) | undefined;
   /** From now on this server is the one to ask. */
   watch(load: ServerLoad): void;
   load: ServerLoad;
   writeMetrics: ReturnType<typeof expositionWriter>;
+  /** Sends what waits to be sent; never rejects. */
+  close(): Promise<void>;
 }
 
-export function createTelemetry(): Telemetry {
+interface TelemetryOptions {
+  /** Undefined: nobody is told of spans. */
+  otlp: OtlpConfig | undefined;
+  version: string;
+  /** Wall clock, milliseconds since 1970. */
+  now: () => number;
+}
+
+export async function createTelemetry({ otlp, version, now }: TelemetryOptions): Promise<Telemetry> {
   const counters = new Counters();
+  const parents = new Parents();
+  let spans: Spans | undefined;
+  if (otlp) spans = (await import('./spans.ts')).startSpans(otlp, version);
   let load: ServerLoad = () => ({ requests: 0, streams: 0 });
   return {
     counters,
-    settled: (usage) => counters.settled(usage),
-    refused: ({ call, error }) => counters.refused(call.endpoint, codeOf(error)),
+    settled(usage) {
+      counters.settled(usage);
+      spans?.settled(usage, parents.take(usage.requestId));
+    },
+    refused(refused) {
+      const { endpoint, requestId } = refused.call;
+      const code = codeOf(refused.error);
+      counters.refused(endpoint, code);
+      spans?.refused(refused, { code, at: now(), parent: parents.take(requestId) });
+    },
     answered: (request) => counters.answered(request),
+    parent: spans && ((requestId, header) => parents.note(requestId, header)),
     watch(given) {
       load = given;
     },
     load: () => load(),
     writeMetrics: expositionWriter(),
+    close: async () => spans?.close(),
   };
 }
 
 /** Only our own failures have codes that are known beforehand. */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   return error instanceof ApiError ? error.code : 'server_error';
 }

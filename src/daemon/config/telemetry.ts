@@ -1,0 +1,75 @@
+import type { ConfigFault } from './read-config-file.ts';
+import type { ConfigFile } from './schema.ts';
+
+/** Where spans are sent, over HTTP. */
+export interface OtlpConfig {
+  /** The whole address, path included. */
+  url: string;
+  headers: Record<string, string>;
+  /** Attributes of the resource, `service.name` among them. */
+  resource: Record<string, string>;
+  /** How long spans wait for others. */
+  delayMs: number;
+}
+
+type Environment = Record<string, string | undefined>;
+
+const tracesPath = '/v1/traces';
+const delayMsDefault = 2_000;
+
+/**
+ * Undefined until there is an address. The variables and their forms are those of OpenTelemetry: an address for traces
+ * is taken as it is, a general one gets the path of traces.
+ */
+export function otlpOf(file: ConfigFile, env: Environment, faults: ConfigFault[]): OtlpConfig | undefined {
+  if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return undefined;
+  const forTraces = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim();
+  const general = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim() || file.telemetry?.otlp?.endpoint;
+  const url = forTraces || (general && withPath(general));
+  if (!url) return undefined;
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    const place = forTraces ? 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' : 'OTEL_EXPORTER_OTLP_ENDPOINT';
+    faults.push({ place, message: 'expected an address that starts with http:// or https://' });
+    return undefined;
+  }
+  const attributes = pairsOf(env.OTEL_RESOURCE_ATTRIBUTES);
+  return {
+    url,
+    headers: {
+      ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS),
+      ...pairsOf(env.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+    },
+    delayMs: delayOf(env.OTEL_BSP_SCHEDULE_DELAY),
+    resource: {
+      ...attributes,
+      'service.name': env.OTEL_SERVICE_NAME?.trim() || attributes['service.name'] || 'gateway',
+    },
+  };
+}
+
+function delayOf(text = ''): number {
+  return /^\d{1,5}$/.test(text.trim()) ? Math.max(1, Number(text)) : delayMsDefault;
+}
+
+function withPath(endpoint: string): string {
+  const bare = endpoint.replace(/\/+$/, '');
+  return bare.endsWith(tracesPath) ? bare : bare + tracesPath;
+}
+
+/** `a=b,c=d%20e`; what has no form is left out. */
+function pairsOf(text: string | undefined): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (const part of text?.split(',') ?? []) {
+    const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
+    if (name !== undefined && value !== undefined) pairs[name] = decoded(value);
+  }
+  return pairs;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,63 @@
+import { formatUsd } from '../../shared/money.ts';
+import type { Attempt, UsageRecord } from '../features/metering/index.ts';
+
+/*
+ * Attributes of spans. Source of the names: OpenTelemetry's semantic conventions 1.43 for generative AI and HTTP; those
+ * that begin with `gateway.` are our own. None holds anything that was said.
+ */
+
+export type Attributes = Record<string, string | number | boolean | string[]>;
+
+/** Names that the conventions know differ from ours for these. */
+const providerNames: Readonly<Record<string, string>> = { google: 'gcp.gemini' };
+
+export function serverAttributes(usage: UsageRecord): Attributes {
+  return {
+    ...requestAttributes(usage.endpoint, usage.requestId),
+    'gateway.status': usage.status,
+    'gateway.workspace.id': usage.workspaceId,
+    'gateway.attempts': usage.attempts.length,
+    'gateway.own_key': usage.ownKey,
+    'gateway.charged_usd': formatUsd(usage.charged),
+    ...(usage.cost && { 'gateway.cost_usd': formatUsd(usage.cost.total) }),
+    ...(usage.keyId !== null && { 'gateway.key.id': usage.keyId }),
+    ...(usage.errorCode !== null && { 'error.type': usage.errorCode }),
+  };
+}
+
+export function requestAttributes(endpoint: string, requestId: string): Attributes {
+  return {
+    'http.request.method': 'POST',
+    'http.route': endpoint,
+    'url.path': endpoint,
+    'gateway.request.id': requestId,
+  };
+}
+
+export function attemptAttributes(usage: UsageRecord, { provider, model, status, errorCode }: Attempt) {
+  const attributes: Attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': providerNames[provider] ?? provider,
+    'gen_ai.request.model': model,
+    'gen_ai.request.stream': usage.streamed,
+  };
+  if (errorCode !== null) attributes['error.type'] = errorCode;
+  if (status > 0) attributes['http.response.status_code'] = status;
+  return attributes;
+}
+
+/** What the attempt that answered has beside the others. */
+export function answerAttributes(usage: UsageRecord): Attributes {
+  const { tokens, trace } = usage;
+  return {
+    'gen_ai.response.model': usage.model,
+    'gen_ai.usage.input_tokens': tokens.input,
+    'gen_ai.usage.output_tokens': tokens.output,
+    'gen_ai.usage.cache_read.input_tokens': tokens.cachedInput,
+    'gen_ai.usage.cache_creation.input_tokens': tokens.cacheWrite,
+    'gen_ai.usage.reasoning.output_tokens': tokens.reasoning,
+    ...(usage.responseId !== null && { 'gen_ai.response.id': usage.responseId }),
+    ...(trace?.finishReason && { 'gen_ai.response.finish_reasons': [trace.finishReason] }),
+    ...(usage.errorCode !== null && { 'error.type': usage.errorCode }),
+  };
+}

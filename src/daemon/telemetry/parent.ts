@@ -1,0 +1,38 @@
+/** The span of a caller, as the header `traceparent` names it. */
+export interface ParentSpan {
+  traceId: string;
+  spanId: string;
+  traceFlags: number;
+}
+
+const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** Undefined where it is none. Source: Trace Context of the W3C, which lets later versions add to the end. */
+export function parseTraceParent(text: string): ParentSpan | undefined {
+  const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(text.trim()) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 };
+}
+
+const parentsMax = 4096;
+
+/** The parents of requests that are under way. Those whose call never settles are pushed out by later ones. */
+export class Parents {
+  readonly #parents = new Map<string, ParentSpan>();
+
+  note(requestId: string, header: string | string[]): void {
+    const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
+    if (parent === undefined) return;
+    const [oldest] = this.#parents.keys();
+    if (oldest !== undefined && this.#parents.size >= parentsMax) this.#parents.delete(oldest);
+    this.#parents.set(requestId, parent);
+  }
+
+  take(requestId: string): ParentSpan | undefined {
+    if (this.#parents.size === 0) return undefined;
+    const parent = this.#parents.get(requestId);
+    this.#parents.delete(requestId);
+    return parent;
+  }
+}

@@ -1,0 +1,126 @@
+import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { OtlpConfig } from '../config/telemetry.ts';
+import type { RefusedCall } from '../features/inference/index.ts';
+import type { UsageRecord } from '../features/metering/index.ts';
+import { answerAttributes, attemptAttributes, requestAttributes, serverAttributes } from './attributes.ts';
+import type { ParentSpan } from './parent.ts';
+
+/** Spans that wait; those beyond are left out. */
+const queueMax = 4096;
+const batchMax = 512;
+const exportTimeoutMs = 5_000;
+const attributeCharactersMax = 512;
+
+/** A call to be told, and the span of whoever called. */
+type Told = { parent: ParentSpan | undefined } & (
+  | { usage: UsageRecord }
+  | { refused: RefusedCall; code: string; at: number }
+);
+
+export interface Spans {
+  settled(usage: UsageRecord, parent: ParentSpan | undefined): void;
+  /** `at`: when it was refused, milliseconds since 1970. */
+  refused(refused: RefusedCall, options: { code: string; at: number; parent: ParentSpan | undefined }): void;
+  /** Sends what waits; never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Tells finished calls as spans: one of a server for the call, one of a client for each attempt. They are made after the
+ * fact and in a later turn of the event loop, from what is kept of the call anyway, and sent in batches.
+ */
+export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, version: string): Spans {
+  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: exportTimeoutMs });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.version': version, ...resource }),
+    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    spanLimits: { attributeValueLengthLimit: attributeCharactersMax },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: queueMax,
+        maxExportBatchSize: batchMax,
+        scheduledDelayMillis: delayMs,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('gateway', version);
+  let waiting: Told[] = [];
+  const tell = () => {
+    const told = waiting;
+    waiting = [];
+    for (const one of told) {
+      if ('usage' in one) tellCall(tracer, one.usage, contextOf(one.parent));
+      else tellRefused(tracer, one, contextOf(one.parent));
+    }
+  };
+  const add = (told: Told) => {
+    if (waiting.length >= queueMax) return;
+    if (waiting.push(told) === 1) setImmediate(tell);
+  };
+  return {
+    settled: (usage, parent) => add({ usage, parent }),
+    refused: (refused, options) => add({ refused, ...options }),
+    async close() {
+      tell();
+      await provider.shutdown().catch(() => {});
+    },
+  };
+}
+
+function contextOf(parent: ParentSpan | undefined): Context {
+  return parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
+}
+
+function tellCall(tracer: Tracer, usage: UsageRecord, parent: Context): void {
+  const endedAt = usage.completedAt;
+  const startedAt = endedAt - usage.totalMs;
+  const server = tracer.startSpan(
+    `POST ${usage.endpoint}`,
+    { kind: SpanKind.SERVER, startTime: startedAt, attributes: serverAttributes(usage) },
+    parent,
+  );
+  const inside = trace.setSpan(parent, server);
+  usage.attempts.forEach((attempt, place) => {
+    const answered = attempt.errorCode === null;
+    const begunAt = startedAt + (usage.trace?.startedMs[place] ?? 0);
+    const span = tracer.startSpan(
+      `chat ${attempt.model}`,
+      {
+        kind: SpanKind.CLIENT,
+        startTime: begunAt,
+        attributes: { ...attemptAttributes(usage, attempt), ...(answered && answerAttributes(usage)) },
+      },
+      inside,
+    );
+    if (!answered || usage.status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(answered ? endedAt : begunAt + attempt.ms);
+  });
+  if (usage.status === 'failed') server.setStatus({ code: SpanStatusCode.ERROR });
+  server.end(endedAt);
+}
+
+function tellRefused(
+  tracer: Tracer,
+  { refused: { call, ms }, code, at }: { refused: RefusedCall; code: string; at: number },
+  parent: Context,
+): void {
+  const attributes = { ...requestAttributes(call.endpoint, call.requestId), 'error.type': code };
+  const span = tracer.startSpan(
+    `POST ${call.endpoint}`,
+    { kind: SpanKind.SERVER, startTime: at - ms, attributes },
+    parent,
+  );
+  // What the caller did wrong is no fault of the server.
+  if (code === 'server_error' || code === 'unavailable') span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(at);
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type SpanCollector, startSpanCollector } from '../support/span-collector.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+const server = 2;
+const client = 3;
+
+async function ask(daemon: RunningDaemon, json: Record<string, unknown>, headers = {}): Promise<string> {
+  const answer = await daemon.fetch('/v1/responses', { json, headers });
+  await answer.text();
+  return answer.headers.get('x-request-id') as string;
+}
+
+describe('with a collector', () => {
+  let collector: SpanCollector;
+  let daemon: RunningDaemon;
+
+  beforeAll(async () => {
+    collector = await startSpanCollector();
+    daemon = await startDaemon({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-team=inference%20team',
+        OTEL_BSP_SCHEDULE_DELAY: '50',
+        OTEL_SERVICE_NAME: 'gateway-under-test',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      },
+    });
+  });
+
+  afterAll(async () => {
+    await daemon.stop();
+    await collector.close();
+  });
+
+  test('a call is a span, and so is the attempt in it', async () => {
+    const request = await ask(daemon, { model: 'sim/echo', input: 'Said in confidence.', stream: true });
+    const spans = await collector.until(2, request);
+    const outer = spans.find(({ kind }) => kind === server);
+    const inner = spans.find(({ kind }) => kind === client);
+    expect(outer).toMatchObject({
+      name: 'POST /v1/responses',
+      attributes: { 'http.route': '/v1/responses', 'gateway.status': 'completed', 'gateway.attempts': 1 },
+      resource: { 'service.name': 'gateway-under-test', 'deployment.environment.name': 'test' },
+    });
+    expect(outer?.parentSpanId).toBeUndefined();
+    expect(inner).toMatchObject({
+      name: 'chat sim/echo',
+      parentSpanId: outer?.spanId,
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'simulator',
+        'gen_ai.request.model': 'sim/echo',
+        'gen_ai.response.model': 'sim/echo',
+        'gen_ai.response.finish_reasons': ['stop'],
+        'gen_ai.request.stream': true,
+      },
+    });
+    expect(inner?.attributes['gen_ai.usage.input_tokens']).toBeGreaterThan(0);
+    expect(inner?.attributes['gen_ai.usage.output_tokens']).toBeGreaterThan(0);
+    expect(BigInt(inner?.startTimeUnixNano ?? 0)).toBeGreaterThanOrEqual(
+      BigInt(outer?.startTimeUnixNano ?? 0),
+    );
+    expect(collector.requests[0]).toMatchObject({
+      path: '/v1/traces',
+      headers: { 'x-team': 'inference team' },
+    });
+    expect(collector.requests.map(({ text }) => text).join('')).not.toContain('in confidence');
+  });
+
+  test('each attempt that failed says why', async () => {
+    const request = await ask(daemon, { model: 'sim/limited', input: 'Hello.' });
+    const spans = await collector.until(2, request);
+    expect(spans.find(({ kind }) => kind === server)).toMatchObject({
+      attributes: { 'error.type': 'rate_limited', 'gateway.status': 'failed' },
+      status: { code: 2 },
+    });
+    expect(spans.filter(({ kind }) => kind === client)[0]).toMatchObject({
+      attributes: { 'error.type': 'rate_limited', 'http.response.status_code': 429 },
+      status: { code: 2 },
+    });
+  });
+
+  test('a call that nobody was asked for is a span too', async () => {
+    const request = await ask(daemon, { model: 'no/such-model', input: 'Hello.' });
+    const [span] = await collector.until(1, request);
+    expect(span).toMatchObject({ kind: server, attributes: { 'error.type': 'model_not_found' } });
+  });
+
+  test('a caller’s own span is the parent, unless it was not sampled', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const parent = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+    const unsampled = { traceparent: '00-5bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00' };
+    const silent = await ask(daemon, { model: 'sim/echo', input: 'Hello.' }, unsampled);
+    const request = await ask(daemon, { model: 'sim/echo', input: 'Hello.' }, parent);
+    const spans = await collector.until(2, request);
+    expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+    expect(spans.find(({ kind }) => kind === server)?.parentSpanId).toBe('00f067aa0ba902b7');
+    expect(collector.spans.some(({ attributes }) => attributes['gateway.request.id'] === silent)).toBe(false);
+  });
+
+  test('a header that is none changes nothing', async () => {
+    for (const traceparent of ['', 'x', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, 'ff-1-2-3']) {
+      const request = await ask(daemon, { model: 'sim/echo', input: 'Hello.' }, { traceparent });
+      const spans = await collector.until(2, request);
+      expect(spans.find(({ kind }) => kind === server)?.parentSpanId).toBeUndefined();
+    }
+  });
+});
+
+test('what waits at the stop is still sent', async () => {
+  const collector = await startSpanCollector();
+  const daemon = await startDaemon({ config: `telemetry: {otlp: {endpoint: "${collector.url}/"}}\n` });
+  const request = await ask(daemon, { model: 'sim/echo', input: 'Hello.' });
+  expect(await daemon.stop()).toBe(0);
+  expect(
+    collector.spans.filter(({ attributes }) => attributes['gateway.request.id'] === request),
+  ).toHaveLength(1);
+  await collector.close();
+});
+
+test('a collector that hangs, and one that is not there, keep no call and no stop', async () => {
+  const collector = await startSpanCollector({ hangs: true });
+  for (const url of [collector.url, 'http://127.0.0.1:9']) {
+    const daemon = await startDaemon({ env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces` } });
+    for (let i = 0; i < 20; i += 1) {
+      const answer = await daemon.fetch('/v1/responses', { json: { model: 'sim/echo', input: 'Hello.' } });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+    const before = performance.now();
+    expect(await daemon.stop()).toBe(0);
+    expect(performance.now() - before).toBeLessThan(4_000);
+  }
+  expect(collector.requests.length).toBeGreaterThan(0);
+  await collector.close();
+});
