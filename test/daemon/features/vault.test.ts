@@ -402,3 +402,32 @@ test('while somebody unlocks it, calls are told at once what is known', async ()
   expect((await unlocking).state).toBe('unlocked');
   expect(await read(vault, 'openai')).toBe('sk-secret');
 });
+
+test('a daemon with a vault opens it by itself once its keychain does, and says once why it could not', async () => {
+  await keep(started(), 'openai', 'sk-secret');
+  keychain.trouble = 'The keychain is locked.';
+  const told: unknown[] = [];
+  let sleeps = 0;
+  const world = {
+    now: Date.now,
+    elapsed: () => elapsed,
+    randomBytes: (count: number) => randomBytes(count),
+    async sleep(ms: number) {
+      elapsed += ms;
+      sleeps += 1;
+      if (sleeps === 3) keychain.trouble = undefined;
+    },
+  };
+  const log = { warn: (details: object) => told.push(details) };
+  const vault = new Vault({
+    store: storage.vault,
+    masterStores: { keychain },
+    preferredStore: undefined,
+    world,
+    log,
+  });
+  await vault.keepOpen(new AbortController().signal);
+  expect((await vault.status()).state).toBe('unlocked');
+  expect(sleeps).toBe(3);
+  expect(told).toEqual([{ reason: expect.stringContaining('locked') }]);
+});

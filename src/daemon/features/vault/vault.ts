@@ -129,12 +129,15 @@ export class Vault {
 
   /** Opens a vault that has something in it, and tries again while its store does not answer. */
   async keepOpen(signal: AbortSignal): Promise<void> {
+    let told: string | undefined;
     while (!signal.aborted) {
       const record = await this.#needs.store.current();
       // A passphrase comes from a person, and a vault without a master has nothing to open.
       if (record === undefined || record.store === 'passphrase' || this.#master?.kid === record.kid) return;
       await this.#opened({ canMake: false }).catch((error: unknown) => {
-        this.#needs.log.warn({ reason: (error as Error).message }, 'the vault is sealed');
+        const reason = (error as Error).message;
+        if (reason !== told) this.#needs.log.warn({ reason }, 'the vault is sealed');
+        told = reason;
       });
       if (this.#master !== undefined) return;
       await this.#needs.world.sleep(retryMs, signal).catch(() => {});
