@@ -3,6 +3,7 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './accounts.ts';
 import { aboutHandlers } from './features/about/index.ts';
+import { type CacheSettings, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
 import { createSealer, type InferenceNeeds, inferenceHandlers } from './features/inference/index.ts';
@@ -34,6 +35,8 @@ export interface AppNeeds {
   /** Whether the host's own workspace pays in advance too. */
   allPrepaid?: boolean;
   responsesKeptMs: number;
+  /** How answers are given again. */
+  cache: CacheSettings;
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
   /** Where the key that seals provider keys may be kept. */
@@ -174,7 +177,7 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
   return {
     world,
     makeId,
-    router: features.router,
+    router: cachingRouter(features.router, { store: storage.cache, world, settings: needs.cache, log }),
     admission: features.admission,
     isPrepaid: features.isPrepaid,
     metering: storage.metering,

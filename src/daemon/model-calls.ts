@@ -50,7 +50,7 @@ async function removeExpired(
   { storage, world }: Pick<ModelCallsNeeds, 'storage' | 'world'>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const store of [storage.responses, storage.background]) {
+  for (const store of [storage.responses, storage.background, storage.cache]) {
     let removed = 1;
     while (removed > 0 && !signal.aborted) removed = await store.removeExpired(world.now(), expiredAtOnce);
   }

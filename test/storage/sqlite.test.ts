@@ -1,6 +1,7 @@
 import { afterEach, describe } from 'vitest';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
 import { backgroundStoreContract } from './background-store.contract.ts';
+import { cacheStoreContract } from './cache-store.contract.ts';
 import { eventsStoreContract } from './events-store.contract.ts';
 import { idempotencyStoreContract } from './idempotency-store.contract.ts';
 import { keysStoreContract } from './keys-store.contract.ts';
@@ -22,5 +23,6 @@ describe('SQLite', () => {
   responsesStoreContract(open);
   backgroundStoreContract(open);
   idempotencyStoreContract(open);
+  cacheStoreContract(open);
   eventsStoreContract(open);
 });

@@ -1,3 +1,4 @@
+import type { CacheStore } from '../features/cache/cache-store.ts';
 import type { EventsStore } from '../features/events/events-store.ts';
 import type { IdempotencyStore } from '../features/idempotency/idempotency-store.ts';
 import type { BackgroundStore } from '../features/inference/background/background-store.ts';
@@ -21,6 +22,7 @@ export interface Storage {
   responses: ResponsesStore;
   background: BackgroundStore;
   idempotency: IdempotencyStore;
+  cache: CacheStore;
   events: EventsStore;
   traces: TracesStore;
   vault: VaultStore;

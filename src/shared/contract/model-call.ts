@@ -36,6 +36,7 @@ export const modelCallBodyLimit = 32 * 1024 * 1024;
 export const modelCallHeaders = {
   'x-service-model': 'The model that answered; what is not ASCII in its name is encoded as in a URL.',
   'x-service-upstream': 'The provider that answered.',
+  'x-service-cache': '`hit` or `miss`, on calls that want an answer from the cache.',
   'x-service-cost-usd':
     'What the answer cost, in dollars. Absent on streams, and where nobody knows the price.',
 } as const;

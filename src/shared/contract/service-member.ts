@@ -44,6 +44,12 @@ export const ServiceMember = Type.Object(
         { additionalProperties: false, description: 'Which providers are asked, and in what order.' },
       ),
     ),
+    cache: Type.Optional(
+      Type.Enum(['off', 'read-only', 'read-write'], {
+        description:
+          'Whether the answer may be one that the workspace got to the same request before (`read-only`), and may be kept for later (`read-write`).',
+      }),
+    ),
     events: Type.Optional(
       Type.Boolean({ description: '`false` leaves the `service:*` events out of a stream.' }),
     ),

@@ -1,2 +1,3 @@
+export { fingerprintOf } from './fingerprint.ts';
 export { Idempotency, type OnceCall } from './idempotency.ts';
 export type { Claimed, IdempotencyStore, KeptAnswer, KeyClaim } from './idempotency-store.ts';

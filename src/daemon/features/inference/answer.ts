@@ -9,6 +9,7 @@ export function answerHeaders(begun: Begun, settled?: Settled): Record<string, s
     'x-service-model': headerText(begun.route.offer.model),
     'x-service-upstream': begun.route.provider,
   };
+  if (begun.route.cache) headers['x-service-cache'] = begun.route.cache;
   const cost = settled?.service.cost;
   if (cost) headers['x-service-cost-usd'] = cost.total_usd;
   return headers;

@@ -10,6 +10,8 @@ export interface Route {
   providerModel: string;
   /** Whether the workspace's own key is used, so that nothing is charged here. */
   ownKey: boolean;
+  /** Whether the answer comes from the cache, of calls that want one from there. */
+  cache?: 'hit' | 'miss';
   offer: {
     /** The catalog's id of the model. */
     model: string;

@@ -14,6 +14,8 @@ export interface Wishes {
   sort: 'price' | 'latency' | 'throughput' | undefined;
   /** Whether a stream may carry `service:*` events. */
   events: boolean;
+  /** Whether the answer may come from the cache, and be kept there; the host decides where it is left out. */
+  cache?: 'off' | 'read-only' | 'read-write';
 }
 
 const noWishes: Wishes = {
@@ -45,6 +47,7 @@ export function parseWishes(service: ServiceMember | undefined): Wishes {
     ignore: route?.ignore ?? [],
     sort: route?.sort,
     events: service.events ?? true,
+    ...(service.cache !== undefined && { cache: service.cache }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { backgroundCommands } from './background-commands.ts';
+import { cacheCommands } from './cache-commands.ts';
 import type { Connection } from './connection.ts';
 import { eventsCommands } from './events-commands.ts';
 import { idempotencyCommands } from './idempotency-commands.ts';
@@ -29,6 +30,7 @@ export function otherCommands(database: Connection, totals: Totals) {
     ...responsesCommands(orm),
     ...backgroundCommands(database, orm),
     ...idempotencyCommands(database, orm),
+    ...cacheCommands(database),
     ...vaultCommands(orm),
     ...providerKeysCommands(orm),
     ...eventsCommands(database, orm, totals),

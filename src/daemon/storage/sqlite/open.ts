@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Storage } from '../storage.ts';
 import { backgroundStore } from './background-store.ts';
+import { cacheStore } from './cache-store.ts';
 import { type Connection, openForReading } from './connection.ts';
 import { watchDisk } from './disk-watch.ts';
 import { eventsStore } from './events-store.ts';
@@ -100,6 +101,7 @@ function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage
     responses: responsesStore({ database, orm, writer, reader }),
     background: backgroundStore({ database, orm, writer }),
     idempotency: idempotencyStore({ database, writer }),
+    cache: cacheStore({ database, writer }),
     events: eventsStore(database, orm, writer),
     traces: tracesStore(orm, reader),
     vault: vaultStore(orm, writer),

@@ -5,6 +5,15 @@ import { people } from './0003-people.ts';
 import { vault } from './0004-vault.ts';
 import { background } from './0005-background.ts';
 import { traces } from './0007-traces.ts';
+import { cache } from './0008-cache.ts';
 
 /** Every version of the schema, oldest first. A released one is never edited: the next change is a new file. */
-export const migrations: readonly Migration[] = [first, limitsAndCredit, people, vault, background, traces];
+export const migrations: readonly Migration[] = [
+  first,
+  limitsAndCredit,
+  people,
+  vault,
+  background,
+  traces,
+  cache,
+];

@@ -1,0 +1,154 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type PlaceName, type Places, startPlaces } from '../support/places.ts';
+
+let places: Places;
+let client: OpenAI;
+
+beforeAll(async () => {
+  places = await startPlaces();
+  const { url, key } = places.daemon;
+  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+});
+
+afterAll(() => places.close());
+
+beforeEach(() => places.forget());
+
+const service = { cache: 'read-write' };
+
+/** How often a provider was asked in this test. */
+function askedOf(place: PlaceName): number {
+  if (place === 'anthropic') return places.anthropic.requests.length;
+  return (place === 'google' ? places.google : places.openai).requests.length;
+}
+
+async function respond(body: object) {
+  const { data, response } = await client.responses.create({ service, ...body } as never).withResponse();
+  return {
+    data: data as OpenAI.Responses.Response,
+    cache: response.headers.get('x-service-cache'),
+    response,
+  };
+}
+
+async function streamed(body: object) {
+  const { data, response } = await client.responses
+    .create({ service, stream: true, ...body } as never)
+    .withResponse();
+  let text = '';
+  let id = '';
+  for await (const event of data as unknown as AsyncIterable<OpenAI.Responses.ResponseStreamEvent>) {
+    if (event.type === 'response.output_text.delta') text += event.delta;
+    if (event.type === 'response.completed') id = event.response.id;
+  }
+  return { text, id, cache: response.headers.get('x-service-cache') };
+}
+
+async function usageOf(requestId: string | null) {
+  const answer = await places.daemon.fetch(`/v1/usage/${requestId}`);
+  return (await answer.json()) as { charged_usd: string; provider: string; tokens: { output: number } };
+}
+
+describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached answer of %s', (place) => {
+  test('serves JSON and streams from one entry, with new ids and at no charge', async () => {
+    const model = places.say(place, { text: 'Good morning to all of you!' });
+    const input = `Say good morning (${place}).`;
+    const first = await respond({ model, input });
+    const again = await respond({ model, input });
+    const stream = await streamed({ model, input });
+
+    expect([first.cache, again.cache, stream.cache]).toEqual(['miss', 'hit', 'hit']);
+    expect(askedOf(place)).toBe(1);
+    expect(again.data.output_text).toBe(first.data.output_text);
+    expect(stream.text).toBe(first.data.output_text);
+    expect(new Set([first.data.id, again.data.id, stream.id]).size).toBe(3);
+    expect(again.data.usage?.output_tokens).toBe(first.data.usage?.output_tokens);
+
+    expect(again.response.headers.get('x-service-upstream')).toBe('cache');
+    const usage = await usageOf(again.response.headers.get('x-request-id'));
+    expect(usage).toMatchObject({ provider: 'cache', charged_usd: '0' });
+    expect(usage.tokens.output).toBe(first.data.usage?.output_tokens);
+    // It is stored like any other.
+    expect((await client.responses.retrieve(again.data.id)).output_text).toBe(first.data.output_text);
+  });
+
+  test('of a stream with tool calls is given to the chat format apart from the Responses format', async () => {
+    const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    const tools = [{ type: 'function', function: { name: 'weather', parameters } }];
+    const model = places.say(place, { calls: [{ name: 'weather', input: { city: 'Oslo' } }] });
+    const body = { model, tools, service, messages: [{ role: 'user', content: `Weather? (${place})` }] };
+    const runner = client.chat.completions.stream(body as never);
+    const first = await runner.finalChatCompletion();
+    const { data, response } = await client.chat.completions.create(body as never).withResponse();
+    const again = data as OpenAI.ChatCompletion;
+    expect(response.headers.get('x-service-cache')).toBe('hit');
+    expect(askedOf(place)).toBe(1);
+    const callsOf = ({ choices: [choice] }: OpenAI.ChatCompletion) =>
+      choice?.message.tool_calls?.map((call) =>
+        call.type === 'function' ? [call.id, call.function.name, call.function.arguments] : [],
+      );
+    expect(callsOf(again)).toEqual(callsOf(first));
+    expect(callsOf(again)).toHaveLength(1);
+    expect(again.choices[0]?.finish_reason).toBe('tool_calls');
+  });
+});
+
+describe('the cache', () => {
+  test('stands aside unless it is wanted', async () => {
+    const model = places.say('openai', { text: 'One.' }, { text: 'Two.' });
+    const off = { service: { cache: 'off' }, model, input: 'Off?' };
+    expect((await respond(off)).cache).toBeNull();
+    expect((await respond({ ...off, service: undefined })).cache).toBeNull();
+    expect(askedOf('openai')).toBe(2);
+  });
+
+  test('keeps nothing for a call that only reads', async () => {
+    const model = places.say('openai', { text: 'One.' }, { text: 'Two.' });
+    const body = { model, input: 'Read only?', service: { cache: 'read-only' } };
+    expect((await respond(body)).cache).toBe('miss');
+    expect((await respond(body)).cache).toBe('miss');
+  });
+
+  test('tells requests apart by anything that changes the answer', async () => {
+    const model = places.say('openai', { text: 'x' });
+    const body = { model, input: 'Apart?' };
+    await respond(body);
+    for (const other of [
+      { temperature: 0.5 },
+      { instructions: 'Be brief.' },
+      { input: 'Apart!' },
+      { max_output_tokens: 500 },
+      { tools: [{ type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }] },
+    ]) {
+      expect((await respond({ ...body, ...other })).cache, JSON.stringify(other)).toBe('miss');
+    }
+    expect((await respond({ ...body, metadata: { a: 'b' }, store: false })).cache).toBe('hit');
+  });
+
+  test('finds a continued conversation by its words, whatever its ids', async () => {
+    const ask = async () => {
+      const model = places.say('anthropic', { text: 'I am Ada.' });
+      const first = await respond({ model, input: 'Who are you?', service: { cache: 'off' } });
+      const continued = { model, input: 'Again?', previous_response_id: first.data.id };
+      return await respond(continued);
+    };
+    expect((await ask()).cache).toBe('miss');
+    expect((await ask()).cache).toBe('hit');
+  });
+
+  test('keeps no answer that was cut short', async () => {
+    const body = { input: 'Long?', model: places.say('openai', { text: 'Lorem', finish: 'length' }) };
+    expect((await respond(body)).cache).toBe('miss');
+    expect((await respond(body)).cache).toBe('miss');
+  });
+
+  test('answers twenty equal calls at once, and keeps one answer', async () => {
+    const body = { model: places.say('openai', {}), input: 'All at once?' };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => respond(body)));
+    expect(new Set(answers.map(({ data }) => data.id)).size).toBe(20);
+    const asked = askedOf('openai');
+    expect((await respond(body)).cache).toBe('hit');
+    expect(askedOf('openai')).toBe(asked);
+  });
+});
