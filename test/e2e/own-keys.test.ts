@@ -170,7 +170,9 @@ describe('a call on the workspace’s own key', () => {
     expect(status).toBe(503);
     expect(body.error).toMatchObject({ type: 'no_route', code: 'no_route' });
     expect(body.error?.message).toContain('gateway provider-keys set openai');
-    expect((await call()).body.error?.code).toBe('no_route');
+    const absent = (await call()).body.error;
+    expect(absent?.code).toBe('no_route');
+    expect(absent?.message).toMatch(/OPENAI_API_KEY.*gateway provider-keys set openai/);
     expect(fake.requests).toHaveLength(0);
     await put(good);
   });

@@ -90,7 +90,11 @@ describe('no route', () => {
     expect(error).toMatchObject({ code: 'no_route', status: 503, param: null });
     expect(error.message).toContain('set OPENAI_API_KEY');
     expect(error.extra?.considered).toEqual([
-      { provider: 'openai', model: 'openai/gpt-5', reason: 'no key: set OPENAI_API_KEY' },
+      {
+        provider: 'openai',
+        model: 'openai/gpt-5',
+        reason: 'no key: set OPENAI_API_KEY, or a key of the workspace: gateway provider-keys set openai',
+      },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { ownKeyProviders } from '../../../shared/contract/provider-keys.ts';
 import { type Prices, type PriceTier, withMargin } from '../../../shared/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { Facts } from './facts.ts';
@@ -56,7 +57,10 @@ function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } 
   }
   if (offer.available) return { ownKey: false };
   if (hasOwnKey && request.preferences.pay !== 'ours') return { ownKey: true };
-  return offer.reason ?? 'it is not available';
+  const reason = offer.reason ?? 'it is not available';
+  const takesOwnKeys = (ownKeyProviders as readonly string[]).includes(offer.provider);
+  if (!takesOwnKeys || request.preferences.pay === 'ours') return reason;
+  return `${reason}, or a key of the workspace: gateway provider-keys set ${offer.provider}`;
 }
 
 function missingAbility(offer: Offer, facts: Facts): string | undefined {
