@@ -80,11 +80,29 @@ export const tree: Record<string, Verb | Noun> = {
     summary: 'Show what one request took, or sums by day, model or key.',
     load: async () => (await import('./commands/usage.ts')).usageCommand,
   },
+  traces: {
+    summary: 'Show what finished requests went through, or one of them in detail.',
+    load: async () => (await import('./commands/traces.ts')).tracesCommand,
+  },
   tail: {
     summary: 'Follow the requests as they happen.',
     load: async () => (await import('./commands/tail.ts')).tailCommand,
   },
   ...keyCommands,
+  cache: {
+    summary: 'Answers that are given again to the same request.',
+    alone: 'show',
+    verbs: {
+      show: {
+        summary: 'Show how many are kept.',
+        load: async () => (await import('./commands/cache/show.ts')).showCacheCommand,
+      },
+      clear: {
+        summary: 'Drop all of a workspace’s.',
+        load: async () => (await import('./commands/cache/clear.ts')).clearCacheCommand,
+      },
+    },
+  },
   'provider-keys': {
     summary: 'A workspace’s own keys for providers.',
     verbs: {

@@ -1,0 +1,58 @@
+import type { TraceView } from '../../../shared/contract/traces.ts';
+import { duration } from '../../output/time.ts';
+import { visibleCell } from '../../output/visible.ts';
+import { cutToWidth, widthOf } from '../../output/width.ts';
+
+/** A stretch of time within a request, in milliseconds since it came. */
+interface Stretch {
+  name: string;
+  from: number;
+  to: number;
+  told: string;
+}
+
+const nameWidthMax = 28;
+const barWidths = { min: 10, max: 60 };
+
+/** A line for each step of a request, with its place in time: `plan █░░░`. For a terminal of so many columns. */
+export function waterfall(trace: TraceView, columns: number): string {
+  const stretches = stretchesOf(trace);
+  const nameWidth = Math.min(nameWidthMax, Math.max(...stretches.map(({ name }) => widthOf(name))));
+  const toldWidth = Math.max(...stretches.map(({ told }) => widthOf(told)));
+  const width = Math.min(barWidths.max, Math.max(barWidths.min, columns - nameWidth - toldWidth - 4));
+  const total = Math.max(trace.timings.total_ms, ...stretches.map(({ to }) => to), 1);
+  return stretches
+    .map(({ name, from, to, told }) => {
+      const shown = cutToWidth(visibleCell(name), nameWidth);
+      const padded = shown + ' '.repeat(Math.max(0, nameWidth - widthOf(shown)));
+      return `${padded}  ${bar({ from, to, total }, width)}  ${told}\n`;
+    })
+    .join('');
+}
+
+function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
+  const { admitted_ms: admitted, first_token_ms: first, total_ms: total } = timings;
+  const stretch = (name: string, from: number, to: number, more = ''): Stretch => ({
+    name,
+    from,
+    to,
+    told: `${duration(Math.max(0, to - from))}${more && `  ${more}`}`,
+  });
+  const tried = attempts.flatMap(({ provider: asked, started_ms: from, ended_ms: to, status, error_code }) =>
+    from === null || to === null ? [] : [stretch(asked, from, to, error_code ?? String(status))],
+  );
+  return [
+    ...(admitted === null ? [] : [stretch('plan and hold', 0, admitted)]),
+    ...tried,
+    ...(first === null || provider === null ? [] : [stretch('answer', first, total)]),
+    stretch('total', 0, total),
+  ];
+}
+
+/** Never empty: what took no time at all is still seen. */
+function bar({ from, to, total }: { from: number; to: number; total: number }, width: number): string {
+  const place = (ms: number) => Math.round((Math.min(ms, total) / total) * width);
+  const start = Math.min(place(from), width - 1);
+  const end = Math.max(place(to), start + 1);
+  return `${'░'.repeat(start)}${'█'.repeat(end - start)}${'░'.repeat(width - end)}`;
+}

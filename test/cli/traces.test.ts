@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import type { TraceView } from '../../src/shared/contract/traces.ts';
+import { runCli } from '../support/run-cli.ts';
+import { fakeDaemon } from './fake-daemon.ts';
+
+const trace: TraceView = {
+  request_id: 'req_1',
+  response_id: 'resp_1',
+  created_at: '2026-11-21T08:00:00.000Z',
+  completed_at: '2026-11-21T08:00:02.000Z',
+  endpoint: '/v1/responses',
+  model: 'acme/large',
+  provider: 'acme',
+  key: 'key_1',
+  streamed: true,
+  status: 'completed',
+  error_code: null,
+  finish_reason: 'stop',
+  timings: { admitted_ms: 2, held_ms: 4, first_token_ms: 1000, total_ms: 2000 },
+  attempts: [
+    {
+      provider: 'slow\u001b[31m',
+      model: 'acme/large',
+      status: 503,
+      error_code: 'server_error',
+      started_ms: 2,
+      ended_ms: 500,
+    },
+    {
+      provider: 'acme',
+      model: 'acme/large',
+      status: 200,
+      error_code: null,
+      started_ms: 500,
+      ended_ms: 1000,
+    },
+  ],
+  routes: [
+    { provider: 'slow', model: 'acme/large' },
+    { provider: 'acme', model: 'acme/large' },
+  ],
+  tokens: { input: 1200, cached_input: 0, cache_write: 0, output: 80, reasoning: 0 },
+  tokens_reported: true,
+  cost: { provider_usd: '0.001', margin_usd: '0', total_usd: '0.001' },
+  charged_usd: '0.001',
+  own_key: false,
+};
+const now = () => Date.parse('2026-11-21T08:05:00Z');
+
+const one = () => fakeDaemon({ 'GET /v1/traces/req_1': () => trace });
+
+test('one trace is a line of time on a terminal, and steers nothing', async () => {
+  const { env } = await one();
+  const { code, stdout } = await runCli(['traces', 'req_1'], { env, tty: true, columns: 100, now });
+  expect(code).toBe(0);
+  const lines = stdout.split('\n');
+  const bars = lines.filter((line) => line.includes('█'));
+  expect(bars.map((line) => line.replace(/[█░]+/, '|').replace(/\s+/g, ' ').trim())).toEqual([
+    'plan and hold | 2 ms',
+    expect.stringMatching(/^slow.+ \| 498 ms server_error$/),
+    'acme | 500 ms 200',
+    'answer | 1.0 s',
+    'total | 2.0 s',
+  ]);
+  expect(stdout).not.toContain('\u001b[31mslow');
+  expect(stdout).not.toContain('slow\u001b');
+  // Half of the time had gone when the answer began.
+  const answer = /[█░]+/.exec(bars[3] ?? '')?.[0] ?? '';
+  expect(answer.indexOf('█')).toBe(answer.length / 2);
+  for (const line of bars) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+test('one trace is lines of names and values where a program reads, and JSON where it asks for that', async () => {
+  const { env } = await one();
+  const piped = await runCli(['traces', 'req_1'], { env, now });
+  expect(piped.stdout).toContain('total_ms\t2000\n');
+  expect(piped.stdout).not.toContain('█');
+  const json = await runCli(['traces', 'req_1', '--json'], { env, tty: true, now });
+  expect(JSON.parse(json.stdout)).toEqual(trace);
+});
+
+test('the list takes its filters, page by page', async () => {
+  const pages = [
+    { object: 'list', data: [trace], has_more: true, next: 'req_1' },
+    { object: 'list', data: [{ ...trace, request_id: 'req_0' }], has_more: false, next: null },
+  ];
+  const { env, calls } = await fakeDaemon({ 'GET /v1/traces': () => pages.shift() });
+  const { code, stdout } = await runCli(['traces', '--status', 'failed', '--since', '2026-11-01'], {
+    env,
+    now,
+  });
+  expect(code).toBe(0);
+  expect(stdout.split('\n').map((line) => line.split('\t')[0])).toEqual(['req_1', 'req_0', '']);
+  const queries = calls.map(({ path }) => Object.fromEntries(new URL(path, 'http://x').searchParams));
+  expect(queries).toEqual([
+    { status: 'failed', since: '2026-11-01', limit: '20' },
+    { status: 'failed', since: '2026-11-01', limit: '19', after: 'req_1' },
+  ]);
+});
+
+test('a time that is none is told before anything is asked', async () => {
+  const { code, stderr } = await runCli(['traces', '--since', 'yesterday'], { env: {} });
+  expect(code).toBe(2);
+  expect(stderr).toContain('2026-11-01');
+});
