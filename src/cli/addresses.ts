@@ -1,4 +1,5 @@
 import { address } from '../shared/client.ts';
+import type * as cache from '../shared/contract/cache.ts';
 import type * as compaction from '../shared/contract/compaction.ts';
 import type * as credit from '../shared/contract/credit.ts';
 import type * as daemon from '../shared/contract/daemon.ts';
@@ -56,6 +57,9 @@ export const listModels = address<typeof models.listModels>('GET', '/v1/models')
 export const getModel = address<typeof models.getModel>('GET', '/v1/models/{model...}');
 export const refreshModels = address<typeof models.refreshModels>('POST', '/v1/admin/models/refresh');
 export const listRates = address<typeof rates.listRates>('GET', '/v1/rates');
+
+export const getCache = address<typeof cache.getCache>('GET', '/v1/workspaces/{workspace}/cache');
+export const clearCache = address<typeof cache.clearCache>('DELETE', '/v1/workspaces/{workspace}/cache');
 
 export const getUsage = address<typeof usage.getUsage>('GET', '/v1/usage/{request_id}');
 export const listUsage = address<typeof usage.listUsage>('GET', '/v1/usage');

@@ -3,7 +3,7 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './accounts.ts';
 import { aboutHandlers } from './features/about/index.ts';
-import { type CacheSettings, cachingRouter } from './features/cache/index.ts';
+import { type CacheSettings, cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
 import { createSealer, type InferenceNeeds, inferenceHandlers } from './features/inference/index.ts';
@@ -224,6 +224,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       now: features.now,
     }),
     ...features.ownKeys.handlers,
+    ...cacheHandlers({ store: storage.cache, workspaces, settings: needs.cache }),
     ...usageHandlers(usage),
     ...eventHandlers(events),
     ...traceHandlers({ store: storage.traces }),

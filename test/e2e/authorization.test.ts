@@ -133,6 +133,8 @@ const rows: Record<string, Row> = {
   listInvitations: { ...ofWorkspace, ...ofAdmins },
   revokeInvitation: { ...ofWorkspace, ...ofAdmins },
   acceptInvitation: anyLogin,
+  getCache: { ...scoped, ...ownWorkspace, ...ofAdmins },
+  clearCache: { ...scoped, ...ownWorkspace, ...ofAdmins },
   listProviderKeys: { ...scoped, ...ownWorkspace, ...ofAdmins },
   putProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
   deleteProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },

@@ -74,6 +74,8 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   listTraces: () => ({ query: { status: 'completed', limit: '5' } }),
   getMetrics: () => ({}),
   streamEvents: () => ({ query: { after: '0' } }),
+  getCache: ({ workspace }) => ({ params: { workspace } }),
+  clearCache: ({ workspace }) => ({ params: { workspace } }),
   listProviderKeys: ({ workspace }) => ({ params: { workspace } }),
   putProviderKey: ({ workspace }) => ({
     params: { workspace, provider: 'vercel' },

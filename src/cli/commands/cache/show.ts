@@ -1,0 +1,21 @@
+import { Command } from '@commander-js/extra-typings';
+import type { CacheView } from '../../../shared/contract/cache.ts';
+import { getCache } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import type { Column } from '../../output/table.ts';
+import { example } from '../example.ts';
+
+export const showCacheCommand = (context: Context) =>
+  new Command('show')
+    .option('--workspace <workspace>', 'the workspace whose cache it is', 'me')
+    .addHelpText('after', example('gateway cache show --json=entries,bytes'))
+    .action(async ({ workspace }) => {
+      await context.out.record(await context.client().call(getCache, { params: { workspace } }), columns);
+    });
+
+const columns: Column<CacheView>[] = [
+  { title: 'entries', value: (cache) => cache.entries, align: 'right' },
+  { title: 'bytes', value: (cache) => cache.bytes, align: 'right' },
+  { title: 'default', value: (cache) => cache.default },
+  { title: 'ttl_seconds', value: (cache) => cache.ttl_seconds, align: 'right' },
+];

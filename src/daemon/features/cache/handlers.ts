@@ -1,0 +1,35 @@
+import { clearCache, getCache } from '../../../shared/contract/cache.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { type Handler, identified, implement, type KeyCaller, type LoginCaller } from '../../handler.ts';
+import type { Workspaces } from '../workspaces/index.ts';
+import type { CacheStore } from './cache-store.ts';
+import type { CacheSettings } from './caching-router.ts';
+
+interface CacheHandlersNeeds {
+  store: Pick<CacheStore, 'size' | 'clear'>;
+  workspaces: Pick<Workspaces, 'membership'>;
+  settings: CacheSettings;
+}
+
+/** What owners and admins of a workspace may see and do of its cache. */
+export function cacheHandlers({ store, workspaces, settings }: CacheHandlersNeeds): Handler[] {
+  const workspaceFor = async (caller: KeyCaller | LoginCaller, workspace: string): Promise<string> => {
+    const membership = await workspaces.membership(caller, workspace);
+    if (membership && membership.role !== 'member') return membership.workspaceId;
+    throw new ApiError('permission', {
+      message: 'Only the owner and admins of a workspace see to its cache.',
+    });
+  };
+  return [
+    implement(getCache, async ({ caller, params }) => ({
+      object: 'cache',
+      ...(await store.size(await workspaceFor(identified(caller), params.workspace))),
+      default: settings.defaultMode,
+      ttl_seconds: Math.round(settings.keptMs / 1000),
+    })),
+    implement(clearCache, async ({ caller, params }) => ({
+      object: 'cache',
+      removed: await store.clear(await workspaceFor(identified(caller), params.workspace)),
+    })),
+  ];
+}
