@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type PlaceName, type Places, startPlaces } from '../support/places.ts';
@@ -141,6 +143,33 @@ describe('the cache', () => {
     const body = { input: 'Long?', model: places.say('openai', { text: 'Lorem', finish: 'length' }) };
     expect((await respond(body)).cache).toBe('miss');
     expect((await respond(body)).cache).toBe('miss');
+  });
+
+  test('is counted and cleared by whoever sees to the workspace', async () => {
+    const body = { model: places.say('openai', { text: 'One.' }, { text: 'Two.' }), input: 'Clear?' };
+    await respond(body);
+    const headers = { authorization: `Bearer ${places.daemon.login}` };
+    const at = '/v1/workspaces/me/cache';
+    const full = (await (await places.daemon.fetch(at, { headers })).json()) as {
+      entries: number;
+      bytes: number;
+    };
+    expect(full.entries).toBeGreaterThan(0);
+    expect(full.bytes).toBeGreaterThan(0);
+    const cleared = await places.daemon.fetch(at, { method: 'DELETE', headers });
+    expect(await cleared.json()).toEqual({ object: 'cache', removed: full.entries });
+    expect((await respond(body)).cache).toBe('miss');
+  });
+
+  test('keeps no prompt in the database', async () => {
+    const canary = 'prompt-canary-7f3a';
+    const body = { model: places.say('openai', { text: 'One.' }), input: canary, store: false };
+    await respond(body);
+    expect((await respond(body)).cache).toBe('hit');
+    const files = (await readdir(places.daemon.home)).filter((name) => name.startsWith('gateway.db'));
+    expect(files).toContain('gateway.db');
+    for (const name of files)
+      expect((await readFile(join(places.daemon.home, name))).includes(canary), name).toBe(false);
   });
 
   test('answers twenty equal calls at once, and keeps one answer', async () => {

@@ -38,12 +38,11 @@ interface CachedRoute extends Route {
 export function cachingRouter(inner: Router, needs: CacheNeeds): Router {
   const { settings } = needs;
   return {
-    async plan(request) {
-      const routes = await inner.plan(request);
+    plan(request) {
       const { inference, wishes } = request;
       const mode = wishes.cache ?? settings.defaultMode;
-      if (mode === 'off' || !isCacheable(inference)) return routes;
-      return await planned(needs, { ...request, mode }, routes);
+      if (mode === 'off' || !isCacheable(inference)) return inner.plan(request);
+      return inner.plan(request).then((routes) => planned(needs, { ...request, mode }, routes));
     },
     open(request) {
       const [route] = request.routes as CachedRoute[];
