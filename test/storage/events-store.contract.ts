@@ -65,10 +65,11 @@ export function eventsStoreContract(open: OpenStorage): void {
 
       expect(await events.prune(morning + 2, 100)).toBe(1);
       expect(await events.prune(0, 3)).toBe(1);
+      expect(await events.first()).toBe(3);
       expect((await events.after('ws_1', 0, 10)).map(({ sequence }) => sequence)).toEqual([3, 4, 5]);
       expect(await events.prune(morning + 99, 100)).toBe(3);
       expect(await events.after('ws_1', 0, 10)).toEqual([]);
-      expect(await events.last()).toBe(5);
+      expect([await events.first(), await events.last()]).toEqual([6, 5]);
       expect(await events.append(event(6))).toBe(6);
     });
 

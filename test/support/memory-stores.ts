@@ -187,6 +187,7 @@ export function memoryEventsStore(): EventsStore & { kept: EventRecord[] } {
     },
     after: async (workspaceId, after, limit) =>
       kept.filter((event) => event.workspaceId === workspaceId && event.sequence > after).slice(0, limit),
+    first: async () => kept[0]?.sequence ?? sequence + 1,
     last: async () => sequence,
     async prune(before, keep) {
       const stays = kept.slice(-keep).filter((event) => event.at >= before);

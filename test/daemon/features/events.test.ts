@@ -37,6 +37,8 @@ const event = (n: number, workspaceId = 'ws_acme') => ({
 
 interface From {
   after?: number;
+  type?: string;
+  key?: string;
   lastEventId?: string;
   workspaceId?: string;
 }
@@ -46,7 +48,11 @@ async function follow(from: From = {}) {
   const leave = new AbortController();
   const chunks = await streamOf(eventHandlers(feed), streamEvents, {
     caller: caller(from.workspaceId),
-    query: from.after === undefined ? {} : { after: from.after },
+    query: {
+      ...(from.after !== undefined && { after: from.after }),
+      ...(from.type !== undefined && { type: from.type }),
+      ...(from.key !== undefined && { key: from.key }),
+    },
     headers: from.lastEventId === undefined ? {} : { 'last-event-id': from.lastEventId },
     signal: leave.signal,
   });
@@ -258,4 +264,43 @@ test('an event that cannot be kept does not fail what it tells of', async () => 
   store.append = () => Promise.reject(new Error('disk full'));
   await feed.record(event(1), (error) => failures.push(error));
   expect(failures).toHaveLength(1);
+});
+
+describe('what is not kept any more', () => {
+  const typesOf = (events: { type?: string | undefined }[]) => events.map(({ type }) => type);
+
+  test('is told to whoever resumes after older events, and to nobody else', async () => {
+    for (let n = 1; n <= 6; n += 1) await store.append(event(n));
+    await store.prune(0, 3);
+    const late = await follow({ lastEventId: '1' });
+    expect(typesOf(late.events())).toEqual(['events.gap', ...Array(3).fill('request.completed')]);
+    expect(late.events()[0]).toMatchObject({ id: undefined, view: { sequence: null, data: { after: 1 } } });
+    for (const from of [{ lastEventId: '3' }, { lastEventId: '6' }, {}]) {
+      expect(typesOf((await follow(from)).events())).not.toContain('events.gap');
+    }
+  });
+
+  test('is told when nothing is left at all', async () => {
+    for (let n = 1; n <= 3; n += 1) await store.append(event(n));
+    await store.prune(world.now() + 1, 100);
+    expect(typesOf((await follow({ after: 1 })).events())).toEqual(['events.gap']);
+    expect(typesOf((await follow({ after: 3 })).events())).toEqual([]);
+  });
+});
+
+test('a reader may ask for some types, and for one key', async () => {
+  const at = world.now();
+  const told: [type: string, key: string][] = [
+    ['request.completed', 'key_1'],
+    ['request.failed', 'key_2'],
+    ['key.revoked', 'key_1'],
+    ['requests.other', 'key_1'],
+  ];
+  for (const [type, key] of told) await store.append({ type, workspaceId: 'ws_acme', at, data: { key } });
+  const sequences = async (from: From) =>
+    (await follow({ after: 0, ...from })).events().map(({ view }) => view.sequence);
+  expect(await sequences({ type: 'request.*' })).toEqual([1, 2]);
+  expect(await sequences({ type: 'request.failed,key.revoked' })).toEqual([2, 3]);
+  expect(await sequences({ key: 'key_1' })).toEqual([1, 3, 4]);
+  expect(await sequences({ type: 'request.*', key: 'key_1' })).toEqual([1]);
 });

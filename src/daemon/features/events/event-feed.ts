@@ -46,6 +46,9 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
       await store.append(event).then(() => announce(event), onFailure);
     },
 
+    /** Whether events after this sequence are not kept any more; they may have been of any workspace. */
+    isGone: async (after: number) => after < (await store.first()) - 1,
+
     /** The sequence of the newest event that is kept, 0 before the first. */
     last: () => store.last(),
 
@@ -70,6 +73,8 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
         for (const signal of ends) signal.removeEventListener('abort', end);
       }
     },
+
+    now: () => world.now(),
 
     /** How many follow right now. */
     followers: () => followers.size,

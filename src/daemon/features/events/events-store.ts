@@ -16,6 +16,8 @@ export interface EventsStore {
   append(event: NewEvent): Promise<number>;
   /** Those after `sequence` of one workspace, oldest first. */
   after(workspaceId: string, sequence: number, limit: number): Promise<EventRecord[]>;
+  /** The sequence of the oldest event that is kept, of all workspaces; one more than `last` when none is. */
+  first(): Promise<number>;
   last(): Promise<number>;
   /** Drops what is older than `before` or beyond the newest `keep`. */
   prune(before: number, keep: number): Promise<number>;

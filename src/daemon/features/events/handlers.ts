@@ -12,7 +12,10 @@ export const eventHandlers = (feed: EventFeed) => [
     const asked = sequenceOf(headers['last-event-id']) ?? query.after;
     const last = await feed.last();
     const after = Math.min(asked ?? last, last);
-    return new StreamReply({}, chunks(feed.follow({ workspaceId, after }, [signal, revoked])));
+    const isGone = asked !== undefined && (await feed.isGone(after));
+    const gap = isGone ? frame(gapAfter(workspaceId, after, feed.now())) : '';
+    const batches = feed.follow({ workspaceId, after }, [signal, revoked]);
+    return new StreamReply({}, chunks(batches, { gap, isWanted: wanted(query) }));
   }),
 ];
 
@@ -28,9 +31,34 @@ function sequenceOf(header: string | string[] | undefined): number | undefined {
   return Number(header);
 }
 
-async function* chunks(batches: AsyncIterable<FeedEvent[]>): AsyncGenerator<string, void, undefined> {
-  // The empty first batch becomes a comment, which clients skip: it opens the stream at once.
-  for await (const batch of batches) yield batch.length === 0 ? ': following\n\n' : batch.map(frame).join('');
+/** Whoever resumes after what is kept no more is told so first. */
+function gapAfter(workspaceId: string, after: number, at: number): FeedEvent {
+  return { type: 'events.gap', workspaceId, at, data: { after }, sequence: null };
+}
+
+/** `request.*` is every event of requests. What the stream tells of itself is always wanted. */
+function wanted({ type, key }: { type?: string; key?: string }): (event: FeedEvent) => boolean {
+  const types = type?.split(',');
+  const isOfType = (name: string) =>
+    types === undefined ||
+    types.some((asked) => (asked.endsWith('.*') ? name.startsWith(asked.slice(0, -1)) : name === asked));
+  return ({ type: name, data }) =>
+    name.startsWith('events.') || (isOfType(name) && (key === undefined || data.key === key));
+}
+
+interface ChunkOptions {
+  gap: string;
+  isWanted: (event: FeedEvent) => boolean;
+}
+
+async function* chunks(
+  batches: AsyncIterable<FeedEvent[]>,
+  { gap, isWanted }: ChunkOptions,
+): AsyncGenerator<string, void, undefined> {
+  for await (const batch of batches) {
+    // The empty first batch becomes a comment, which clients skip: it opens the stream at once.
+    yield batch.length === 0 ? `: following\n\n${gap}` : batch.filter(isWanted).map(frame).join('');
+  }
 }
 
 function frame(event: FeedEvent): string {

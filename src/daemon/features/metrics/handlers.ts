@@ -23,6 +23,7 @@ export const metricsHandlers = (needs: MetricsNeeds) => [
 async function requireReader(needs: MetricsNeeds, caller: Caller): Promise<void> {
   if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
   if (caller.kind === 'login') return await needs.requireDaemonOwner(caller);
+  if (caller.kind !== 'key') throw new ApiError('permission');
   if (!caller.scopes.has('traces:read') && !caller.scopes.has('traces')) {
     throw new ApiError('out_of_scope', { message: 'The key lacks the scope `traces:read`.' });
   }

@@ -22,14 +22,16 @@ export function eventsStore(database: Connection, orm: Orm, writer: Writer): Eve
       .all()
       .map((row) => ({ ...row, data: JSON.parse(row.data) as EventRecord['data'] }));
 
+  const oldest = () =>
+    orm
+      .select({ sequence: min(events.sequence) })
+      .from(events)
+      .get()?.sequence ?? undefined;
+
   return {
     append: (event) => writer.write('events.append', event),
     after: async (workspaceId, sequence, limit) => {
-      const first =
-        orm
-          .select({ sequence: min(events.sequence) })
-          .from(events)
-          .get()?.sequence ?? 0;
+      const first = oldest() ?? 0;
       const last = lastEvent(database);
       const found: EventRecord[] = [];
       for (let from = Math.max(sequence, first - 1); from < last && found.length < limit; from += stretch) {
@@ -38,6 +40,7 @@ export function eventsStore(database: Connection, orm: Orm, writer: Writer): Eve
       }
       return found;
     },
+    first: async () => oldest() ?? lastEvent(database) + 1,
     last: async () => lastEvent(database),
     prune: async (before, keep) => {
       let pruned = 0;
