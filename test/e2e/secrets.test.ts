@@ -9,9 +9,11 @@ import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { readLedger } from '../support/ledger.ts';
 import { callModel, callToEnd, pathOf, readTold } from '../support/model-client.ts';
+import { type SpanCollector, startSpanCollector } from '../support/span-collector.ts';
 
 /** Each is found again wherever it should not be. None may be cut into pieces by a pattern that hides the rest. */
 const providerKey = 'sk-PROVIDERKEYCANARY0123456789abcdefghij';
+const collectorKey = 'ck-COLLECTORKEYCANARY0123456789abcdefghij';
 const wrongKey = 'sk-WRONGKEYCANARY0123456789abcdefghijklmnop';
 const prompt = 'PROMPTCANARY';
 const words = (what: string) => `${prompt}-${what} said in confidence`;
@@ -20,6 +22,7 @@ const named = (what: string) => `named ${what} by mistake`;
 
 let chaos: ChaosUpstream;
 let daemon: ChildDaemon;
+let collector: SpanCollector;
 /** Every failure that anybody was told. */
 const failures: string[] = [];
 /** Every answer. */
@@ -28,6 +31,7 @@ let models = 0;
 
 beforeAll(async () => {
   chaos = await startChaosUpstream(answers());
+  collector = await startSpanCollector();
   const key = 'key_env: CANARY_PROVIDER_KEY';
   const doomed = doomedNames().map(
     ({ name, upstream }) =>
@@ -42,6 +46,8 @@ beforeAll(async () => {
       CANARY_PROVIDER_KEY: providerKey,
       OPENAI_API_KEY: `${providerKey}-openai`,
       GATEWAY_LOG_LEVEL: 'trace',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${collectorKey}`,
     },
   });
 });
@@ -49,6 +55,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon.remove();
   await chaos.close();
+  await collector.close();
 });
 
 /** Refused keys and empty accounts close a provider for minutes: each of these is called once. */
@@ -219,6 +226,33 @@ describe.each(pairs)('a provider that tells all it knows: $name', ({ wire, upstr
   });
 });
 
+/** All that the daemon tells of calls beside their answers: metrics, every trace, every event that is kept. */
+async function everythingWatched(): Promise<string[]> {
+  const headers = { authorization: `Bearer ${daemon.login}` };
+  const texts = [await (await fetch(`${daemon.url}/metrics`)).text()];
+  let after: string | null = '';
+  let count = 0;
+  while (after !== null) {
+    const text = await (
+      await fetch(`${daemon.url}/v1/traces?limit=100${after && `&after=${after}`}`, { headers })
+    ).text();
+    const page = JSON.parse(text) as { data: unknown[]; next: string | null };
+    texts.push(text);
+    count += page.data.length;
+    after = page.next;
+  }
+  expect(count).toBeGreaterThan(200);
+  const leave = new AbortController();
+  const events = await fetch(`${daemon.url}/v1/events?after=0`, { headers, signal: leave.signal });
+  let told = '';
+  for await (const chunk of events.body as ReadableStream<Uint8Array>) {
+    told += new TextDecoder().decode(chunk);
+    if ((told.match(/^event: request/gm)?.length ?? 0) >= count) break;
+  }
+  leave.abort();
+  return [...texts, told];
+}
+
 /** Remembers what a caller was told. */
 function note(status: number, text: string): void {
   answered.push(text);
@@ -262,7 +296,8 @@ test('every route, with every kind of credential and nonsense in every place', a
   );
   expect(routes.length).toBeGreaterThan(15);
   for (const { method, path } of routes) {
-    if (path.endsWith('/stop')) continue;
+    // These end the daemon, and the login that the rest is done with.
+    if (path.endsWith('/stop') || (method === 'DELETE' && path === '/v1/sessions/current')) continue;
     const filled = path.replace(/\{\w+\}/g, encodeURIComponent(named('path')));
     const body =
       method === 'POST' ? JSON.stringify({ name: words('name'), [named('member')]: wrongKey }) : undefined;
@@ -286,6 +321,7 @@ test('then: secrets are nowhere, prompts are in no log and in no failure', async
     headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'second' }),
   });
+  expect(issued.status).toBe(200);
   const { secret } = (await issued.json()) as { secret: string };
   expect(failures.length).toBeGreaterThan(300);
   expect(answered.some((text) => text.includes(prompt))).toBe(true);
@@ -299,12 +335,24 @@ test('then: secrets are nowhere, prompts are in no log and in no failure', async
     more: { store: true },
   });
   expect(JSON.parse(text)).toMatchObject({ store: true });
+  const watched = await everythingWatched();
   daemon.signal('SIGTERM');
   expect(await daemon.ended).toBe(0);
+  const spans = collector.requests.map((request) => request.text);
+  expect(collector.spans.length).toBeGreaterThan(300);
+  expect(collector.requests[0]?.headers.authorization).toBe(`Bearer ${collectorKey}`);
 
   const { stdout, stderr } = daemon.printed();
   const dataKey = readFileSync(join(daemon.home, 'data-key'), 'utf8').trim();
-  const secrets = { providerKey, wrongKey, key: daemon.key, login: daemon.login, secret, dataKey };
+  const secrets = {
+    providerKey,
+    collectorKey,
+    wrongKey,
+    key: daemon.key,
+    login: daemon.login,
+    secret,
+    dataKey,
+  };
   const files = readdirSync(daemon.home, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(daemon.home, name)).isFile() && name.startsWith('gateway.db'))
     .map((name) => readFileSync(join(daemon.home, name)));
@@ -313,11 +361,12 @@ test('then: secrets are nowhere, prompts are in no log and in no failure', async
   for (const [name, value] of Object.entries(secrets)) {
     // The middle of a secret is as telling as all of it; its first and last characters are its hint.
     const middle = value.slice(12, -6);
-    for (const printed of [stdout, stderr, ...failures]) expect(printed, name).not.toContain(middle);
+    for (const told of [stdout, stderr, ...failures, ...watched, ...spans])
+      expect(told.includes(middle), name).toBe(false);
     expect(inFiles(middle), name).toBe(false);
     if (name !== 'secret') for (const text of answered) expect(text, name).not.toContain(middle);
   }
-  for (const printed of [stdout, stderr]) expect(printed).not.toContain(prompt);
+  for (const told of [stdout, stderr, ...watched, ...spans]) expect(told).not.toContain(prompt);
   const telling = failures.filter((text) => text.includes(prompt));
   expect(telling).toEqual([]);
   const unkept = ['answer', 'input', 'message', 'tool', 'arguments', 'output', 'provider', 'metadata'];
