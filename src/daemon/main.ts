@@ -13,8 +13,10 @@ import { type Config, loadConfig } from './config/config.ts';
 import { dataKey, prepareDataFolder, readSecretFile, removeFile, writeSecretFile } from './data-folder.ts';
 import { findProviders, makeProviders } from './find-providers.ts';
 import { prepareBodyCheck } from './http/input-check.ts';
+import type { FinishedRequest } from './http/options.ts';
 import { createServer } from './http/server.ts';
 import { createLog } from './log.ts';
+import { tellingBodies } from './log-bodies.ts';
 import { vaultSettings } from './master-stores.ts';
 import { createOutgoing } from './outgoing.ts';
 import { stopRequests } from './signals.ts';
@@ -170,6 +172,24 @@ async function start(config: Config, running: Running): Promise<void> {
 /** What waits to be told to a collector has so long; one that is dead keeps nobody from stopping. */
 const tellingMs = 1_500;
 
+/** Counts every answer, and tells it to whoever logs that much. */
+function finishing(log: Running['log'], telemetry: Telemetry): (finished: FinishedRequest) => void {
+  if (!log.isLevelEnabled('info')) return telemetry.answered;
+  return (finished) => {
+    telemetry.answered(finished);
+    const { requestId, endpoint, status, durationMs, aborted, caller } = finished;
+    const details = {
+      request_id: requestId,
+      endpoint: endpoint?.id ?? null,
+      status,
+      ms: Math.round(durationMs),
+      key: caller.kind === 'key' ? caller.keyId : null,
+      aborted,
+    };
+    log.info(details, 'answered');
+  };
+}
+
 interface ServerNeeds {
   app: ReturnType<typeof createApp>;
   makeId: MakeId;
@@ -179,14 +199,14 @@ interface ServerNeeds {
 
 async function serverOf(config: Config, { app, makeId, log, telemetry }: ServerNeeds) {
   const server = await createServer({
-    handlers: app.handlers,
+    handlers: config.logsBodies ? app.handlers.map((it) => tellingBodies(it, log)) : app.handlers,
     authenticate: app.authenticate,
     makeRequestId: () => makeId('req'),
     log,
     version,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.corsOrigins,
-    onFinish: telemetry.answered,
+    onFinish: finishing(log, telemetry),
     onParent: telemetry.parent,
   });
   telemetry.watch(server.running);

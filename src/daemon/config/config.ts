@@ -59,6 +59,8 @@ export interface Config {
   otlp: OtlpConfig | undefined;
   recordings: RecordingsConfig;
   logLevel: string;
+  /** Whether what is said in model calls is logged. */
+  logsBodies: boolean;
 }
 
 export interface CacheConfig {
@@ -124,7 +126,11 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
   const { file, faults } = await readConfigFile(configFile, { required: flags.configFile !== undefined });
   const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? 4100;
-  const logLevel = flags.logLevel ?? levelOf(env.GATEWAY_LOG_LEVEL, faults) ?? file.log?.level ?? 'warn';
+  const logLevel =
+    flags.logLevel ??
+    levelOf(env.GATEWAY_LOG_LEVEL, faults) ??
+    file.log?.level ??
+    (file.log?.bodies ? 'info' : 'warn');
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
   const otlp = otlpOf(file, env, faults);
   if (faults.length > 0) throw new ConfigInvalid(faults);
@@ -163,6 +169,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     },
     otlp,
     logLevel,
+    logsBodies: file.log?.bodies ?? false,
   });
 }
 

@@ -170,7 +170,7 @@ export const ConfigFile = Type.Object(
     telemetry: Type.Optional(
       Type.Object({ otlp: Type.Optional(Type.Object({ endpoint: Type.Optional(url) }, map)) }, map),
     ),
-    log: Type.Optional(Type.Object({ level: Type.Optional(logLevel) }, map)),
+    log: Type.Optional(Type.Object({ level: Type.Optional(logLevel), bodies: Type.Optional(flag) }, map)),
   },
   { additionalProperties: false, description: 'a map of settings' },
 );

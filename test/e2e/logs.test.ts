@@ -1,0 +1,61 @@
+import { afterEach, expect, test } from 'vitest';
+import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
+
+let daemon: ChildDaemon;
+
+afterEach(() => daemon.remove());
+
+const said = 'Said in confidence.';
+
+async function ask(stream: boolean): Promise<string> {
+  const answer = await fetch(`${daemon.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${daemon.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sim/echo', input: said, stream }),
+  });
+  await answer.text();
+  return answer.headers.get('x-request-id') as string;
+}
+
+/** The lines of the log, once the daemon has ended. */
+async function lines(): Promise<Record<string, unknown>[]> {
+  daemon.signal('SIGTERM');
+  expect(await daemon.ended).toBe(0);
+  return daemon
+    .printed()
+    .stderr.split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('at the level info each answer is a line with its request id, and nothing that was said', async () => {
+  daemon = await startChildDaemon({ config: 'log: {level: info}\n' });
+  const request = await ask(true);
+  const told = await lines();
+  expect(told.filter(({ request_id }) => request_id === request)).toMatchObject([
+    { endpoint: 'createResponse', status: 200, aborted: false, msg: 'answered' },
+  ]);
+  expect(JSON.stringify(told)).not.toContain('in confidence');
+  expect(JSON.stringify(told)).not.toContain(daemon.key.slice(12, -6));
+});
+
+test('what is said is logged for whoever asks for it, and keys still are not', async () => {
+  daemon = await startChildDaemon({
+    config: 'log: {bodies: true}\nvault: {keychain: false, insecure_plain_file: true}\n',
+  });
+  const requests = [await ask(false), await ask(true)];
+  const secret = 'sk-NEVERLOGGED0123456789abcdef';
+  await fetch(`${daemon.url}/v1/workspaces/me/provider-keys/vercel`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ key: secret }),
+  });
+  const told = await lines();
+  for (const request of requests) {
+    const own = told.filter(({ request_id }) => request_id === request);
+    expect(own.some(({ asked }) => String(asked).includes(said))).toBe(true);
+    expect(own.some(({ answered }) => String(answered).includes('confidence'))).toBe(true);
+  }
+  expect(JSON.stringify(told)).not.toContain(secret);
+  expect(JSON.stringify(told)).not.toContain(daemon.key.slice(12, -6));
+});
