@@ -2,7 +2,7 @@ import { formatUsd } from '../../shared/money.ts';
 import type { Attempt, UsageRecord } from '../features/metering/index.ts';
 
 /*
- * Attributes of spans. Source of the names: OpenTelemetry's semantic conventions 1.43 for generative AI and HTTP; those
+ * Attributes of spans. Source of the names: OpenTelemetry's semantic conventions for generative AI and HTTP; those
  * that begin with `gateway.` are our own. None holds anything that was said.
  */
 
