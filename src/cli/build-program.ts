@@ -39,7 +39,11 @@ const commonHeading = 'Options that every command has:';
 const helpFlags = '-h, --help';
 const helpSummary = 'show this help';
 
-async function runnable({ summary, load, isPlain }: Verb, context: Context): Promise<CommandUnknownOpts> {
+/** One command with all of its options. */
+export async function runnable(
+  { summary, load, isPlain }: Verb,
+  context: Context,
+): Promise<CommandUnknownOpts> {
   const command = prepare((await load())(context), context).description(summary);
   if (isPlain) return command;
   return command

@@ -11,9 +11,15 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
       context.io.stdout.write((await import('./exit-codes.ts')).exitCodesHelp());
       return exitCodes.done;
     }
+    // What shells ask; a command could not answer, as it would need to know all commands.
+    if (argv[0] === 'completion' && argv[2] === '--') {
+      const { suggest, suggestionLines } = await import('./completion/suggest.ts');
+      context.io.stdout.write(suggestionLines(await suggest(argv.slice(3), context)));
+      return exitCodes.done;
+    }
     const line = locate(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv);
     const { program, takesArguments } = await buildProgram(line, context);
-    const rest = takesArguments ? line.rest.map(jsonWithoutFields) : line.rest;
+    const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
     await program.parseAsync([...line.words, ...rest], { from: 'user' });
     return context.exit;
   } catch (error) {
@@ -24,6 +30,7 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
 }
 
 /** Before an argument, only `--json=id,name` can tell fields from it: bare `--json` asks for all. */
-function jsonWithoutFields(word: string): string {
-  return word === '--json' ? '--json=' : word;
+function jsonWithoutFields(words: string[]): string[] {
+  const end = words.indexOf('--');
+  return words.map((word, at) => (word === '--json' && (end < 0 || at < end) ? '--json=' : word));
 }

@@ -152,4 +152,9 @@ export const tree: Record<string, Verb | Noun> = {
     summary: 'Print the description of the API.',
     load: async () => (await import('./commands/openapi.ts')).openApiCommand,
   },
+  completion: {
+    summary: 'Print what makes a shell complete commands, flags and values.',
+    load: async () => (await import('./commands/completion.ts')).completionCommand,
+    isPlain: true,
+  },
 };

@@ -1,0 +1,10 @@
+import { Argument, Command } from '@commander-js/extra-typings';
+import { scripts, shells } from '../completion/scripts.ts';
+import type { Context } from '../context.ts';
+import { example } from './example.ts';
+
+export const completionCommand = (context: Context) =>
+  new Command('completion')
+    .addArgument(new Argument('<shell>', 'the shell to print a script for').choices(shells))
+    .addHelpText('after', example('source <(gateway completion bash)'))
+    .action((shell) => void context.io.stdout.write(scripts[shell]));

@@ -1,0 +1,190 @@
+import { spawnSync } from 'node:child_process';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { scripts, shells } from '../../src/cli/completion/scripts.ts';
+import { tree } from '../../src/cli/tree.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { fail, fakeDaemon } from './fake-daemon.ts';
+
+/** What the last of the words may become. */
+async function suggested(words: string[], env: Record<string, string> = {}): Promise<string[]> {
+  const { code, stdout, stderr } = await runCli(['completion', 'bash', '--', ...words], { env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
+}
+
+describe('the words that are suggested', () => {
+  test('are all commands first, with what they do', async () => {
+    expect(await suggested([''])).toEqual(Object.keys(tree));
+    const { stdout } = await runCli(['completion', 'zsh', '--', 'stat']);
+    expect(stdout).toBe('status\tShow how the daemon is doing.\n');
+  });
+
+  test.each([
+    [
+      ['keys', 'l'],
+      ['list', 'limits'],
+    ],
+    [['help', 'stat'], ['status']],
+    [['keys', 'issue', '--sco'], ['--scope']],
+    [['keys', 'issue', '--scope', 'models:read', 'usage'], ['usage:read']],
+    [['keys', 'issue', '--scope', 'models:read', '--qu'], ['--quiet']],
+    [
+      ['keys', 'limits', ''],
+      ['get', 'set'],
+    ],
+    [
+      ['provider-keys', 'set', 'open'],
+      ['openai', 'openrouter'],
+    ],
+    [['serve', '--log-level=de'], ['--log-level=debug']],
+    [['serve', '--config', 'con'], [':files']],
+    [['serve', '--record', ''], [':folders']],
+    [['respond', 'some', 'words', '--json-'], ['--json-schema']],
+    [['respond', '--json', '--json-'], ['--json-schema']],
+    [['respond', '--', '--js'], []],
+    [['keys', 'list', '--limit', ''], []],
+    [['--host', 'local', 'keys', 'rev'], ['revoke']],
+    [['--ver'], ['--version']],
+    [['no-such-command', ''], []],
+    [['constructor', ''], []],
+  ])('after %j are %j', async (words, expected) => {
+    expect((await suggested(words)).sort()).toEqual([...expected].sort());
+  });
+
+  test('leave out a flag that was given, but not one that can be repeated', async () => {
+    const flags = await suggested(['respond', '--stream', '-f', 'a.txt', '--']);
+    expect(flags).toContain('--file');
+    expect(flags).toContain('--help');
+    expect(flags).not.toContain('--stream');
+  });
+
+  test('of a noun with a usual verb are its verbs, and the flags of that verb', async () => {
+    expect(await suggested(['models', ''])).toEqual(['list', 'show', 'refresh']);
+    expect(await suggested(['models', '--al'])).toEqual(['--all']);
+  });
+});
+
+describe('the values that are suggested', () => {
+  const keys = '/v1/workspaces/me/keys';
+
+  test('are models, by a flag or an argument', async () => {
+    const { env } = await fakeDaemon({
+      'GET /v1/models': () => ({ object: 'list', data: [{ id: 'sim/echo' }, { id: 'openai/gpt-5' }] }),
+    });
+    expect(await suggested(['respond', '-m', 'sim'], env)).toEqual(['sim/echo']);
+    expect(await suggested(['respond', '--model=open'], env)).toEqual(['--model=openai/gpt-5']);
+    expect(await suggested(['models', 'show', ''], env)).toEqual(['sim/echo', 'openai/gpt-5']);
+  });
+
+  test('are the active keys, with their names', async () => {
+    const { env } = await fakeDaemon({
+      [`GET ${keys}`]: () => ({
+        data: [
+          { id: 'key_1', name: 'ci\n\u001b[31m', status: 'active' },
+          { id: 'key_2', name: 'old', status: 'revoked' },
+        ],
+        next_cursor: null,
+      }),
+    });
+    const { stdout } = await runCli(['completion', 'fish', '--', 'keys', 'revoke', ''], { env });
+    expect(stdout).toBe('key_1\tci [31m\n');
+  });
+
+  test('are hosts by name, from a file alone', async () => {
+    const home = await temporaryHome();
+    await mkdir(home, { recursive: true });
+    const hosts = { current: null, hosts: { work: { url: 'https://gateway.example.org' } } };
+    await writeFile(join(home, 'hosts.json'), JSON.stringify(hosts));
+    expect(await suggested(['keys', 'list', '--host', ''], { GATEWAY_HOME: home })).toEqual([
+      'local',
+      'work',
+    ]);
+    expect(await suggested(['host', 'use', 'w'], { GATEWAY_HOME: home })).toEqual(['work']);
+  });
+
+  test('are of the host that the line names', async () => {
+    const here = await fakeDaemon({});
+    const there = await fakeDaemon({ 'GET /v1/models': () => ({ data: [{ id: 'there/model' }] }) });
+    const words = ['--host', there.url, 'respond', '-m', ''];
+    expect(await suggested(words, here.env)).toEqual(['there/model']);
+    expect(here.calls).toEqual([]);
+  });
+
+  test.each([
+    ['no daemon runs', async () => ({ GATEWAY_HOME: await temporaryHome() })],
+    [
+      'the daemon refuses',
+      async () =>
+        (
+          await fakeDaemon({
+            'GET /v1/models': (_call, response) =>
+              fail(response, 403, { code: 'out_of_scope', message: 'The key lacks a scope.' }),
+          })
+        ).env,
+    ],
+  ])('are none where %s', async (_why, environment) => {
+    expect(await suggested(['respond', '-m', ''], await environment())).toEqual([]);
+  });
+});
+
+const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+
+test.each(shells.filter(isInstalled))('the script for %s is one', (shell) => {
+  const { status, stderr } = spawnSync(shell, ['-n', '/dev/stdin'], {
+    input: scripts[shell],
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+describe.skipIf(!isInstalled('bash'))('in bash', () => {
+  /** What a tab makes of a line, with a program that answers the same whatever it is asked. */
+  function completed(line: string, answer: string): { replies: string[]; asked: string[] } {
+    const script = [
+      'gateway() { printf "%s\\n" "$@" >&2; printf "%b" "$ANSWER"; }',
+      // The script keeps what the program says on stderr away from the terminal: here it is what is looked at.
+      scripts.bash.replace(' 2>/dev/null)', ')'),
+      'COMP_LINE=$LINE COMP_POINT=$' + '{#LINE}',
+      '_gateway',
+      'printf "%s\\n" "$' + '{COMPREPLY[@]}"',
+    ].join('\n');
+    const env = { PATH: process.env.PATH, LINE: line, ANSWER: answer };
+    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { env, encoding: 'utf8' });
+    const lines = (text: string) => text.replace(/\n$/, '').split('\n');
+    return { replies: lines(stdout), asked: lines(stderr) };
+  }
+
+  test('the program is asked with the words of the line', () => {
+    const { replies, asked } = completed('gateway keys l', 'list\\tList.\\nlimits\\tLimit.\\n');
+    expect(asked).toEqual(['completion', 'bash', '--', 'keys', 'l']);
+    expect(replies).toEqual(['list', 'limits']);
+  });
+
+  test('a space at the end begins an empty word', () => {
+    expect(completed('gateway keys ', '').asked).toEqual(['completion', 'bash', '--', 'keys', '']);
+  });
+
+  // What readline replaces begins behind the last of these characters.
+  test.each([
+    ['gateway keys issue --scope models:r', 'models:read', 'read'],
+    ['gateway respond -m openrouter/a/b:fr', 'openrouter/a/b:free', 'free'],
+    ['gateway serve --log-level=de', '--log-level=debug', 'debug'],
+  ])('%s becomes what follows', (line, answer, reply) => {
+    expect(completed(line, `${answer}\\t\\n`).replies).toEqual([reply]);
+  });
+
+  test('nothing of the line is run', async () => {
+    const home = await temporaryHome();
+    const line = `gateway respond "$(touch ${home}/evil)" \`touch ${home}/evil\` ; touch ${home}/evil`;
+    completed(`${line} --`, '$(touch evil)\\t\\n');
+    await expect(access(join(home, 'evil'))).rejects.toThrow();
+  });
+});
+
+test.skipIf(!isInstalled('fish'))('in fish, a tab shows values and what they mean', () => {
+  const script = `function gateway; printf 'list\\tList the keys.\\nlimits\\t\\n'; end\n${scripts.fish}\ncomplete -C 'gateway keys l'`;
+  const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' });
+  expect(stdout.trim().split('\n').sort()).toEqual(['limits', 'list\tList the keys.']);
+});
