@@ -131,11 +131,10 @@ describe('the values that are suggested', () => {
 
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 
-test.each(shells.filter(isInstalled))('the script for %s is one', (shell) => {
-  const { status, stderr } = spawnSync(shell, ['-n', '/dev/stdin'], {
-    input: scripts[shell],
-    encoding: 'utf8',
-  });
+test.each(shells.filter(isInstalled))('the script for %s is one', async (shell) => {
+  const file = join(await temporaryHome(), 'script');
+  await writeFile(file, scripts[shell]);
+  const { status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
