@@ -69,8 +69,18 @@ export class Idempotency {
    * `idempotency_conflict` when the key stands for another call, with `conflict` when its call takes too long.
    * A call with a key runs on when its client leaves, so that the client finds its answer when it asks again.
    */
-  async once(call: OnceCall, make: (signal: AbortSignal) => Promise<Reply>): Promise<Reply> {
-    const key = keyIn(call.headers['idempotency-key']);
+  once(call: OnceCall, make: (signal: AbortSignal) => Promise<Reply>): Promise<Reply> {
+    const header = call.headers['idempotency-key'];
+    // Not an async function: calls without a key, nearly all, are spared its turns of the microtask queue.
+    return header === undefined ? make(call.signal) : this.#withKey(call, header, make);
+  }
+
+  async #withKey(
+    call: OnceCall,
+    header: string | string[],
+    make: (signal: AbortSignal) => Promise<Reply>,
+  ): Promise<Reply> {
+    const key = keyIn(header);
     if (key === undefined || call.isStreamed) return make(call.signal);
     const scope = scopeOf(call.caller, call.remoteAddress);
     const fingerprint = await fingerprintOf(call.endpoint, call.body);
