@@ -31,6 +31,7 @@ export function createAccounts(needs: AccountsNeeds, neighbours: Neighbours) {
   const authentication = authenticator({
     keysStore: storage.keys,
     workspacesStore: storage.workspaces,
+    tokensStore: storage.tokens,
     digest: sha256,
     now,
     live: inUse,

@@ -3,6 +3,7 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './accounts.ts';
 import { aboutHandlers } from './features/about/index.ts';
+import { type BackupFile, backupHandlers } from './features/backups/index.ts';
 import { type CacheSettings, cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
@@ -19,9 +20,11 @@ import { metricsOf } from './metrics.ts';
 import { type ModelCalls, modelCalls } from './model-calls.ts';
 import { createOwnKeys, type VaultSettings } from './own-keys.ts';
 import type { Provider } from './providers.ts';
+import { createSite } from './site.ts';
 import { type ProcessFacts, statusReader } from './status.ts';
 import type { Storage } from './storage/storage.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import { toolsForModels } from './tools-for-models.ts';
 import type { World } from './world.ts';
 
 export interface AppNeeds {
@@ -46,6 +49,8 @@ export interface AppNeeds {
   keepListings: (listings: string) => Promise<void>;
   /** Watches the calls. */
   telemetry: Telemetry;
+  /** What a backup needs beside the database. */
+  backupFiles: () => Promise<BackupFile[]>;
   /** What only the process knows of itself. */
   process: ProcessFacts;
   /** Begins to stop the daemon. */
@@ -113,6 +118,7 @@ function createFeatures(needs: AppNeeds) {
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
   const accounts = createAccounts(needs, { events, usage, workspaces, hostWorkspace });
+  const site = createSite(needs, { ...accounts, workspaces });
   const ownKeys = createOwnKeys({ ...needs, settings: needs.vault, workspaces, health, providers });
   const router = createRouter({
     catalog,
@@ -143,6 +149,7 @@ function createFeatures(needs: AppNeeds) {
     providers,
     randomBytes,
     router,
+    site,
     usage,
     workspaces,
   };
@@ -226,6 +233,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     ...features.ownKeys.handlers,
     ...cacheHandlers({ store: storage.cache, workspaces, settings: needs.cache }),
     ...usageHandlers(usage),
+    ...features.site.handlers,
     ...eventHandlers(events),
     ...traceHandlers({ store: storage.traces }),
     ...metricsOf({
@@ -234,6 +242,14 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       storage,
       requireDaemonOwner: workspaces.requireDaemonOwner,
     }),
+    ...backupHandlers({
+      store: storage.backups,
+      files: needs.backupFiles,
+      version: needs.process.version,
+      now: features.now,
+      requireDaemonOwner: workspaces.requireDaemonOwner,
+    }),
+    ...toolsForModels(needs, () => handlers),
     ...aboutHandlers({
       requireDaemonOwner: workspaces.requireDaemonOwner,
       status: statusReader({ ...features, storage, facts: needs.process }),

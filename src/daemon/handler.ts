@@ -12,7 +12,7 @@ import { ApiError } from '../shared/errors.ts';
 import type { NanoUsd } from '../shared/money.ts';
 
 /** Who is calling, told by the credential alone. */
-export type Caller = Nobody | KeyCaller | LoginCaller;
+export type Caller = Nobody | KeyCaller | LoginCaller | TokenCaller;
 
 export interface Nobody {
   kind: 'nobody';
@@ -66,10 +66,31 @@ export interface LoginCaller {
   revoked: AbortSignal;
 }
 
+/** A personal access token: it calls the site API alone, for its user. */
+export interface TokenCaller {
+  kind: 'token';
+  tokenId: string;
+  userId: string;
+  /** The user's own workspace. */
+  workspaceId: string;
+  /** `*` stands for all. */
+  abilities: ReadonlySet<string>;
+  /** Milliseconds since 1970; null: it does not expire. */
+  expiresAt: number | null;
+  revoked: AbortSignal;
+}
+
 /** The caller of an endpoint that is not for everybody; the server has turned the others away before. */
 export function identified(caller: Caller): KeyCaller | LoginCaller {
-  if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
+  if (caller.kind === 'nobody' || caller.kind === 'token') throw new ApiError('unauthenticated');
   return caller;
+}
+
+/** Whoever calls the site API for a person: the person themselves, a token of theirs, or a key that they own. */
+export function acting(caller: Caller): { userId: string; workspaceId: string; revoked: AbortSignal } {
+  if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
+  const { workspaceId, revoked } = caller;
+  return { userId: caller.kind === 'key' ? caller.ownerId : caller.userId, workspaceId, revoked };
 }
 
 /** One call as a handler sees it: validated input, and nothing of HTTP but what the contract names. */
@@ -95,10 +116,13 @@ export interface Call<E extends Endpoint> {
 export class RelayReply {
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array;
+  /** 200 unless told: for protocols with failures of their own. */
+  readonly status: number;
 
-  constructor(headers: Record<string, string>, body: string | Uint8Array) {
+  constructor(headers: Record<string, string>, body: string | Uint8Array, status = 200) {
     this.headers = headers;
     this.body = body;
+    this.status = status;
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
+import { abilityNames, type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
 import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import type { ErrorCode } from '../../src/shared/errors.ts';
@@ -8,6 +8,7 @@ import { makeSecret } from '../../src/shared/secrets.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { exampleOf, requestOf, type Things } from '../support/example-calls.ts';
 import { addPerson, anotherLogin, letIn, peopleThings } from '../support/people.ts';
+import { newToken } from '../support/site.ts';
 import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
 
 /** What each kind of caller is told: a status, and for failures also type and code. */
@@ -25,6 +26,9 @@ interface Row {
   /** A key with all scopes, and a login, of another workspace, that ask for things of this one. */
   strangerKey: string;
   strangerLogin: string;
+  /** An access token of the owner's that may do everything, and one that may do nothing of this; 401 unless told. */
+  token?: string;
+  tokenWithout?: string;
 }
 
 const ok = '200';
@@ -41,14 +45,19 @@ const forEveryone: Row = {
   login: ok,
   strangerKey: ok,
   strangerLogin: ok,
+  token: ok,
+  tokenWithout: ok,
 };
-const identified: Row = { ...forEveryone, nobody: unauthenticated };
+const noTokens = { token: unauthenticated, tokenWithout: unauthenticated };
+const identified: Row = { ...forEveryone, ...noTokens, nobody: unauthenticated };
 const scoped: Row = { ...identified, keyWithoutScope: '403 permission out_of_scope' };
 const ofAdmins = { member: forbidden };
 const modelCall: Row = {
   ...scoped,
   nobody: '401 unauthorized unauthenticated',
   wrong: '401 unauthorized unauthenticated',
+  token: '401 unauthorized unauthenticated',
+  tokenWithout: '401 unauthorized unauthenticated',
 };
 /** By a plain `GET`: whoever may open it is told that it is a socket. Handshakes have tests of their own. */
 const onlySocket = '400 invalid_request invalid_request';
@@ -71,6 +80,8 @@ const loginOnly: Row = {
   member: forbidden,
   strangerKey: signedOut,
   strangerLogin: forbidden,
+  token: signedOut,
+  tokenWithout: signedOut,
 };
 const anyLogin: Row = { ...loginOnly, admin: ok, member: ok, strangerLogin: ok };
 const ofWorkspace: Row = { ...anyLogin, strangerLogin: notFound };
@@ -81,7 +92,26 @@ const nobodyAlone: Row = {
   login: forbidden,
   strangerKey: forbidden,
   strangerLogin: forbidden,
+  ...noTokens,
 };
+
+const siteSignedOut = '401 Unauthenticated.';
+const siteForbidden = '403 This action is unauthorized.';
+const siteNotFound = '404 Not found.';
+const siteInvalid = '422 The given data was invalid.';
+/** What people do on the site API. */
+const site: Row = {
+  nobody: siteSignedOut,
+  wrong: siteSignedOut,
+  keyWithoutScope: siteForbidden,
+  keyWithScope: ok,
+  login: ok,
+  strangerKey: ok,
+  strangerLogin: ok,
+  token: ok,
+  tokenWithout: siteForbidden,
+};
+const ownTokens: Row = { ...site, keyWithScope: siteForbidden, strangerKey: siteForbidden };
 
 const ofKeyOwner: Row = { ...loginOnly, strangerLogin: notFound };
 
@@ -150,7 +180,31 @@ const rows: Record<string, Row> = {
   listCredit: loginOnly,
   verifyLedger: loginOnly,
   getLedgerCheck: loginOnly,
+  listTokens: ownTokens,
+  createToken: ownTokens,
+  revokeToken: { ...ownTokens, strangerLogin: siteNotFound },
+  revokeTokens: ownTokens,
+  revokeCurrentToken: {
+    ...ownTokens,
+    login: siteNotFound,
+    strangerLogin: siteNotFound,
+    tokenWithout: ok,
+  },
+  getProfile: site,
+  getMe: site,
+  updateProfile: site,
+  // Of an address that is nobody's.
+  deleteProfile: {
+    ...site,
+    keyWithScope: siteInvalid,
+    login: siteInvalid,
+    strangerKey: siteInvalid,
+    strangerLogin: siteInvalid,
+    token: siteInvalid,
+  },
+  callMcp: { ...scoped, token: ok, tokenWithout: forbidden },
   getStatus: loginOnly,
+  createBackup: loginOnly,
   stopDaemon: loginOnly,
 };
 
@@ -206,11 +260,16 @@ async function call(
     await answer.body?.cancel();
     return { outcome: String(answer.status), error: undefined };
   }
+  if (answer.status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  if (endpoint.surface === 'site') {
+    const { message, ...rest } = (await answer.json()) as { message: string };
+    expect(Object.keys(rest)).toEqual(answer.status === 422 ? ['errors'] : []);
+    return { outcome: `${answer.status} ${message}`, error: undefined };
+  }
   const { error } = (await answer.json()) as ErrorReply;
   expect(Object.keys(error)).toEqual(['type', 'code', 'message', 'param', 'request_id']);
   expect(error.request_id).toBe(requestId);
   if (method === undefined) expect(answerableCodes(endpoint)).toContain(error.code as ErrorCode);
-  if (answer.status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   return { outcome: `${answer.status} ${error.type} ${error.code}`, error };
 }
 
@@ -314,7 +373,8 @@ describe.each(named(endpoints))('%s', (id, endpoint) => {
 
   test('to an expired key', async () => {
     const { outcome, error } = await call(endpoint, bearer(place.expiredKey));
-    expect([outcome, error?.param]).toEqual(['403 limit_reached limit_reached', 'limits.expires_at']);
+    if (endpoint.surface === 'site') expect(outcome).toBe(siteForbidden);
+    else expect([outcome, error?.param]).toEqual(['403 limit_reached limit_reached', 'limits.expires_at']);
   });
 
   test('to a key without the scope', async () => {
@@ -336,6 +396,15 @@ describe.each(named(endpoints))('%s', (id, endpoint) => {
     const expected = kind === 'key' ? row.strangerKey : row.strangerLogin;
     const secret = kind === 'key' ? place.stranger.key : await loginFor(endpoint, place.stranger.login);
     expect((await call(endpoint, bearer(secret), { things })).outcome).toBe(expected);
+  });
+
+  test.each(['token', 'tokenWithout'] as const)('to a %s', async (kind) => {
+    const { token: ability } = endpoint.access;
+    const lacking = abilityNames.filter((name) => name !== '*' && name !== ability);
+    const made = await newToken(place.daemon, place.daemon.login, kind === 'token' ? ['*'] : lacking);
+    const things = await thingsFor(endpoint, place.daemon.key);
+    const expected = row[kind] ?? unauthenticated;
+    expect((await call(endpoint, bearer(made.secret), { things })).outcome).toBe(expected);
   });
 
   test.each(['admin', 'member'] as const)('to the login of a workspace’s %s', async (role) => {
@@ -388,7 +457,10 @@ test.each(named(endpoints))('%s is not there for other methods, whoever asks', a
   for (const method of methods.filter((it) => !served.includes(it))) {
     for (const headers of [{}, bearer(place.daemon.key), bearer(place.daemon.login)]) {
       const { outcome } = await call(endpoint, headers, { method });
-      expect([method, outcome]).toEqual([method, method === 'HEAD' ? '404' : notFound]);
+      const isRefused = endpoint.otherMethods === 'refused' && method !== 'OPTIONS' && method !== 'PROPFIND';
+      const ofVersioned = isRefused ? '405 invalid_request method_not_allowed' : notFound;
+      const gone = endpoint.surface === 'site' ? siteNotFound : ofVersioned;
+      expect([method, outcome]).toEqual([method, method === 'HEAD' ? gone.slice(0, 3) : gone]);
     }
   }
 });

@@ -78,6 +78,8 @@ const nothing: Things = { workspace: 'me', response: 'resp_1', request: 'req_1',
 const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
 /** Whoever calls it with its own login is signed out. */
 const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
+/** Its example is refused: what it deletes is needed. */
+const isRefused = (endpoint: Endpoint) => ['deleteProfile', 'revokeCurrentToken'].includes(endpoint.id);
 const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;
 const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
 const membersOf = (schema: unknown) =>
@@ -124,12 +126,14 @@ describe('an answer that is not described is noticed', () => {
 
 describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
   const { access, params, query, body, method } = endpoint;
+  /** Of input that is not accepted. */
+  const invalid = endpoint.surface === 'site' ? 422 : 400;
 
   const kinds = (['key', 'login', 'nobody'] as const).filter((kind) => {
     if (kind === 'nobody') return access.nobody;
     return kind === 'login' ? access.login : access.apiKey && !access.loginOnly;
   });
-  test.each(endsTheDaemon(endpoint) || isEndless(endpoint) ? [] : kinds)(
+  test.each(endsTheDaemon(endpoint) || isEndless(endpoint) || isRefused(endpoint) ? [] : kinds)(
     'a caller that may call: %s',
     async (kind) => {
       const key = (await place.issue(scopeNames)).secret;
@@ -149,14 +153,13 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
     await expectDescribed(await call(endpoint, exampleOf(endpoint, nothing), init), 401);
   });
 
-  test.each(access.nobody || access.apiKey === 'any' ? [] : ['plugins'])(
-    'a key with no scope but %s',
-    async (scope) => {
-      const { secret } = await place.issue([scope]);
-      const answer = await call(endpoint, exampleOf(endpoint, nothing), { as: secret });
-      await expectDescribed(answer, access.loginOnly ? 401 : 403);
-    },
-  );
+  test.each(
+    access.nobody || access.apiKey === 'any' ? [] : [access.apiKey === 'plugins' ? 'keys' : 'plugins'],
+  )('a key with no scope but %s', async (scope) => {
+    const { secret } = await place.issue([scope]);
+    const answer = await call(endpoint, exampleOf(endpoint, nothing), { as: secret });
+    await expectDescribed(answer, access.loginOnly ? 401 : 403);
+  });
 
   test.each(membersOf(params))('a %s that names nothing', async (name) => {
     const example = exampleOf(endpoint, nothing);
@@ -179,7 +182,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
         as: place.daemon.login,
       },
     );
-    await expectDescribed(answer, 400);
+    await expectDescribed(answer, invalid);
   });
 
   test.each(body === undefined ? [] : ['[]', '7', '"text"', '{"model":5,"name":7}'])(
@@ -190,7 +193,8 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
         { ...exampleOf(endpoint, nothing), body: JSON.parse(text) },
         access.login ? { as: place.daemon.login } : {},
       );
-      await expectDescribed(answer, 400);
+      // Prism passes a bare text on without its quotes.
+      await expectDescribed(answer, text === '"text"' ? 400 : invalid);
     },
   );
 
@@ -242,7 +246,7 @@ describe('a stream', () => {
     return all;
   };
 
-  test.each(named(endpoints.filter(({ stream, body }) => body && stream && !stream.always)))(
+  test.each(named(endpoints.filter(({ stream, body }) => body && stream?.done && !stream.always)))(
     'of %s holds described events and its last line',
     async (_id, endpoint) => {
       const check = eventCheck(endpoint);

@@ -99,6 +99,9 @@ const goodBodies: Record<string, readonly unknown[]> = {
   updateWorkspace: [{ name: 'Personal', members_may_issue_keys: false }],
   updateMember: [{ role: 'member' }],
   createInvitation: [{ role: 'member', note: 'for Ann' }],
+  createToken: [{ name: 'laptop', abilities: ['whispers:read'], expires_at: '2099-01-01T00:00:00Z' }],
+  updateProfile: [{ name: 'Somebody', email: 'some@example.com', avatar: 'https://example.com/a.png' }],
+  deleteProfile: [{ email: 'nobody@example.com' }],
   acceptInvitation: [{ code: 'AAAAA-AAAAA' }],
 };
 
@@ -114,10 +117,14 @@ function bodiesFor({ id, body }: Endpoint): fc.Arbitrary<unknown> {
 }
 
 /** Their bodies name what has to be there, or must not be there yet: even a good one is accepted once at most. */
-const isOnce = ({ id }: Endpoint) => ['addUser', 'updateMember', 'acceptInvitation'].includes(id);
+const isOnce = ({ id }: Endpoint) =>
+  ['addUser', 'updateMember', 'acceptInvitation', 'deleteProfile'].includes(id);
 
 // What nobody needs a credential for is limited by address: such calls have tests of their own.
-const withBodies = endpoints.filter(({ body, access }) => body !== undefined && access.login !== undefined);
+const withBodies = endpoints.filter(
+  // What tells faults in a form of its own has tests of its own.
+  ({ body, access, ownFaults }) => body !== undefined && access.login !== undefined && !ownFaults,
+);
 const pathOf = ({ path }: Endpoint) =>
   path
     .replace('{workspace}', 'me')
@@ -232,12 +239,13 @@ test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(
         const query = given.map((pair) => pair.map((it) => encodeURIComponent(it.toWellFormed())).join('='));
         const answer = await ask({ method: 'GET', path: `${pathOf(endpoint)}?${query.join('&')}` });
         const error = expectSound(endpoint, answer);
-        if (error !== undefined) expect(given.map(([name]) => name)).toContain(error.param);
+        if (error !== undefined && error.code !== 'not_found')
+          expect(given.map(([name]) => name)).toContain(error.param);
         seen.add(answer.status);
       }),
       { seed, numRuns: runs.queries },
     );
     expect(seen).toContain(200);
-    expect(seen).toContain(400);
+    expect(seen).toContain(endpoint.surface === 'site' ? 422 : 400);
   },
 );

@@ -66,9 +66,9 @@ describe('the description of the API', () => {
     const answer = await fetch(daemon.url + url, { method });
     await answer.body?.cancel();
     // Without a credential: what is served asks for one, or answers because it needs none, or asks for a body.
-    const isServed = [200, 400, 401, 415].includes(answer.status);
+    const isServed = [200, 400, 401, 415, 422].includes(answer.status);
     expect(isServed).toBe(described !== undefined);
-    if (!isServed) expect(answer.status).toBe(404);
+    if (!isServed) expect(answer.status).toBe(endpoint.otherMethods === 'refused' ? 405 : 404);
   });
 });
 
@@ -144,8 +144,13 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
       expect(response.headers).toHaveProperty('x-request-id');
       if (status === good) continue;
       expect(response.description).toMatch(/^`[a-z_]+`: [A-Z].*\.$/);
-      expect(response.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Error' });
+      const site = status === '422' ? 'SiteInvalid' : 'SiteError';
+      const name = endpoint.surface === 'site' ? site : 'Error';
+      const usual = { $ref: `#/components/schemas/${name}` };
+      const { schema } = response.content['application/json'];
+      expect(endpoint.ownFaults ? (schema.anyOf?.[0] ?? schema) : schema).toEqual(usual);
     }
-    for (const status of ['400', '401', '403', '500', '503']) expect(responses).toHaveProperty(status);
+    const bad = endpoint.surface === 'site' ? '422' : '400';
+    for (const status of [bad, '401', '403', '500', '503']) expect(responses).toHaveProperty(status);
   });
 });

@@ -14,8 +14,14 @@ export interface PeopleThings {
   handle?: string;
 }
 
+/** What examples of the site API may name. */
+export interface SiteThings {
+  /** An access token of the caller's. */
+  token?: string;
+}
+
 /** What an example may name: things that are there when it is sent. */
-export interface Things extends PeopleThings {
+export interface Things extends PeopleThings, SiteThings {
   workspace: string;
   /** A stored response. */
   response: string;
@@ -109,10 +115,21 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   listInvitations: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
   revokeInvitation: ({ workspace, invitation = 'invite_1' }) => ({ params: { workspace, invitation } }),
   acceptInvitation: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code } }),
+  listTokens: () => ({}),
+  createToken: () => ({ body: { name: 'laptop', abilities: ['whispers:read', 'whispers:write'] } }),
+  revokeCurrentToken: () => ({}),
+  revokeToken: ({ token = 'tok_1' }) => ({ params: { tokenId: token } }),
+  revokeTokens: () => ({}),
+  getProfile: () => ({}),
+  updateProfile: () => ({ body: { name: 'Somebody Else' } }),
+  deleteProfile: () => ({ body: { email: 'nobody@example.com' } }),
+  getMe: () => ({ query: { chat_limit: '5' } }),
+  callMcp: () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }),
   health: () => ({}),
   ready: () => ({}),
   openApi: () => ({}),
   getStatus: () => ({}),
+  createBackup: () => ({}),
   stopDaemon: () => ({}),
 };
 

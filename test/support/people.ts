@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import type { PeopleThings } from './example-calls.ts';
+import type { PeopleThings, SiteThings } from './example-calls.ts';
+import { siteThings } from './site.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
 /** What was answered: a status, and of failures the code. */
@@ -91,7 +92,7 @@ export async function peopleThings(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
-): Promise<PeopleThings> {
+): Promise<PeopleThings & SiteThings> {
   const newHandle = () => {
     added += 1;
     return `user-${added}`;
@@ -114,5 +115,6 @@ export async function peopleThings(
     const { body } = await askDaemon(daemon, 'POST', '/v1/workspaces/me/invitations', { as });
     return { code: body.code };
   }
+  if (path.startsWith('/api/')) return await siteThings(daemon, { path }, login);
   return id === 'addUser' ? { handle: newHandle() } : {};
 }

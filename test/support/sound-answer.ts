@@ -1,6 +1,7 @@
 import { Agent, request as send } from 'node:http';
 import { expect } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { statusOf } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import { type ErrorCode, failures } from '../../src/shared/errors.ts';
 
@@ -71,6 +72,7 @@ export function expectSound(endpoint: Endpoint, answer: Answer): Told | undefine
   expect(answer.ms).toBeLessThan(5000);
   if (answer.status === 200) return undefined;
   expect(answer.type).toBe('application/json; charset=utf-8');
+  if (endpoint.surface === 'site') return siteFailure(endpoint, answer);
   const { error, ...rest } = JSON.parse(answer.text);
   expect(rest).toEqual({});
   expect(Object.keys(error).filter((name) => !furtherMembers.includes(name))).toEqual(members);
@@ -86,4 +88,33 @@ export function expectSound(endpoint: Endpoint, answer: Answer): Told | undefine
   expect((error.param ?? '').length).toBeLessThan(200);
   expect(answer.text.length).toBeLessThan(3000);
   return error;
+}
+
+/** The site API tells no code: it is told by the status, and a field at fault by its name. */
+function siteFailure(endpoint: Endpoint, answer: Answer): Told {
+  const { message, errors, ...rest } = JSON.parse(answer.text) as {
+    message: string;
+    errors?: Record<string, string[]>;
+  };
+  expect(rest).toEqual({});
+  const codes = answerableCodes(endpoint).filter((code) => statusOf(code, 'site') === answer.status);
+  expect([answer.status, codes]).not.toEqual([answer.status, []]);
+  expect(answer.status).toBeLessThan(500);
+  expect(errors !== undefined).toBe(answer.status === 422);
+  expect(answer.text.length).toBeLessThan(10_000);
+  expect(message).toMatch(/\S/);
+  const [first] = Object.entries(errors ?? {});
+  for (const sentences of Object.values(errors ?? {})) {
+    for (const sentence of sentences) expect(sentence.length).toBeLessThan(400);
+  }
+  const byStatus: Record<number, ErrorCode> = {
+    400: 'invalid_json',
+    404: 'not_found',
+    413: 'limit_exceeded',
+    422: 'invalid_request',
+    429: 'rate_limited',
+  };
+  const code = byStatus[answer.status] ?? 'server_error';
+  const param = first === undefined || first[0] === 'body' ? null : first[0];
+  return { code, param, message: first?.[1][0] ?? message };
 }

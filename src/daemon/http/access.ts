@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { Caller } from '../handler.ts';
 
 /** Fails when this kind of caller may not call: the endpoint's contract says who may. Roles are the feature's matter. */
-export function checkAccess({ access }: Endpoint, caller: Caller): void {
+export function checkAccess({ access, surface }: Endpoint, caller: Caller): void {
   if (access.loginOnly && caller.kind !== 'login') throw new ApiError('signed_out');
   switch (caller.kind) {
     case 'nobody':
@@ -20,6 +20,13 @@ export function checkAccess({ access }: Endpoint, caller: Caller): void {
         });
       }
       return;
+    }
+    case 'token': {
+      const { token } = access;
+      // The versioned API knows no tokens; the site API knows them all and lets each do what it was made for.
+      if (token === undefined) throw new ApiError(surface === 'v1' ? 'unauthenticated' : 'permission');
+      if (token === 'any' || caller.abilities.has('*') || caller.abilities.has(token)) return;
+      throw new ApiError('permission', { message: `The token lacks the ability \`${token}\`.` });
     }
     case 'login':
       if (access.login === undefined) throw new ApiError('permission');

@@ -1,3 +1,4 @@
+import type { BackupStore } from '../features/backups/backup-store.ts';
 import type { CacheStore } from '../features/cache/cache-store.ts';
 import type { EventsStore } from '../features/events/events-store.ts';
 import type { IdempotencyStore } from '../features/idempotency/idempotency-store.ts';
@@ -6,7 +7,10 @@ import type { ResponsesStore } from '../features/inference/responses-store.ts';
 import type { KeysStore } from '../features/keys/keys-store.ts';
 import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/metering-store.ts';
+import type { ProfileStore } from '../features/profile/profile-store.ts';
 import type { ProviderKeysStore } from '../features/provider-keys/provider-keys-store.ts';
+import type { ThreadsStore } from '../features/threads/threads-store.ts';
+import type { TokensStore } from '../features/tokens/tokens-store.ts';
 import type { TracesStore } from '../features/traces/traces-store.ts';
 import type { VaultStore } from '../features/vault/vault-store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
@@ -17,16 +21,20 @@ export interface Storage {
   keys: KeysStore;
   workspaces: WorkspacesStore;
   people: PeopleStore;
+  tokens: TokensStore;
+  profile: ProfileStore;
   metering: MeteringStore;
   ledger: LedgerStore;
   responses: ResponsesStore;
   background: BackgroundStore;
+  threads: ThreadsStore;
   idempotency: IdempotencyStore;
   cache: CacheStore;
   events: EventsStore;
   traces: TracesStore;
   vault: VaultStore;
   providerKeys: ProviderKeysStore;
+  backups: BackupStore;
   /** Writes that wait or are under way. */
   writesWaiting(): number;
   /** Whether writes are accepted: false after a failed check or a full disk, with the reason. */

@@ -34,6 +34,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Shouts: 'Public messages, by zone.',
   Whispers: 'Messages from one person to another.',
   Autopilots: 'What acts for somebody, and how.',
+  MCP: 'The tools of this service for models that use tools.',
   Daemon: 'The daemon itself.',
 };
 
@@ -47,11 +48,14 @@ export function accessSentence({ nobody, apiKey, login, token, loginOnly }: Acce
   const kinds = [
     ...(apiKey === undefined ? [] : [`an API key${scope}`]),
     ...(login === undefined ? [] : [loginKey]),
-    ...(token === undefined ? [] : [`an access token${token === 'any' ? '' : ` with ${abilityWords(token)}`}`]),
+    ...(token === undefined
+      ? []
+      : [`an access token${token === 'any' ? '' : ` with ${abilityWords(token)}`}`]),
   ];
   return `Needs ${kinds.join(', or ')}.`;
 }
 
-const abilityWords = (token: string) => (token === '*' ? 'the ability `*`' : `the ability \`${token}\` or \`*\``);
+const abilityWords = (token: string) =>
+  token === '*' ? 'the ability `*`' : `the ability \`${token}\` or \`*\``;
 
 const roles = { owner: 'the owner', admin: 'an owner or admin', member: 'a member' } as const;

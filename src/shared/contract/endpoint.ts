@@ -22,6 +22,21 @@ export type ScopeName = (typeof scopeNames)[number];
 
 export const defaultScopes: readonly ScopeName[] = ['responses', 'models:read', 'usage:read'];
 
+/** What an access token may do on the site API; `*` is everything. */
+export const abilityNames = [
+  '*',
+  'whispers:read',
+  'whispers:write',
+  'shouts:write',
+  'autopilots:*',
+  'profile',
+  'chats:read',
+  'chats:write',
+  'payments',
+] as const;
+
+export type Ability = (typeof abilityNames)[number];
+
 /** A login's part in a workspace; `any` asks for a login and nothing more. */
 export type Role = 'owner' | 'admin' | 'member' | 'any';
 
@@ -35,8 +50,8 @@ export interface Access {
   /** An API key with one of these scopes; `any` asks for none. */
   apiKey?: ScopeName | readonly ScopeName[] | 'any';
   login?: Role;
-  /** An access token of the site API with this ability. */
-  token?: string;
+  /** An access token with this ability, or one that has `*`; `any` asks for none. */
+  token?: Ability | 'any';
   agent?: true;
   /** Only a login will do: everything else is told `signed_out`. */
   loginOnly?: true;
@@ -85,6 +100,10 @@ export interface Endpoint {
   readonly bodyRequired?: boolean;
   /** In bytes; 1 MiB unless told. */
   readonly bodyLimit?: number;
+  /** Set where the handler reads the body itself, from its bytes: what is wrong with it is told in this form. */
+  readonly ownFaults?: TSchema;
+  /** Other methods of the path are told so (405), as its protocol asks, and not that there is nothing (404). */
+  readonly otherMethods?: 'refused';
   readonly result: TSchema;
   readonly stream?: StreamShape;
   /** Set where the path is a WebSocket; a plain `GET` of it is then refused, and `result` stands for nothing. */

@@ -42,7 +42,11 @@ export function openApiDocument(
       schemas: Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))),
       headers: commonHeaders,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key or a login key.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, a login key or, on the site API, an access token.',
+        },
       },
     },
   };
@@ -117,6 +121,7 @@ function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unkno
     }),
     security: access.nobody ? [{}, { bearer: [] }] : [{ bearer: [] }],
     ...(scopes.length > 0 && { 'x-scopes': scopes }),
+    ...(access.token && access.token !== 'any' && { 'x-ability': access.token }),
     ...(access.login && { 'x-login-role': access.login }),
     ...(access.loginOnly && { 'x-login-only': true }),
   };
@@ -175,7 +180,9 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
   }
   const responses: Record<string, unknown> = {};
   for (const [status, codes] of [...codesByStatus].sort(([a], [b]) => a - b)) {
-    const schema = endpoint.surface === 'v1' ? ErrorReply : status === 422 ? SiteInvalid : SiteError;
+    const usual = endpoint.surface === 'v1' ? ErrorReply : status === 422 ? SiteInvalid : SiteError;
+    const hasOwn = endpoint.ownFaults && (status === 400 || status === 404);
+    const schema = hasOwn ? { anyOf: [usual, endpoint.ownFaults] } : usual;
     const canWait = codes.some(
       (code) => failures[code].retry === 'after-waiting' || code === 'limit_reached',
     );

@@ -1,15 +1,19 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
-import type { Caller, KeyCaller, LoginCaller, Nobody } from '../../handler.ts';
-import { repeatedly, type World } from '../../world.ts';
+import type { Caller, KeyCaller, LoginCaller, Nobody, TokenCaller } from '../../handler.ts';
+import type { World } from '../../world.ts';
+import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import { actingLogins, membershipId } from './acting.ts';
 import type { KeysStore } from './keys-store.ts';
 import { expiryOf, type LiveKeys, liveKeys } from './live-keys.ts';
+import { credentialUses } from './uses-log.ts';
 
 export interface AuthenticatorDependencies {
   keysStore: Pick<KeysStore, 'byDigest' | 'byId' | 'touch'>;
   workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf'>;
+  /** Without one, no access token is good. */
+  tokensStore?: Pick<TokensStore, 'byDigest' | 'touch'>;
   /** Of a whole secret; two secrets never share one. */
   digest: (secret: string) => string;
   now: () => number;
@@ -22,7 +26,9 @@ export interface AuthenticatorDependencies {
 }
 
 const callersMaxDefault = 10_000;
-const flushEveryMs = 30_000;
+/** Whoever has a credential. */
+type Known = KeyCaller | LoginCaller | TokenCaller;
+
 const nobody: Nobody = { kind: 'nobody' };
 
 /** Tells callers by their credential, and is the one place that knows at once when a credential ends. */
@@ -30,14 +36,14 @@ export function authenticator(deps: AuthenticatorDependencies) {
   const { digest, now, callersMax = callersMaxDefault } = deps;
   const callers = rememberedCallers(callersMax);
   const lookups = new Map<string, Promise<Caller>>();
-  const uses = usesLog(deps.keysStore);
+  const uses = credentialUses(deps);
   const endings = revocations();
   const acting = actingLogins(endings.signalOf);
   const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
-  const admit = admitting(deps, uses);
+  const admit = admitting(deps, uses.note);
 
-  const lookUp = async (kind: 'api' | 'login', key: string): Promise<Caller> => {
-    const find = kind === 'api' ? findKey : findLogin;
+  const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
+    const find = finders[kind];
     const seen = callers.forgettings();
     const caller = await find({ ...deps, live }, key, endings.signalOf);
     // What was read while somebody left may name them still.
@@ -88,51 +94,61 @@ export function authenticator(deps: AuthenticatorDependencies) {
         callers.forget((caller) => caller.kind === 'key' && caller.keyId === keyId);
       }),
 
-    /** When a key was last used, as far as it is not in the store yet. */
-    lastUse: uses.last,
+    /** When a key or token was last used, as far as it is not in the store yet. */
+    lastUse: uses.lastKey,
+    lastTokenUse: uses.lastToken,
 
     /** Writes the times of last use down: now and then until aborted, and once more at the end. */
     keepFlushed: uses.keepFlushed,
   };
 }
 
-function credentialIn(header: string): { secret: string; kind: 'api' | 'login' } {
+type CredentialKind = 'api' | 'login' | 'token';
+
+function credentialIn(header: string): { secret: string; kind: CredentialKind } {
   const secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
   const kind = parseSecret(secret);
-  if (kind !== 'api' && kind !== 'login') throw new ApiError('unauthenticated');
+  if (kind !== 'api' && kind !== 'login' && kind !== 'token') throw new ApiError('unauthenticated');
   return { secret, kind };
 }
 
 /** Lets a caller pass whose credential is still good. */
-function admitting({ now, onExpired }: AuthenticatorDependencies, uses: ReturnType<typeof usesLog>) {
-  return (caller: KeyCaller | LoginCaller): Caller => {
+function admitting(
+  { now, onExpired }: AuthenticatorDependencies,
+  note: Record<'key' | 'token', (id: string, at: number) => void>,
+) {
+  return (caller: Known): Caller => {
     if (caller.kind === 'key' && caller.restraints?.isBound && expiryOf(caller.restraints) <= now()) {
       onExpired?.(caller);
       throw expired();
     }
     if (caller.revoked.aborted) throw new ApiError('unauthenticated');
-    if (caller.kind === 'key') uses.note(caller.keyId, now());
+    if (caller.kind === 'key') note.key(caller.keyId, now());
+    else if (caller.kind === 'token') {
+      if (caller.expiresAt !== null && caller.expiresAt <= now()) throw new ApiError('unauthenticated');
+      note.token(caller.tokenId, now());
+    }
     return caller;
   };
 }
 
-function holderOf(caller: KeyCaller | LoginCaller): string {
+function holderOf(caller: Known): string {
   return caller.kind === 'key' ? caller.ownerId : caller.userId;
 }
 
 /** Callers by the digest of their secret; the oldest gives way. */
 function rememberedCallers(callersMax: number) {
-  const callers = new Map<string, KeyCaller | LoginCaller>();
+  const callers = new Map<string, Known>();
   let forgettings = 0;
   return {
     /** How often something was forgotten because it had changed. */
     forgettings: () => forgettings,
     get: (key: string) => callers.get(key),
-    add(key: string, caller: KeyCaller | LoginCaller): void {
+    add(key: string, caller: Known): void {
       if (callers.size >= callersMax) callers.delete(callers.keys().next().value ?? '');
       callers.set(key, caller);
     },
-    forget(isMeant: (caller: KeyCaller | LoginCaller) => boolean): void {
+    forget(isMeant: (caller: Known) => boolean): void {
       forgettings += 1;
       for (const [key, caller] of callers) if (isMeant(caller)) callers.delete(key);
     },
@@ -184,6 +200,28 @@ async function findLogin(
   };
 }
 
+async function findToken(
+  { tokensStore, workspacesStore }: Finding,
+  digest: string,
+  signalOf: (id: string) => AbortSignal,
+): Promise<TokenCaller | undefined> {
+  const record = await tokensStore?.byDigest(digest);
+  if (!record || record.revokedAt !== null) return undefined;
+  const home = await workspacesStore.homeOf(record.userId);
+  if (!home) return undefined;
+  return {
+    kind: 'token',
+    tokenId: record.id,
+    userId: record.userId,
+    workspaceId: home.id,
+    abilities: new Set(record.abilities),
+    expiresAt: record.expiresAt,
+    revoked: AbortSignal.any([signalOf(record.id), signalOf(membershipId(home.id, record.userId))]),
+  };
+}
+
+const finders = { api: findKey, login: findLogin, token: findToken };
+
 /**
  * One abort signal a credential, kept as long as the process: were it dropped with its caller, a look-up that raced a
  * revocation could bring the credential back, and a running stream could miss its end.
@@ -214,34 +252,5 @@ function revocations() {
       controllers.delete(id);
       controller.abort(expired());
     },
-  };
-}
-
-/** Times of last use, gathered in memory: a write at each call would cost more than the call. */
-function usesLog(store: Pick<KeysStore, 'touch'>) {
-  let uses = new Map<string, number>();
-  const log = {
-    note: (keyId: string, at: number): void => {
-      uses.set(keyId, at);
-    },
-    last: (keyId: string): number | undefined => uses.get(keyId),
-    flush: async (): Promise<void> => {
-      if (uses.size === 0) return;
-      const flushed = uses;
-      uses = new Map();
-      try {
-        await store.touch([...flushed].map(([keyId, at]) => ({ keyId, at })));
-      } catch (error) {
-        uses = new Map([...flushed, ...uses]);
-        throw error;
-      }
-    },
-  };
-  return {
-    ...log,
-    keepFlushed: (world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) =>
-      repeatedly(world, { everyMs: flushEveryMs, signal, onFailure }, log.flush).then(() =>
-        log.flush().catch(onFailure),
-      ),
   };
 }

@@ -10,9 +10,12 @@ import { membershipCommands } from './membership-commands.ts';
 import type { meteringCommands } from './metering-commands.ts';
 import { drizzle } from './orm.ts';
 import { peopleCommands } from './people-commands.ts';
+import { profileCommands } from './profile-commands.ts';
 import { providerKeysCommands } from './provider-keys-commands.ts';
 import type { responseInsert } from './response-insert.ts';
 import { responsesCommands } from './responses-commands.ts';
+import { threadsCommands } from './threads-commands.ts';
+import { tokensCommands } from './tokens-commands.ts';
 import type { Totals } from './totals.ts';
 import { vaultCommands } from './vault-commands.ts';
 import { workspacesCommands } from './workspaces-commands.ts';
@@ -27,8 +30,11 @@ export function otherCommands(database: Connection, totals: Totals) {
     ...peopleCommands(orm),
     ...membershipCommands(orm),
     ...invitationCommands(orm),
+    ...tokensCommands(orm),
+    ...profileCommands(database),
     ...responsesCommands(orm),
     ...backgroundCommands(database, orm),
+    ...threadsCommands(database),
     ...idempotencyCommands(database, orm),
     ...cacheCommands(database),
     ...vaultCommands(orm),

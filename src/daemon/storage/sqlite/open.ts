@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Storage } from '../storage.ts';
 import { backgroundStore } from './background-store.ts';
+import { backupStore } from './backup-store.ts';
 import { cacheStore } from './cache-store.ts';
 import { type Connection, openForReading } from './connection.ts';
 import { watchDisk } from './disk-watch.ts';
@@ -17,9 +18,12 @@ import { migrations } from './migrations/index.ts';
 import { drizzle } from './orm.ts';
 import { peopleStore } from './people-store.ts';
 import { prepareDatabase } from './prepare.ts';
+import { profileStore } from './profile-store.ts';
 import { Reader } from './reader.ts';
 import { responsesStore } from './responses-store.ts';
 import { startThread } from './thread.ts';
+import { threadsStore } from './threads-store.ts';
+import { tokensStore } from './tokens-store.ts';
 import { tracesStore } from './traces-store.ts';
 import { providerKeysStore, vaultStore } from './vault-store.ts';
 import { workspacesStore } from './workspaces-store.ts';
@@ -63,6 +67,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       lock,
       disk: watchDisk({ folder, freeBytesMin, log }),
       log,
+      folder,
     });
   } catch (error) {
     writer.refuse('the database could not be opened');
@@ -79,9 +84,10 @@ interface Parts {
   lock: FolderLock;
   disk: ReturnType<typeof watchDisk>;
   log: StorageLog;
+  folder: string;
 }
 
-function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage {
+function assemble({ database, writer, reader, lock, disk, log, folder }: Parts): Storage {
   const orm = drizzle(database);
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -96,16 +102,20 @@ function assemble({ database, writer, reader, lock, disk, log }: Parts): Storage
     keys: keysStore(orm, writer),
     workspaces: workspacesStore(orm, writer),
     people: peopleStore(orm, writer),
+    tokens: tokensStore(orm, writer),
+    profile: profileStore(database, writer),
     metering: meteringStore({ database, orm, writer, reader }),
     ledger: ledgerStore({ database, writer, reader }),
     responses: responsesStore({ database, orm, writer, reader }),
     background: backgroundStore({ database, orm, writer }),
+    threads: threadsStore({ database, writer }),
     idempotency: idempotencyStore({ database, writer }),
     cache: cacheStore({ database, writer }),
     events: eventsStore(database, orm, writer),
     traces: tracesStore(orm, reader),
     vault: vaultStore(orm, writer),
     providerKeys: providerKeysStore(orm, writer),
+    backups: backupStore(folder, database.name),
     state: () => {
       const reason = writer.trouble ?? (disk.isLow() ? 'the disk is almost full' : undefined);
       return { writable: reason === undefined, reason };

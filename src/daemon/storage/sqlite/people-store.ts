@@ -1,6 +1,7 @@
 import type { PeopleStore } from '../../features/workspaces/people-store.ts';
 import { and, asc, desc, eq, gt, isNull, lt, type Orm } from './orm.ts';
 import { invitations, logins, members, users, workspaces } from './schema/workspaces.ts';
+import { userColumns } from './user-columns.ts';
 import type { Writer } from './writer.ts';
 
 /** People and who belongs where: reads in the main thread, writes in the writer's. Ids sort by time, and pages by ids. */
@@ -31,16 +32,23 @@ function writes(writer: Writer): Omit<PeopleStore, Reads> {
 function reads(orm: Orm): Pick<PeopleStore, Reads> {
   const memberships = () =>
     orm
-      .select({ user: users, role: members.role, joinedAt: members.joinedAt })
+      .select({ user: userColumns, role: members.role, joinedAt: members.joinedAt })
       .from(members)
       .innerJoin(users, eq(users.id, members.userId));
 
   return {
     user: async (reference) =>
-      orm.select().from(users).where(eq(users.id, reference)).get() ??
-      orm.select().from(users).where(eq(users.handle, reference)).get(),
+      orm.select(userColumns).from(users).where(eq(users.id, reference)).get() ??
+      orm.select(userColumns).from(users).where(eq(users.handle, reference)).get(),
     users: async ({ limit, after = '' }) =>
-      orm.select().from(users).where(gt(users.id, after)).orderBy(asc(users.id)).limit(limit).all(),
+      orm
+        .select(userColumns)
+        .from(users)
+        // Who was deleted stays as a row, for what they wrote to others.
+        .where(and(gt(users.id, after), isNull(users.deletedAt)))
+        .orderBy(asc(users.id))
+        .limit(limit)
+        .all(),
     logins: async (userId, { limit, after = '' }) =>
       orm
         .select()

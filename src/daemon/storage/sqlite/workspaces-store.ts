@@ -1,6 +1,7 @@
 import type { WorkspacesStore } from '../../features/workspaces/workspaces-store.ts';
 import { and, asc, eq, type Orm } from './orm.ts';
 import { logins, members, users, workspaces } from './schema/workspaces.ts';
+import { userColumns } from './user-columns.ts';
 import type { Writer } from './writer.ts';
 
 /** People, workspaces and logins: point look-ups in the main thread, writes in the writer's. */
@@ -17,7 +18,7 @@ export function workspacesStore(orm: Orm, writer: Writer): WorkspacesStore {
   return {
     createOwner: (first) => writer.write('workspaces.createOwner', first),
     owner: async () => {
-      const user = orm.select().from(users).orderBy(asc(users.number)).limit(1).get();
+      const user = orm.select(userColumns).from(users).orderBy(asc(users.number)).limit(1).get();
       const workspace = user && homeOf(user.id);
       return user && workspace && { user, workspace };
     },

@@ -12,6 +12,8 @@ import { keys } from '../../../../src/daemon/storage/sqlite/schema/keys.ts';
 import { meta } from '../../../../src/daemon/storage/sqlite/schema/meta.ts';
 import * as metering from '../../../../src/daemon/storage/sqlite/schema/metering.ts';
 import { responseItems, responses } from '../../../../src/daemon/storage/sqlite/schema/responses.ts';
+import * as site from '../../../../src/daemon/storage/sqlite/schema/site.ts';
+import { tokens } from '../../../../src/daemon/storage/sqlite/schema/tokens.ts';
 import * as vault from '../../../../src/daemon/storage/sqlite/schema/vault.ts';
 import * as workspaces from '../../../../src/daemon/storage/sqlite/schema/workspaces.ts';
 
@@ -74,10 +76,11 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 
 test('the typed tables are those that the migrations make, and all are strict', () => {
   const typed = [
-    ...[creditGrants, events, idempotencyKeys, keys, meta, responseItems, responses],
+    ...[creditGrants, events, idempotencyKeys, keys, meta, responseItems, responses, tokens],
     ...Object.values(background),
     ...Object.values(metering),
     ...Object.values(vault),
+    ...Object.values(site),
     ...Object.values(workspaces),
   ];
   expect(Object.fromEntries(typed.map(tableOf))).toEqual(tablesOf(migrated()));

@@ -8,6 +8,10 @@ export const users = sqliteTable('users', {
   handle: text('handle').notNull(),
   name: text('name').notNull(),
   createdAt: integer('created_at').notNull(),
+  email: text('email'),
+  avatar: text('avatar').notNull().default(''),
+  updatedAt: integer('updated_at'),
+  deletedAt: integer('deleted_at'),
 });
 
 export const workspaces = sqliteTable('workspaces', {

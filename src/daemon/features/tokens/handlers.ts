@@ -1,0 +1,71 @@
+import type { Result } from '../../../shared/contract/endpoint.ts';
+import {
+  type AccessToken,
+  createToken,
+  listTokens,
+  revokeCurrentToken,
+  revokeToken,
+  revokeTokens,
+} from '../../../shared/contract/tokens.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { type Caller, type Handler, implement, RelayReply } from '../../handler.ts';
+import type { Tokens } from './tokens.ts';
+import type { TokenRecord } from './tokens-store.ts';
+
+interface TokenHandlersNeeds {
+  tokens: Tokens;
+  /** The number that the site API shows of whoever calls. */
+  numberOf: (caller: Caller) => Promise<number>;
+}
+
+export function tokenHandlers({ tokens, numberOf }: TokenHandlersNeeds): Handler[] {
+  return [
+    implement(listTokens, async ({ caller }) => ({
+      data: (await tokens.list(caller)).map((record) => toToken(record, caller)),
+    })),
+    implement(createToken, async ({ caller, body }) => {
+      const { name, abilities, expires_at: expiresAt } = body;
+      const tokenableId = await numberOf(caller);
+      const { record, secret } = await tokens.create(caller, { name, abilities, expiresAt });
+      const made: Result<typeof createToken> = {
+        data: {
+          token: secret,
+          id: record.id,
+          tokenableId,
+          name: record.name,
+          abilities: record.abilities,
+          expiresAt: timeOrNull(record.expiresAt),
+        },
+      };
+      // An answer with a secret in it must not stay in anybody's cache.
+      return new RelayReply({ 'cache-control': 'no-store' }, JSON.stringify(made));
+    }),
+    implement(revokeCurrentToken, async ({ caller }) => {
+      await tokens.revokeCurrent(caller);
+      return { data: { deleted: true } };
+    }),
+    implement(revokeToken, async ({ caller, params }) => {
+      await tokens.revoke(caller, params.tokenId);
+      return { data: { deleted: true } };
+    }),
+    implement(revokeTokens, async ({ caller }) => ({
+      data: { deletedCount: await tokens.revokeAll(caller) },
+    })),
+  ];
+}
+
+function toToken(record: TokenRecord, caller: Caller): AccessToken {
+  return {
+    id: record.id,
+    name: record.name,
+    abilities: record.abilities,
+    lastUsedAt: timeOrNull(record.lastUsedAt),
+    expiresAt: timeOrNull(record.expiresAt),
+    createdAt: isoTime(record.createdAt),
+    isCurrent: caller.kind === 'token' && caller.tokenId === record.id,
+  };
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}

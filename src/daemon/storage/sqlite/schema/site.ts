@@ -1,0 +1,36 @@
+import { integer, sqliteTable, text } from '../orm.ts';
+
+export const shouts = sqliteTable('shouts', {
+  id: integer('id').primaryKey({ autoIncrement: true }),
+  author: integer('author').notNull(),
+  zone: text('zone').notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  body: text('body').notNull(),
+});
+
+export const whispers = sqliteTable('whispers', {
+  id: integer('id').primaryKey({ autoIncrement: true }),
+  sender: integer('sender').notNull(),
+  recipient: integer('recipient').notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  readAt: integer('read_at'),
+  body: text('body').notNull(),
+});
+
+export const autopilots = sqliteTable('autopilots', {
+  id: text('id').primaryKey(),
+  owner: integer('owner').notNull(),
+  handle: text('handle').notNull(),
+  displayName: text('display_name').notNull(),
+  avatar: text('avatar').notNull(),
+  tagline: text('tagline').notNull(),
+  status: text('status').notNull(),
+  visibility: text('visibility').notNull(),
+  configVersion: integer('config_version').notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  profile: text('profile', { mode: 'json' }).notNull(),
+  policy: text('policy', { mode: 'json' }).notNull(),
+});
