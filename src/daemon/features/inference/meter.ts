@@ -17,8 +17,11 @@ import type { Settled } from './renderer.ts';
 import type { Route, RouteAttempt } from './router.ts';
 import { settledEvent } from './settled-event.ts';
 
-/** A running stream's cost is kept on disk this often, for the case that the daemon dies. */
+/** A running stream's cost is kept on disk this often, and each time it grew by a cent, in case the daemon dies. */
 const progressEveryMs = 2_000;
+const progressEveryNanoUsd = 10_000_000;
+/** A low estimate, so that a cent is not passed by much. */
+const charactersPerTokenMin = 3;
 /** No vocabulary averages more characters a token; past this, a provider ignored the limit it was given. */
 const charactersPerTokenMax = 24;
 
@@ -69,6 +72,8 @@ export class Meter {
   #promptTold: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> | undefined;
   #ttftMs: number | null = null;
   #progressAt: number;
+  #progressCharacters = 0;
+  #charactersPerCent = Number.POSITIVE_INFINITY;
   #settled: Promise<Settled> | undefined;
   readonly #admittedMs: number;
   #heldMs: number | null = null;
@@ -90,6 +95,8 @@ export class Meter {
     this.#route = route;
     this.#output = output;
     this.#ttftMs = Math.round(this.#sinceStart());
+    const nanoUsdPerMillion = route.offer.prices?.output ?? 0;
+    this.#charactersPerCent = (charactersPerTokenMin * progressEveryNanoUsd * 1e6) / nanoUsdPerMillion;
   }
 
   /** The provider may have worked on the prompt although no answer came: the client left while it was asked. */
@@ -132,8 +139,13 @@ export class Meter {
   keepProgress(): void {
     const { clock, keepProgress, hold } = this.#options;
     const at = clock.elapsed();
-    if (at - this.#progressAt < progressEveryMs || !this.#route) return;
+    const characters = this.#output?.characters() ?? 0;
+    const isDue =
+      at - this.#progressAt >= progressEveryMs ||
+      characters - this.#progressCharacters >= this.#charactersPerCent;
+    if (!isDue || !this.#route) return;
     this.#progressAt = at;
+    this.#progressCharacters = characters;
     const tokens = this.tokens();
     const cost = this.#cost(tokens)?.total ?? 0;
     keepProgress({ requestId: hold.record.requestId, provider: this.#route.provider, tokens, cost }).catch(

@@ -51,9 +51,12 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
     promptCost: 0,
     createdAt: world.now(),
   };
+  const kept: number[] = [];
   const meter = new Meter({
     admission,
-    keepProgress: async () => {},
+    keepProgress: async (progress) => {
+      kept.push(progress.cost);
+    },
     clock: world,
     marginPpm: 50_000,
     hold: await admission.hold(record),
@@ -67,8 +70,28 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
     output.apply({ type: 'item-started', index: 0, item: { kind: 'message' } });
     output.apply({ type: 'text', index: 0, delta: text });
   };
-  return { meter, output, deliver, settlements, admission };
+  return { meter, output, deliver, settlements, admission, kept, world };
 }
+
+describe('what a running answer has cost', () => {
+  test('is kept each two seconds, and each time it grew by a cent', async () => {
+    const { meter, output, deliver, kept, world } = await meterWith();
+    meter.begin(route, output);
+    deliver('x'.repeat(100));
+    meter.keepProgress();
+    expect(kept).toHaveLength(0);
+    await world.advance(2_000);
+    meter.keepProgress();
+    meter.keepProgress();
+    expect(kept).toHaveLength(1);
+    // A token of output is 15 000 nano-dollars: a cent is 667 tokens, which are some 2 700 characters.
+    deliver('x'.repeat(3_000));
+    meter.keepProgress();
+    meter.keepProgress();
+    expect(kept).toHaveLength(2);
+    expect((kept[1] ?? 0) - (kept[0] ?? 0)).toBeGreaterThan(9_000_000);
+  });
+});
 
 describe('what an answer that broke off is charged', () => {
   test('the usage that the provider told', async () => {
