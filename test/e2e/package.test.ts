@@ -1,24 +1,26 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
 
 const run = promisify(execFile);
-const bin = 'bin/gateway.js';
 
+let installed: InstalledPackage;
 let home: string;
 let url: string;
 let ended: Promise<number | null>;
 
 const gateway = (...args: string[]) =>
-  run(process.execPath, [bin, ...args], { env: { ...process.env, GATEWAY_HOME: home } });
+  run(process.execPath, [installed.bin, ...args], { env: { ...process.env, GATEWAY_HOME: home } });
 
-/** The program as it is published: what `npm run build` made, started as a process of its own. */
+/** The program as it is published: packed from what `npm run build` made, started as a process of its own. */
 beforeAll(async () => {
+  installed = await installPackage();
   home = await mkdtemp(join(tmpdir(), 'gateway-package-'));
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0'], {
+  const child = spawn(process.execPath, [installed.bin, 'serve', '--port', '0'], {
     env: { ...process.env, GATEWAY_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -31,10 +33,51 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await rm(home, { recursive: true, force: true });
+  await installed.remove();
 });
 
 test.skipIf(process.platform === 'win32')('npx finds the clone’s own command', async () => {
-  expect(await realpath('node_modules/.bin/gateway')).toBe(await realpath(bin));
+  expect(await realpath('node_modules/.bin/gateway')).toBe(await realpath('bin/gateway.js'));
+});
+
+describe('the package', () => {
+  test('holds the program, its licence and its texts, and nothing else', () => {
+    const paths = installed.files.map(({ path }) => path);
+    expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin/gateway.js',
+      'package.json',
+    ]);
+    const dist = paths.filter((path) => path.startsWith('dist/'));
+    for (const path of dist) expect(path).toMatch(/^dist\/[a-z-]+(-[\w-]{8})?\.js$/);
+    for (const name of ['cli', 'daemon', 'writer-worker', 'reader-worker', 'keychain-child']) {
+      expect(dist).toContain(`dist/${name}.js`);
+    }
+  });
+
+  test('is as small as the README says', async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const [, sizeMax, countMax] = /less\s+than ([\d.]+) MB[^.]*fewer\s+than (\d+) others/s.exec(readme) ?? [];
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
+      packages: Record<string, { dev?: true }>;
+    };
+    const others = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
+    expect(installed.packedSize).toBeLessThan(Number(sizeMax) * 1e6);
+    expect(others.length).toBeLessThan(Number(countMax));
+  });
+
+  test('says who may use it, from which Node on, and what has changed', async () => {
+    const { version, engines } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(await readFile('CHANGELOG.md', 'utf8')).toContain(`## ${version}`);
+    expect(await readFile('LICENSE', 'utf8')).toMatch(/^MIT License/);
+    // The program refuses an older Node by a check of its own.
+    const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? [];
+    expect(await readFile('bin/gateway.js', 'utf8')).toContain(
+      `parts[0] === ${major} && parts[1] < ${minor}`,
+    );
+  });
 });
 
 describe('the built program', () => {
@@ -57,6 +100,26 @@ describe('the built program', () => {
   test('knows prices', async () => {
     const { stdout } = await gateway('models', 'show', 'openai/gpt-5', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ service: { prices: { input: expect.any(String) } } });
+  });
+
+  // The goals are 1.5 and 2.5 times; what is loaded by mistake, such as all contracts, costs more than this.
+  test.each([
+    ['--version', ['--version'], 2],
+    ['keys list --json', ['keys', 'list', '--json'], 4],
+  ])('%s starts little slower than Node itself', async (_name, args, factor) => {
+    const took = async (words: string[]) => {
+      const startedAt = performance.now();
+      await run(process.execPath, words, { env: { ...process.env, GATEWAY_HOME: home } });
+      return performance.now() - startedAt;
+    };
+    let bare = Number.POSITIVE_INFINITY;
+    let whole = Number.POSITIVE_INFINITY;
+    // The quickest of several: the others met something else that the machine was doing.
+    for (let round = 0; round < 8; round += 1) {
+      bare = Math.min(bare, await took(['-e', '0']));
+      whole = Math.min(whole, await took([installed.bin, ...args]));
+    }
+    expect(whole / bare).toBeLessThan(factor);
   });
 
   test('stops when asked, with exit code 0', async () => {
