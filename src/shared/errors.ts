@@ -98,6 +98,12 @@ export const failures = {
     message: 'There is no stored response with that id.',
     ...fix,
   },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request',
+    message: 'This path is not served by that method.',
+    ...fix,
+  },
   request_timeout: {
     status: 408,
     type: 'invalid_request',

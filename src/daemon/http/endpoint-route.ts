@@ -20,9 +20,11 @@ export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler,
   const check = inputCheck(endpoint);
   const serialiser = lazySerialiser(endpoint);
   const admit = admission(endpoint, bodyBytesMax, room);
+  const url = endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
+  if (endpoint.otherMethods) refuseOthers(app, endpoint.method, url, room);
   app.route({
     method: endpoint.method,
-    url: endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1'),
+    url,
     bodyLimit: bodyBytesMax,
     onRequest(request, _reply, done) {
       admit(request.call, done);
@@ -105,6 +107,19 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) 
       enter(call, caller, done);
     }
   };
+}
+
+function refuseOthers(app: FastifyInstance, only: Endpoint['method'], url: string, room: Room): void {
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => method !== only);
+  app.route({
+    method: methods,
+    url,
+    onRequest({ call }) {
+      call.response.setHeader('allow', only);
+      room.responder.fail(call, new ApiError('method_not_allowed'));
+    },
+    handler() {},
+  });
 }
 
 function limitRate(waitSeconds: number): void {

@@ -8,7 +8,7 @@ import { type Fault, faultsOf } from './validation-fault.ts';
 import { type Dialect, formats, validatorOf } from './validators.ts';
 
 /** Checks and fills in what a handler is handed: `params`, `query` and `body`. Compiled when it is first called. */
-export type InputCheck = (call: ServerCall) => void;
+export type InputCheck = (call: Pick<ServerCall, 'params' | 'query' | 'headers' | 'body'>) => void;
 
 export function inputCheck(endpoint: Endpoint): InputCheck {
   const { surface } = endpoint;
@@ -16,7 +16,7 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
   const params = lazily(endpoint.params, { coerce: true, all: false });
   const query = lazily(endpoint.query, { coerce: true, all });
   const headers = lazily(endpoint.headers, { coerce: false, all });
-  const body = lazily(endpoint.body, { coerce: false, all });
+  const body = endpoint.ownFaults ? undefined : lazily(endpoint.body, { coerce: false, all });
   const headerNames = Object.keys(
     (endpoint.headers as { properties?: object } | undefined)?.properties ?? {},
   );

@@ -34,7 +34,7 @@ export class Responder {
     if (value instanceof StreamReply) return this.#stream(call, value);
     try {
       if (value instanceof RelayReply) {
-        this.#write(call, 200, { 'content-type': jsonType, ...value.headers }, value.body);
+        this.#write(call, value.status, { 'content-type': jsonType, ...value.headers }, value.body);
       } else {
         const { contentType, access } = call.endpoint ?? {};
         const isText = contentType !== undefined && typeof value === 'string';

@@ -128,7 +128,8 @@ function makeFastify(room: Room): FastifyInstance {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       request.call.rawBody = bytes as Buffer;
-      done(null, parseJson(bytes as Buffer, limits.jsonDepthMax));
+      const isForHandler = request.call.endpoint?.ownFaults !== undefined;
+      done(null, isForHandler ? undefined : parseJson(bytes as Buffer, limits.jsonDepthMax));
     } catch (error) {
       done(error as Error);
     }

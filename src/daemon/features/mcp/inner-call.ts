@@ -1,0 +1,44 @@
+import type { Endpoint, Input, Result } from '../../../shared/contract/endpoint.ts';
+import { type Caller, RelayReply, StreamReply } from '../../handler.ts';
+
+/** Who sent the message that a call is made for. */
+export interface Sender {
+  caller: Caller;
+  requestId: string;
+  signal: AbortSignal;
+  remoteAddress?: string | undefined;
+}
+
+/** Calls other endpoints of this daemon as their callers do, without a connection. */
+export interface InnerCalls {
+  /** Whether the credential may call it at all; roles are found out by calling. */
+  mayCall(endpoint: Endpoint, caller: Caller): boolean;
+  /** Checks access and input, and resolves to what the handler gives. Fails with an ApiError. */
+  call(endpoint: Endpoint, input: object, sender: Sender): Promise<unknown>;
+}
+
+/** What a tool has of this daemon: its endpoints, as the sender may call them. */
+export interface Ask {
+  mayCall(endpoint: Endpoint): boolean;
+  /** The whole answer. */
+  whole<E extends Endpoint>(endpoint: E, input: Partial<Input<E>>): Promise<Result<E>>;
+  /** The chunks of a stream. */
+  chunks<E extends Endpoint>(endpoint: E, input: Partial<Input<E>>): Promise<AsyncIterable<string>>;
+}
+
+export function askFor(calls: InnerCalls, sender: Sender): Ask {
+  return {
+    mayCall: (endpoint) => calls.mayCall(endpoint, sender.caller),
+    async whole<E extends Endpoint>(endpoint: E, input: Partial<Input<E>>) {
+      const answer = await calls.call(endpoint, input, sender);
+      if (!(answer instanceof RelayReply)) return answer as Result<E>;
+      const { body } = answer;
+      return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as Result<E>;
+    },
+    async chunks(endpoint, input) {
+      const answer = await calls.call(endpoint, input, sender);
+      if (!(answer instanceof StreamReply)) throw new Error(`${endpoint.id} gave no stream`);
+      return answer.chunks;
+    },
+  };
+}

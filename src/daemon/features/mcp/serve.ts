@@ -1,0 +1,128 @@
+import {
+  createMcpHandler,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { acting, RelayReply, StreamReply } from '../../handler.ts';
+import { askFor, type Sender } from './inner-call.ts';
+import type { McpNeeds } from './needs.ts';
+import { resourcesFor, serverFor } from './server.ts';
+
+export interface McpCall {
+  sender: Sender;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array;
+}
+
+type Message = Record<string, unknown> & { id?: unknown; method?: unknown; params?: Record<string, unknown> };
+
+/** JSON-RPC's own codes. Source: the JSON-RPC 2.0 specification and part 7 of the service description. */
+const codes = { notJson: -32700, notARequest: -32600, badParams: -32602, noSuchResource: -32002 } as const;
+
+/** Takes one message of a client and answers it, whole or as a stream. */
+export async function serveMessage(needs: McpNeeds, call: McpCall): Promise<RelayReply | StreamReply> {
+  let message: Message | undefined;
+  try {
+    message = needs.parse(call.body) as Message | undefined;
+  } catch (error) {
+    return refusal(400, codes.notJson, (error as Error).message);
+  }
+  if (message === undefined) return refusal(400, codes.notJson, 'There is no message.');
+  if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
+    return refusal(400, codes.notARequest, notARequest(message), { id: idOf(message) });
+  }
+  return refusedParams(needs, call.sender, message) ?? (await relay(await answer(needs, call, message)));
+}
+
+function notARequest(message: unknown): string {
+  if (Array.isArray(message)) return 'Send one message at a time: batches are not served.';
+  return 'This is not a JSON-RPC 2.0 request: it needs `jsonrpc`, `method`, an `id` that is a text or an integer, and `params`, if any, as an object.';
+}
+
+function idOf(message: unknown): string | number | null {
+  const { id } = (message ?? {}) as Message;
+  return typeof id === 'string' || Number.isInteger(id) ? (id as string | number) : null;
+}
+
+/** What the library tells by another code, or with a report of its parser. */
+function refusedParams(needs: McpNeeds, sender: Sender, message: Message): RelayReply | undefined {
+  const { method, params = {}, id } = message;
+  if (id === undefined) return undefined;
+  const bad = (sentence: string) => refusal(200, codes.badParams, sentence, { id });
+  if (method === 'tools/call') {
+    if (typeof params.name !== 'string') return bad('`params.name` has to be the name of a tool.');
+    if (params.arguments !== undefined && !isObject(params.arguments)) {
+      return bad('`params.arguments` has to be an object.');
+    }
+  }
+  if (method !== 'resources/read') return undefined;
+  const { uri } = params;
+  if (typeof uri !== 'string') return bad('`params.uri` has to be the address of a resource.');
+  if (resourcesFor(askFor(needs.calls, sender)).some((resource) => resource.uri === uri)) return undefined;
+  return refusal(200, codes.noSuchResource, `There is no resource ${uri}.`, { id, data: { uri } });
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Clients of the revisions up to 2025-11-25 are answered without a session; JSON, as everybody reads it, unless they
+ * want to hear of progress.
+ */
+async function answer(needs: McpNeeds, call: McpCall, message: Message): Promise<Response> {
+  const request = requestOf(call, message);
+  const server = () => serverFor(needs, call.sender);
+  if (!(await isLegacyRequest(request, message))) {
+    const handler = createMcpHandler(server, { legacy: 'reject', keepAliveMs: 0 });
+    return await handler.fetch(request, { parsedBody: message });
+  }
+  const meta = message.params?._meta as { progressToken?: unknown } | undefined;
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    enableJsonResponse: meta?.progressToken === undefined,
+    keepAliveMs: 0,
+  });
+  await server().connect(transport);
+  return await transport.handleRequest(request, { parsedBody: message });
+}
+
+/**
+ * The message as the library takes it. Both forms of an answer are accepted by whoever asks. A subscription is ended from
+ * outside; everything else ends by itself, as what it calls knows of the same signals and can still tell why.
+ */
+function requestOf({ headers, sender }: McpCall, message: Message): Request {
+  const kept = Object.entries(headers).filter(
+    (entry): entry is [string, string] => /^mcp-/.test(entry[0]) && typeof entry[1] === 'string',
+  );
+  const isEndless = message.method === 'subscriptions/listen';
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      ...Object.fromEntries(kept),
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify(message),
+    ...(isEndless && { signal: AbortSignal.any([sender.signal, acting(sender.caller).revoked]) }),
+  });
+}
+
+async function relay(response: Response): Promise<RelayReply | StreamReply> {
+  const { body, headers, status } = response;
+  const type = headers.get('content-type') ?? 'application/json';
+  if (body !== null && type.startsWith('text/event-stream')) {
+    return new StreamReply({}, body.pipeThrough(new TextDecoderStream()));
+  }
+  return new RelayReply({ 'content-type': type }, await response.text(), status);
+}
+
+function refusal(
+  status: number,
+  code: number,
+  message: string,
+  { id = null, data }: { id?: unknown; data?: object } = {},
+): RelayReply {
+  const error = { code, message, ...(data && { data }) };
+  return new RelayReply({}, JSON.stringify({ jsonrpc: '2.0', id, error }), status);
+}

@@ -1,0 +1,139 @@
+import {
+  type CallToolResult,
+  type ProgressToken,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { standalone } from '../../../shared/contract/schema.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { version } from '../../../shared/version.ts';
+import { type Ask, askFor, type Sender } from './inner-call.ts';
+import type { McpNeeds } from './needs.ts';
+import { resources } from './resources.ts';
+import type { Tool, ToolAnswer } from './tool.ts';
+import { getKeyTool, getUsageTool, listKeysTool, statusTool, sumUsageTool } from './tools/account.ts';
+import { getModelTool, listModelsTool, listRatesTool } from './tools/models.ts';
+import { respondTool } from './tools/respond.ts';
+
+const tools: readonly Tool[] = [
+  listModelsTool,
+  getModelTool,
+  listRatesTool,
+  respondTool,
+  sumUsageTool,
+  getUsageTool,
+  getKeyTool,
+  listKeysTool,
+  statusTool,
+];
+
+const instructions =
+  'Gateway: call models of many providers through one place, see what they cost and what was used. Amounts are US dollars as decimal strings.';
+
+/** A server for one message: what it offers depends on who sent it. */
+export function serverFor(needs: McpNeeds, sender: Sender): Server {
+  const ask = askFor(needs.calls, sender);
+  const server = new Server(
+    { name: 'gateway', title: 'Gateway', version },
+    { capabilities: { tools: {}, resources: {} }, instructions },
+  );
+  server.setRequestHandler('tools/list', () => ({ tools: toolsFor(ask).map(described) }));
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: given = {} } }, context) => {
+    const tool = tools.find((it) => it.name === name);
+    if (tool === undefined) throw badParams(`There is no tool \`${name}\`.`);
+    const fault = needs.faultIn(tool.input, given);
+    if (fault !== undefined) throw badParams(`${tool.name}: ${fault}`);
+    return run(needs, tool, given, { ask, context });
+  });
+  server.setRequestHandler('resources/list', () => ({
+    resources: resourcesFor(ask).map(({ uri, name, title, description }) => ({
+      uri,
+      name,
+      title,
+      description,
+      mimeType: 'application/json',
+    })),
+  }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => read(needs, uri, ask));
+  return server;
+}
+
+const badParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
+function toolsFor(ask: Ask): Tool[] {
+  return tools.filter(({ endpoints }) => endpoints.some(ask.mayCall));
+}
+
+export function resourcesFor(ask: Ask) {
+  return resources.filter(({ endpoint }) => ask.mayCall(endpoint));
+}
+
+function described({ name, title, description, input, isReadOnly }: Tool) {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: standalone(input) as { type: 'object' },
+    annotations: {
+      readOnlyHint: isReadOnly,
+      destructiveHint: false,
+      idempotentHint: isReadOnly,
+      openWorldHint: !isReadOnly,
+    },
+  };
+}
+
+interface Running {
+  ask: Ask;
+  context: ServerContext;
+}
+
+/** What a tool cannot do is its result: the model may read why and do better. */
+async function run(needs: McpNeeds, tool: Tool, given: object, running: Running): Promise<CallToolResult> {
+  const { ask, context } = running;
+  try {
+    const elapsed = () => needs.world.elapsed();
+    return asResult(await tool.run(given, { ask, elapsed, tell: teller(context) }));
+  } catch (thrown) {
+    const error = thrown instanceof ApiError ? thrown : new ApiError('server_error', { cause: thrown });
+    if (error.code === 'server_error') needs.log.warn({ err: thrown, tool: tool.name }, 'a tool failed');
+    const { type, code, message, param } = error;
+    return asResult({
+      data: { error: { ...error.extra, type, code, message, param } },
+      text: message,
+      hasFailed: true,
+    });
+  }
+}
+
+function asResult({ data, text = JSON.stringify(data), hasFailed = false }: ToolAnswer): CallToolResult {
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: data,
+    ...(hasFailed && { isError: true }),
+  };
+}
+
+function teller({ mcpReq }: ServerContext) {
+  const progressToken: ProgressToken | undefined = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return (message: string, progress: number) =>
+    mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } });
+}
+
+async function read(needs: McpNeeds, uri: string, ask: Ask) {
+  const resource = resourcesFor(ask).find((it) => it.uri === uri);
+  if (resource === undefined)
+    throw new ProtocolError(ProtocolErrorCode.ResourceNotFound, 'No such resource.');
+  try {
+    const text = JSON.stringify(await resource.read(ask, needs.world));
+    return { contents: [{ uri, mimeType: 'application/json', text }] };
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError)) needs.log.warn({ err: thrown, uri }, 'a resource could not be read');
+    const message = thrown instanceof ApiError ? thrown.message : 'Something went wrong here.';
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+  }
+}

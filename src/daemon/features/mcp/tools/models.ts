@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { getModel, listModels, type ModelEntry } from '../../../../shared/contract/models.ts';
+import { listRates } from '../../../../shared/contract/rates.ts';
+import { tool } from '../tool.ts';
+
+const Match = Type.Optional(
+  Type.String({
+    maxLength: 256,
+    description: 'Only models whose id holds this text, in any case: `claude`, `gpt-5`.',
+  }),
+);
+const Limit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many; 50 unless told.' }),
+);
+
+const holds = (id: string, match = '') => id.toLowerCase().includes(match.toLowerCase());
+
+/** The list without what each provider says: a thousand models have to fit into what a model reads. */
+export const listModelsTool = tool({
+  name: 'list_models',
+  title: 'List models',
+  description:
+    'List the models that can be called through this gateway, available ones first, with context length in tokens and the best price in US dollars per million tokens. Use `match` to narrow the list, and `get_model` for what one model can do and who provides it.',
+  input: Type.Object(
+    {
+      match: Match,
+      available: Type.Optional(
+        Type.Boolean({ description: 'Only models that can be called now; true unless told.' }),
+      ),
+      limit: Limit,
+    },
+    { additionalProperties: false },
+  ),
+  endpoints: [listModels],
+  isReadOnly: true,
+  async run({ match, available = true, limit = 50 }, { ask }) {
+    const { data } = await ask.whole(listModels, {});
+    const found = data
+      .map(brief)
+      .filter((model) => holds(model.id, match) && (model.available || !available));
+    return { data: { models: found.slice(0, limit), found: found.length } };
+  },
+});
+
+function brief({ id, service }: ModelEntry) {
+  return {
+    id,
+    name: service.name,
+    available: service.providers.some((provider) => provider.available),
+    context_length: service.context_length,
+    max_output_tokens: service.max_output_tokens,
+    prices: service.prices,
+  };
+}
+
+export const getModelTool = tool({
+  name: 'get_model',
+  title: 'Show one model',
+  description:
+    'Show one model by its id or any name that a call accepts: what it can do, its providers with prices, whether each is available now and why not, and the speed measured here.',
+  input: Type.Object(getModel.params.properties, { additionalProperties: false }),
+  endpoints: [getModel],
+  isReadOnly: true,
+  run: async (params, { ask }) => ({ data: await ask.whole(getModel, { params }) }),
+});
+
+export const listRatesTool = tool({
+  name: 'list_rates',
+  title: 'List rates',
+  description:
+    'List what model calls cost here, one row per model and provider, in US dollars per million tokens: the provider’s price, the host’s margin, and their sum.',
+  input: Type.Object({ match: Match, limit: Limit }, { additionalProperties: false }),
+  endpoints: [listRates],
+  isReadOnly: true,
+  async run({ match, limit = 50 }, { ask }) {
+    const card = await ask.whole(listRates, {});
+    const found = card.data.filter(({ model }) => holds(model, match));
+    const { unit, margin_percent, as_of } = card;
+    return { data: { unit, margin_percent, as_of, rates: found.slice(0, limit), found: found.length } };
+  },
+});

@@ -1,0 +1,114 @@
+import { type Static, Type } from 'typebox';
+import {
+  CreateResponseBody,
+  createResponse,
+  type ResponseResource,
+} from '../../../../shared/contract/responses.ts';
+import { type SseEvent, SseReader } from '../../../../shared/sse.ts';
+import { type ToolAnswer, type ToolContext, tool } from '../tool.ts';
+
+const { model, instructions, previous_response_id, max_output_tokens, temperature, store } =
+  CreateResponseBody.properties;
+const { max_price, fallbacks } = CreateResponseBody.properties.service.properties;
+
+const Question = Type.Object(
+  {
+    model,
+    input: Type.String({ minLength: 1, description: 'What the user says to the model.' }),
+    instructions,
+    previous_response_id,
+    max_output_tokens,
+    temperature,
+    store,
+    max_price,
+    fallbacks,
+  },
+  { additionalProperties: false },
+);
+
+/** Enough to be seen to move; each notice is a message of its own. */
+const noticeEveryMs = 100;
+
+export const respondTool = tool({
+  name: 'respond',
+  title: 'Ask a model',
+  description:
+    'Ask another model through this gateway and get its answer as text. The call is metered, charged, and held to the limits of the key as any other. To go on with a conversation, send the `id` of the answer before as `previous_response_id`. `list_models` tells which models there are.',
+  input: Question,
+  endpoints: [createResponse],
+  isReadOnly: false,
+  async run(question, context) {
+    const body = bodyOf(question);
+    const { ask, tell } = context;
+    if (tell === undefined) return answerOf(await ask.whole(createResponse, { body }));
+    const chunks = await ask.chunks(createResponse, { body: { ...body, stream: true } });
+    return answerOf(await followed(chunks, { tell, elapsed: context.elapsed }));
+  },
+});
+
+function bodyOf({
+  max_price,
+  fallbacks,
+  ...body
+}: Static<typeof Question>): Static<typeof CreateResponseBody> {
+  const service = {
+    ...(max_price !== undefined && { max_price }),
+    ...(fallbacks !== undefined && { fallbacks }),
+  };
+  return { ...body, ...(Object.keys(service).length > 0 && { service }) };
+}
+
+/** Reads the events to the end, and tells of the text on the way. */
+async function followed(
+  chunks: AsyncIterable<string>,
+  { tell, elapsed }: Required<Pick<ToolContext, 'elapsed'>> & { tell: NonNullable<ToolContext['tell']> },
+): Promise<ResponseResource> {
+  const encoder = new TextEncoder();
+  const reader = new SseReader();
+  let response: ResponseResource | undefined;
+  let fresh = '';
+  let characters = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  for await (const chunk of chunks) {
+    for (const event of reader.push(encoder.encode(chunk))) {
+      const { delta, resource } = partsOf(event);
+      fresh += delta;
+      response = resource ?? response;
+    }
+    if (fresh === '' || elapsed() - toldAt < noticeEveryMs) continue;
+    characters += fresh.length;
+    await tell(fresh, characters);
+    fresh = '';
+    toldAt = elapsed();
+  }
+  if (fresh !== '') await tell(fresh, characters + fresh.length);
+  if (response === undefined) throw new Error('the stream ended without a response');
+  return response;
+}
+
+function partsOf({ data }: SseEvent): { delta: string; resource?: ResponseResource } {
+  if (data === '[DONE]') return { delta: '' };
+  const event = JSON.parse(data) as { type: string; delta?: unknown; response?: ResponseResource };
+  const delta = event.type === 'response.output_text.delta' ? String(event.delta ?? '') : '';
+  return { delta, ...(event.response && { resource: event.response }) };
+}
+
+function answerOf(response: ResponseResource): ToolAnswer {
+  const { id, model, status, usage, service, error, incomplete_details } = response;
+  const text = textOf(response);
+  const data = { id, model, status, text, usage, service: service ?? null, error, incomplete_details };
+  if (status === 'failed') return { data, text: error?.message ?? 'The model failed.', hasFailed: true };
+  return { data, text };
+}
+
+function textOf({ output }: ResponseResource): string {
+  let text = '';
+  for (const item of output) {
+    if (item.type !== 'message' || !Array.isArray(item.content)) continue;
+    for (const part of item.content as Record<string, unknown>[]) {
+      const said = part.type === 'refusal' ? part.refusal : part.text;
+      if (typeof said === 'string') text += said;
+    }
+  }
+  return text;
+}
