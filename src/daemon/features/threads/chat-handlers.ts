@@ -1,0 +1,129 @@
+import {
+  type Chat,
+  type ChatMessage,
+  createChat,
+  getChat,
+  listChatMessages,
+  listChats,
+  listRunEvents,
+  listRuns,
+  type Run,
+  type RunEvent,
+} from '../../../shared/contract/chats.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { formatUsd } from '../../../shared/money.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { acting, type Handler, implement } from '../../handler.ts';
+import type { ShownThread, Threads } from './threads.ts';
+import type { MessageRecord, RunEventRecord, RunRecord, RunUsage } from './threads-store.ts';
+import { readItem, textOf } from './views.ts';
+
+/** Threads on the site API. */
+export function chatHandlers(threads: Threads): Handler[] {
+  const { kept } = threads;
+  return [
+    implement(listChats, async ({ caller, query }) => {
+      const page = { limit: Math.min(query.limit ?? 50, 200), after: undefined };
+      return { data: (await threads.list(acting(caller).workspaceId, page)).map(toChat) };
+    }),
+    implement(createChat, async ({ caller, body }) => {
+      return { data: toChat(await threads.create(acting(caller).workspaceId, body?.title ?? null)) };
+    }),
+    implement(getChat, async ({ caller, params }) => {
+      return { data: toChat(await threads.get(acting(caller).workspaceId, params.conversationId)) };
+    }),
+    implement(listChatMessages, async ({ caller, params, query }) => {
+      const { id } = await threads.get(acting(caller).workspaceId, params.conversationId);
+      const limit = Math.min(query.limit ?? 50, 200);
+      const found = await kept.messages(id, { limit, after: query.after });
+      if (found) return { data: found.map(toMessage) };
+      throw new ApiError('invalid_request', {
+        param: 'after',
+        message: 'There is no such message in this chat.',
+      });
+    }),
+    implement(listRuns, async ({ caller, params, query }) => {
+      const { id } = await threads.get(acting(caller).workspaceId, params.conversationId);
+      return { data: (await kept.runs(id, Math.min(query.limit ?? 100, 500))).map(toRun) };
+    }),
+    implement(listRunEvents, async ({ caller, params, query }) => {
+      const { id } = await threads.get(acting(caller).workspaceId, params.conversationId);
+      const run = await kept.runOf(id, params.run);
+      if (!run) throw new ApiError('not_found', { message: 'There is no such run of this chat.' });
+      const limit = Math.min(query.limit ?? 250, 1000);
+      const found = await kept.events(id, { after: 0, limit, runId: run.id });
+      return { data: found.map(toRunEvent) };
+    }),
+  ];
+}
+
+function toChat({ id, title, isWorking, createdAt, updatedAt }: ShownThread): Chat {
+  return { id, title, working: isWorking, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+}
+
+function toMessage({ id, runId, item, createdAt }: MessageRecord): ChatMessage {
+  const read = readItem(item);
+  const at = isoTime(createdAt);
+  return {
+    id,
+    runId,
+    autopilotId: null,
+    role: read.role,
+    content: textOf(read),
+    meta: { type: read.type },
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+function toRun(run: RunRecord): Run {
+  const { meta } = run;
+  const text = (value: unknown) => (typeof value === 'string' ? value : null);
+  return {
+    id: run.id,
+    status: run.status,
+    autopilotId: null,
+    autopilotConfigVersion: null,
+    provider: run.provider,
+    modelProvider: run.provider,
+    model: run.model,
+    usage: run.usage && toUsage(run.usage),
+    meta: {
+      requestId: run.requestId,
+      responseId: text(meta.response_id),
+      finishReason: text(meta.finish_reason),
+      endpoint: text(meta.endpoint) ?? '',
+      keyId: text(meta.key),
+    },
+    error: run.error,
+    startedAt: isoTime(run.startedAt),
+    completedAt: run.completedAt === null ? null : isoTime(run.completedAt),
+    createdAt: isoTime(run.startedAt),
+    updatedAt: isoTime(run.updatedAt),
+  };
+}
+
+function toUsage({ tokens, cost, charged }: RunUsage): Run['usage'] {
+  return {
+    inputTokens: tokens.input,
+    cachedInputTokens: tokens.cachedInput,
+    cacheWriteTokens: tokens.cacheWrite,
+    outputTokens: tokens.output,
+    reasoningTokens: tokens.reasoning,
+    totalTokens: tokens.input + tokens.output,
+    costUsd: cost === null ? null : formatUsd(cost),
+    chargedUsd: formatUsd(charged),
+  };
+}
+
+function toRunEvent({ id, type, payload, at }: RunEventRecord): RunEvent {
+  return {
+    id,
+    type,
+    autopilotId: null,
+    actorType: 'system',
+    actorAutopilotId: null,
+    payload,
+    createdAt: isoTime(at),
+  };
+}

@@ -1,0 +1,143 @@
+import { failures, isErrorCode } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import type { UsageRecord } from '../metering/index.ts';
+import type { NewMessage, NewRunEvent, RunEnd, RunRecord, ThreadsStore } from './threads-store.ts';
+
+/** What a run adds to its thread: items in the Responses format. */
+export interface Turn {
+  input: readonly Record<string, unknown>[];
+  output: readonly Record<string, unknown>[];
+}
+
+interface RunNeeds {
+  store: Pick<ThreadsStore, 'endRun' | 'noteEvent' | 'conversation'>;
+  makeId: MakeId;
+  now: () => number;
+  log: { warn(details: object, message: string): void };
+  /** Called after each write that followers should hear of. */
+  onWritten: (threadId: string) => void;
+}
+
+/** A model call in a thread, while it runs. It adds its messages with its end, or not at all. */
+export class ThreadRun {
+  readonly id: string;
+  readonly threadId: string;
+  readonly #needs: RunNeeds;
+  readonly #record: Pick<RunRecord, 'requestId' | 'model' | 'meta'>;
+  readonly #stop = new AbortController();
+  readonly #over = Promise.withResolvers<void>();
+  #usage: UsageRecord | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(needs: RunNeeds, record: Pick<RunRecord, 'id' | 'threadId' | 'requestId' | 'model' | 'meta'>) {
+    this.id = record.id;
+    this.threadId = record.threadId;
+    this.#needs = needs;
+    this.#record = record;
+  }
+
+  /** Aborted, with the reason `stopped`, when somebody ends the run. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Resolves when the thread is free again. Never rejects. */
+  get ended(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  stop(): void {
+    this.#stop.abort('stopped');
+  }
+
+  /** What the run continues; a summary that a model made stands for everything before it. */
+  async earlier(): Promise<Record<string, unknown>[]> {
+    const all = await this.#needs.store.conversation(this.threadId);
+    const items = all.map(({ item }) => JSON.parse(item) as Record<string, unknown>);
+    const summary = items.findLastIndex(
+      (item, at) => all[at]?.isOutput === true && item.type === 'compaction',
+    );
+    return summary < 0 ? items : items.slice(summary);
+  }
+
+  /** A provider is asked. Nobody waits for this to be written. */
+  routed(payload: Record<string, unknown>): void {
+    if (this.#ending) return;
+    const { store, now, log, onWritten } = this.#needs;
+    store.noteEvent(this.threadId, this.id, this.#event('model_stream_started', payload), now()).then(
+      () => onWritten(this.threadId),
+      (error: unknown) => log.warn({ err: error, run_id: this.id }, 'an event of a run could not be kept'),
+    );
+  }
+
+  /** The call was settled, well or not. */
+  settled(usage: UsageRecord): void {
+    if (usage.requestId === this.#record.requestId) this.#usage = usage;
+  }
+
+  /** Ends the run well, with what it adds. Never rejects: an answer is worth more than its place in a thread. */
+  complete({ input, output }: Turn): Promise<void> {
+    const { makeId } = this.#needs;
+    const messages = [
+      ...input.map((item) => ({ id: makeId('msg'), isOutput: false, item: JSON.stringify(item) })),
+      ...output.map((item) => ({ id: makeId('msg'), isOutput: true, item: JSON.stringify(item) })),
+    ];
+    return this.#end('completed', null, messages);
+  }
+
+  /** Ends the run if it has not ended, without adding anything. Never rejects. */
+  end(failure?: { code: string; message: string }): Promise<void> {
+    if (this.#stop.signal.aborted || this.#usage?.status === 'canceled')
+      return this.#end('cancelled', null, []);
+    return this.#end('failed', failure ?? failureOf(this.#usage?.errorCode), []);
+  }
+
+  #end(status: RunEnd['status'], error: RunRecord['error'], messages: NewMessage[]): Promise<void> {
+    this.#ending ??= this.#write(status, error, messages).finally(() => this.#over.resolve());
+    return this.#ending;
+  }
+
+  async #write(status: RunEnd['status'], error: RunRecord['error'], messages: NewMessage[]): Promise<void> {
+    const { store, now, log, onWritten } = this.#needs;
+    const usage = this.#usage;
+    const took = usage && { tokens: usage.tokens, cost: usage.cost?.total ?? null, charged: usage.charged };
+    const finished = usage?.provider != null && status === 'completed';
+    const end: RunEnd = {
+      run: {
+        id: this.id,
+        threadId: this.threadId,
+        model: usage?.model ?? this.#record.model,
+        provider: usage?.provider ?? null,
+        usage: took ?? null,
+        meta: {
+          ...this.#record.meta,
+          response_id: usage?.responseId ?? null,
+          finish_reason: usage?.trace?.finishReason ?? null,
+        },
+        error,
+      },
+      status,
+      messages,
+      events: [
+        ...(finished ? [this.#event('model_finished', { ...usage.tokens })] : []),
+        this.#event(`run_${status}`, error ? { error } : { messages: messages.map(({ id }) => id) }),
+      ],
+      at: now(),
+    };
+    try {
+      await store.endRun(end);
+      onWritten(this.threadId);
+    } catch (cause) {
+      log.warn({ err: cause, run_id: this.id }, 'the end of a run could not be kept');
+    }
+  }
+
+  #event(type: string, payload: Record<string, unknown>): NewRunEvent {
+    return { id: this.#needs.makeId('evt'), type, payload };
+  }
+}
+
+function failureOf(code: string | null | undefined): { code: string; message: string } {
+  const known = code && isErrorCode(code) ? code : 'server_error';
+  return { code: known, message: failures[known].message };
+}

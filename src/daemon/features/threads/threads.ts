@@ -1,0 +1,215 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import { type World, within } from '../../world.ts';
+import { ThreadFollowers } from './followers.ts';
+import { ThreadRun } from './thread-run.ts';
+import type { RunEventRecord, ThreadRecord, ThreadsStore } from './threads-store.ts';
+
+export interface ThreadsNeeds {
+  store: ThreadsStore;
+  world: Pick<World, 'now' | 'sleep'>;
+  makeId: MakeId;
+  log: { warn(details: object, message: string): void };
+  /** What one thread may hold; 10,000 messages and 32 Mi characters of JSON unless told. */
+  bounds?: { messagesMax: number; charactersMax: number };
+}
+
+const boundsDefault = { messagesMax: 10_000, charactersMax: 32 * 1024 * 1024 };
+/** A run that is stopped is over at once, unless its reader does not take what was made. */
+const stopWithinMs = 10_000;
+
+const interrupted = {
+  code: 'server_error',
+  message: 'The daemon ended while this run was under way.',
+};
+
+/** A model call that names a thread. */
+export interface ThreadCall {
+  caller: KeyCaller | LoginCaller;
+  requestId: string;
+  threadId: string;
+  /** Where it was named: `service.thread` or `conversation`. */
+  param: string;
+  endpoint: string;
+  model: string;
+  /** For a thread without a title. */
+  title: string | null;
+}
+
+/** A thread, and whether a run of it is under way. */
+export type ShownThread = ThreadRecord & { isWorking: boolean };
+
+/** Conversations that are kept, and the model calls that are made in them, one at a time each. */
+export class Threads {
+  readonly #needs: ThreadsNeeds;
+  readonly #followers: ThreadFollowers;
+  readonly #runs = new Map<string, ThreadRun>();
+
+  constructor(needs: ThreadsNeeds) {
+    this.#needs = needs;
+    this.#followers = new ThreadFollowers(needs.store);
+  }
+
+  async create(workspaceId: string, title: string | null): Promise<ShownThread> {
+    const { store, makeId } = this.#needs;
+    const at = this.#now();
+    const counts = { messages: 0, characters: 0 };
+    const thread = {
+      id: makeId('th'),
+      workspaceId,
+      title,
+      runId: null,
+      ...counts,
+      createdAt: at,
+      updatedAt: at,
+    };
+    await store.create(thread);
+    return this.#shown(thread);
+  }
+
+  /** Fails with `not_found` for what is none of the workspace's threads. */
+  async get(workspaceId: string, id: string): Promise<ShownThread> {
+    const thread = await this.#needs.store.byId(workspaceId, id);
+    if (!thread) throw noThread();
+    return this.#shown(thread);
+  }
+
+  async list(
+    workspaceId: string,
+    page: { limit: number; after: string | undefined },
+  ): Promise<ShownThread[]> {
+    return (await this.#needs.store.list(workspaceId, page)).map((thread) => this.#shown(thread));
+  }
+
+  async rename(workspaceId: string, id: string, title: string | null): Promise<ShownThread> {
+    if (!(await this.#needs.store.rename(workspaceId, id, title, this.#now()))) throw noThread();
+    return await this.get(workspaceId, id);
+  }
+
+  /** Ends what runs, and drops the thread with all that it holds. */
+  async remove(workspaceId: string, id: string): Promise<void> {
+    await this.stop(workspaceId, id);
+    if (!(await this.#needs.store.remove(workspaceId, id))) throw noThread();
+    this.#followers.wake(id);
+  }
+
+  /** Ends the run that is under way, if there is one; its caller pays for what was made. */
+  async stop(workspaceId: string, id: string): Promise<ShownThread> {
+    const { runId } = await this.get(workspaceId, id);
+    const run = runId === null ? undefined : this.#runs.get(runId);
+    run?.stop();
+    if (run) await within(this.#needs.world, run.ended, stopWithinMs);
+    return await this.get(workspaceId, id);
+  }
+
+  /**
+   * Begins the one run of a thread. Fails with `not_found`, with `conflict` while another is under way, with
+   * `out_of_scope` for a key that may not write threads, and with `context_length_exceeded` for a thread that is full.
+   */
+  async begin(call: ThreadCall): Promise<ThreadRun> {
+    const { caller, threadId, param, requestId, model, endpoint, title } = call;
+    if (caller.kind === 'key' && !caller.scopes.has('threads')) {
+      throw new ApiError('out_of_scope', { param, message: 'The key lacks the scope `threads`.' });
+    }
+    const { store, makeId, bounds = boundsDefault } = this.#needs;
+    const key = caller.kind === 'key' ? caller.keyId : null;
+    const meta = { request_id: requestId, endpoint, key };
+    const record = { id: makeId('run'), threadId, requestId, model, meta, startedAt: this.#now() };
+    const run = new ThreadRun(this.#runNeeds(), record);
+    const event = { id: makeId('evt'), type: 'run_started', payload: { model, request_id: requestId } };
+    const start = { workspaceId: caller.workspaceId, run: record, event, title, bounds };
+    // Known before it is claimed: nobody may take the thread for one that a dead daemon left behind.
+    this.#runs.set(run.id, run);
+    void run.ended.then(() => this.#runs.delete(run.id));
+    try {
+      let outcome = await store.startRun(start);
+      if (outcome === 'busy' && (await this.#freed(caller.workspaceId, threadId)))
+        outcome = await store.startRun(start);
+      if (outcome !== 'started') throw refusal(outcome, param);
+    } catch (error) {
+      this.#runs.delete(run.id);
+      throw error;
+    }
+    this.#followers.wake(threadId);
+    return run;
+  }
+
+  /** Ends the runs that an earlier daemon left behind. */
+  async recover(): Promise<number> {
+    const left = await this.#needs.store.running();
+    for (const run of left) await this.#interrupt(run);
+    return left.length;
+  }
+
+  /** The events of a thread after a sequence, then those that come, until a signal is aborted or the thread is deleted. */
+  follow(
+    from: { workspaceId: string; id: string; after: number },
+    signals: readonly AbortSignal[],
+  ): AsyncGenerator<RunEventRecord[]> {
+    return this.#followers.follow(from, signals);
+  }
+
+  /** Ends every follower's stream, and those that begin later. */
+  close(): void {
+    this.#followers.close();
+  }
+
+  /** For the reads that need no more than the store. */
+  get kept(): Pick<ThreadsStore, 'messages' | 'runs' | 'runOf' | 'events'> {
+    return this.#needs.store;
+  }
+
+  #now(): number {
+    return this.#needs.world.now();
+  }
+
+  #shown(thread: ThreadRecord): ShownThread {
+    return { ...thread, isWorking: thread.runId !== null && this.#runs.has(thread.runId) };
+  }
+
+  /** Frees a thread whose run is over and could not be written; false while a run is under way. */
+  async #freed(workspaceId: string, threadId: string): Promise<boolean> {
+    const { store } = this.#needs;
+    const thread = await store.byId(workspaceId, threadId);
+    if (!thread) return true;
+    if (thread.runId === null) return true;
+    if (this.#runs.has(thread.runId)) return false;
+    const run = await store.runOf(threadId, thread.runId);
+    if (run) await this.#interrupt(run);
+    return run !== undefined;
+  }
+
+  async #interrupt(run: Parameters<ThreadsStore['endRun']>[0]['run']): Promise<void> {
+    const { store, makeId } = this.#needs;
+    const event = { id: makeId('evt'), type: 'run_failed', payload: { error: interrupted } };
+    await store.endRun({
+      run: { ...run, error: interrupted },
+      status: 'failed',
+      messages: [],
+      events: [event],
+      at: this.#now(),
+    });
+    this.#followers.wake(run.threadId);
+  }
+
+  #runNeeds() {
+    const { store, makeId, log } = this.#needs;
+    const onWritten = (threadId: string) => this.#followers.wake(threadId);
+    return { store, makeId, log, now: () => this.#now(), onWritten };
+  }
+}
+
+export function noThread(param: string | null = null): ApiError {
+  return new ApiError('not_found', { param, message: 'There is no such thread.' });
+}
+
+function refusal(outcome: 'busy' | 'missing' | 'full', param: string): ApiError {
+  if (outcome === 'missing') return noThread(param);
+  if (outcome === 'full') {
+    const message = 'The thread holds as much as one may; go on in another.';
+    return new ApiError('context_length_exceeded', { param, message });
+  }
+  const message = 'A run of this thread is under way: wait for its end, or stop it.';
+  return new ApiError('conflict', { param, message });
+}

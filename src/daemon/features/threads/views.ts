@@ -1,0 +1,79 @@
+import type { Thread, ThreadEvent, ThreadMessage } from '../../../shared/contract/threads.ts';
+import { isoTime } from '../../../shared/time.ts';
+import type { ShownThread } from './threads.ts';
+import type { MessageRecord, RunEventRecord } from './threads-store.ts';
+
+type Json = Record<string, unknown>;
+
+export function toThread(thread: ShownThread): Thread {
+  return {
+    id: thread.id,
+    title: thread.title,
+    working: thread.isWorking,
+    created_at: isoTime(thread.createdAt),
+    updated_at: isoTime(thread.updatedAt),
+  };
+}
+
+/** An item of a conversation as its reader sees it. */
+export interface ReadItem {
+  type: string;
+  role: string;
+  /** Parts of a message; of anything else, the item itself. */
+  content: Json[];
+}
+
+const roles: Record<string, string> = {
+  function_call_output: 'tool',
+  custom_tool_call_output: 'tool',
+  message: 'user',
+};
+
+/** Reads an item of the Responses format; what was sealed is of use to nobody who reads. */
+export function readItem(text: string): ReadItem {
+  const { encrypted_content: _sealed, ...item } = JSON.parse(text) as Json;
+  const type = typeof item.type === 'string' ? item.type : 'message';
+  const role = typeof item.role === 'string' ? item.role : (roles[type] ?? 'assistant');
+  if (type !== 'message') return { type, role, content: [item] };
+  const textType = role === 'assistant' ? 'output_text' : 'input_text';
+  const { content } = item;
+  if (typeof content === 'string') return { type, role, content: [{ type: textType, text: content }] };
+  return { type, role, content: Array.isArray(content) ? (content as Json[]) : [] };
+}
+
+/** What an item says, in words. */
+export function textOf({ type, content }: ReadItem): string {
+  if (type === 'message') return content.map((part) => words(part.text) || words(part.refusal)).join('');
+  const [item] = content;
+  if (type === 'function_call') return `${words(item?.name)}(${words(item?.arguments)})`;
+  if (type === 'reasoning') {
+    const summary = Array.isArray(item?.summary) ? (item.summary as Json[]) : [];
+    return summary.map((part) => words(part.text)).join('\n\n');
+  }
+  const output = item?.output;
+  return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output);
+}
+
+const words = (value: unknown) => (typeof value === 'string' ? value : '');
+
+export function toMessage({ id, runId, item, createdAt }: MessageRecord): ThreadMessage {
+  return { id, object: 'thread.message', run: runId, ...readItem(item), created_at: isoTime(createdAt) };
+}
+
+export function toEvent({ type, sequence, id, runId, at, payload }: RunEventRecord): ThreadEvent {
+  return { type, sequence, id, run: runId, created_at: isoTime(at), data: payload };
+}
+
+/** The line that stands for a conversation that nobody named. */
+export function titleOf(text: string): string | null {
+  // Cut first: a message may be a whole file.
+  const line = text
+    .slice(0, 1000)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  if (line === '') return null;
+  const characters = [...line];
+  return characters.length <= 80
+    ? line.toWellFormed()
+    : `${characters.slice(0, 79).join('').trimEnd().toWellFormed()}…`;
+}

@@ -1,0 +1,211 @@
+import { type Static, Type } from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { dataOf } from './site.ts';
+import { ThreadTitle } from './threads.ts';
+import { AnyObject, nullable, Timestamp, Usd } from './vocabulary.ts';
+
+/** Threads as the site API shows them: chats, and the runs that were made in them. */
+
+export const Chat = Type.Object(
+  {
+    id: Type.String({ description: '`th_…`: a chat is a thread.' }),
+    title: nullable(Type.String()),
+    working: Type.Boolean({ description: 'Whether a run is under way.' }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'Chat' },
+);
+
+export const ChatMessage = Type.Object(
+  {
+    id: Type.String({ description: '`msg_…`' }),
+    runId: Type.String({ description: '`run_…`' }),
+    autopilotId: Type.Null(),
+    role: Type.String({ description: '`user`, `system`, `developer`, `assistant` or `tool`.' }),
+    content: Type.String({ description: 'What it says, in words.' }),
+    meta: Type.Object({
+      type: Type.String({ description: '`message`, `function_call`, …, as in the Responses format.' }),
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'ChatHistoryMessage' },
+);
+
+const Tokens = Type.Integer({ minimum: 0 });
+
+/** One model call in a chat. */
+export const Run = Type.Object(
+  {
+    id: Type.String({ description: '`run_…`' }),
+    status: Type.Enum(['running', 'completed', 'failed', 'cancelled']),
+    autopilotId: Type.Null(),
+    autopilotConfigVersion: Type.Null(),
+    provider: nullable(Type.String({ description: 'Who answered; null until somebody has.' })),
+    modelProvider: nullable(Type.String({ description: 'The same.' })),
+    model: Type.String(),
+    usage: nullable(
+      Type.Object({
+        inputTokens: Tokens,
+        cachedInputTokens: Tokens,
+        cacheWriteTokens: Tokens,
+        outputTokens: Tokens,
+        reasoningTokens: Tokens,
+        totalTokens: Tokens,
+        costUsd: nullable(Usd),
+        chargedUsd: Usd,
+      }),
+    ),
+    meta: Type.Object({
+      requestId: Type.String({ description: '`req_…`, for usage and traces.' }),
+      responseId: nullable(Type.String()),
+      finishReason: nullable(
+        Type.String({ description: '`stop`, `max_output_tokens` or `content_filter`.' }),
+      ),
+      endpoint: Type.String({ description: 'The path that was called.' }),
+      keyId: nullable(Type.String({ description: 'The calling key; null when a login called.' })),
+    }),
+    error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    startedAt: Timestamp,
+    completedAt: nullable(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'Run' },
+);
+
+export const RunEvent = Type.Object(
+  {
+    id: Type.String({ description: '`evt_…`' }),
+    type: Type.String({
+      description:
+        '`run_started`, `model_stream_started`, `model_finished`, `run_completed`, `run_failed` or `run_cancelled`.',
+    }),
+    autopilotId: Type.Null(),
+    actorType: Type.Literal('system'),
+    actorAutopilotId: Type.Null(),
+    payload: AnyObject,
+    createdAt: Timestamp,
+  },
+  { $id: 'RunEvent' },
+);
+
+const readers = { apiKey: ['runs:read', 'runs'], login: 'any', token: 'chats:read', agent: true } as const;
+const writers = { apiKey: 'runs', login: 'any', token: 'chats:write', agent: true } as const;
+const tag = 'Chats';
+const surface = 'site';
+const refusals = ['unauthenticated', 'permission', 'out_of_scope', 'invalid_request'] as const;
+const ofOne = [...refusals, 'not_found'] as const;
+
+/** How many are asked for; more than the cap are never given. */
+function limit(usual: number, cap: number) {
+  return Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: `How many; ${usual} unless told, and never more than ${cap}.`,
+    }),
+  );
+}
+
+const chatId = Type.String({ minLength: 1, maxLength: 64, description: 'The id of a chat: `th_…`.' });
+
+export const listChats = endpoint({
+  id: 'listChats',
+  method: 'GET',
+  path: '/api/chats',
+  summary: 'List the chats.',
+  description: 'Newest first.',
+  tag,
+  access: readers,
+  surface,
+  query: Type.Object({ limit: limit(50, 200) }),
+  result: dataOf(Type.Array(Chat)),
+  errors: refusals,
+});
+
+export const createChat = endpoint({
+  id: 'createChat',
+  method: 'POST',
+  path: '/api/chats',
+  summary: 'Create a chat.',
+  description: 'A thread: model calls that name its id, by `service.thread` or `conversation`, are its runs.',
+  tag,
+  access: writers,
+  surface,
+  body: Type.Object({ title: Type.Optional(nullable(ThreadTitle)) }, { additionalProperties: false }),
+  result: dataOf(Chat),
+  errors: refusals,
+});
+
+export const getChat = endpoint({
+  id: 'getChat',
+  method: 'GET',
+  path: '/api/chats/{conversationId}',
+  summary: 'Show a chat.',
+  tag,
+  access: readers,
+  surface,
+  params: Type.Object({ conversationId: chatId }),
+  result: dataOf(Chat),
+  errors: ofOne,
+});
+
+export const listChatMessages = endpoint({
+  id: 'listChatMessages',
+  method: 'GET',
+  path: '/api/chats/{conversationId}/messages',
+  summary: 'List the messages of a chat.',
+  description: 'Oldest first.',
+  tag,
+  access: readers,
+  surface,
+  params: Type.Object({ conversationId: chatId }),
+  query: Type.Object({
+    limit: limit(50, 200),
+    after: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only those after the message with this id.' }),
+    ),
+  }),
+  result: dataOf(Type.Array(ChatMessage)),
+  errors: ofOne,
+});
+
+export const listRuns = endpoint({
+  id: 'listRuns',
+  method: 'GET',
+  path: '/api/chats/{conversationId}/runs',
+  summary: 'List the runs of a chat.',
+  description: 'Newest first. The latest 1,000 of a chat are kept.',
+  tag,
+  access: readers,
+  surface,
+  params: Type.Object({ conversationId: chatId }),
+  query: Type.Object({ limit: limit(100, 500) }),
+  result: dataOf(Type.Array(Run)),
+  errors: ofOne,
+});
+
+export const listRunEvents = endpoint({
+  id: 'listRunEvents',
+  method: 'GET',
+  path: '/api/chats/{conversationId}/runs/{run}/events',
+  summary: 'List what happened in a run.',
+  description: 'Oldest first.',
+  tag,
+  access: readers,
+  surface,
+  params: Type.Object({
+    conversationId: chatId,
+    run: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of its runs: `run_…`.' }),
+  }),
+  query: Type.Object({ limit: limit(250, 1000) }),
+  result: dataOf(Type.Array(RunEvent)),
+  errors: ofOne,
+});
+
+export type Chat = Static<typeof Chat>;
+export type ChatMessage = Static<typeof ChatMessage>;
+export type Run = Static<typeof Run>;
+export type RunEvent = Static<typeof RunEvent>;
