@@ -1,4 +1,5 @@
 import { address } from '../shared/client.ts';
+import type * as backups from '../shared/contract/backups.ts';
 import type * as cache from '../shared/contract/cache.ts';
 import type * as compaction from '../shared/contract/compaction.ts';
 import type * as credit from '../shared/contract/credit.ts';
@@ -23,6 +24,7 @@ import type * as workspaces from '../shared/contract/workspaces.ts';
  */
 export const getStatus = address<typeof daemon.getStatus>('GET', '/v1/admin/status');
 export const stopDaemon = address<typeof daemon.stopDaemon>('POST', '/v1/admin/stop');
+export const createBackup = address<typeof backups.createBackup>('POST', '/v1/admin/backups');
 export const openApi = address<typeof daemon.openApi>('GET', '/v1/openapi.json');
 
 export const grantCredit = address<typeof credit.grantCredit>('POST', '/v1/admin/credit');

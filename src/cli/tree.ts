@@ -1,4 +1,5 @@
 import { keyCommands, moneyCommands } from './key-commands.ts';
+import { serviceLifeCommands } from './life-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import type { Noun, Verb } from './verb.ts';
 
@@ -21,6 +22,7 @@ export const tree: Record<string, Verb | Noun> = {
     summary: 'Look for what keeps Gateway from working, with the remedy.',
     load: async () => (await import('./commands/doctor.ts')).doctorCommand,
   },
+  ...serviceLifeCommands,
   respond: {
     summary: 'Ask a model.',
     load: async () => (await import('./commands/respond.ts')).respondCommand,

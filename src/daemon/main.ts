@@ -9,6 +9,7 @@ import { idMaker, type MakeId } from '../shared/ids.ts';
 import { isoTime } from '../shared/time.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
+import { backupFiles } from './backup-files.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { dataKey, prepareDataFolder, readSecretFile, removeFile, writeSecretFile } from './data-folder.ts';
 import { findProviders, makeProviders } from './find-providers.ts';
@@ -19,6 +20,7 @@ import { createLog } from './log.ts';
 import { tellingBodies } from './log-bodies.ts';
 import { vaultSettings } from './master-stores.ts';
 import { createOutgoing } from './outgoing.ts';
+import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 import { stopRequests } from './signals.ts';
 import { explainFailure } from './start-failures.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
@@ -65,6 +67,11 @@ export async function serve(options: ServeOptions): Promise<number> {
     options.stderr.write(`${text}\n`);
     return exit;
   }
+}
+
+/** Puts a backup in the place of the data, while no daemon runs. */
+export async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
+  return (await import('./restore.ts')).restore(options);
 }
 
 type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr'> & { drain: Drain };
@@ -128,6 +135,7 @@ async function start(config: Config, running: Running): Promise<void> {
     vault: vaultSettings(config, io.env),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     log,
+    backupFiles: () => backupFiles(config),
     keepListings: (listings) => writeSecretFile(file('listings'), listings),
     process: { url: () => url, pid: process.pid, version, dataFolder: config.dataFolder, startedAt },
     stop: () => stop.abort('asked'),

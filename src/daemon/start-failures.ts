@@ -4,13 +4,20 @@ import { type DaemonFile, dataFiles } from '../shared/folders.ts';
 import { ConfigInvalid } from './config/config.ts';
 import { FolderUnsafe } from './data-folder.ts';
 import { portHolder } from './port-holder.ts';
-import { DataFolderInUse, DataIsNewer, DataNeedsRepair, isDamage } from './storage/sqlite/errors.ts';
+import {
+  BackupUnusable,
+  DataFolderInUse,
+  DataIsNewer,
+  DataNeedsRepair,
+  isDamage,
+} from './storage/sqlite/errors.ts';
 
 /** What a person reads when the daemon cannot start: what is wrong and what to do about it. */
 export async function explainFailure(error: unknown): Promise<{ text: string; exit: ExitCode }> {
   if (error instanceof ConfigInvalid) {
     return { text: `The configuration has faults:\n${indent(error.message)}`, exit: exitCodes.usage };
   }
+  if (error instanceof BackupUnusable) return { text: error.message, exit: exitCodes.failed };
   if (error instanceof DataNeedsRepair) return { text: error.message, exit: exitCodes.dataNeedsRepair };
   const damage = damageIn(error);
   if (damage !== undefined) {

@@ -23,6 +23,7 @@ export interface RunOptions {
   onStdout?: (text: string) => void;
   onStderr?: (text: string) => void;
   serve?: DaemonModule['serve'];
+  restore?: DaemonModule['restore'];
 }
 
 export interface RunResult {
@@ -59,7 +60,10 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
     now: options.now ?? Date.now,
     sleep: (ms, signal) => shortly(Math.min(ms, 5), signal),
     interrupted: () => options.interrupt ?? new AbortController().signal,
-    serve: async () => ({ serve: options.serve ?? (async () => 0) }),
+    serve: async () => ({
+      serve: options.serve ?? (async () => 0),
+      restore: options.restore ?? (async () => ({ problem: 'not here', exit: 1 })),
+    }),
   });
   result.code = await runProgram(args, context);
   return result;

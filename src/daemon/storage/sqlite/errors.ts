@@ -24,6 +24,9 @@ export class DataIsNewer extends Error {
 
 /** The database cannot be used as it is. Nothing was changed; the process should end with the code for repairs. */
 export class DataNeedsRepair extends Error {
+  /** What is wrong, without the file's name. */
+  readonly problem: string;
+
   constructor(file: string, problem: string, options?: { cause?: unknown }) {
     super(
       `${file} needs repair: ${problem}. Nothing was changed. ` +
@@ -31,6 +34,15 @@ export class DataNeedsRepair extends Error {
       options,
     );
     this.name = 'DataNeedsRepair';
+    this.problem = problem;
+  }
+}
+
+/** A file cannot be restored; nothing was changed. */
+export class BackupUnusable extends Error {
+  constructor(file: string, problem: string, options?: { cause?: unknown }) {
+    super(`${file} cannot be restored: ${problem}. Nothing was changed.`, options);
+    this.name = 'BackupUnusable';
   }
 }
 

@@ -1,8 +1,10 @@
 import { utcDay } from '../../../shared/time.ts';
+import type { BackupProgress } from '../../features/backups/backup-store.ts';
 import type { ListedResponse, ResponsesPage } from '../../features/inference/responses-store.ts';
 import type { LedgerFindings } from '../../features/metering/ledger-store.ts';
 import type { ServedDay, UsageFilter, UsageGroup } from '../../features/metering/metering-store.ts';
 import type { TracesFilter } from '../../features/traces/traces-store.ts';
+import { type BackupTask, backUp } from './back-up.ts';
 import type { Connection } from './connection.ts';
 import { isDamage } from './errors.ts';
 import { listTraces } from './list-traces.ts';
@@ -20,6 +22,9 @@ export function longReads(database: Connection) {
     sums: () => addUp(database),
     verify: (): LedgerFindings => verifyLedger(database),
     check: (): string[] => check(database),
+    /** Reads for others go on beside it. */
+    backup: (task: BackupTask, onProgress: (progress: BackupProgress) => void) =>
+      backUp(database.name, task, onProgress),
   };
 }
 

@@ -8,6 +8,7 @@ import { cacheStore } from './cache-store.ts';
 import { type Connection, openForReading } from './connection.ts';
 import { watchDisk } from './disk-watch.ts';
 import { eventsStore } from './events-store.ts';
+import { finishRestore } from './finish-restore.ts';
 import { idempotencyStore } from './idempotency-store.ts';
 import { keysStore } from './keys-store.ts';
 import { ledgerStore } from './ledger-store.ts';
@@ -57,6 +58,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const worker = options.startWriter?.() ?? startThread('writer-worker');
   const writer = new Writer({ now, log, worker });
   try {
+    finishRestore(folder);
     prepareDatabase({ file, now, log, migrations });
     await writer.open(file);
     const database = openForReading(file);

@@ -5,13 +5,14 @@ import type { FromReader, ToReader } from './reader.ts';
 
 if (parentPort) {
   const port = parentPort;
-  const reads: Record<string, (data: never) => unknown> = longReads(
+  const reads: Record<string, (data: never, onProgress: never) => unknown> = longReads(
     openForReading((workerData as { file: string }).file),
   );
-  port.on('message', ({ id, name, data }: ToReader) => {
+  port.on('message', async ({ id, name, data }: ToReader) => {
+    const onProgress = (progress: unknown) => port.postMessage({ id, progress } satisfies FromReader);
     let answer: FromReader;
     try {
-      answer = { id, result: reads[name]?.(data as never) };
+      answer = { id, result: await reads[name]?.(data as never, onProgress as never) };
     } catch (error) {
       answer = { id, problem: error instanceof Error ? error.message : String(error) };
     }

@@ -9,11 +9,15 @@ export interface ToReader {
   data: unknown;
 }
 
-export type FromReader = { id: number; result: unknown } | { id: number; problem: string };
+export type FromReader =
+  | { id: number; result: unknown }
+  | { id: number; problem: string }
+  | { id: number; progress: unknown };
 
 interface Question {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
+  onProgress?: (progress: never) => void;
 }
 
 /** After this long without a question the thread ends, and its memory is free. */
@@ -34,14 +38,27 @@ export class Reader {
   ask<N extends keyof LongReads>(
     name: N,
     ...data: Parameters<LongReads[N]>
-  ): Promise<ReturnType<LongReads[N]>> {
+  ): Promise<Awaited<ReturnType<LongReads[N]>>> {
+    return this.#ask(name, data[0]) as Promise<Awaited<ReturnType<LongReads[N]>>>;
+  }
+
+  /** The same, for a read that tells how far it is. */
+  askFollowing<N extends 'backup'>(
+    name: N,
+    data: Parameters<LongReads[N]>[0],
+    onProgress: Parameters<LongReads[N]>[1],
+  ): Promise<Awaited<ReturnType<LongReads[N]>>> {
+    return this.#ask(name, data, onProgress) as Promise<Awaited<ReturnType<LongReads[N]>>>;
+  }
+
+  #ask(name: string, data: unknown, onProgress?: Question['onProgress']): Promise<unknown> {
     clearTimeout(this.#idle);
     this.#worker ??= this.#start();
     this.#lastId += 1;
-    const question: ToReader = { id: this.#lastId, name, data: data[0] };
+    const question: ToReader = { id: this.#lastId, name, data };
     this.#worker.postMessage(question);
     return new Promise((resolve, reject) => {
-      this.#questions.set(question.id, { resolve: resolve as Question['resolve'], reject });
+      this.#questions.set(question.id, { resolve, reject, onProgress });
     });
   }
 
@@ -68,6 +85,10 @@ export class Reader {
 
   #hear(answer: FromReader): void {
     const question = this.#questions.get(answer.id);
+    if ('progress' in answer) {
+      question?.onProgress?.(answer.progress as never);
+      return;
+    }
     this.#questions.delete(answer.id);
     if ('problem' in answer) question?.reject(new Error(`a long read failed: ${answer.problem}`));
     else question?.resolve(answer.result);

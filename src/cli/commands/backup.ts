@@ -1,0 +1,61 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Backup, BackupEvent } from '../../shared/contract/backups.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { createBackup } from '../addresses.ts';
+import { CliError } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+import { progressBar, sizeText } from '../output/progress-bar.ts';
+import type { Column } from '../output/table.ts';
+import { freePlace, moveTo } from './backup/place.ts';
+import { example } from './example.ts';
+
+export const backupCommand = (context: Context) =>
+  new Command('backup')
+    .argument('[file]', 'where to put it: a new file, or a folder; else the data folder’s backups')
+    .addHelpText('after', example('gateway backup /media/disk/'))
+    .action((file) => backUp(context, file));
+
+/** Has the daemon make a backup and puts it where it was asked for. */
+export async function backUp(context: Context, file: string | undefined): Promise<void> {
+  // Told before the work is done and not after it.
+  const place = file === undefined ? undefined : freePlace(file);
+  if (place !== undefined && !context.host().isLocal) {
+    throw new CliError('The backup of another machine stays on that machine.', {
+      exit: exitCodes.usage,
+      next: 'Leave the file out, and fetch what is printed then.',
+    });
+  }
+  const made = await make(context);
+  const backup = place === undefined ? made : { ...made, file: moveTo(made.file, place) };
+  await context.out.record(backup, columns, { pipedRow: columns });
+  for (const { key_id, kept_in } of backup.master_keys) {
+    context.out.note(
+      `Provider keys in it stay sealed under master key ${key_id} (${kept_in}); keep that too: gateway vault export`,
+    );
+  }
+}
+
+async function make(context: Context): Promise<Backup> {
+  const bar = progressBar(context.io);
+  const signal = context.interrupted();
+  try {
+    for await (const { data } of context.client().stream(createBackup, {}, { signal })) {
+      const event = JSON.parse(data) as BackupEvent;
+      if (event.type === 'backup.completed') return event.backup;
+      if (event.type === 'backup.failed') {
+        throw new CliError(`There is no backup: ${event.message}.`, { exit: exitCodes.failed });
+      }
+      bar.show('Backing up', event.done_bytes, event.total_bytes);
+    }
+  } finally {
+    bar.stop();
+  }
+  throw new CliError('There is no backup: the daemon ended.', { exit: exitCodes.tryLater });
+}
+
+const columns: Column<Backup>[] = [
+  { title: 'file', value: ({ file }) => file, essential: true },
+  { title: 'bytes', label: 'size', value: ({ bytes }) => bytes, show: ({ bytes }) => sizeText(bytes) },
+  { title: 'schema_version', value: ({ schema_version }) => schema_version },
+  { title: 'sha256', value: ({ sha256 }) => sha256 },
+];

@@ -1,0 +1,43 @@
+import type { Io } from '../io.ts';
+import { cutToWidth } from './width.ts';
+
+export interface ProgressBar {
+  /** `done` of `total`, in bytes. */
+  show(label: string, done: number, total: number): void;
+  /** Takes the line away. */
+  stop(): void;
+}
+
+const clearLine = '\r\u001b[2K';
+const cells = 24;
+
+/** One line on the terminal's standard error; nothing where it is none. */
+export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>): ProgressBar {
+  let shown = '';
+  const draw = (line: string) => {
+    if (line === shown || !stderr.isTty) return;
+    shown = line;
+    stderr.write(clearLine + line);
+  };
+  return {
+    show(label, done, total) {
+      const part = total === 0 ? 1 : Math.min(1, done / total);
+      const full = Math.round(part * cells);
+      const bar = '█'.repeat(full) + '░'.repeat(cells - full);
+      draw(cutToWidth(`${label} ${bar} ${Math.round(part * 100)} % of ${sizeText(total)}`, columns() - 1));
+    },
+    stop: () => draw(''),
+  };
+}
+
+/** `1.4 MB`: a thousand bytes to the kilobyte. */
+export function sizeText(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  let amount = bytes;
+  let at = 0;
+  while (amount >= 1000 && at < units.length - 1) {
+    amount /= 1000;
+    at += 1;
+  }
+  return `${at > 0 && amount < 100 ? amount.toFixed(1) : Math.round(amount)} ${units[at]}`;
+}

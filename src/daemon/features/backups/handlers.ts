@@ -1,0 +1,85 @@
+import { type BackupEvent, createBackup } from '../../../shared/contract/backups.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { type Caller, implement, StreamReply } from '../../handler.ts';
+import type { BackupFile, BackupProgress, BackupRecord, BackupStore } from './backup-store.ts';
+
+interface BackupDependencies {
+  store: BackupStore;
+  /** What a backup needs beside the database. */
+  files: () => Promise<BackupFile[]>;
+  version: string;
+  now: () => number;
+  /** Fails for everybody but the login of the user who runs the daemon. */
+  requireDaemonOwner(caller: Caller): Promise<void>;
+}
+
+/** One at a time: a second one would only make both slow. */
+export const backupHandlers = ({ store, files, version, now, requireDaemonOwner }: BackupDependencies) => {
+  let isRunning = false;
+  return [
+    implement(createBackup, async ({ caller, signal }) => {
+      await requireDaemonOwner(caller);
+      if (isRunning) throw new ApiError('conflict', { message: 'Another backup is being made.' });
+      isRunning = true;
+      const at = now();
+      const make = async (onProgress: (progress: BackupProgress) => void) => {
+        try {
+          return await store.make({ at, files: await files(), version }, { onProgress, signal });
+        } finally {
+          isRunning = false;
+        }
+      };
+      return new StreamReply({}, eventsOf(make, at));
+    }),
+  ];
+};
+
+type Make = (onProgress: (progress: BackupProgress) => void) => Promise<BackupRecord>;
+
+/** Begins at once; a reader who is slow is told how far it is by now, not every step. */
+function eventsOf(make: Make, at: number): AsyncGenerator<string, void, undefined> {
+  let progress: BackupProgress | undefined;
+  let end: BackupEvent | undefined;
+  let news = Promise.withResolvers<void>();
+  const tell = (event: BackupEvent) => {
+    end = event;
+    news.resolve();
+  };
+  make((told) => {
+    progress = told;
+    news.resolve();
+  }).then(
+    (made) => tell(completed(made, at)),
+    (error: unknown) => tell({ type: 'backup.failed', message: sentenceOf(error) }),
+  );
+  return (async function* () {
+    for (;;) {
+      await news.promise;
+      news = Promise.withResolvers<void>();
+      if (progress && !end) {
+        const { doneBytes: done_bytes, totalBytes: total_bytes } = progress;
+        yield frame({ type: 'backup.progress', done_bytes, total_bytes });
+      }
+      if (end) return yield frame(end);
+    }
+  })();
+}
+
+function completed({ file, bytes, schemaVersion, digest, masters }: BackupRecord, at: number): BackupEvent {
+  const master_keys = masters.map(({ keyId: key_id, store: kept_in }) => ({ key_id, kept_in }));
+  return {
+    type: 'backup.completed',
+    backup: { file, bytes, schema_version: schemaVersion, sha256: digest, made_at: isoTime(at), master_keys },
+  };
+}
+
+function sentenceOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  if (cause instanceof Error) return cause.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function frame(event: BackupEvent): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

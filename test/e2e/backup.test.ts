@@ -1,0 +1,234 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { restore } from '../../src/daemon/restore.ts';
+import { runCli } from '../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+let places: string;
+/** A backup of a daemon with one stored response. */
+let backup: string;
+let responseId: string;
+
+const cli = (home: string, ...args: string[]) => runCli(args, { env: { GATEWAY_HOME: home }, restore });
+
+async function respond(on: RunningDaemon): Promise<string> {
+  const answer = await on.fetch('/v1/responses', { json: { model: 'sim/echo', input: 'kept' } });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+beforeAll(async () => {
+  places = await mkdtemp(join(tmpdir(), 'gateway-backups-'));
+  daemon = await startDaemon({ config: 'margin_percent: 3\n' });
+  responseId = await respond(daemon);
+  backup = join(places, 'first.db');
+  const made = await cli(daemon.home, 'backup', backup);
+  expect(made, made.stderr).toMatchObject({ code: 0 });
+});
+
+afterAll(async () => {
+  await daemon.stop();
+  await rm(places, { recursive: true, force: true });
+});
+
+/** The data folder of a daemon that was stopped, with another response than the backup has. */
+async function otherHome(): Promise<{ home: string; otherId: string }> {
+  const other = await startDaemon();
+  const otherId = await respond(other);
+  await other.stop({ keep: true });
+  onTestFinished(() => rm(other.home, { recursive: true, force: true }));
+  return { home: other.home, otherId };
+}
+
+async function found(home: string, id: string): Promise<number> {
+  const again = await startDaemon({ home });
+  const { status } = await again.fetch(`/v1/responses/${id}`);
+  await again.stop({ keep: true });
+  return status;
+}
+
+async function freshCopy(): Promise<string> {
+  const copy = join(places, `${Math.random()}.db`);
+  await copyFile(backup, copy);
+  return copy;
+}
+
+test('a backup is one whole file that only its owner reads', async () => {
+  expect((await stat(backup)).mode & 0o777).toBe(0o600);
+  const database = new Database(backup, { readonly: true });
+  expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+  expect(database.pragma('journal_mode', { simple: true })).toBe('delete');
+  const names = database.prepare('SELECT name FROM backup_files ORDER BY name').pluck().all();
+  expect(names).toEqual(['config.yaml', 'data-key']);
+  database.close();
+});
+
+test('keys and logins are nowhere in a backup', async () => {
+  const bytes = await readFile(backup);
+  expect(bytes.includes(daemon.key)).toBe(false);
+  expect(bytes.includes(daemon.login)).toBe(false);
+});
+
+test('without a place it stays in the data folder, and the path is printed', async () => {
+  const { stdout, code } = await cli(daemon.home, 'backup', '--quiet');
+  expect(code).toBe(0);
+  expect(stdout.trim()).toMatch(new RegExp(`^${daemon.home}/backups/gateway-.*\\.db$`));
+  expect((await stat(stdout.trim())).size).toBeGreaterThan(4096);
+});
+
+test('a folder gets a file with a name of its own', async () => {
+  const folder = join(places, 'folder');
+  await mkdir(folder);
+  const { stdout } = await cli(daemon.home, 'backup', folder, '--json');
+  expect(JSON.parse(stdout).file).toMatch(/folder\/gateway-.*\.db$/);
+  expect(await readdir(folder)).toHaveLength(1);
+});
+
+test('nothing is written over', async () => {
+  const before = await stat(backup);
+  const { code, stderr } = await cli(daemon.home, 'backup', backup);
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') });
+  expect((await stat(backup)).mtimeMs).toBe(before.mtimeMs);
+});
+
+test('calls go on while a backup is made, and it has one state of the books', async () => {
+  const calls = Promise.all(Array.from({ length: 40 }, () => respond(daemon)));
+  const made = await cli(daemon.home, 'backup', join(places, 'busy.db'));
+  await calls;
+  expect(made.code, made.stderr).toBe(0);
+  const database = new Database(join(places, 'busy.db'), { readonly: true });
+  expect(database.prepare('SELECT sum(balance) FROM accounts').pluck().get() ?? 0).toBe(0);
+  database.close();
+});
+
+test('a restore puts everything back, and keeps what was there', async () => {
+  const { home, otherId } = await otherHome();
+  const { code, stdout, stderr } = await cli(home, 'restore', backup, '--yes', '--json');
+  expect(code, stderr).toBe(0);
+  const { old_data } = JSON.parse(stdout) as { old_data: string };
+  expect((await stat(join(old_data, 'gateway.db'))).size).toBeGreaterThan(4096);
+  expect(await readFile(join(home, 'data-key'), 'utf8')).toBe(
+    await readFile(join(daemon.home, 'data-key'), 'utf8'),
+  );
+  const again = await startDaemon({ home });
+  const key = { authorization: `Bearer ${daemon.key}` };
+  expect((await again.fetch(`/v1/responses/${responseId}`, { headers: key })).status).toBe(200);
+  expect((await again.fetch(`/v1/responses/${otherId}`, { headers: key })).status).toBe(404);
+  await again.stop({ keep: true });
+  const database = new Database(join(home, 'gateway.db'), { readonly: true });
+  expect(database.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'backup%'").all()).toEqual([]);
+  database.close();
+});
+
+test('an empty place gets the data and the configuration', async () => {
+  const home = join(places, 'new-machine');
+  const { code, stderr } = await cli(home, 'restore', backup, '--yes');
+  expect(code, stderr).toBe(0);
+  expect(await readFile(join(home, 'config.yaml'), 'utf8')).toContain('margin_percent: 3');
+});
+
+test('a restore is refused while the daemon runs', async () => {
+  const { code, stderr } = await cli(daemon.home, 'restore', backup, '--yes');
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('gateway stop') });
+  const quiet = await runCli(['restore', backup, '--yes', '--data', daemon.home], {
+    env: { GATEWAY_HOME: places },
+    restore,
+  });
+  expect(quiet).toMatchObject({ code: 1, stderr: expect.stringContaining('Another daemon is using') });
+});
+
+test('a restore asks, and where nobody can be asked wants --yes', async () => {
+  const home = join(places, 'unasked');
+  expect(await cli(home, 'restore', backup)).toMatchObject({ code: 2 });
+  const { code } = await runCli(['restore', backup], {
+    env: { GATEWAY_HOME: home },
+    restore,
+    tty: true,
+    typed: ['n'],
+  });
+  expect(code).toBe(1);
+  await expect(stat(join(home, 'gateway.db'))).rejects.toThrow('ENOENT');
+});
+
+const damages: [string, (file: string) => Promise<void>, RegExp][] = [
+  ['cut off', (file) => truncate(file, 9000), /restored/],
+  ['empty', (file) => writeFile(file, ''), /it is empty/],
+  ['no database', (file) => writeFile(file, 'x'.repeat(5000)), /not a SQLite database/],
+  [
+    'changed in one amount',
+    async (file) => {
+      const database = new Database(file);
+      database.exec('UPDATE usage SET input = input + 1');
+      database.close();
+    },
+    /not what was written/,
+  ],
+  [
+    'of a newer program',
+    async (file) => {
+      const database = new Database(file);
+      database.pragma('user_version = 9999');
+      database.close();
+    },
+    /newer program/,
+  ],
+];
+
+test.each(damages)('a file that is %s is refused, and the data stays', async (_name, damage, told) => {
+  const { home, otherId } = await otherHome();
+  const file = await freshCopy();
+  await damage(file);
+  const { code, stderr } = await cli(home, 'restore', file, '--yes');
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(told) });
+  expect(stderr).toContain('Nothing was changed');
+  expect(await found(home, otherId)).toBe(200);
+  expect((await readdir(home)).filter((name) => name.startsWith('restore'))).toEqual([]);
+});
+
+test('a copy of the database file alone is no backup', async () => {
+  const copy = join(places, 'loose.db');
+  await copyFile(join(daemon.home, 'gateway.db'), copy);
+  const { code, stderr } = await cli(join(places, 'loose'), 'restore', copy, '--yes');
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('write-ahead log') });
+});
+
+test('a name that is typed wrong makes nothing', async () => {
+  const { code, stderr } = await cli(join(places, 'nowhere'), 'restore', '/nonexistent.db', '--yes');
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no file') });
+  await expect(stat(join(places, 'nowhere'))).rejects.toThrow('ENOENT');
+});
+
+/** Dies at the given one of the calls that change names on the disk. */
+const dying = fileURLToPath(new URL('../support/dying-restore.ts', import.meta.url));
+
+test('a restore that is killed at any step leaves the old data or the new', async () => {
+  const seen = new Set<string>();
+  for (let step = 1; ; step += 1) {
+    const { home, otherId } = await otherHome();
+    const child = spawn(process.execPath, [dying, backup, home, String(step)], { stdio: 'inherit' });
+    const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+    const again = await startDaemon({ home });
+    const asOld = (await again.fetch(`/v1/responses/${otherId}`)).status;
+    const asNew = await again.fetch(`/v1/responses/${responseId}`, {
+      headers: { authorization: `Bearer ${daemon.key}` },
+    });
+    await again.stop({ keep: true });
+    expect(
+      [asOld, asNew.status].filter((status) => status === 200),
+      `step ${step}`,
+    ).toHaveLength(1);
+    expect((await readdir(home)).filter((name) => name.startsWith('restore'))).toEqual([]);
+    seen.add(asOld === 200 ? 'old' : 'new');
+    if (signal === null) {
+      expect(code).toBe(0);
+      break;
+    }
+  }
+  expect([...seen]).toEqual(['old', 'new']);
+}, 60_000);

@@ -1,0 +1,28 @@
+/** Restores `argv[2]` into `argv[3]` and kills itself before the `argv[4]`th rename or removal of a file or folder. */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+const [, , backup = '', home = '', step = '0'] = process.argv;
+let left = Number(step);
+for (const name of ['renameSync', 'rmSync', 'mkdirSync', 'writeFileSync'] as const) {
+  const real = fs[name] as (...args: unknown[]) => unknown;
+  Object.assign(fs, {
+    [name]: (...args: unknown[]) => {
+      left -= 1;
+      if (left === 0) process.kill(process.pid, 'SIGKILL');
+      return real(...args);
+    },
+  });
+}
+syncBuiltinESMExports();
+const { restore } = await import('../../src/daemon/restore.ts');
+const outcome = await restore({
+  backup,
+  dataFolder: home,
+  env: { GATEWAY_HOME: home },
+  onProgress: () => {},
+});
+if ('problem' in outcome) {
+  process.stderr.write(`${outcome.problem}\n`);
+  process.exitCode = 1;
+}
