@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -31,3 +31,7 @@ await build({
     chunkFileNames: '[name]-[hash].js',
   },
 });
+
+// Read by the daemon from beside itself, as in the sources.
+for (const name of ['reference-page.css', 'reference-page.js'])
+  copyFileSync(`src/daemon/${name}`, `dist/${name}`);

@@ -10,6 +10,7 @@ import { type EventFeed, eventFeed, eventHandlers } from './features/events/inde
 import { createSealer, type InferenceNeeds, inferenceHandlers } from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
+import { referenceHandlers } from './features/reference/index.ts';
 import { accountOwner, type Bench, createRouter, Health } from './features/routing/index.ts';
 import { traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
@@ -20,6 +21,7 @@ import { metricsOf } from './metrics.ts';
 import { type ModelCalls, modelCalls } from './model-calls.ts';
 import { createOwnKeys, type VaultSettings } from './own-keys.ts';
 import type { Provider } from './providers.ts';
+import { readReferenceAssets, sha256Base64 } from './reference-assets.ts';
 import { createSite } from './site.ts';
 import { type ProcessFacts, statusReader } from './status.ts';
 import type { Storage } from './storage/storage.ts';
@@ -206,6 +208,10 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
 function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Handler[] {
   const { storage, world, makeId, marginPpm } = needs;
   const { catalog, events, live, usage, workspaces } = features;
+  const describe = () => {
+    const described = handlers.map(({ endpoint }) => endpoint);
+    return openApiDocument(described, { version: apiVersion });
+  };
   const handlers: Handler[] = [
     ...inferenceHandlers(calls.inference, calls),
     ...catalogHandlers({
@@ -250,17 +256,18 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       requireDaemonOwner: workspaces.requireDaemonOwner,
     }),
     ...toolsForModels(needs, () => handlers),
+    ...referenceHandlers({
+      openApiDocument: describe,
+      readAssets: readReferenceAssets,
+      digest: sha256Base64,
+    }),
     ...aboutHandlers({
       requireDaemonOwner: workspaces.requireDaemonOwner,
       status: statusReader({ ...features, storage, facts: needs.process }),
       stop: needs.stop,
       pid: needs.process.pid,
       storageState: storage.state,
-      openApiDocument: () =>
-        openApiDocument(
-          handlers.map(({ endpoint }) => endpoint),
-          { version: apiVersion },
-        ),
+      openApiDocument: describe,
     }),
   ];
   return handlers;

@@ -132,6 +132,7 @@ const rows: Record<string, Row> = {
   listRates: forEveryone,
   tokensServed: forEveryone,
   openApi: forEveryone,
+  getReference: forEveryone,
   health: forEveryone,
   ready: forEveryone,
   getKey: identified,

@@ -51,8 +51,15 @@ describe('the package', () => {
       'package.json',
     ]);
     const dist = paths.filter((path) => path.startsWith('dist/'));
-    for (const path of dist) expect(path).toMatch(/^dist\/[a-z-]+(-[\w-]{8})?\.js$/);
-    for (const name of ['cli', 'daemon', 'writer-worker', 'reader-worker', 'keychain-child']) {
+    for (const path of dist) expect(path).toMatch(/^dist\/([a-z-]+(-[\w-]{8})?\.js|reference-page\.css)$/);
+    for (const name of [
+      'cli',
+      'daemon',
+      'writer-worker',
+      'reader-worker',
+      'keychain-child',
+      'reference-page',
+    ]) {
       expect(dist).toContain(`dist/${name}.js`);
     }
   });

@@ -128,6 +128,7 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   health: () => ({}),
   ready: () => ({}),
   openApi: () => ({}),
+  getReference: () => ({}),
   getStatus: () => ({}),
   createBackup: () => ({}),
   stopDaemon: () => ({}),

@@ -1,0 +1,56 @@
+/** A piece of HTML that is safe as it stands. */
+export class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Piece = Markup | string | number | false | undefined | readonly Piece[];
+
+/** Joins HTML; texts that are put in are escaped, other markup is not. */
+export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Markup {
+  let text = strings[0] ?? '';
+  for (const [at, piece] of pieces.entries()) text += textOf(piece) + (strings[at + 1] ?? '');
+  return new Markup(text);
+}
+
+function textOf(piece: Piece): string {
+  if (piece instanceof Markup) return piece.text;
+  if (Array.isArray(piece)) return piece.map(textOf).join('');
+  return piece === false || piece === undefined ? '' : escaped(String(piece));
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (it) => entities[it] ?? it);
+
+/** The little Markdown that descriptions use: paragraphs, lists, `code` and **bold**. */
+export function prose(markdown: string | undefined): Markup {
+  if (!markdown) return html``;
+  const blocks = markdown.split(/\n{2,}/).map((block) => {
+    const lines = block.split('\n');
+    if (lines.every((line) => line.startsWith('- '))) {
+      return html`<ul>${lines.map((line) => html`<li>${inline(line.slice(2))}</li>`)}</ul>`;
+    }
+    return html`<p>${inline(lines.join(' '))}</p>`;
+  });
+  return html`${blocks}`;
+}
+
+/** One line of such Markdown. */
+export function inline(text: string): Markup {
+  const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*)/);
+  return html`${parts.map((part) => {
+    if (part.length > 2 && part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
+    if (part.startsWith('**')) return html`<strong>${part.slice(2, -2)}</strong>`;
+    return part;
+  })}`;
+}

@@ -1,0 +1,83 @@
+import { type Description, type Place, placesOf } from './document.ts';
+import { html, inline, Markup, prose } from './markup.ts';
+import { operationView } from './operation-view.ts';
+import { membersOf, typeOf } from './schema-view.ts';
+
+export interface PageParts {
+  description: Description;
+  style: string;
+  script: string;
+}
+
+/** The reference as one page. It can be read without its script, which adds search, copying, colours and trying calls. */
+export function referencePage({ description, style, script }: PageParts): string {
+  const { info, tags } = description;
+  const places = placesOf(description);
+  const groups = tags.map((tag) => ({
+    ...tag,
+    places: places.filter(({ operation }) => operation.tags.includes(tag.name)),
+  }));
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${info.title} API</title>
+<link rel="icon" href="data:,">
+<style>${new Markup(style)}</style>
+</head>
+<body>
+<header>
+<a class="title" href="#top">${info.title} API <small>${info.version}</small></a>
+<input id="search" type="search" placeholder="Search ( / )" aria-label="Search endpoints and schemas" autocomplete="off" hidden>
+<input id="key" type="password" placeholder="Key, to try calls" aria-label="Key for trying calls; forgotten with the page" autocomplete="off" hidden>
+<button id="theme" type="button" hidden>Colours</button>
+<a href="/v1/openapi.json">openapi.json</a>
+</header>
+<nav aria-label="Endpoints">${groups.map(({ name, places: own }) => navGroup(name, own))}${schemaNav(description)}</nav>
+<main id="top" tabindex="-1">
+${prose(info.description)}
+<p id="none" hidden>Nothing is called so.</p>
+${groups.map(
+  ({ name, description: says, places: own }) =>
+    html`<section class="group"><h2>${name}</h2><p>${inline(says)}</p>${own.map((it) => operationView(it, description))}</section>`,
+)}
+${schemasView(description)}
+</main>
+<script>${new Markup(script)}</script>
+</body>
+</html>
+`.text;
+}
+
+function navGroup(name: string, places: Place[]): Markup {
+  const links = places.map(
+    ({ method, path, operation: { operationId, summary } }) =>
+      html`<li><a href="#${operationId}" title="${path}"><span class="method ${method.toLowerCase()}">${method}</span> ${summary.replace(
+        /\.$/,
+        '',
+      )}</a></li>`,
+  );
+  return html`<div class="group"><h2>${name}</h2><ul>${links}</ul></div>`;
+}
+
+function schemaNav({ components }: Description): Markup {
+  const links = Object.keys(components.schemas).map(
+    (name) => html`<li><a href="#schema-${name}">${name}</a></li>`,
+  );
+  return html`<div class="group"><h2>Schemas</h2><ul>${links}</ul></div>`;
+}
+
+function schemasView({ components }: Description): Markup {
+  const sections = Object.entries(components.schemas).map(
+    ([name, schema]) => html`
+<section class="operation" id="schema-${name}" data-words="${name.toLowerCase()} schema">
+<h3><a href="#schema-${name}">${name}</a></h3>
+${schema.description !== undefined && prose(schema.description)}
+<p class="type">${typeOf(schema)}</p>
+${membersOf(schema)}
+</section>`,
+  );
+  return html`<section class="group"><h2>Schemas</h2>${sections}</section>`;
+}

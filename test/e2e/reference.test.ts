@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { documentedPath, endpoints } from '../support/endpoints.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+let answer: Response;
+let page: string;
+let description: { components: { schemas: object }; paths: Record<string, object> };
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  answer = await fetch(`${daemon.url}/docs`);
+  page = await answer.text();
+  description = (await (await fetch(`${daemon.url}/v1/openapi.json`)).json()) as typeof description;
+});
+
+afterAll(async () => {
+  await daemon.stop();
+});
+
+const unescaped = (text: string) =>
+  text.replace(
+    /&(amp|lt|gt|quot|#39);/g,
+    (it) => ({ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' })[it] ?? "'",
+  );
+const inner = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page)?.[1] ?? '';
+/** The part of the page that is about an endpoint or a schema. */
+const sectionOf = (id: string) =>
+  unescaped(new RegExp(`<section class="operation" id="${id}".*?</section>`, 's').exec(page)?.[0] ?? '');
+
+describe('the page', () => {
+  test('is HTML that no key is needed for', () => {
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
+  });
+
+  test('may run its own style and script, speak to the daemon, and nothing else', () => {
+    const policy = (answer.headers.get('content-security-policy') ?? '').split('; ');
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
+    expect(policy.toSorted()).toEqual([
+      "base-uri 'none'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      'img-src data:',
+      `script-src 'sha256-${sha256(inner('script'))}'`,
+      `style-src 'sha256-${sha256(inner('style'))}'`,
+    ]);
+  });
+
+  test('loads nothing, from here or elsewhere', () => {
+    const markup = page.replace(inner('script'), '').replace(inner('style'), '');
+    expect(markup).not.toMatch(/\s(src|srcset|style|on\w+)=/);
+    expect([...markup.matchAll(/<link [^>]*>/g)].map(([link]) => link)).toEqual([
+      '<link rel="icon" href="data:,">',
+    ]);
+    expect(inner('style')).not.toMatch(/url\(|@import/);
+    expect(inner('script')).not.toMatch(/import\(|innerHTML|eval\(|document\.write/);
+  });
+
+  test('has a style and a script of less than 60 KB', async () => {
+    expect(inner('style').length + inner('script').length).toBeLessThan(60_000);
+    // What ends a script inside of it would end the page's.
+    expect(await readFile('src/daemon/reference-page.js', 'utf8')).not.toMatch(/<\/script|<!--/i);
+  });
+
+  test('has one element of each id, and one for every link to it', () => {
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(targets.length).toBeGreaterThan(100);
+    expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  test('closes what it opens', () => {
+    const markup = page.replace(inner('script'), '').replace(inner('style'), '');
+    const open: string[] = [];
+    for (const [, slash, tag = ''] of markup.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
+      if (['meta', 'link', 'input'].includes(tag)) continue;
+      if (slash === '') open.push(tag);
+      else expect(open.pop()).toBe(tag);
+    }
+    expect(open).toEqual([]);
+  });
+
+  test('tells every schema, and what is true of all endpoints', () => {
+    for (const name of Object.keys(description.components.schemas))
+      expect(sectionOf(`schema-${name}`)).not.toBe('');
+    expect(page).toContain('<strong>Credentials</strong>');
+  });
+});
+
+const partsOf = ({ params, query, headers }: Endpoint) =>
+  [params, query, headers].flatMap((it) =>
+    Object.keys((it as { properties?: object } | undefined)?.properties ?? {}),
+  );
+
+test('every endpoint can be linked to and read: what goes in, what comes out, how to call it', () => {
+  const served = endpoints.filter(
+    (it) => it.method.toLowerCase() in (description.paths[documentedPath(it)] ?? {}),
+  );
+  expect(served.length).toBe(Object.values(description.paths).flatMap((it) => Object.keys(it)).length);
+  for (const endpoint of served) {
+    const section = sectionOf(endpoint.id);
+    const told = (text: string) => expect(section, endpoint.id).toContain(text);
+    told(`href="#${endpoint.id}"`);
+    told(`${endpoint.method}</span> <code>${documentedPath(endpoint)}</code>`);
+    told(endpoint.summary);
+    for (const name of partsOf(endpoint)) told(`<code class="name">${name}</code>`);
+    for (const code of endpoint.errors) told(`<code>${code}</code>`);
+    told('<pre><code>curl ');
+    const has = {
+      body: section.includes('<h4>Body'),
+      key: section.includes('authorization: Bearer'),
+      trial: section.includes('class="try"'),
+    };
+    expect(has, endpoint.id).toEqual({
+      body: endpoint.body !== undefined,
+      key: !endpoint.access.nobody,
+      trial: endpoint.method === 'GET' && !endpoint.socket,
+    });
+  }
+});
+
+test('a page of another site may not show it', async () => {
+  const framed = await fetch(`${daemon.url}/docs`, { headers: { 'sec-fetch-site': 'cross-site' } });
+  expect(framed.status).toBe(403);
+});
