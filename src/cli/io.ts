@@ -20,4 +20,6 @@ export interface Reader {
   readLine(): Promise<string | undefined>;
   /** The same without showing what is typed. */
   readHidden(): Promise<string | undefined>;
+  /** Line after line, as they come, without their ends. */
+  lines(): AsyncIterable<string>;
 }

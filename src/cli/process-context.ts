@@ -114,6 +114,7 @@ function processIo(): Io {
         return Buffer.concat(chunks);
       },
       readLine,
+      lines,
       readHidden: async () => (await import('./read-hidden.ts')).readHidden(process.stdin),
     },
     // Some terminals say 0.
@@ -144,6 +145,21 @@ async function readLine(): Promise<string | undefined> {
   } finally {
     lines.close();
   }
+}
+
+// Node's own reader of lines also ends one at a U+2028, which may stand in the middle of a JSON text.
+async function* lines(): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest: string[] = [];
+  for await (const bytes of process.stdin) {
+    const [first = '', ...more] = decoder.decode(bytes as Uint8Array, { stream: true }).split('\n');
+    rest.push(first);
+    if (more.length === 0) continue;
+    yield rest.join('');
+    rest = [more.pop() ?? ''];
+    yield* more;
+  }
+  if (rest.join('') !== '') yield rest.join('');
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -150,6 +150,10 @@ export const tree: Record<string, Verb | Noun> = {
   },
   ...peopleCommands,
   ...moneyCommands,
+  mcp: {
+    summary: 'Serve MCP over standard input and output.',
+    load: async () => (await import('./commands/mcp.ts')).mcpCommand,
+  },
   openapi: {
     summary: 'Print the description of the API.',
     load: async () => (await import('./commands/openapi.ts')).openApiCommand,

@@ -47,10 +47,12 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
       stderr: { write: write('stderr', options.onStderr), isTty: isTty.stderr },
       stdin: {
         isTty: stdin === undefined,
-        read: async () =>
-          typeof stdin === 'string' ? new TextEncoder().encode(stdin) : (stdin ?? new Uint8Array()),
+        read: async () => encoded(stdin ?? ''),
         readLine: async () => typed.shift(),
         readHidden: async () => typed.shift(),
+        async *lines() {
+          yield* stdin === undefined ? typed : new TextDecoder().decode(encoded(stdin)).split('\n');
+        },
       },
       columns: () => options.columns ?? 80,
     },
@@ -68,6 +70,9 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
   result.code = await runProgram(args, context);
   return result;
 }
+
+const encoded = (text: string | Uint8Array) =>
+  typeof text === 'string' ? new TextEncoder().encode(text) : text;
 
 /** A data folder of its own for one test. */
 export async function temporaryHome(): Promise<string> {

@@ -4,6 +4,7 @@ import {
   isJSONRPCRequest,
   isJSONRPCResponse,
   isLegacyRequest,
+  specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { acting, RelayReply, StreamReply } from '../../handler.ts';
@@ -47,25 +48,34 @@ function idOf(message: unknown): string | number | null {
   return typeof id === 'string' || Number.isInteger(id) ? (id as string | number) : null;
 }
 
-/** What the library tells by another code, or with a report of its parser. */
+/** What each request has to look like; methods that are not here are refused by the library. */
+const requests = {
+  initialize: specTypeSchemas.InitializeRequest,
+  ping: specTypeSchemas.PingRequest,
+  'tools/list': specTypeSchemas.ListToolsRequest,
+  'tools/call': specTypeSchemas.CallToolRequest,
+  'resources/list': specTypeSchemas.ListResourcesRequest,
+  'resources/templates/list': specTypeSchemas.ListResourceTemplatesRequest,
+  'resources/read': specTypeSchemas.ReadResourceRequest,
+} as const;
+
+/** What the library would tell by another code: bad parameters as a failure of its own, a missing resource as bad ones. */
 function refusedParams(needs: McpNeeds, sender: Sender, message: Message): RelayReply | undefined {
   const { method, params = {}, id } = message;
-  if (id === undefined) return undefined;
-  const bad = (sentence: string) => refusal(200, codes.badParams, sentence, { id });
-  if (method === 'tools/call') {
-    if (typeof params.name !== 'string') return bad('`params.name` has to be the name of a tool.');
-    if (params.arguments !== undefined && !isObject(params.arguments)) {
-      return bad('`params.arguments` has to be an object.');
-    }
+  if (id === undefined || typeof method !== 'string' || !Object.hasOwn(requests, method)) return undefined;
+  const checked = requests[method as keyof typeof requests]['~standard'].validate(message);
+  const issue = checked instanceof Promise ? undefined : checked.issues?.[0];
+  if (issue !== undefined) {
+    const place = (issue.path ?? [])
+      .map((part) => String(typeof part === 'object' ? part.key : part))
+      .join('.');
+    return refusal(200, codes.badParams, `\`${place}\`: ${issue.message}`, { id });
   }
   if (method !== 'resources/read') return undefined;
   const { uri } = params;
-  if (typeof uri !== 'string') return bad('`params.uri` has to be the address of a resource.');
   if (resourcesFor(askFor(needs.calls, sender)).some((resource) => resource.uri === uri)) return undefined;
   return refusal(200, codes.noSuchResource, `There is no resource ${uri}.`, { id, data: { uri } });
 }
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Clients of the revisions up to 2025-11-25 are answered without a session; JSON, as everybody reads it, unless they

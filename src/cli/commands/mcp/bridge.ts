@@ -1,0 +1,167 @@
+import type { ClientAnswer } from '../../../shared/client.ts';
+import { receivedError } from '../../../shared/received-error.ts';
+import { SseReader } from '../../../shared/sse.ts';
+import { asTyped } from '../../as-typed.ts';
+import type { Context } from '../../context.ts';
+import { explain } from '../../failure.ts';
+import type { Host } from '../../hosts.ts';
+import { send, Unreachable } from '../../send.ts';
+import { headersOf, type Message, messageOf, objectOf } from './message.ts';
+
+/** For what the client asked just before it closed: a client that is gone waits for nothing. */
+const graceMs = 1_000;
+
+/** JSON-RPC's range for failures of an implementation's own: the daemon could not be asked. */
+const notAsked = -32000;
+
+/**
+ * Passes the messages of an MCP client, a line each, on to the daemon, and writes what it answers. Requests run beside
+ * each other. A daemon that was started again is found again.
+ */
+export async function bridge(context: Context): Promise<void> {
+  const session = new Session(context);
+  for await (const line of context.io.stdin.lines()) {
+    if (line.trim() !== '') session.take(line);
+  }
+  await session.end();
+}
+
+class Session {
+  readonly #context: Context;
+  readonly #running = new Map<AbortController, Promise<void>>();
+  readonly #requests = new Map<string | number, AbortController>();
+  /** What `initialize` came to; clients say it in every message from then on. */
+  #agreed: string | undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  take(line: string): void {
+    const message = messageOf(line);
+    const { id, method, params } = message;
+    if (method === 'notifications/cancelled') {
+      // Over HTTP, leaving is how a request is cancelled: its answer is not awaited by anybody then.
+      this.#requests.get(params.requestId as string | number)?.abort();
+      return;
+    }
+    const controller = new AbortController();
+    if (id !== undefined && method !== undefined) this.#requests.set(id, controller);
+    const passed = this.#pass(line, message, controller.signal).finally(() => {
+      this.#running.delete(controller);
+      if (id !== undefined && this.#requests.get(id) === controller) this.#requests.delete(id);
+    });
+    this.#running.set(controller, passed);
+  }
+
+  async end(): Promise<void> {
+    const over = new AbortController();
+    const all = Promise.all(this.#running.values());
+    await Promise.race([all, this.#context.sleep(graceMs, over.signal)]);
+    over.abort();
+    for (const controller of this.#running.keys()) controller.abort();
+    await all;
+  }
+
+  async #pass(line: string, message: Message, signal: AbortSignal): Promise<void> {
+    const { id, method } = message;
+    let isAnswered = false;
+    try {
+      const answer = await this.#send(line, message, signal);
+      for await (const text of messagesIn(answer)) {
+        const told = objectOf(JSON.parse(text));
+        if (told.id === id && told.method === undefined) isAnswered = true;
+        if (method === 'initialize') this.#agree(told);
+        this.#write(told);
+      }
+      if (isAnswered || id === undefined || method === undefined) return;
+      throw new Error('The daemon ended before its answer did.');
+    } catch (error) {
+      if (!signal.aborted && !isAnswered) this.#tell(error, message);
+    }
+  }
+
+  #agree({ result }: Record<string, unknown>): void {
+    const { protocolVersion } = objectOf(result);
+    if (typeof protocolVersion === 'string') this.#agreed = protocolVersion;
+  }
+
+  async #send(line: string, message: Message, signal: AbortSignal): Promise<ClientAnswer> {
+    const context = this.#context;
+    const headers = headersOf(message, this.#agreed);
+    try {
+      return await post(context.host(), line, headers, signal);
+    } catch (error) {
+      if (!(error instanceof Unreachable && error.kind === 'refused')) throw error;
+      context.forgetHost();
+      return await post(context.host(), line, headers, signal);
+    }
+  }
+
+  #write(message: object): void {
+    this.#context.io.stdout.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #tell(error: unknown, { id, method }: Message): void {
+    const { sentence, details } = explain(error, { isLocal: this.#isLocal() });
+    const next = details.find(([name]) => name === 'next')?.[1];
+    const advice = next === undefined ? '' : ` ${asTyped(next, this.#context.env)}`;
+    const message = `${sentence}${advice}`;
+    this.#context.out.warn(message);
+    if (id !== undefined && method !== undefined) {
+      this.#write({ jsonrpc: '2.0', id, error: { code: notAsked, message } });
+    }
+  }
+
+  #isLocal(): boolean {
+    try {
+      return this.#context.host().isLocal;
+    } catch {
+      return true;
+    }
+  }
+}
+
+async function post(
+  { url, token, workspace }: Host,
+  body: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<ClientAnswer> {
+  const secret = typeof token === 'function' ? await token() : token;
+  return await send({
+    method: 'POST',
+    url: `${url.replace(/\/+$/, '')}/mcp`,
+    headers: {
+      ...headers,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(secret && { authorization: `Bearer ${secret}` }),
+      ...(workspace && { 'x-workspace-id': workspace }),
+    },
+    body,
+    signal,
+  });
+}
+
+/** The texts of the messages in an answer. Throws what the daemon refused the request for, where that is no message. */
+async function* messagesIn({ status, headers, body }: ClientAnswer): AsyncGenerator<string, void> {
+  if (headers['content-type']?.startsWith('text/event-stream')) {
+    const reader = new SseReader();
+    for await (const bytes of body) for (const { data } of reader.push(bytes)) if (data !== '') yield data;
+    return;
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const bytes of body) chunks.push(bytes);
+  const text = Buffer.concat(chunks).toString();
+  if (isMessage(text)) yield text;
+  else if (status !== 202) throw receivedError(status, headers, text);
+}
+
+function isMessage(text: string): boolean {
+  try {
+    return objectOf(JSON.parse(text)).jsonrpc === '2.0';
+  } catch {
+    return false;
+  }
+}
