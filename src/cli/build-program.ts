@@ -82,7 +82,15 @@ function prepare(command: CommandUnknownOpts, { io }: Context): CommandUnknownOp
       writeErr: (text) => void io.stderr.write(text),
       getOutHelpWidth: () => io.columns(),
       getErrHelpWidth: () => io.columns(),
+      outputError: (text, write) => write(withoutValues(text)),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
+}
+
+/** What should not have been typed may be a secret, and what is printed is kept in more places: it is not said again. */
+function withoutValues(text: string): string {
+  return text
+    .replace(/^(error: too many arguments .*? but got \d+): .*$/s, '$1.\n')
+    .replace(/^(error: unknown option '--?[\w-]+)=[^]*?'(\n|$)/, "$1'$2");
 }
