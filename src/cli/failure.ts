@@ -80,6 +80,10 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
     case 'no_route':
       if (!/\bno key: set /.test(error.message)) break;
       return 'Set a key where the daemon runs, then start it again; see: gateway status';
+    case 'unavailable':
+      // Waiting helps nobody where the sentence names a command.
+      if (/\bgateway vault /.test(error.message)) return undefined;
+      break;
     default:
   }
   const { retry } = failures[error.code];

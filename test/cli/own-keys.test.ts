@@ -27,12 +27,19 @@ const run = (line: string, { env, ...options }: RunOptions = {}) =>
 test('a host without a place for the master key says what would be one', async () => {
   const { code, stderr } = await run('provider-keys set openai', { stdin: `${good}\n` });
   expect(code).toBe(6);
-  expect(stderr).toContain('gateway vault unlock');
+  expect(stderr).toContain('gateway vault unlock --passphrase');
   expect(stderr).toContain('GATEWAY_MASTER_KEY_FILE');
+  expect(stderr).not.toContain('Try again');
   expect(stderr).not.toContain('CANARY');
   expect((await run('vault status --json=state,store,secrets')).stdout).toBe(
     `${JSON.stringify({ state: 'no_vault', store: null, secrets: 0 })}\n`,
   );
+});
+
+test('unlocking where there is no vault says how to make one', async () => {
+  const { code, stderr } = await run('vault unlock', { tty: true });
+  expect(code).toBe(6);
+  expect(stderr).toContain('gateway vault unlock --passphrase');
 });
 
 test('a passphrase makes a vault, typed twice alike', async () => {
@@ -51,7 +58,11 @@ test('a key comes from a pipe, from the environment or is typed, and never from 
   const set = await run('provider-keys set openai --from-env MY_KEY', { env: { MY_KEY: good } });
   expect(set.stdout).toMatch(/^openai\t[0-9a-f]{12}\t/);
   expect(set.stdout + set.stderr).not.toContain('CANARY');
-  expect((await run(`provider-keys set openai ${good}`)).code).toBe(2);
+  for (const typed of [good, `--key=${good}`]) {
+    const refused = await run(`provider-keys set openai ${typed}`);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).not.toContain('CANARY');
+  }
   expect((await run('provider-keys set openai --from-env UNSET_KEY')).code).toBe(2);
   expect((await run('provider-keys set openai', { stdin: '' })).code).toBe(2);
   expect((await run('provider-keys set nobody', { stdin: good })).code).toBe(2);
@@ -94,6 +105,7 @@ test('after a start the vault waits for its passphrase', async () => {
     config: `vault: {keychain: false}\nproviders: {openai: {base_url: "${fake.baseUrl}"}}\n`,
   });
   expect((await run('status')).stdout).toContain('\tsealed');
+  expect((await run('doctor')).stdout).toMatch(/^warning\tvault\tsealed\t.*gateway vault unlock/m);
   const refused = await run('provider-keys check openai');
   expect(refused.code).toBe(6);
   expect(refused.stderr).toContain('gateway vault unlock');

@@ -56,8 +56,17 @@ function findingsOf(status: DaemonStatus): Finding[] {
       message: storage.writable ? 'writable' : (storage.reason ?? 'not writable'),
       remedy: storage.writable ? null : 'Make room, which is enough, or repair the data and restart.',
     },
+    vaultFinding(status),
     ...providerFindings(status),
   ];
+}
+
+function vaultFinding({ vault: { state, store, reason } }: DaemonStatus): Finding {
+  if (state === 'unlocked')
+    return { check: 'vault', state: 'ok', message: `unlocked (${store})`, remedy: null };
+  if (state === 'no_vault')
+    return { check: 'vault', state: 'ok', message: `none yet. ${reason}`, remedy: null };
+  return { check: 'vault', state: 'warning', message: state, remedy: reason };
 }
 
 function providerFindings({ providers }: DaemonStatus): Finding[] {

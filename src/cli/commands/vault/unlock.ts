@@ -21,7 +21,11 @@ export const unlockVaultCommand = (context: Context) =>
     .addHelpText('after', example('gateway vault unlock --from-env VAULT_PASSPHRASE'))
     .action(async (options) => {
       const body = await unlockBody(context, options);
-      await showVault(context, await context.client().call(unlockVault, { body }), { mustBeOpen: true });
+      const status = await context.client().call(unlockVault, { body });
+      await showVault(context, status, { mustBeOpen: true });
+      if (status.state === 'no_vault') {
+        context.out.note('To make one that a passphrase opens: gateway vault unlock --passphrase');
+      }
     });
 
 async function unlockBody(context: Context, { passphrase, masterKey, fromEnv }: UnlockOptions) {

@@ -78,7 +78,7 @@ async function keepIn(
   return key;
 }
 
-const needsPassphrase = 'That store needs a passphrase: gateway vault unlock';
+const needsPassphrase = 'That store needs a passphrase: gateway vault unlock --passphrase';
 
 const notSetUp = {
   file: 'No file is named: set GATEWAY_MASTER_KEY_FILE.',
@@ -87,4 +87,4 @@ const notSetUp = {
 } as const;
 
 const remedies =
-  'Other places for the master key: a passphrase (gateway vault unlock), or a file of your own (GATEWAY_MASTER_KEY_FILE).';
+  'Other places for the master key: a passphrase (gateway vault unlock --passphrase), or a file of your own (GATEWAY_MASTER_KEY_FILE).';
