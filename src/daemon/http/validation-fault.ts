@@ -112,9 +112,19 @@ function subject(param: string | null): string {
   return param === null ? 'The body' : `\`${param}\``;
 }
 
-const patternsMessage = 'is not in the expected form';
+/** The pattern of texts that are read by people and stand on one line. */
+const oneLine = '^[^\\u0000-\\u001f\\u007f]+$';
 
-function predicate({ keyword, params, schema }: ErrorObject): string {
+/** A pattern itself says little to most people, so the description of the field, which has an example, is told. */
+function patternsMessage({ schema, parentSchema }: ErrorObject): string {
+  if (schema === oneLine) return 'must be one line, without control characters';
+  const { description } = (parentSchema ?? {}) as { description?: unknown };
+  const unexpected = 'is not in the expected form';
+  return typeof description === 'string' ? `${unexpected}: ${description.replace(/\.$/, '')}` : unexpected;
+}
+
+function predicate(error: ErrorObject): string {
+  const { keyword, params, schema } = error;
   const limit = params.limit as number;
   switch (keyword) {
     case 'required':
@@ -156,7 +166,7 @@ function predicate({ keyword, params, schema }: ErrorObject): string {
     case 'format':
       return params.format === 'date-time' ? 'must be an ISO 8601 time' : `must be a valid ${params.format}`;
     default:
-      return patternsMessage;
+      return patternsMessage(error);
   }
 }
 

@@ -146,7 +146,7 @@ export const addUser = endpoint({
         minLength: 1,
         maxLength: 32,
         pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
-        description: 'Unique on this host; kept in lower case.',
+        description: 'Letters, digits, `_` and `-`, like `ann-lee`. Unique on this host; kept in lower case.',
       }),
       name: Type.Optional(OneLine({ maxLength: 100, description: 'The handle unless told.' })),
     },

@@ -175,6 +175,14 @@ describe('whose key pays', () => {
     ]);
   });
 
+  test('only providers that a workspace can have keys for are told how to set one', () => {
+    const { refusal } = routing();
+    const told = (provider: string) =>
+      refusal(planOf([resolutionOf(offerOf(provider))], { preferences: { pay: 'mine' } })).message;
+    expect(told('anthropic')).toContain('gateway provider-keys set anthropic');
+    expect(told('groq')).not.toContain('provider-keys');
+  });
+
   test('a workspace’s refused key benches neither the host’s account nor another workspace', () => {
     const { health, plan } = routing();
     const request = planOf(models, { ownKeys, preferences: { pay: 'mine' } });

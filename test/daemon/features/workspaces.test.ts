@@ -164,6 +164,7 @@ describe('who belongs where', () => {
     await expect(requireDaemonOwner(login('usr_ann', 'ws_acme'))).resolves.toBeUndefined();
     await expect(requireDaemonOwner(login('usr_otto', 'ws_other'))).rejects.toMatchObject({
       code: 'permission',
+      message: 'Only whoever runs this host may do this.',
     });
     await expect(requireDaemonOwner({ kind: 'nobody' })).rejects.toMatchObject({ code: 'signed_out' });
   });

@@ -54,6 +54,10 @@ const ModelBody = Type.Object(
   {
     model: Type.String({ minLength: 1, maxLength: 20 }),
     input: Type.Optional(Type.Union([Type.String(), Type.Array(Item)])),
+    usd: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: 'Whole dollars: `"5"`.' })),
+    title: Type.Optional(
+      Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]+$', description: 'For people.' }),
+    ),
     pay: Type.Optional(Type.Union([Type.Literal('mine'), Type.Literal('ours')])),
     max_output_tokens: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
     metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -72,6 +76,18 @@ describe('a body that breaks its contract', () => {
     ['a wrong type', { model: 5 }, 'model', '`model` must be a string.'],
     ['an empty text', { model: '' }, 'model', '`model` must not be empty.'],
     ['a text too long', { model: 'x'.repeat(21) }, 'model', '`model` must have at most 20 characters.'],
+    [
+      'a text of another form',
+      { model: 'm', usd: '5.1' },
+      'usd',
+      '`usd` is not in the expected form: Whole dollars: `"5"`.',
+    ],
+    [
+      'a text of two lines',
+      { model: 'm', title: 'a\nb' },
+      'title',
+      '`title` must be one line, without control characters.',
+    ],
     ['no object at all', [1], null, 'The body must be an object.'],
     ['null', null, null, 'The body must be an object.'],
     ['a union of types', { model: 'm', input: 5 }, 'input', '`input` must be a string or an array.'],

@@ -51,14 +51,15 @@ function routeOf(offer: Offer, { workspaceId }: PlanRequest, { ownKey }: { ownKe
 /** Whose key pays: the host's account where it has one, else the workspace's own, unless the caller says which. */
 function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } | string {
   const hasOwnKey = request.ownKeys?.has(offer.provider) ?? false;
+  const takesOwnKeys = (ownKeyProviders as readonly string[]).includes(offer.provider);
   if (request.preferences.pay === 'mine') {
     if (hasOwnKey) return { ownKey: true };
+    if (!takesOwnKeys) return 'workspaces cannot have keys of their own for it';
     return `the workspace has no key of its own: gateway provider-keys set ${offer.provider}`;
   }
   if (offer.available) return { ownKey: false };
   if (hasOwnKey && request.preferences.pay !== 'ours') return { ownKey: true };
   const reason = offer.reason ?? 'it is not available';
-  const takesOwnKeys = (ownKeyProviders as readonly string[]).includes(offer.provider);
   if (!takesOwnKeys || request.preferences.pay === 'ours') return reason;
   return `${reason}, or a key of the workspace: gateway provider-keys set ${offer.provider}`;
 }

@@ -70,7 +70,7 @@ export function memberships(needs: PeopleNeeds) {
       const member = await findMember(needs, caller, workspace.id, user);
       const userId = member.user.id;
       if (userId !== caller.userId) {
-        if (own === 'member') throw new ApiError('permission');
+        if (own === 'member') throw onlyFor('admin');
         mayTouch(own, member.role);
       }
       const { handle, name } = member.user;
@@ -158,8 +158,13 @@ async function enter(
   const membership = await needs.workspaces.membership(caller, reference);
   const workspace = membership && (await needs.workspacesStore.workspace(membership.workspaceId));
   if (!membership || !workspace) throw noSuchWorkspace();
-  if (ranks[membership.role] < ranks[least]) throw new ApiError('permission');
+  if (ranks[membership.role] < ranks[least]) throw onlyFor(least);
   return { workspace, role: membership.role };
+}
+
+function onlyFor(least: WorkspaceRole): ApiError {
+  const who = least === 'admin' ? 'the owner and admins' : 'an owner';
+  return new ApiError('permission', { message: `Only ${who} of the workspace may do this.` });
 }
 
 /** Nobody makes or changes those above themselves. */

@@ -82,7 +82,9 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
     async requireDaemonOwner(caller: Caller): Promise<void> {
       if (caller.kind !== 'login') throw new ApiError('signed_out');
       ownerId ??= (await store.owner())?.user.id;
-      if (caller.userId !== ownerId) throw new ApiError('permission');
+      if (caller.userId !== ownerId) {
+        throw new ApiError('permission', { message: 'Only whoever runs this host may do this.' });
+      }
     },
   };
 }
