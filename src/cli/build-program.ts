@@ -92,5 +92,5 @@ function prepare(command: CommandUnknownOpts, { io }: Context): CommandUnknownOp
 function withoutValues(text: string): string {
   return text
     .replace(/^(error: too many arguments .*? but got \d+): .*$/s, '$1.\n')
-    .replace(/^(error: unknown option '--?[\w-]+)=[^]*?'(\n|$)/, "$1'$2");
+    .replace(/^(error: unknown option '--?[\w-]+)=.*?'(\n|$)/s, "$1'$2");
 }
