@@ -12,6 +12,7 @@ import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { referenceHandlers } from './features/reference/index.ts';
 import { accountOwner, type Bench, createRouter, Health } from './features/routing/index.ts';
+import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
 import { traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
@@ -72,13 +73,17 @@ export function createApp(needs: AppNeeds) {
     handlers: handlersOf(needs, features, calls),
     authenticate: authenticateIn(features),
     catalog,
-    closeEvents: events.close,
+    closeEvents() {
+      events.close();
+      features.threads.close();
+      features.site.close();
+    },
     /** Makes what the first start needs; the secrets that have to be written down come back. */
     bootstrap: features.bootstrap,
     /** Settles what an earlier daemon left behind when it died. */
     async recover(): Promise<void> {
       await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: needs.marginPpm });
-      await calls.recover();
+      await Promise.all([calls.recover(), features.threads.recover()]);
     },
     /** Takes what was kept at an earlier run. */
     restoreListings: features.listings.restore,
@@ -120,7 +125,7 @@ function createFeatures(needs: AppNeeds) {
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
   const accounts = createAccounts(needs, { events, usage, workspaces, hostWorkspace });
-  const site = createSite(needs, { ...accounts, workspaces });
+  const site = createSite(needs, { ...accounts, workspaces, events });
   const ownKeys = createOwnKeys({ ...needs, settings: needs.vault, workspaces, health, providers });
   const router = createRouter({
     catalog,
@@ -152,6 +157,7 @@ function createFeatures(needs: AppNeeds) {
     randomBytes,
     router,
     site,
+    threads: new Threads({ store: storage.threads, world, makeId, log: needs.log }),
     usage,
     workspaces,
   };
@@ -191,6 +197,7 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
     isPrepaid: features.isPrepaid,
     metering: storage.metering,
     responses: storage.responses,
+    threads: features.threads,
     sealer: createSealer(needs.dataKey, features.randomBytes),
     marginPpm,
     responsesKeptMs: needs.responsesKeptMs,
@@ -241,6 +248,8 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     ...usageHandlers(usage),
     ...features.site.handlers,
     ...eventHandlers(events),
+    ...threadHandlers(features.threads),
+    ...chatHandlers(features.threads),
     ...traceHandlers({ store: storage.traces }),
     ...metricsOf({
       ...features,

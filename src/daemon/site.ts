@@ -1,8 +1,12 @@
 import type { MakeId } from '../shared/ids.ts';
+import type { EventFeed } from './features/events/index.ts';
 import type { Authenticator } from './features/keys/index.ts';
 import { sha256 } from './features/keys/index.ts';
 import { persons as makePersons, profile, profileHandlers } from './features/profile/index.ts';
+import { rowFeed } from './features/row-streams/index.ts';
+import { shoutHandlers, shouts } from './features/shouts/index.ts';
 import { tokenHandlers, tokens } from './features/tokens/index.ts';
+import { whisperHandlers, whispers } from './features/whispers/index.ts';
 import type { Workspaces } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import type { Storage } from './storage/storage.ts';
@@ -17,13 +21,12 @@ interface SiteNeeds {
 interface Neighbours {
   authentication: Authenticator;
   workspaces: Workspaces;
+  events: Pick<EventFeed, 'publish'>;
 }
 
-/** What people do on the site API: tokens and profile. */
-export function createSite(
-  { storage, world, makeId }: SiteNeeds,
-  { authentication, workspaces }: Neighbours,
-) {
+/** What people do on the site API. */
+export function createSite({ storage, world, makeId }: SiteNeeds, neighbours: Neighbours) {
+  const { authentication, workspaces, events } = neighbours;
   const now = () => world.now();
   const persons = makePersons({ store: storage.profile });
   const accessTokens = tokens({
@@ -41,9 +44,25 @@ export function createSite(
     forgetRole: workspaces.forgetRole,
     now,
   });
+  const feed = rowFeed({ world });
+  /** In the recipient's own workspace, where others may look on: that there is one, and nothing of it. */
+  const tellCreated = async (userId: string, id: number): Promise<void> => {
+    const home = await storage.workspaces.homeOf(userId);
+    if (home) events.publish({ type: 'whisper.created', workspaceId: home.id, data: { whisper: id } });
+  };
+  const direct = whispers({
+    store: storage.whispers,
+    persons,
+    feed,
+    onCreated: ({ userId }, id) => void tellCreated(userId, id),
+    now,
+  });
   const handlers: Handler[] = [
     ...tokenHandlers({ tokens: accessTokens, numberOf: async (caller) => (await persons.of(caller)).number }),
     ...profileHandlers({ profile: own }),
+    ...whisperHandlers(direct),
+    ...shoutHandlers(shouts({ store: storage.shouts, persons, feed, world })),
   ];
-  return { handlers };
+  /** Ends the streams of those who follow. */
+  return { handlers, close: feed.close };
 }

@@ -111,6 +111,10 @@ const site: Row = {
   token: ok,
   tokenWithout: siteForbidden,
 };
+/** A thing of a workspace. */
+const ofSite: Row = { ...site, strangerKey: siteNotFound, strangerLogin: siteNotFound };
+const siteForEveryone: Row = { ...forEveryone, wrong: siteSignedOut };
+const ofOthers = { strangerKey: siteNotFound, strangerLogin: siteNotFound };
 const ownTokens: Row = { ...site, keyWithScope: siteForbidden, strangerKey: siteForbidden };
 
 const ofKeyOwner: Row = { ...loginOnly, strangerLogin: notFound };
@@ -138,6 +142,20 @@ const rows: Record<string, Row> = {
   getKey: identified,
   getUsage: { ...scoped, ...ownThing },
   listUsage: scoped,
+  createThread: scoped,
+  listThreads: scoped,
+  getThread: { ...scoped, ...ownThing },
+  updateThread: { ...scoped, ...ownThing },
+  deleteThread: { ...scoped, ...ownThing },
+  listThreadMessages: { ...scoped, ...ownThing },
+  followThread: { ...scoped, ...ownThing },
+  stopThread: { ...scoped, ...ownThing },
+  listChats: site,
+  createChat: site,
+  getChat: ofSite,
+  listChatMessages: ofSite,
+  listRuns: ofSite,
+  listRunEvents: ofSite,
   streamEvents: scoped,
   getMetrics: forEveryone,
   getTrace: { ...scoped, ...ownThing },
@@ -204,6 +222,19 @@ const rows: Record<string, Row> = {
     token: siteInvalid,
   },
   callMcp: { ...scoped, token: ok, tokenWithout: forbidden },
+  listWhispers: site,
+  sendWhisper: site,
+  listWhisperThreads: site,
+  streamWhispers: site,
+  getWhisper: { ...site, ...ofOthers },
+  readWhisper: { ...site, ...ofOthers },
+  readAllWhispers: site,
+  listShouts: siteForEveryone,
+  listZones: siteForEveryone,
+  streamShouts: siteForEveryone,
+  getShout: siteForEveryone,
+  postShout: site,
+  deleteShout: { ...site, strangerKey: siteForbidden, strangerLogin: siteForbidden },
   getStatus: loginOnly,
   createBackup: loginOnly,
   stopDaemon: loginOnly,

@@ -8,6 +8,7 @@ import { brokenBody, brokenText, hostileNames, hostileTexts, mutated } from '../
 import { richChats, richResponses } from '../support/rich-bodies.ts';
 import { expectSound, sender } from '../support/sound-answer.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { threadThings } from '../support/threads.ts';
 import { ownKeysConfig } from '../support/two-workspaces.ts';
 
 let daemon: RunningDaemon;
@@ -15,6 +16,8 @@ let daemon: RunningDaemon;
 let keyId = '';
 /** One whose events are kept. */
 let responseId = '';
+let thread = '';
+let run = '';
 let ask: ReturnType<typeof sender>['ask'];
 let close: () => void;
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -32,6 +35,7 @@ beforeAll(async () => {
   const json = { model: 'sim/echo', input: 'Hello.', background: true, stream: true };
   const events = await (await daemon.fetch('/v1/responses', { json })).text();
   responseId = /resp_\w+/.exec(events)?.[0] ?? '';
+  ({ thread = '', run = '' } = await threadThings(daemon));
   process.stderr.write(`fuzz.test.ts: FUZZ_SEED=${seed}\n`);
 });
 
@@ -93,6 +97,9 @@ const goodBodies: Record<string, readonly unknown[]> = {
   createResponse: richResponses,
   compactResponse: richResponses,
   createChatCompletion: richChats,
+  createThread: [{ title: 'Rain' }, {}],
+  updateThread: [{ title: 'Snow' }, { title: null }],
+  createChat: [{ title: 'Rain' }],
   issueKey: [{ name: 'another', scopes: ['responses', 'usage:read'] }],
   addUser: [{ handle: 'ann', name: 'Ann' }],
   createWorkspace: [{ name: 'Laboratory' }],
@@ -102,6 +109,8 @@ const goodBodies: Record<string, readonly unknown[]> = {
   createToken: [{ name: 'laptop', abilities: ['whispers:read'], expires_at: '2099-01-01T00:00:00Z' }],
   updateProfile: [{ name: 'Somebody', email: 'some@example.com', avatar: 'https://example.com/a.png' }],
   deleteProfile: [{ email: 'nobody@example.com' }],
+  sendWhisper: [{ body: 'Hello.', recipientHandle: 'somebody' }],
+  postShout: [{ body: 'Hear me.', zone: 'dev' }],
   acceptInvitation: [{ code: 'AAAAA-AAAAA' }],
 };
 
@@ -116,9 +125,9 @@ function bodiesFor({ id, body }: Endpoint): fc.Arbitrary<unknown> {
   });
 }
 
-/** Their bodies name what has to be there, or must not be there yet: even a good one is accepted once at most. */
+/** Their bodies name what has to be there, or must not be there yet, or are taken now and then only. */
 const isOnce = ({ id }: Endpoint) =>
-  ['addUser', 'updateMember', 'acceptInvitation', 'deleteProfile'].includes(id);
+  ['addUser', 'updateMember', 'acceptInvitation', 'deleteProfile', 'sendWhisper', 'postShout'].includes(id);
 
 // What nobody needs a credential for is limited by address: such calls have tests of their own.
 const withBodies = endpoints.filter(
@@ -131,6 +140,9 @@ const pathOf = ({ path }: Endpoint) =>
     .replace('{key}', keyId)
     .replace('{provider}', 'openai')
     .replace('/responses/{id}', `/responses/${responseId}`)
+    .replace('/threads/{id}', `/threads/${thread}`)
+    .replace('{conversationId}', thread)
+    .replace('{run}', run)
     .replace(/\{\w+(\.\.\.)?\}/, 'x');
 /** For each endpoint that takes a body; FUZZ_RUNS multiplies them. */
 const factor = Number(process.env.FUZZ_RUNS ?? 1);
@@ -212,7 +224,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
           endpoint,
           await ask({ method, path: pathOf(endpoint), body: change(text) }),
         );
-        const others = isOnce(endpoint) ? ['conflict', 'not_found'] : [];
+        const others = isOnce(endpoint) ? ['conflict', 'not_found', 'rate_limited'] : [];
         if (error !== undefined) expect(['invalid_json', 'invalid_request', ...others]).toContain(error.code);
       }),
       { seed, numRuns: runs.texts },

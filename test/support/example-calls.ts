@@ -18,10 +18,23 @@ export interface PeopleThings {
 export interface SiteThings {
   /** An access token of the caller's. */
   token?: string;
+  /** The handle of somebody else. */
+  peer?: string;
+  /** A whisper to the caller. */
+  whisper?: string;
+  /** A shout of the caller's. */
+  shout?: string;
+}
+
+/** What examples about threads may name. */
+export interface ThreadThings {
+  thread?: string;
+  /** One of its runs. */
+  run?: string;
 }
 
 /** What an example may name: things that are there when it is sent. */
-export interface Things extends PeopleThings, SiteThings {
+export interface Things extends PeopleThings, SiteThings, ThreadThings {
   workspace: string;
   /** A stored response. */
   response: string;
@@ -79,6 +92,20 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   getTrace: ({ request }) => ({ params: { request_id: request } }),
   listTraces: () => ({ query: { status: 'completed', limit: '5' } }),
   getMetrics: () => ({}),
+  createThread: () => ({ body: { title: 'Rain' } }),
+  listThreads: () => ({ query: { limit: '5' } }),
+  getThread: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
+  updateThread: ({ thread = 'th_1' }) => ({ params: { id: thread }, body: { title: 'Snow' } }),
+  deleteThread: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
+  listThreadMessages: ({ thread = 'th_1' }) => ({ params: { id: thread }, query: { limit: '5' } }),
+  followThread: ({ thread = 'th_1' }) => ({ params: { id: thread }, query: { after: '0' } }),
+  stopThread: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
+  listChats: () => ({ query: { limit: '5' } }),
+  createChat: () => ({ body: { title: 'Rain' } }),
+  getChat: ({ thread = 'th_1' }) => ({ params: { conversationId: thread } }),
+  listChatMessages: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
+  listRuns: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
+  listRunEvents: ({ thread = 'th_1', run = 'run_1' }) => ({ params: { conversationId: thread, run } }),
   streamEvents: () => ({ query: { after: '0' } }),
   getCache: ({ workspace }) => ({ params: { workspace } }),
   clearCache: ({ workspace }) => ({ params: { workspace } }),
@@ -125,6 +152,19 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   deleteProfile: () => ({ body: { email: 'nobody@example.com' } }),
   getMe: () => ({ query: { chat_limit: '5' } }),
   callMcp: () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }),
+  listWhispers: () => ({ query: { limit: '5' } }),
+  sendWhisper: ({ peer = 'somebody' }) => ({ body: { body: 'Hello.', recipientHandle: peer } }),
+  listWhisperThreads: () => ({ query: { limit: '5' } }),
+  streamWhispers: () => ({}),
+  getWhisper: ({ whisper = '1' }) => ({ params: { id: whisper } }),
+  readWhisper: ({ whisper = '1' }) => ({ params: { id: whisper } }),
+  readAllWhispers: () => ({}),
+  listShouts: () => ({ query: { limit: '5' } }),
+  postShout: () => ({ body: { body: 'Hear me.', zone: 'dev' } }),
+  listZones: () => ({ query: { limit: '5' } }),
+  streamShouts: () => ({}),
+  getShout: ({ shout = '1' }) => ({ params: { id: shout } }),
+  deleteShout: ({ shout = '1' }) => ({ params: { id: shout } }),
   health: () => ({}),
   ready: () => ({}),
   openApi: () => ({}),

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import type { PeopleThings, SiteThings } from './example-calls.ts';
+import type { PeopleThings, SiteThings, ThreadThings } from './example-calls.ts';
 import { siteThings } from './site.ts';
 import type { RunningDaemon } from './start-daemon.ts';
+import { threadThings } from './threads.ts';
 
 /** What was answered: a status, and of failures the code. */
 export interface Told {
@@ -92,7 +93,7 @@ export async function peopleThings(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
-): Promise<PeopleThings & SiteThings> {
+): Promise<PeopleThings & SiteThings & ThreadThings> {
   const newHandle = () => {
     added += 1;
     return `user-${added}`;
@@ -115,6 +116,8 @@ export async function peopleThings(
     const { body } = await askDaemon(daemon, 'POST', '/v1/workspaces/me/invitations', { as });
     return { code: body.code };
   }
-  if (path.startsWith('/api/')) return await siteThings(daemon, { path }, login);
+  const threads = await threadThings(daemon, { path });
+  if (threads.thread !== undefined) return threads;
+  if (path.startsWith('/api/')) return await siteThings(daemon, { id, path }, login);
   return id === 'addUser' ? { handle: newHandle() } : {};
 }

@@ -1,28 +1,53 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import type { SiteThings } from './example-calls.ts';
-import { askDaemon } from './people.ts';
+import { addPerson, askDaemon } from './people.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
-type Daemon = Pick<RunningDaemon, 'url'>;
+type Daemon = Pick<RunningDaemon, 'url' | 'login'>;
+
+let made = 0;
 
 /** Makes an access token for whoever this login belongs to. */
 export async function newToken(
-  daemon: Daemon,
+  daemon: Pick<Daemon, 'url'>,
   login: string,
   abilities: readonly string[] = ['*'],
 ): Promise<{ id: string; secret: string }> {
-  const json = { name: 'test', abilities };
-  const { status, body } = await askDaemon(daemon, 'POST', '/api/tokens', { as: login, json });
-  if (status !== 200) throw new Error(`no token: ${JSON.stringify(body)}`);
-  return { id: body.data.id, secret: body.data.token };
+  const data = await post(daemon, '/api/tokens', { as: login, json: { name: 'test', abilities } });
+  return { id: data.id, secret: data.token };
 }
 
 /** What an example call to an endpoint of the site API names, for whoever calls with this login. */
 export async function siteThings(
   daemon: Daemon,
-  { path }: Pick<Endpoint, 'path'>,
+  { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
 ): Promise<SiteThings> {
   if (path.includes('{tokenId}')) return { token: (await newToken(daemon, login)).id };
+  if (id === 'sendWhisper') return { peer: (await newPeer(daemon)).handle };
+  if (path.startsWith('/api/whispers/{id}')) {
+    const { body } = await askDaemon(daemon, 'GET', '/api/me', { as: login });
+    const json = { body: 'Hello.', recipientId: body.data.user.id };
+    const { id: whisper } = await post(daemon, '/api/whispers', { as: (await newPeer(daemon)).login, json });
+    return { whisper: String(whisper) };
+  }
+  if (path.startsWith('/api/shouts/{id}')) {
+    // Whoever reads need not have shouted, and one person may only shout so often.
+    const as = id === 'getShout' ? (await newPeer(daemon)).login : login;
+    const { id: shout } = await post(daemon, '/api/shouts', { as, json: { body: 'Hear me.' } });
+    return { shout: String(shout) };
+  }
   return {};
+}
+
+/** Somebody whom nobody knows yet. */
+async function newPeer(daemon: Daemon) {
+  made += 1;
+  return await addPerson(daemon, `peer-${made}`);
+}
+
+async function post(daemon: Pick<Daemon, 'url'>, path: string, { as, json }: { as: string; json: object }) {
+  const { status, body } = await askDaemon(daemon, 'POST', path, { as, json });
+  if (status !== 200) throw new Error(`${path}: ${JSON.stringify(body)}`);
+  return body.data;
 }

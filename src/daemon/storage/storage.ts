@@ -9,10 +9,12 @@ import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/metering-store.ts';
 import type { ProfileStore } from '../features/profile/profile-store.ts';
 import type { ProviderKeysStore } from '../features/provider-keys/provider-keys-store.ts';
+import type { ShoutsStore } from '../features/shouts/shouts-store.ts';
 import type { ThreadsStore } from '../features/threads/threads-store.ts';
 import type { TokensStore } from '../features/tokens/tokens-store.ts';
 import type { TracesStore } from '../features/traces/traces-store.ts';
 import type { VaultStore } from '../features/vault/vault-store.ts';
+import type { WhispersStore } from '../features/whispers/whispers-store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/workspaces-store.ts';
 
@@ -23,6 +25,8 @@ export interface Storage {
   people: PeopleStore;
   tokens: TokensStore;
   profile: ProfileStore;
+  whispers: WhispersStore;
+  shouts: ShoutsStore;
   metering: MeteringStore;
   ledger: LedgerStore;
   responses: ResponsesStore;

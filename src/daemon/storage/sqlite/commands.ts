@@ -14,6 +14,7 @@ import { profileCommands } from './profile-commands.ts';
 import { providerKeysCommands } from './provider-keys-commands.ts';
 import type { responseInsert } from './response-insert.ts';
 import { responsesCommands } from './responses-commands.ts';
+import { talkCommands } from './talk-commands.ts';
 import { threadsCommands } from './threads-commands.ts';
 import { tokensCommands } from './tokens-commands.ts';
 import type { Totals } from './totals.ts';
@@ -32,6 +33,7 @@ export function otherCommands(database: Connection, totals: Totals) {
     ...invitationCommands(orm),
     ...tokensCommands(orm),
     ...profileCommands(database),
+    ...talkCommands(database),
     ...responsesCommands(orm),
     ...backgroundCommands(database, orm),
     ...threadsCommands(database),

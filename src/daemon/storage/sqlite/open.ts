@@ -22,11 +22,13 @@ import { prepareDatabase } from './prepare.ts';
 import { profileStore } from './profile-store.ts';
 import { Reader } from './reader.ts';
 import { responsesStore } from './responses-store.ts';
+import { shoutsStore } from './shouts-store.ts';
 import { startThread } from './thread.ts';
 import { threadsStore } from './threads-store.ts';
 import { tokensStore } from './tokens-store.ts';
 import { tracesStore } from './traces-store.ts';
 import { providerKeysStore, vaultStore } from './vault-store.ts';
+import { whispersStore } from './whispers-store.ts';
 import { workspacesStore } from './workspaces-store.ts';
 import { Writer } from './writer.ts';
 
@@ -106,6 +108,8 @@ function assemble({ database, writer, reader, lock, disk, log, folder }: Parts):
     people: peopleStore(orm, writer),
     tokens: tokensStore(orm, writer),
     profile: profileStore(database, writer),
+    whispers: whispersStore(database, writer),
+    shouts: shoutsStore(database, writer),
     metering: meteringStore({ database, orm, writer, reader }),
     ledger: ledgerStore({ database, writer, reader }),
     responses: responsesStore({ database, orm, writer, reader }),
