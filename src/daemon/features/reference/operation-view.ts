@@ -1,7 +1,7 @@
-import type { Answer, Description, Operation, Parameter, Place } from './document.ts';
+import type { Answer, Description, Operation, Parameter, Place, Schema } from './document.ts';
 import { html, inline, type Markup, prose } from './markup.ts';
 import { curlSample, sdkSample } from './samples.ts';
-import { boundsOf, schemaView, typeOf } from './schema-view.ts';
+import { boundsOf, membersOf, nameOf, schemaView, typeOf } from './schema-view.ts';
 
 /** One endpoint: what it is for, what goes in, what comes out, how it fails, and how to call it. */
 export function operationView(place: Place, description: Description): Markup {
@@ -15,7 +15,7 @@ export function operationView(place: Place, description: Description): Markup {
 <p class="summary">${summary}</p>
 ${prose(operation.description)}
 ${parametersView(operation.parameters ?? [])}
-${bodyView(operation)}
+${bodyView(operation, description)}
 ${answersView(operation)}
 <details><summary>Examples</summary>
 ${sample('curl', curlSample(place, description))}
@@ -42,14 +42,22 @@ function parametersView(parameters: Parameter[]): Markup {
   return html`<h4>Parameters</h4><ul class="members">${rows}</ul>`;
 }
 
-function bodyView(operation: Operation): Markup {
+function bodyView(operation: Operation, { components }: Description): Markup {
   const { requestBody, 'x-websocket': socket } = operation;
   if (socket) {
     return html`<h4>Messages</h4>${schemaView(socket.message)}<h4>Events</h4>${schemaView(socket.event)}`;
   }
   if (!requestBody) return html``;
-  const schemas = Object.values(requestBody.content).map(({ schema }) => schemaView(schema));
+  const schemas = Object.values(requestBody.content).map(
+    ({ schema }) => html`${schemaView(schema)}${namedMembers(schema, components.schemas)}`,
+  );
   return html`<h4>Body${!requestBody.required && ' (may be left out)'}</h4>${schemas}`;
+}
+
+/** What a body takes is looked for here, so it is here too where it has a name. */
+function namedMembers({ $ref }: Schema, schemas: Record<string, Schema>): Markup {
+  const named = $ref === undefined ? undefined : schemas[nameOf($ref)];
+  return named ? html`<details><summary>members</summary>${membersOf(named)}</details>` : html``;
 }
 
 function answersView({ responses }: Operation): Markup {
