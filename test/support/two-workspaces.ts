@@ -9,6 +9,7 @@ import { hintOf, makeSecret } from '../../src/shared/secrets.ts';
 import type { Things } from './example-calls.ts';
 import { peopleThings } from './people.ts';
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start-daemon.ts';
+import { threadThings } from './threads.ts';
 
 export interface TwoWorkspaces {
   daemon: RunningDaemon;
@@ -71,7 +72,7 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoW
       });
       const { id } = (await answer.json()) as { id: string };
       const request = answer.headers.get('x-request-id') as string;
-      const more = endpoint && (await peopleThings(daemon, endpoint, login));
+      const more = await (endpoint ? peopleThings(daemon, endpoint, login) : threadThings(daemon));
       return { workspace, response: id, request, key: (await issue(['models:read'])).id, ...more };
     },
   };

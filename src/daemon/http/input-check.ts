@@ -66,10 +66,8 @@ function refuse(faults: readonly Fault[], surface: Endpoint['surface']): void {
   if (first === undefined) return;
   const { param, message } = first;
   if (surface === 'v1') throw new ApiError('invalid_request', { param, message });
-  const errors: Record<string, string[]> = {};
-  for (const fault of faults) {
-    const field = fault.param ?? 'body';
-    errors[field] = [...(errors[field] ?? []), fault.message];
-  }
+  // Fields have the names that callers gave them: those of every object's own members too.
+  const byField = Map.groupBy(faults, (fault) => fault.param ?? 'body');
+  const errors = Object.fromEntries([...byField].map(([field, all]) => [field, all.map((it) => it.message)]));
   throw new ApiError('invalid_request', { param, message, extra: { errors } });
 }

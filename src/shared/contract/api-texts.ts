@@ -24,6 +24,8 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Vault: 'What seals provider keys.',
   Credit: 'What workspaces were granted and have left, and whether the books add up.',
   Usage: 'What finished calls took.',
+  Threads: 'Conversations that are kept, and the model calls in them.',
+  Chats: 'Threads as chat clients see them, with their runs.',
   Events: 'What happens, as it happens.',
   Traces: 'What finished calls went through.',
   Sessions: 'Log in with a code, see who is logged in, sign out.',

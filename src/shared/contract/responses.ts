@@ -148,7 +148,7 @@ export const CreateResponseBody = Type.Object(
         description: 'Whether the call answers at once and the response is made without its caller.',
       }),
     ),
-    conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'Refused.' })),
+    conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'As `service.thread`.' })),
     context_management: maybe(
       Type.Array(
         Type.Object(

@@ -44,6 +44,16 @@ export const ServiceMember = Type.Object(
         { additionalProperties: false, description: 'Which providers are asked, and in what order.' },
       ),
     ),
+    thread: Type.Optional(
+      nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description:
+            'The thread that the call is a run of: what it holds is the context, what is sent here is new, and both that and the answer are added to it. Keys need the scope `threads`.',
+        }),
+      ),
+    ),
     cache: Type.Optional(
       Type.Enum(['off', 'read-only', 'read-write'], {
         description:

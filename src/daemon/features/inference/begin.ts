@@ -4,6 +4,7 @@ import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { Admission, HoldRecord, MeteringStore, UsageRecord } from '../metering/index.ts';
+import type { Threads } from '../threads/index.ts';
 import { ableRoutes } from './able-routes.ts';
 import { cutAllowance, fullAllowance } from './allowance.ts';
 import { costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
@@ -25,6 +26,7 @@ export interface InferenceNeeds {
   admission: Admission;
   metering: Pick<MeteringStore, 'progress'>;
   responses: ResponsesStore;
+  threads: Pick<Threads, 'begin'>;
   sealer: Sealer;
   marginPpm: number;
   /** Whether a workspace pays in advance; none does unless told. */
@@ -72,7 +74,7 @@ export interface Begun extends Pick<OpenedRoute, 'answer' | 'route'> {
   release: () => void;
 }
 
-export type EndedBy = 'client-left' | 'draining' | 'revoked' | 'expired';
+export type EndedBy = 'client-left' | 'stopped' | 'draining' | 'revoked' | 'expired';
 
 /**
  * Plans, admits and opens one call. The hold is written while the provider is already being dialled, and nobody gets
@@ -225,7 +227,7 @@ function endings({ signal, caller }: ModelCall) {
     by ??= cause;
     abort.abort(cause);
   };
-  const onSignal = () => end(signal.reason === 'draining' ? 'draining' : 'client-left');
+  const onSignal = () => end(causeOf(signal.reason));
   if (signal.aborted) onSignal();
   else signal.addEventListener('abort', onSignal, { once: true });
   const { revoked } = caller;
@@ -235,6 +237,10 @@ function endings({ signal, caller }: ModelCall) {
     releaseRevoked();
   };
   return { abort, ended: () => by, release };
+}
+
+function causeOf(reason: unknown): EndedBy {
+  return reason === 'draining' || reason === 'stopped' ? reason : 'client-left';
 }
 
 function isExpiry(reason: unknown): boolean {
@@ -269,6 +275,7 @@ export function endedFailure(ended: EndedBy): ApiError {
     return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'The key has expired.' });
   }
   if (ended === 'draining') return new ApiError('unavailable', { message: 'The daemon is stopping.' });
+  if (ended === 'stopped') return new ApiError('conflict', { message: 'The run was stopped.' });
   return new ApiError('unavailable', { message: 'The client left.' });
 }
 

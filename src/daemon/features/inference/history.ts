@@ -18,6 +18,8 @@ interface HistoryOptions {
   now: number;
   open: OpenSealed;
   openSummary?: OpenSummary;
+  /** What a call in a thread continues: items in the Responses format. */
+  earlier?: readonly Json[] | undefined;
 }
 
 export interface ResolvedInput {
@@ -32,7 +34,9 @@ export async function resolveInput(
   body: { input?: unknown; previous_response_id?: string | null },
   options: HistoryOptions,
 ): Promise<ResolvedInput> {
-  const before = body.previous_response_id ? await earlierItems(body.previous_response_id, options) : [];
+  const before = body.previous_response_id
+    ? await earlierItems(body.previous_response_id, options)
+    : parseEarlier(options.earlier ?? [], options);
   const { input } = body;
   if (!Array.isArray(input)) {
     const items = input === undefined ? [] : parseInput(input, options.open, options.openSummary);
@@ -44,6 +48,14 @@ export async function resolveInput(
   const items = [...before, ...parseInput(own, options.open, options.openSummary)];
   checkCallIds(items, before.length);
   return { items, own };
+}
+
+/** The items of a thread as a call continues them. */
+export function parseEarlier(
+  items: readonly Json[],
+  { open, openSummary = () => undefined }: Pick<HistoryOptions, 'open' | 'openSummary'>,
+): InputItem[] {
+  return items.map((item, index) => parseItem(item, { param: `thread[${index}]`, open, openSummary }));
 }
 
 async function earlierItems(

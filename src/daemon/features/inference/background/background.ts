@@ -3,7 +3,8 @@ import { RelayReply, StreamReply } from '../../../handler.ts';
 import { within } from '../../../world.ts';
 import { invalid, type Json, quoted } from '../fault.ts';
 import { withIds } from '../history.ts';
-import { type RespondCall, storedCharactersMax, understand } from '../responses/respond.ts';
+import { inThread, threadIn } from '../in-thread.ts';
+import { asRun, type RespondCall, storedCharactersMax, understand } from '../responses/respond.ts';
 import type { BackgroundResponse } from './background-store.ts';
 import { type BackgroundNeeds, beginRun } from './begin-run.ts';
 import { interruptedResponse } from './closing-events.ts';
@@ -31,9 +32,17 @@ export class Background {
    * with 429 `rate_limited` when too many are being made.
    */
   async start(call: RespondCall): Promise<RelayReply | StreamReply> {
-    const needs = this.#needs;
     if (call.body.store === false)
       throw invalid('background', 'A background response is stored; send it without `store: false`.');
+    const named = threadIn(call.body);
+    if (named === undefined) return this.#begin(this.#needs, call);
+    const { signal } = call;
+    return inThread(this.#needs, { named, call: asRun(call), isDetached: true }, ({ needs, run }) =>
+      this.#begin(needs, { ...call, run, signal }),
+    );
+  }
+
+  async #begin(needs: BackgroundNeeds, call: RespondCall): Promise<RelayReply | StreamReply> {
     const understood = await understand(needs, call);
     const input = JSON.stringify(withIds(understood.own, needs.makeId));
     if (input.length > storedCharactersMax)

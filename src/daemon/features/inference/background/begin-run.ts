@@ -10,6 +10,7 @@ import {
   type Understood,
 } from '../responses/respond.ts';
 import { queuedEvents } from '../responses/stream.ts';
+import { whenAborted } from '../when-aborted.ts';
 import type { BackgroundStore } from './background-store.ts';
 import { EventLog } from './event-log.ts';
 import { Run } from './run.ts';
@@ -31,10 +32,11 @@ interface Understanding extends Understood {
  * limits, the balance; later failures are told by the response.
  */
 export async function beginRun(needs: BackgroundNeeds, call: RespondCall, understanding: Understanding) {
-  const { inference, wishes, input } = understanding;
+  const { inference, wishes, input, own } = understanding;
   const { caller, requestId } = call;
-  const start = startOf(needs, call, []);
+  const start = startOf(needs, call, call.run ? own : []);
   const abort = new AbortController();
+  if (call.run) whenAborted(call.run.stopped, () => abort.abort('cancelled'));
   const admitted = Promise.withResolvers<void>();
   const beginning = beginCreate(
     {

@@ -72,6 +72,7 @@ export class Run {
     } catch (error) {
       this.#needs.log.warn({ err: error, response_id: this.id }, 'a background response could not be stored');
     } finally {
+      await this.#options.start.run?.end();
       await log?.end();
     }
   }
@@ -98,6 +99,7 @@ export class Run {
       wasQueued: true,
       keep: async (settled) => {
         output = answer.sealedOutput(settled);
+        await answer.joinThread(settled);
       },
     });
     for await (const chunk of chunks) {

@@ -1,13 +1,17 @@
 import type { CreateChatCompletionBody } from '../../../../shared/contract/chat-completions.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
+import type { ThreadRun } from '../../threads/index.ts';
 import { answerHeaders, drain, relayStream, wholeAnswer } from '../answer.ts';
 import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
 import type { Json } from '../fault.ts';
+import { inThread, threadIn } from '../in-thread.ts';
 import type { Output } from '../output.ts';
 import type { Settled } from '../renderer.ts';
+import { firstWords } from '../responses/first-words.ts';
 import { parseWishes } from '../service-member.ts';
 import type { JsonAnswer } from '../upstream.ts';
+import { type ChatTurn, chatTurn } from './chat-turn.ts';
 import { parseChat } from './parse.ts';
 import { ChatStream } from './stream.ts';
 import { wholeChat } from './whole.ts';
@@ -15,23 +19,46 @@ import { wordsIn } from './words.ts';
 
 export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   body: CreateChatCompletionBody;
+  /** The run of a thread that the call is. */
+  run?: ThreadRun;
 };
+
+interface Answering {
+  begun: Begun;
+  created: number;
+  /** Set on a call in a thread. */
+  turn: ChatTurn | undefined;
+}
+
+const endpoint = '/v1/chat/completions';
 
 /** One call in the chat-completions format, from the validated body to the reply. */
 export async function complete(needs: InferenceNeeds, call: CompleteCall): Promise<RelayReply | StreamReply> {
+  const { body } = call;
+  // `conversation` is no member of this format: it is passed on.
+  const named = threadIn({ model: body.model, service: body.service });
+  if (named === undefined) return answer(needs, call);
+  const asked = { ...call, endpoint, says: firstWords(body.messages) };
+  return inThread(needs, { named, call: asked }, (parts) => answer(parts.needs, { ...call, ...parts }));
+}
+
+async function answer(needs: InferenceNeeds, call: CompleteCall): Promise<RelayReply | StreamReply> {
   const { body, caller, requestId, signal } = call;
-  const inference = parseChat(body, (sealed) => needs.sealer.open(caller.workspaceId, sealed));
+  const parsed = parseChat(body, (sealed) => needs.sealer.open(caller.workspaceId, sealed));
+  const turn =
+    call.run && (await chatTurn(needs, { run: call.run, parsed, workspaceId: caller.workspaceId }));
+  const inference = turn?.inference ?? parsed;
   const wishes = parseWishes(body.service);
-  const endpoint = '/v1/chat/completions';
   const begun = await begin(needs, { caller, requestId, endpoint, inference, wishes, signal });
   const created = unixSeconds(needs.world.now());
-  return inference.stream ? stream(needs, call, { begun, created }) : whole(needs, begun, created);
+  const answering = { begun, created, turn };
+  return inference.stream ? stream(needs, call, answering) : whole(needs, answering);
 }
 
 function stream(
   needs: InferenceNeeds,
   { body, requestId }: CompleteCall,
-  { begun, created }: { begun: Begun; created: number },
+  { begun, created, turn }: Answering,
 ): StreamReply {
   const renderer = new ChatStream({
     id: chatId(needs),
@@ -41,10 +68,14 @@ function stream(
     includeUsage: body.stream_options?.include_usage === true,
     requestId,
   });
-  return new StreamReply(answerHeaders(begun), relayStream(needs, begun, { renderer }));
+  const keep = turn && (() => turn.keep(begun));
+  return new StreamReply(
+    answerHeaders(begun),
+    relayStream(needs, begun, { renderer, ...(keep && { keep }) }),
+  );
 }
 
-function whole(needs: InferenceNeeds, begun: Begun, created: number): Promise<RelayReply> {
+function whole(needs: InferenceNeeds, { begun, created, turn }: Answering): Promise<RelayReply> {
   return wholeAnswer(needs, begun, async () => {
     const { answer, meter, output, route } = begun;
     if (answer.kind === 'json') {
@@ -53,6 +84,7 @@ function whole(needs: InferenceNeeds, begun: Begun, created: number): Promise<Re
       meter.finish = answer.finish;
     } else await drain(begun);
     const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
+    await turn?.keep(begun);
     begun.finishRoute({ outputTokens: settled.tokens.output });
     const headers = answerHeaders(begun, settled);
     if (answer.kind === 'json') return new RelayReply(headers, spliced(answer, settled));

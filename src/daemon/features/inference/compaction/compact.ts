@@ -4,10 +4,11 @@ import { RelayReply } from '../../../handler.ts';
 import { answerHeaders, wholeAnswer } from '../answer.ts';
 import { begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
 import { invalid, type Json } from '../fault.ts';
-import type { ContentPart, InputItem, MessageItem } from '../neutral.ts';
+import type { InputItem, MessageItem } from '../neutral.ts';
 import { readWhole } from '../responses/read-whole.ts';
 import { showUsage } from '../responses/resource.ts';
 import { understand } from '../responses/respond.ts';
+import { showInputPart } from '../show-items.ts';
 import { isTrigger } from './compaction-item.ts';
 import { summaryCall, summaryIn } from './summary-call.ts';
 import { sealedItem } from './within-create.ts';
@@ -63,26 +64,4 @@ function keptMessages(needs: InferenceNeeds, items: readonly InputItem[]): Json[
       role,
       content: content.map(showInputPart),
     }));
-}
-
-function showInputPart(part: ContentPart): Json {
-  switch (part.type) {
-    case 'text':
-      return { type: 'input_text', text: part.text };
-    case 'refusal':
-      return { type: 'refusal', refusal: part.refusal };
-    case 'image':
-      return { type: 'input_image', image_url: part.url, detail: part.detail ?? 'auto' };
-    case 'audio':
-      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
-    case 'file': {
-      const { filename, data, url } = part;
-      return {
-        type: 'input_file',
-        ...(filename !== undefined && { filename }),
-        ...(data !== undefined && { file_data: data }),
-        ...(url !== undefined && { file_url: url }),
-      };
-    }
-  }
 }

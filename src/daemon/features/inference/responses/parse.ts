@@ -33,10 +33,8 @@ export function parseResponses(body: CreateResponseBody, items: InputItem[]): In
   };
 }
 
-/** Refuses what the service would otherwise have to pretend: state that it does not keep. */
-export function refuseUnkept(body: CreateResponseBody): void {
-  if (body.conversation !== undefined && body.conversation !== null)
-    throw invalid('conversation', 'Conversations are not kept here; continue with previous_response_id.');
+/** Refuses a call that asks nothing. */
+export function refuseEmpty(body: CreateResponseBody): void {
   if (body.input === undefined && !body.previous_response_id && !isObject(body.prompt))
     throw invalid('input', 'A request needs input.');
 }

@@ -6,7 +6,7 @@ import { isObject, type Json } from '../fault.ts';
 /** The response object of one call, before anything was answered: every member is there, most echo the request. */
 export function startResource(
   body: CreateResponseBody,
-  start: { id: string; createdAt: number; store: boolean },
+  start: { id: string; createdAt: number; store: boolean; threadId?: string },
 ): Json {
   return {
     id: start.id,
@@ -41,6 +41,7 @@ export function startResource(
     metadata: body.metadata ?? {},
     safety_identifier: body.safety_identifier ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
+    ...(start.threadId !== undefined && { conversation: { id: start.threadId } }),
   };
 }
 

@@ -1,18 +1,21 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
+import type { ThreadRun } from '../../threads/index.ts';
 import { answerHeaders, relayStream, wholeAnswer } from '../answer.ts';
 import type { Begun, InferenceNeeds, ModelCall } from '../begin.ts';
 import { isTriggerJson } from '../compaction/compaction-item.ts';
 import { beginCreate } from '../compaction/within-create.ts';
 import { invalid, type Json } from '../fault.ts';
 import { resolveInput, withIds } from '../history.ts';
+import { inThread, threadIn } from '../in-thread.ts';
 import type { Inference } from '../neutral.ts';
 import { showOutput } from '../output.ts';
 import type { Settled } from '../renderer.ts';
 import type { ResponsesStore, StoredResponse, StoredTurn } from '../responses-store.ts';
 import { parseWishes, type Wishes } from '../service-member.ts';
-import { parseResponses, refuseUnkept } from './parse.ts';
+import { firstWords } from './first-words.ts';
+import { parseResponses, refuseEmpty } from './parse.ts';
 import { readWhole } from './read-whole.ts';
 import { endResource, startResource } from './resource.ts';
 import { ResponsesStream } from './stream.ts';
@@ -34,6 +37,8 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   history?: Pick<ResponsesStore, 'chain' | 'items'>;
   /** Told of the turn once it came to its end, whether or not it was stored. */
   remember?: (turn: StoredTurn, options: { isStored: boolean }) => void;
+  /** The run of a thread that the call is. */
+  run?: ThreadRun;
 };
 
 /** A call that was understood: what is to be asked, what the gateway was asked, and the caller's own items. */
@@ -45,9 +50,22 @@ export interface Understood {
 
 /** One call in the Responses format, from the validated body to the reply. */
 export async function respond(needs: InferenceNeeds, call: RespondCall): Promise<RelayReply | StreamReply> {
-  const { caller, requestId, signal } = call;
   if (call.body.background === true)
     throw invalid('background', 'A background response is made by POST /v1/responses alone.');
+  const named = threadIn(call.body);
+  if (named === undefined) return answer(needs, call);
+  return inThread(needs, { named, call: asRun(call) }, (parts) => answer(parts.needs, { ...call, ...parts }));
+}
+
+/** What a thread is told of a call that is to be a run of it. */
+export function asRun(call: RespondCall) {
+  const { caller, requestId, signal, body } = call;
+  refuseEmpty(body);
+  return { caller, requestId, signal, body, endpoint: responsesEndpoint, says: firstWords(body.input) };
+}
+
+async function answer(needs: InferenceNeeds, call: RespondCall): Promise<RelayReply | StreamReply> {
+  const { caller, requestId, signal } = call;
   const { inference, wishes, own } = await understand(needs, call);
   const begun = await beginCreate(needs, {
     body: call.body,
@@ -58,8 +76,10 @@ export async function respond(needs: InferenceNeeds, call: RespondCall): Promise
     wishes,
     signal,
   });
-  const answer = new Responding(needs, startOf(needs, call, own), begun);
-  return inference.stream ? answer.stream({ serviceEvents: showsService(call, wishes) }) : answer.whole();
+  const responding = new Responding(needs, startOf(needs, call, own), begun);
+  return inference.stream
+    ? responding.stream({ serviceEvents: showsService(call, wishes) })
+    : responding.whole();
 }
 
 export const responsesEndpoint = '/v1/responses';
@@ -67,9 +87,11 @@ export const responsesEndpoint = '/v1/responses';
 /** Reads a body and what it continues; fails with what the caller has to change. */
 export async function understand(
   needs: InferenceNeeds,
-  { body, caller, history }: Pick<RespondCall, 'body' | 'caller' | 'history'>,
+  { body, caller, history, run }: Pick<RespondCall, 'body' | 'caller' | 'history' | 'run'>,
 ): Promise<Understood> {
-  refuseUnkept(body);
+  refuseEmpty(body);
+  const named = run ? undefined : threadIn(body);
+  if (named) throw invalid(named.param, 'Only a call that is answered can be a run of a thread.');
   const wishes = parseWishes(body.service);
   const { workspaceId } = caller;
   const { items, own } = await resolveInput(body, {
@@ -78,6 +100,7 @@ export async function understand(
     now: needs.world.now(),
     open: (sealed) => needs.sealer.open(workspaceId, sealed),
     openSummary: (sealed) => needs.sealer.openSummary(workspaceId, sealed),
+    earlier: await run?.earlier(),
   });
   return { inference: parseResponses(body, items), wishes, own };
 }
@@ -97,6 +120,7 @@ export interface ResponseStart {
   /** The caller's own items; none of a response that nobody keeps. */
   own: Json[];
   remember: RespondCall['remember'];
+  run: RespondCall['run'];
   resource: Json;
   createdAt: number;
 }
@@ -109,12 +133,14 @@ export function startOf(needs: InferenceNeeds, call: RespondCall, own: Json[]): 
     workspaceId: call.caller.workspaceId,
     previousId: previousId ?? null,
     showsSealed: store === false || (include?.includes('reasoning.encrypted_content') ?? false),
-    own: store === false && !call.remember ? [] : own.filter((item) => !isTriggerJson(item)),
+    own: store === false && !call.remember && !call.run ? [] : own.filter((item) => !isTriggerJson(item)),
     remember: call.remember,
+    run: call.run,
     resource: startResource(call.body, {
       id: needs.makeId('resp'),
       createdAt: unixSeconds(createdAt),
       store: store ?? true,
+      ...(call.run && { threadId: call.run.threadId }),
     }),
     createdAt,
   };
@@ -176,6 +202,11 @@ export class Responding {
     return JSON.stringify(this.#show(settled, { sealed: true }));
   }
 
+  /** Adds the turn to the thread that the call is a run of, if it is one. */
+  async joinThread(settled: Settled, input: readonly Json[] = this.#start.own): Promise<void> {
+    await this.#start.run?.complete({ input, output: this.#show(settled, { sealed: true }) });
+  }
+
   /** The response as it stands when its caller ends it. */
   cancelled(settled: Settled | undefined): Json {
     return endResource(this.#resource, {
@@ -207,10 +238,15 @@ export class Responding {
    * says so in its `store`: it was made and paid for, and is worth more than its copy.
    */
   async #keep(settled: Settled): Promise<void> {
-    const { remember, own } = this.#start;
-    if (this.#resource.store !== true && !remember) return;
-    const input = JSON.stringify(withIds(own, this.#needs.makeId));
-    const turn = { id: String(this.#resource.id), input, output: this.sealedOutput(settled) };
+    const { remember, run } = this.#start;
+    if (this.#resource.store !== true && !remember && !run) return;
+    const input = withIds(this.#start.own, this.#needs.makeId);
+    await this.joinThread(settled, input);
+    const turn = {
+      id: String(this.#resource.id),
+      input: JSON.stringify(input),
+      output: this.sealedOutput(settled),
+    };
     if (this.#resource.store === true) await this.#store(settled, turn);
     remember?.(turn, { isStored: this.#resource.store === true });
   }
