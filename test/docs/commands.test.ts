@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { tree } from '../../src/cli/tree.ts';
+import { isNoun } from '../../src/cli/verb.ts';
+import { commandReference } from '../support/command-reference.ts';
+
+test('the reference of the commands is that of the program: npm run docs', async () => {
+  expect(await readFile('docs/commands.md', 'utf8')).toBe(await commandReference());
+});
+
+describe('the guide of the command line', async () => {
+  const guide = await readFile('docs/cli.md', 'utf8');
+  const [, table = ''] = /## Commands\n(.*?)\n## /s.exec(guide) ?? [];
+  const named = [...table.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll('\\|', ' '));
+
+  test.each(Object.entries(tree))('names %s and what it has', (name, entry) => {
+    const words = named.filter((it) => it.split(' ')[0] === name).flatMap((it) => it.split(/[\s[\]]+/));
+    expect(words).toContain(name);
+    if (isNoun(entry)) for (const verb of Object.keys(entry.verbs)) expect(words).toContain(verb);
+  });
+});
