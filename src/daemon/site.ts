@@ -1,4 +1,5 @@
 import type { MakeId } from '../shared/ids.ts';
+import { autopilotHandlers, autopilots } from './features/autopilots/index.ts';
 import type { EventFeed } from './features/events/index.ts';
 import type { Authenticator } from './features/keys/index.ts';
 import { sha256 } from './features/keys/index.ts';
@@ -60,6 +61,15 @@ export function createSite({ storage, world, makeId }: SiteNeeds, neighbours: Ne
   const handlers: Handler[] = [
     ...tokenHandlers({ tokens: accessTokens, numberOf: async (caller) => (await persons.of(caller)).number }),
     ...profileHandlers({ profile: own }),
+    ...autopilotHandlers(
+      autopilots({
+        store: storage.autopilots,
+        persons,
+        makeId,
+        randomBytes: (count) => world.randomBytes(count),
+        now,
+      }),
+    ),
     ...whisperHandlers(direct),
     ...shoutHandlers(shouts({ store: storage.shouts, persons, feed, world })),
   ];

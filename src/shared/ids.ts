@@ -27,6 +27,7 @@ export const idPrefixes = [
   'invite',
   'acct',
   'grant',
+  'ap',
 ] as const;
 
 export type IdPrefix = (typeof idPrefixes)[number];

@@ -235,8 +235,15 @@ const rows: Record<string, Row> = {
   getShout: siteForEveryone,
   postShout: site,
   deleteShout: { ...site, strangerKey: siteForbidden, strangerLogin: siteForbidden },
+  listAutopilots: site,
+  createAutopilot: site,
+  getAutopilot: { ...site, ...ofOthers },
+  updateAutopilot: { ...site, ...ofOthers },
+  archiveAutopilot: { ...site, ...ofOthers },
   getStatus: loginOnly,
   createBackup: loginOnly,
+  getConfiguration: loginOnly,
+  reloadConfiguration: loginOnly,
   stopDaemon: loginOnly,
 };
 

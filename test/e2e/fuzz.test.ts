@@ -14,6 +14,8 @@ import { ownKeysConfig } from '../support/two-workspaces.ts';
 let daemon: RunningDaemon;
 /** A key that is there. */
 let keyId = '';
+/** That of an autopilot. */
+let autopilotId = '';
 /** One whose events are kept. */
 let responseId = '';
 let thread = '';
@@ -32,6 +34,8 @@ beforeAll(async () => {
   ({ ask, close } = sender(daemon));
   const told = await ask({ method: 'GET', path: '/v1/workspaces/me/keys' });
   keyId = JSON.parse(told.text).data[0].id;
+  const made = await ask({ path: '/api/autopilots', body: JSON.stringify({ displayName: 'Night Watch' }) });
+  autopilotId = JSON.parse(made.text).data.id;
   const json = { model: 'sim/echo', input: 'Hello.', background: true, stream: true };
   const events = await (await daemon.fetch('/v1/responses', { json })).text();
   responseId = /resp_\w+/.exec(events)?.[0] ?? '';
@@ -111,6 +115,12 @@ const goodBodies: Record<string, readonly unknown[]> = {
   deleteProfile: [{ email: 'nobody@example.com' }],
   sendWhisper: [{ body: 'Hello.', recipientHandle: 'somebody' }],
   postShout: [{ body: 'Hear me.', zone: 'dev' }],
+  createAutopilot: [
+    { displayName: 'Night Watch', policy: { model: 'sim/echo' }, profile: { principles: ['Be kind.'] } },
+  ],
+  updateAutopilot: [
+    { displayName: 'Night Watch', status: 'disabled', policy: { l402MaxSpendMsatsPerDay: 5 } },
+  ],
   acceptInvitation: [{ code: 'AAAAA-AAAAA' }],
 };
 
@@ -139,6 +149,7 @@ const pathOf = ({ path }: Endpoint) =>
     .replace('{workspace}', 'me')
     .replace('{key}', keyId)
     .replace('{provider}', 'openai')
+    .replace('{autopilot}', autopilotId)
     .replace('/responses/{id}', `/responses/${responseId}`)
     .replace('/threads/{id}', `/threads/${thread}`)
     .replace('{conversationId}', thread)

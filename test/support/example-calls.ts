@@ -24,6 +24,8 @@ export interface SiteThings {
   whisper?: string;
   /** A shout of the caller's. */
   shout?: string;
+  /** An autopilot of the caller's. */
+  autopilot?: string;
 }
 
 /** What examples about threads may name. */
@@ -165,12 +167,19 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   streamShouts: () => ({}),
   getShout: ({ shout = '1' }) => ({ params: { id: shout } }),
   deleteShout: ({ shout = '1' }) => ({ params: { id: shout } }),
+  listAutopilots: () => ({ query: { limit: '5' } }),
+  createAutopilot: () => ({ body: { displayName: 'Night Watch', policy: { model: 'sim/echo' } } }),
+  getAutopilot: ({ autopilot = 'ap_1' }) => ({ params: { autopilot } }),
+  updateAutopilot: ({ autopilot = 'ap_1' }) => ({ params: { autopilot }, body: { status: 'disabled' } }),
+  archiveAutopilot: ({ autopilot = 'ap_1' }) => ({ params: { autopilot } }),
   health: () => ({}),
   ready: () => ({}),
   openApi: () => ({}),
   getReference: () => ({}),
   getStatus: () => ({}),
   createBackup: () => ({}),
+  getConfiguration: () => ({}),
+  reloadConfiguration: () => ({}),
   stopDaemon: () => ({}),
 };
 

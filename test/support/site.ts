@@ -37,6 +37,10 @@ export async function siteThings(
     const { id: shout } = await post(daemon, '/api/shouts', { as, json: { body: 'Hear me.' } });
     return { shout: String(shout) };
   }
+  if (path.includes('{autopilot}')) {
+    const json = { displayName: 'Night Watch' };
+    return { autopilot: (await post(daemon, '/api/autopilots', { as: login, json })).id };
+  }
   return {};
 }
 

@@ -1,3 +1,4 @@
+import type { AutopilotsStore } from '../features/autopilots/autopilots-store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
 import type { CacheStore } from '../features/cache/cache-store.ts';
 import type { EventsStore } from '../features/events/events-store.ts';
@@ -27,6 +28,7 @@ export interface Storage {
   profile: ProfileStore;
   whispers: WhispersStore;
   shouts: ShoutsStore;
+  autopilots: AutopilotsStore;
   metering: MeteringStore;
   ledger: LedgerStore;
   responses: ResponsesStore;

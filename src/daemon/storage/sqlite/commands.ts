@@ -1,3 +1,4 @@
+import { autopilotsCommands } from './autopilots-commands.ts';
 import { backgroundCommands } from './background-commands.ts';
 import { cacheCommands } from './cache-commands.ts';
 import type { Connection } from './connection.ts';
@@ -34,6 +35,7 @@ export function otherCommands(database: Connection, totals: Totals) {
     ...tokensCommands(orm),
     ...profileCommands(database),
     ...talkCommands(database),
+    ...autopilotsCommands(orm),
     ...responsesCommands(orm),
     ...backgroundCommands(database, orm),
     ...threadsCommands(database),

@@ -2,6 +2,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Storage } from '../storage.ts';
+import { autopilotsStore } from './autopilots-store.ts';
 import { backgroundStore } from './background-store.ts';
 import { backupStore } from './backup-store.ts';
 import { cacheStore } from './cache-store.ts';
@@ -110,6 +111,7 @@ function assemble({ database, writer, reader, lock, disk, log, folder }: Parts):
     profile: profileStore(database, writer),
     whispers: whispersStore(database, writer),
     shouts: shoutsStore(database, writer),
+    autopilots: autopilotsStore(orm, writer),
     metering: meteringStore({ database, orm, writer, reader }),
     ledger: ledgerStore({ database, writer, reader }),
     responses: responsesStore({ database, orm, writer, reader }),

@@ -1,3 +1,9 @@
+import type {
+  AutopilotPolicy,
+  AutopilotProfile,
+  AutopilotStatus,
+  AutopilotVisibility,
+} from '../../../../shared/contract/autopilots.ts';
 import { integer, sqliteTable, text } from '../orm.ts';
 
 export const shouts = sqliteTable('shouts', {
@@ -26,11 +32,11 @@ export const autopilots = sqliteTable('autopilots', {
   displayName: text('display_name').notNull(),
   avatar: text('avatar').notNull(),
   tagline: text('tagline').notNull(),
-  status: text('status').notNull(),
-  visibility: text('visibility').notNull(),
+  status: text('status').$type<AutopilotStatus>().notNull(),
+  visibility: text('visibility').$type<AutopilotVisibility>().notNull(),
   configVersion: integer('config_version').notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
-  profile: text('profile', { mode: 'json' }).notNull(),
-  policy: text('policy', { mode: 'json' }).notNull(),
+  profile: text('profile', { mode: 'json' }).$type<AutopilotProfile>().notNull(),
+  policy: text('policy', { mode: 'json' }).$type<AutopilotPolicy>().notNull(),
 });

@@ -1,0 +1,41 @@
+import { ApiError } from '../../../shared/errors.ts';
+
+const charsMax = 64;
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** In lower case. Fails with `invalid_request` for one that is kept for others. */
+export function checkedHandle(handle: string): string {
+  const lower = handle.toLowerCase();
+  if (/^(agent|service):/.test(lower)) {
+    const message = '`handle` begins with `agent:` or `service:`, which are not given away.';
+    throw new ApiError('invalid_request', { param: 'handle', message });
+  }
+  return lower;
+}
+
+/** Handles for a new autopilot, best first; the last one is practically never taken. */
+export function handlesFor(
+  wanted: string | undefined,
+  displayName: string,
+  randomBytes: (count: number) => Uint8Array,
+): string[] {
+  const base = wanted === undefined ? fromName(displayName) : checkedHandle(wanted);
+  const numbered = [2, 3, 4, 5, 6, 7, 8, 9].map((number) => ending(base, `-${number}`));
+  const random = Array.from(randomBytes(12), (byte) => alphabet[byte & 31]).join('');
+  return [base, ...numbered, ending(base, `-${random}`)];
+}
+
+function ending(base: string, end: string): string {
+  return base.slice(0, charsMax - end.length) + end;
+}
+
+function fromName(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{Mark}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  return plain === '' ? 'autopilot' : plain;
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AskOptions, addPerson, askDaemon, type Person } from '../support/people.ts';
+import { newToken } from '../support/site.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+let ann: Person;
+let max: Person;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  ann = await addPerson(daemon, 'ann');
+  max = await addPerson(daemon, 'max');
+});
+
+afterAll(async () => {
+  await daemon.stop();
+});
+
+const ask = (method: string, path: string, { as = ann.login, ...options }: AskOptions = {}) =>
+  askDaemon(daemon, method, path, { as, ...options });
+const create = async (json: object = {}) => {
+  const told = await ask('POST', '/api/autopilots', { json: { displayName: 'Night Watch', ...json } });
+  expect([told.status, told.body.errors]).toEqual([200, undefined]);
+  return told.body.data;
+};
+const patch = (id: string, json: object) => ask('PATCH', `/api/autopilots/${id}`, { json });
+const invalid = (field: string) => ({
+  status: 422,
+  body: {
+    message: 'The given data was invalid.',
+    errors: { [field]: expect.arrayContaining([expect.stringMatching(/\.$/)]) },
+  },
+});
+const notFound = { status: 404, body: { message: 'Not found.' } };
+
+describe('autopilots', () => {
+  const fields = [
+    ...['avatar', 'configVersion', 'createdAt', 'displayName', 'handle', 'id', 'ownerUserId'],
+    ...['status', 'tagline', 'updatedAt', 'visibility'],
+  ];
+
+  test('have the fields that the service describes, and alone also how they are set up', async () => {
+    const made = await create();
+    const { body: list } = await ask('GET', '/api/autopilots');
+    expect(Object.keys(list)).toEqual(['data']);
+    expect(Object.keys(list.data[0]).toSorted()).toEqual(fields);
+    expect(Object.keys(made).toSorted()).toEqual([...fields, 'policy', 'profile'].toSorted());
+    const { body: me } = await ask('GET', '/api/me');
+    expect(made).toMatchObject({
+      status: 'active',
+      visibility: 'private',
+      configVersion: 1,
+      ownerUserId: me.data.user.id,
+      profile: {},
+      policy: { l402RequireApproval: true },
+    });
+    expect(typeof made.id).toBe('string');
+  });
+
+  test('are found by id and handle, in upper or lower case, by their owner alone', async () => {
+    const { id, handle } = await create({ handle: 'Scout:One' });
+    expect(handle).toBe('scout:one');
+    for (const name of [id, 'scout:one', 'SCOUT:One']) {
+      expect((await ask('GET', `/api/autopilots/${name}`)).body.data.id).toBe(id);
+      expect(await ask('GET', `/api/autopilots/${name}`, { as: max.login })).toEqual(notFound);
+      const json = { tagline: 'Mine now.' };
+      expect(await ask('PATCH', `/api/autopilots/${name}`, { as: max.login, json })).toEqual(notFound);
+      expect(await ask('DELETE', `/api/autopilots/${name}`, { as: max.login })).toEqual(notFound);
+    }
+  });
+
+  test('get a handle of their own', async () => {
+    expect((await create({ displayName: 'Été à Paris' })).handle).toBe('ete-a-paris');
+    expect((await create({ displayName: 'Été à Paris' })).handle).toBe('ete-a-paris-2');
+    expect((await create({ handle: 'ete-a-paris' })).handle).toBe('ete-a-paris-3');
+    expect((await create({ displayName: '夜警' })).handle).toMatch(/^autopilot/);
+    const { id } = await create({ handle: 'mine' });
+    expect(await patch(id, { handle: 'ETE-a-paris' })).toEqual(invalid('handle'));
+    expect((await patch(id, { handle: 'Mine' })).body.data.handle).toBe('mine');
+  });
+
+  test('count changes of profile and policy, and nothing else', async () => {
+    const { id } = await create();
+    const version = async (json: object) => (await patch(id, json)).body.data.configVersion;
+    expect(await version({ tagline: 'Always awake.' })).toBe(1);
+    expect(await version({ profile: { autopilotVoice: 'calm' } })).toBe(2);
+    expect(await version({ profile: { autopilotVoice: 'calm' } })).toBe(2);
+    expect(await version({ policy: { model: 'sim/echo', toolDenylist: ['shell'] } })).toBe(3);
+    expect(await version({ policy: { model: null } })).toBe(4);
+    const { body } = await ask('GET', `/api/autopilots/${id}`);
+    expect(body.data).toMatchObject({ tagline: 'Always awake.', profile: { autopilotVoice: 'calm' } });
+    expect(body.data.policy).toEqual({ l402RequireApproval: true, toolDenylist: ['shell'] });
+  });
+
+  test('lose no change of several at once', async () => {
+    const { id } = await create();
+    const changes = [{ model: 'a' }, { modelProvider: 'b' }, { l402MaxSpendMsatsPerCall: 5 }];
+    await Promise.all(changes.map((policy) => patch(id, { policy })));
+    const { body } = await ask('GET', `/api/autopilots/${id}`);
+    expect(body.data.configVersion).toBe(4);
+    expect(body.data.policy).toMatchObject(Object.assign({}, ...changes));
+  });
+
+  test('are active and disabled in turn, and archived for good', async () => {
+    const { id } = await create();
+    const become = async (status: string) => (await patch(id, { status })).body.data?.status;
+    for (const status of ['disabled', 'active', 'disabled', 'disabled'])
+      expect(await become(status)).toBe(status);
+    const { body } = await ask('DELETE', `/api/autopilots/${id}`);
+    expect(body.data.status).toBe('archived');
+    expect((await ask('DELETE', `/api/autopilots/${id}`)).body).toEqual(body);
+    for (const json of [{ status: 'active' }, { status: 'archived' }, { tagline: 'Back.' }]) {
+      expect(await patch(id, json)).toEqual(invalid('status'));
+    }
+    const archived = (await ask('GET', '/api/autopilots?status=archived')).body.data;
+    expect(archived.map((one: { id: string }) => one.id)).toContain(id);
+    const other = await create({ status: 'disabled' });
+    expect((await patch(other.id, { status: 'archived' })).body.data.status).toBe('archived');
+    expect(await ask('POST', '/api/autopilots', { json: { displayName: 'a', status: 'archived' } })).toEqual(
+      invalid('status'),
+    );
+  });
+
+  test('are listed, the latest changed first', async () => {
+    const { login: as } = await addPerson(daemon, 'lister');
+    const ids: string[] = [];
+    for (const displayName of ['one', 'two', 'three']) {
+      ids.push((await ask('POST', '/api/autopilots', { as, json: { displayName } })).body.data.id);
+    }
+    await ask('PATCH', `/api/autopilots/${ids[0]}`, { as, json: { tagline: 'Changed.' } });
+    const list = async (query: string) =>
+      (await ask('GET', `/api/autopilots${query}`, { as })).body.data.map((one: { id: string }) => one.id);
+    expect(await list('')).toEqual([ids[0], ids[2], ids[1]]);
+    expect(await list('?limit=1')).toEqual([ids[0]]);
+    expect(await list('?limit=9999&status=active')).toHaveLength(3);
+  });
+
+  test.each<[object, string]>([
+    [{}, 'displayName'],
+    [{ displayName: 'x'.repeat(121) }, 'displayName'],
+    [{ displayName: 'a', handle: 'a b' }, 'handle'],
+    [{ displayName: 'a', handle: 'agent:a' }, 'handle'],
+    [{ displayName: 'a', handle: 'SERVICE:a' }, 'handle'],
+    [{ displayName: 'a', tagline: 'x'.repeat(256) }, 'tagline'],
+    [{ displayName: 'a', tagline: 'half \ud800' }, 'tagline'],
+    [{ displayName: 'a', visibility: 'secret' }, 'visibility'],
+    [{ displayName: 'a', status: 'asleep' }, 'status'],
+    [{ displayName: 'a', policy: { l402MaxSpendMsatsPerCall: -1 } }, 'policy.l402MaxSpendMsatsPerCall'],
+    [{ displayName: 'a', policy: { budget: 1 } }, 'policy.budget'],
+    [{ displayName: 'a', configVersion: 9 }, 'configVersion'],
+  ])('are not made as %j', async (json, field) => {
+    expect(await ask('POST', '/api/autopilots', { json })).toEqual(invalid(field));
+  });
+
+  test('need the ability', async () => {
+    const { secret } = await newToken(daemon, ann.login, ['autopilots:*']);
+    expect((await ask('GET', '/api/autopilots', { as: secret })).status).toBe(200);
+    const { secret: other } = await newToken(daemon, ann.login, ['profile']);
+    expect((await ask('GET', '/api/autopilots', { as: other })).status).toBe(403);
+  });
+});
