@@ -17,7 +17,8 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
       context.io.stdout.write(suggestionLines(await suggest(argv.slice(3), context)));
       return exitCodes.done;
     }
-    const line = locate(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv);
+    const asked = argv.length === 0 && wantsScreen(context) ? ['tui'] : argv;
+    const line = locate(asked[0] === 'help' ? [...asked.slice(1), '--help'] : asked);
     const { program, takesArguments } = await buildProgram(line, context);
     const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
     await program.parseAsync([...line.words, ...rest], { from: 'user' });
@@ -26,6 +27,17 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     const { tellFailure } = await import('./tell-failure.ts');
     return tellFailure(error, context);
+  }
+}
+
+/** `gateway` alone is the screen where a person sits at a terminal and a daemon can be spoken to; else it is the help. */
+function wantsScreen(context: Context): boolean {
+  const { io, env } = context;
+  if (!io.stdin.isTty || !io.stdout.isTty || env.TERM === 'dumb' || env.CI) return false;
+  try {
+    return context.host() !== undefined;
+  } catch {
+    return false;
   }
 }
 

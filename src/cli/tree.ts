@@ -1,6 +1,7 @@
 import { keyCommands, moneyCommands } from './key-commands.ts';
 import { serviceLifeCommands } from './life-commands.ts';
 import { peopleCommands } from './people-commands.ts';
+import { threadCommands } from './thread-commands.ts';
 import type { Noun, Verb } from './verb.ts';
 
 /** Every command, in the order of the help. */
@@ -56,6 +57,7 @@ export const tree: Record<string, Verb | Noun> = {
       },
     },
   },
+  ...threadCommands,
   models: {
     summary: 'What can be asked, and for how much.',
     alone: 'list',
@@ -153,6 +155,10 @@ export const tree: Record<string, Verb | Noun> = {
   mcp: {
     summary: 'Serve MCP over standard input and output.',
     load: async () => (await import('./commands/mcp.ts')).mcpCommand,
+  },
+  tui: {
+    summary: 'Watch and change all of this on one screen; the same as gateway alone.',
+    load: async () => (await import('./commands/tui.ts')).tuiCommand,
   },
   openapi: {
     summary: 'Print the description of the API.',

@@ -15,10 +15,11 @@ export const showKeyCommand = (context: Context) =>
     .addHelpText('after', example('gateway keys show key_01jd…'))
     .action(async (key, { workspace }) => {
       const shown = await context.client().call(showKey, { params: { workspace, key } });
-      await context.out.record(shown, columns(context.now()));
+      await context.out.record(shown, keyRecord(context.now()));
     });
 
-const columns = (now: number): Column<KeyWithUse>[] => [
+/** One key and what of its limits is used up, seen from `now` (milliseconds). */
+export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   { title: 'id', value: (key) => key.id },
   { title: 'name', value: (key) => key.name },
   {
@@ -64,13 +65,14 @@ const columns = (now: number): Column<KeyWithUse>[] => [
 type Period = 'day' | 'month' | 'total';
 
 /** How much of a limit is used, from 0 on; undefined where nothing is limited. */
-function spendShare({ limits, used }: KeyWithUse, period: Period): number | undefined {
+export function spendShare({ limits, used }: KeyWithUse, period: Period): number | undefined {
   if (limits.spend_cap?.period !== period) return undefined;
   const cap = Number(limits.spend_cap.usd);
   return cap === 0 ? 1 : Number(used.spend_usd[period]) / cap;
 }
 
-function requestsShare({ limits, used }: KeyWithUse): number | undefined {
+/** How much of the calls of a minute is used, from 0 on; undefined where they are not limited. */
+export function requestsShare({ limits, used }: KeyWithUse): number | undefined {
   return limits.requests_per_minute === null
     ? undefined
     : used.requests_last_minute / limits.requests_per_minute;

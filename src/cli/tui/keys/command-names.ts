@@ -1,0 +1,50 @@
+/** Everything that a key can do, in the order of the help, with what it does. */
+export const commands = {
+  help: 'the keys of this view',
+  palette: 'write a command',
+  filter: 'show only rows with this text; ! in front: without it',
+  down: 'next row',
+  up: 'row before',
+  'page-down': 'a page down',
+  'page-up': 'a page up',
+  top: 'to the top',
+  bottom: 'to the bottom',
+  open: 'open the row',
+  back: 'back',
+  go: 'go to the screen of the next letter',
+  'next-pane': 'next pane',
+  'previous-pane': 'pane before',
+  'next-tab': 'next tab, or screen',
+  'previous-tab': 'tab before, or screen',
+  'zoom-in': 'the list alone',
+  'zoom-out': 'all panes again',
+  raw: 'the row as JSON',
+  copy: 'copy what names the row',
+  'copy-command': 'copy it as a gateway command',
+  refresh: 'fetch anew',
+  pause: 'hold the list still, or let it go on',
+  mark: 'mark the row, or not',
+  compose: 'make something new',
+  edit: 'change the row',
+  reply: 'reply',
+  remove: 'revoke or delete the marked rows, or this one',
+  log: 'the calls that this program made',
+  redraw: 'draw all anew',
+  suspend: 'leave to the shell; fg comes back',
+  quit: 'quit',
+  'screen-1': 'first screen',
+  'screen-2': 'second screen',
+  'screen-3': 'third screen',
+  'screen-4': 'fourth screen',
+  'screen-5': 'fifth screen',
+  'screen-6': 'sixth screen',
+  'screen-7': 'seventh screen',
+  'screen-8': 'eighth screen',
+  'screen-9': 'ninth screen',
+} as const;
+
+export type CommandName = keyof typeof commands;
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
+}

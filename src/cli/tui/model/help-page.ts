@@ -1,0 +1,30 @@
+import { keysOf } from '../keys/bindings.ts';
+import { type CommandName, commands } from '../keys/command-names.ts';
+import { shownKey } from '../keys/key-name.ts';
+import type { Page } from '../screen.ts';
+import { fitCell } from '../text/cells.ts';
+import { applies } from './applies.ts';
+import type { TuiModel } from './tui-model.ts';
+
+/** The keys of the screen that is shown, with what they do; keys that were taken away are not among them. */
+export function helpPage(model: TuiModel): Page {
+  const { screen } = model.view;
+  const { bindings } = model.options;
+  const names = (Object.keys(commands) as CommandName[]).filter(
+    (name) => !/^screen-/.test(name) && applies(model, name),
+  );
+  const lines = names.flatMap((name) => {
+    const keys = keysOf(bindings, screen.id, name).map(shownKey);
+    return keys.length === 0 ? [] : [`${fitCell(keys.join('  '), 18)}  ${whatFor(model, name)}`];
+  });
+  const go = model.views.map(({ screen: one }) => `${one.letter} ${one.title}`).join(', ');
+  const marks = '❯ the selected row   * a marked row';
+  return { title: `Keys of ${screen.title}`, lines: () => [...lines, '', `After g: ${go}`, marks] };
+}
+
+function whatFor({ view: { screen } }: TuiModel, name: CommandName): string {
+  if (name === 'compose') return screen.compose?.label ?? commands.compose;
+  if (name === 'edit') return screen.edit?.label ?? commands.edit;
+  if (name === 'remove') return screen.remove ? `${screen.remove.verb.toLowerCase()}, after a question` : '';
+  return commands[name];
+}

@@ -1,0 +1,19 @@
+import type { Screen } from '../screen.ts';
+import { callLogScreen } from './call-log.ts';
+import { keysScreen } from './keys.ts';
+import { modelsScreen } from './models.ts';
+import { providersScreen } from './providers.ts';
+import { trafficScreen } from './traffic.ts';
+import { usageScreen } from './usage.ts';
+
+/** Every screen, in the order of the left list. */
+export function allScreens(place: Parameters<typeof callLogScreen>[0]): Screen[] {
+  return [
+    trafficScreen,
+    keysScreen,
+    usageScreen,
+    modelsScreen,
+    providersScreen,
+    callLogScreen(place),
+  ] as Screen[];
+}

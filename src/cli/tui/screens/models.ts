@@ -1,0 +1,94 @@
+import type { ModelEntry } from '../../../shared/contract/models.ts';
+import { listModels } from '../../addresses.ts';
+import {
+  availableProviders,
+  modelRecordColumns,
+  priceUnit,
+  providerColumns,
+} from '../../commands/models/model-columns.ts';
+import { count, dollars } from '../../output/amount.ts';
+import { alignedTable } from '../../output/table.ts';
+import { duration } from '../../output/time.ts';
+import type { Screen, ScreenColumn } from '../screen.ts';
+import { recordLines, recordPage } from '../text/pages.ts';
+
+/** What can be asked: prices, and the speed that was measured here in the last hour. */
+export const modelsScreen: Screen<ModelEntry> = {
+  id: 'models',
+  title: 'Models',
+  letter: 'm',
+  aliases: ['model', 'prices'],
+  empty: 'No models.',
+  footer: ['open', 'filter', 'copy', 'refresh'],
+  refreshEveryMs: 30_000,
+  columns: () => columns,
+  load: async ({ client }) => (await client.call(listModels, {})).data,
+  idOf: ({ id }) => id,
+  copyText: ({ id }) => id,
+  commandText: ({ id }) => `gateway models show ${id}`,
+  json: (model) => model,
+  summary: (models) => {
+    const available = models.filter((model) => availableProviders(model) !== '').length;
+    return [`${count(available)} of ${count(models.length)} can be asked now. ${priceUnit}`];
+  },
+  aside: (model, drawing) => recordLines(model, modelRecordColumns, drawing),
+  open: async (model) =>
+    recordPage(model.id, model, {
+      columns: modelRecordColumns,
+      more: ({ width, paint }) =>
+        alignedTable(model.service.providers, providerColumns, { columns: width, paint })
+          .trimEnd()
+          .split('\n'),
+      copy: model.id,
+    }),
+};
+
+const columns: ScreenColumn<ModelEntry>[] = [
+  {
+    title: 'model',
+    width: 24,
+    grows: true,
+    text: ({ id }) => id,
+    style: (model) => (availableProviders(model) === '' ? 'dim' : undefined),
+  },
+  { title: 'input', width: 9, align: 'right', text: ({ service }) => dollars(service.prices?.input) },
+  { title: 'output', width: 9, align: 'right', text: ({ service }) => dollars(service.prices?.output) },
+  {
+    title: 'context',
+    width: 10,
+    align: 'right',
+    spare: 4,
+    text: ({ service }) => (service.context_length === null ? 'unknown' : count(service.context_length)),
+  },
+  {
+    title: 'first',
+    width: 7,
+    align: 'right',
+    spare: 2,
+    text: ({ service }) => (service.live?.ttft_ms_p50 == null ? '–' : duration(service.live.ttft_ms_p50)),
+  },
+  {
+    title: 'tokens/s',
+    width: 8,
+    align: 'right',
+    spare: 3,
+    text: ({ service }) =>
+      service.live?.tokens_per_second_p50 == null
+        ? '–'
+        : String(Math.round(service.live.tokens_per_second_p50)),
+  },
+  {
+    title: 'went well',
+    width: 9,
+    align: 'right',
+    spare: 5,
+    text: ({ service }) => (service.live ? `${Math.round(service.live.uptime * 100)} %` : '–'),
+  },
+  {
+    title: 'providers',
+    width: 16,
+    spare: 1,
+    text: (model) => availableProviders(model) || 'none now',
+    style: (model) => (availableProviders(model) ? 'green' : 'dim'),
+  },
+];

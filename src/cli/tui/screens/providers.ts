@@ -1,0 +1,92 @@
+import type { DaemonStatus, ProviderStatus } from '../../../shared/contract/daemon.ts';
+import type { ProviderKey } from '../../../shared/contract/provider-keys.ts';
+import { getStatus, listProviderKeys } from '../../addresses.ts';
+import { count } from '../../output/amount.ts';
+import type { Column } from '../../output/table.ts';
+import { ago, duration } from '../../output/time.ts';
+import type { Screen, ScreenColumn } from '../screen.ts';
+import { recordLines, recordPage } from '../text/pages.ts';
+
+/** A provider as the daemon sees it, with the workspace's own key for it. */
+interface ProviderRow {
+  provider: ProviderStatus;
+  ownKey: ProviderKey | undefined;
+  status: DaemonStatus;
+}
+
+/** Who answers: their state, and the keys that are sealed for them. For whoever runs the host. */
+export const providersScreen: Screen<ProviderRow> = {
+  id: 'providers',
+  title: 'Providers',
+  letter: 'p',
+  aliases: ['provider', 'daemon', 'status'],
+  empty: 'No providers.',
+  footer: ['open', 'filter', 'refresh'],
+  refreshEveryMs: 5000,
+  columns: () => columns,
+  async load({ client }) {
+    const [status, keys] = await Promise.all([
+      client.call(getStatus, {}),
+      // Plain members may not see them; the states are worth showing all the same.
+      client
+        .call(listProviderKeys, { params: { workspace: 'me' } })
+        .then(({ data }) => data)
+        .catch((): ProviderKey[] => []),
+    ]);
+    const known = new Set(status.providers.map(({ name }) => name));
+    const unknown = keys
+      .filter(({ provider }) => !known.has(provider))
+      .map(
+        ({ provider }): ProviderStatus => ({ name: provider, state: 'unavailable', models: 0, reason: null }),
+      );
+    return [...status.providers, ...unknown].map((provider) => ({
+      provider,
+      ownKey: keys.find((key) => key.provider === provider.name),
+      status,
+    }));
+  },
+  idOf: ({ provider }) => provider.name,
+  copyText: ({ provider }) => provider.name,
+  json: ({ provider, ownKey }) => ({ ...provider, own_key: ownKey ?? null }),
+  summary(rows, _services, { paint }) {
+    const status = rows[0]?.status;
+    if (!status) return [];
+    const { storage, vault } = status;
+    return [
+      [
+        `version ${status.version}`,
+        `up ${duration(status.uptime_ms)}`,
+        storage.writable ? 'storage writable' : paint('red', `storage not writable: ${storage.reason}`),
+        `vault: ${vault.state.replaceAll('_', ' ')}`,
+      ].join(' · '),
+    ];
+  },
+  aside: (row, drawing) => recordLines(row, recordColumns(drawing.now), drawing),
+  open: async (row, { now }) =>
+    recordPage(row.provider.name, row, { columns: recordColumns(now()), copy: row.provider.name }),
+};
+
+const columns: ScreenColumn<ProviderRow>[] = [
+  { title: 'provider', width: 14, text: ({ provider }) => provider.name },
+  { title: 'state', width: 11, text: ({ provider }) => provider.state, style: stateStyle },
+  { title: 'models', width: 6, align: 'right', text: ({ provider }) => count(provider.models) },
+  { title: 'own key', width: 12, spare: 1, text: ({ ownKey }) => ownKey?.fingerprint ?? '–' },
+  { title: 'reason', width: 10, grows: true, text: ({ provider }) => provider.reason ?? '' },
+];
+
+const recordColumns = (now: number): Column<ProviderRow>[] => [
+  { title: 'provider', value: ({ provider }) => provider.name },
+  { title: 'state', value: ({ provider }) => provider.state, style: stateStyle },
+  { title: 'reason', value: ({ provider }) => provider.reason },
+  { title: 'models', value: ({ provider }) => count(provider.models) },
+  { title: 'own key', value: ({ ownKey }) => ownKey?.fingerprint },
+  { title: 'sealed', value: ({ ownKey }) => ownKey && ago(ownKey.updated_at, now) },
+  { title: 'vault', value: ({ status }) => status.vault.reason ?? status.vault.state },
+  { title: 'default model', value: ({ status }) => status.default_model },
+  { title: 'data folder', value: ({ status }) => status.data_dir },
+];
+
+function stateStyle({ provider }: ProviderRow): 'green' | 'yellow' | 'dim' {
+  if (provider.state === 'available') return 'green';
+  return provider.state === 'benched' ? 'yellow' : 'dim';
+}

@@ -1,0 +1,124 @@
+import { ReceivedError } from '../../../shared/received-error.ts';
+import { getTrace } from '../../addresses.ts';
+import { traceRecord } from '../../commands/traces/columns.ts';
+import { waterfall } from '../../commands/traces/waterfall.ts';
+import { count, dollars } from '../../output/amount.ts';
+import type { Style } from '../../output/style.ts';
+import type { Column } from '../../output/table.ts';
+import { clockTime, duration } from '../../output/time.ts';
+import type { CallRow } from '../live/call-store.ts';
+import type { Drawing, Page, Screen, ScreenColumn, Services } from '../screen.ts';
+import { sparkline } from '../text/bar.ts';
+import { recordLines, recordPage } from '../text/pages.ts';
+
+const styles: Readonly<Record<string, Style>> = {
+  completed: 'green',
+  running: 'cyan',
+  incomplete: 'yellow',
+  canceled: 'yellow',
+  interrupted: 'yellow',
+  failed: 'red',
+};
+
+/** The requests of the workspace, newest first, as they happen. */
+export const trafficScreen: Screen<CallRow> = {
+  id: 'traffic',
+  title: 'Traffic',
+  letter: 't',
+  aliases: ['requests', 'calls', 'live'],
+  empty: 'No requests yet. Ask something: gateway respond "What is a mutex?"',
+  footer: ['open', 'pause', 'filter', 'copy'],
+  columns: () => columns,
+  live: ({ calls }) => calls.rows(),
+  idOf: ({ id }) => id,
+  copyText: ({ id }) => id,
+  commandText: ({ id }) => `gateway traces ${id}`,
+  json: (row) => row,
+  summary,
+  aside: (row, drawing) => recordLines(row, asideColumns, drawing),
+  open,
+};
+
+const columns: ScreenColumn<CallRow>[] = [
+  { title: 'time', width: 8, text: ({ at }) => clockTime(new Date(at).toISOString()) },
+  {
+    title: 'status',
+    width: 12,
+    text: ({ status, errorCode }) => errorCode ?? status,
+    style: ({ status }) => styles[status],
+  },
+  { title: 'model', width: 16, grows: true, text: ({ model }) => model || '–' },
+  { title: 'provider', width: 11, spare: 4, text: ({ provider }) => provider ?? '–' },
+  { title: 'in', width: 7, align: 'right', spare: 3, text: (row) => tokens(row, row.inputTokens) },
+  { title: 'out', width: 7, align: 'right', spare: 3, text: (row) => tokens(row, row.outputTokens) },
+  { title: 'cost', width: 10, align: 'right', spare: 2, text: costText },
+  {
+    title: 'first',
+    width: 7,
+    align: 'right',
+    spare: 5,
+    text: ({ ttftMs }) => (ttftMs === null ? '–' : duration(ttftMs)),
+  },
+  {
+    title: 'total',
+    width: 7,
+    align: 'right',
+    spare: 1,
+    text: ({ totalMs, at }, { now }) => duration(totalMs ?? Math.max(0, now - at)),
+  },
+  { title: 'key', width: 14, spare: 6, text: ({ key }) => key ?? 'login' },
+];
+
+const asideColumns: Column<CallRow>[] = [
+  { title: 'request', value: ({ id }) => id },
+  { title: 'status', value: ({ status }) => status, style: ({ status }) => styles[status] },
+  { title: 'error', value: ({ errorCode }) => errorCode },
+  { title: 'model', value: ({ model }) => model },
+  { title: 'provider', value: ({ provider }) => provider },
+  { title: 'endpoint', value: ({ endpoint }) => endpoint },
+  { title: 'key', value: ({ key }) => key ?? 'login' },
+  { title: 'input', value: ({ inputTokens }) => count(inputTokens) },
+  { title: 'output', value: ({ outputTokens }) => count(outputTokens) },
+  { title: 'cost', value: (row) => costText(row) },
+  { title: 'first', value: ({ ttftMs }) => (ttftMs === null ? null : duration(ttftMs)) },
+  { title: 'total', value: ({ totalMs }) => (totalMs === null ? null : duration(totalMs)) },
+];
+
+function tokens({ status }: CallRow, number: number): string {
+  return status === 'running' ? '' : count(number);
+}
+
+function costText({ status, costUsd }: CallRow): string {
+  return status === 'running' ? '' : dollars(costUsd);
+}
+
+const bucketsShown = 60;
+
+/** The last five minutes in columns of five seconds, and what they came to. */
+function summary(_rows: CallRow[], { calls, now }: Services, { paint, isPlain, width }: Drawing): string[] {
+  const { finished, failed } = calls.rhythm(now(), Math.min(bucketsShown, Math.max(12, width - 52)));
+  const minutes = (finished.length * 5) / 60;
+  const sum = finished.reduce((total, one) => total + one, 0);
+  const told = [
+    `${count(sum)} in ${minutes % 1 === 0 ? minutes : minutes.toFixed(1)} min`,
+    failed > 0 ? paint('red', `${count(failed)} failed`) : 'none failed',
+    `${count(calls.running())} running`,
+  ].join(' · ');
+  return isPlain ? [told] : [`${paint('cyan', sparkline(finished))}  ${told}`];
+}
+
+/** The trace of a request; of one that runs, what is known of it. */
+async function open(row: CallRow, { client, now }: Services): Promise<Page> {
+  try {
+    const trace = await client.call(getTrace, { params: { request_id: row.id } });
+    return recordPage(row.id, trace, {
+      columns: traceRecord(now()),
+      more: ({ width, isPlain }) => (isPlain ? [] : waterfall(trace, width).trimEnd().split('\n')),
+      copy: row.id,
+    });
+  } catch (error) {
+    if (row.status !== 'running' || !(error instanceof ReceivedError) || error.code !== 'not_found')
+      throw error;
+    return recordPage(row.id, row, { columns: asideColumns, copy: row.id });
+  }
+}

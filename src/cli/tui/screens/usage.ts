@@ -1,0 +1,83 @@
+import type { UsageGroup } from '../../../shared/contract/usage.ts';
+import { listUsage } from '../../addresses.ts';
+import { groupColumns } from '../../commands/usage-columns.ts';
+import { count, dollars } from '../../output/amount.ts';
+import type { Screen, ScreenColumn } from '../screen.ts';
+import { bar } from '../text/bar.ts';
+import { recordLines, recordPage } from '../text/pages.ts';
+
+const groupings = ['day', 'model', 'key'] as const;
+
+/** A sum, with how it compares to the highest of its list. */
+interface UsageRow {
+  group: UsageGroup;
+  grouping: (typeof groupings)[number];
+  /** From 0 to 1. */
+  share: number;
+}
+
+const daysShown = 30;
+const dayMs = 86_400_000;
+
+/** What the workspace used in the last month, by day, model or key. */
+export const usageScreen: Screen<UsageRow> = {
+  id: 'usage',
+  title: 'Usage',
+  letter: 'u',
+  aliases: ['cost', 'spend'],
+  tabs: ['by day', 'by model', 'by key'],
+  empty: `No calls in the last ${daysShown} days.`,
+  footer: ['open', 'next-tab', 'filter', 'copy'],
+  refreshEveryMs: 15_000,
+  columns: (tab) => columnsOf(groupings[tab] ?? 'day'),
+  async load({ client, now }, tab) {
+    const grouping = groupings[tab] ?? 'day';
+    const since = new Date(now() - daysShown * dayMs).toISOString().slice(0, 10);
+    const { data } = await client.call(listUsage, { query: { group_by: grouping, since } });
+    return withShares(data, grouping);
+  },
+  idOf: nameOf,
+  copyText: nameOf,
+  json: ({ group }) => group,
+  summary(rows, _services, { paint }) {
+    const cost = rows.reduce((sum, { group }) => sum + Number(group.charged_usd), 0);
+    const requests = rows.reduce((sum, { group }) => sum + group.requests, 0);
+    const unpriced = rows.reduce((sum, { group }) => sum + group.unpriced_requests, 0);
+    const told = [`${count(requests)} requests`, `$${Number(cost.toFixed(6))} charged`];
+    if (unpriced > 0) told.push(paint('yellow', `${count(unpriced)} at an unknown price, in no amount`));
+    return [`Last ${daysShown} days: ${told.join(' · ')}`];
+  },
+  aside: ({ group, grouping }, drawing) => recordLines(group, groupColumns(grouping), drawing),
+  open: async (row) =>
+    recordPage(nameOf(row), row.group, { columns: groupColumns(row.grouping), copy: nameOf(row) }),
+};
+
+/** By cost; where nothing costs, by requests. */
+export function withShares(groups: UsageGroup[], grouping: UsageRow['grouping']): UsageRow[] {
+  const isFree = groups.every(({ charged_usd }) => Number(charged_usd) === 0);
+  const weight = (group: UsageGroup) => (isFree ? group.requests : Number(group.charged_usd));
+  const most = Math.max(...groups.map(weight), 0);
+  return groups.map((group) => ({ group, grouping, share: most === 0 ? 0 : weight(group) / most }));
+}
+
+function nameOf({ group }: UsageRow): string {
+  return group.group ?? 'login';
+}
+
+function columnsOf(grouping: UsageRow['grouping']): ScreenColumn<UsageRow>[] {
+  return [
+    { title: grouping, width: grouping === 'day' ? 10 : 22, text: nameOf },
+    { title: 'requests', width: 8, align: 'right', text: ({ group }) => count(group.requests) },
+    { title: 'input', width: 10, align: 'right', spare: 2, text: ({ group }) => count(group.tokens.input) },
+    { title: 'output', width: 10, align: 'right', spare: 2, text: ({ group }) => count(group.tokens.output) },
+    { title: 'charged', width: 12, align: 'right', text: ({ group }) => dollars(group.charged_usd) },
+    {
+      title: 'compared',
+      width: 8,
+      grows: true,
+      spare: 1,
+      text: ({ share }, { width, isPlain }) => (isPlain ? `${Math.round(share * 100)} %` : bar(share, width)),
+      style: () => 'cyan',
+    },
+  ];
+}

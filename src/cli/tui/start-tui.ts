@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { type Client, createClient } from '../../shared/client.ts';
+import { foldersOf } from '../../shared/folders.ts';
+import { getKey } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { explain } from '../failure.ts';
+import { send } from '../send.ts';
+import { CallLog, loggingClient } from './call-log/call-log.ts';
+import { keysFileName, loadBindings } from './keys/keys-file.ts';
+import { CallStore } from './live/call-store.ts';
+import { keepCurrent } from './live/keep-current.ts';
+import { TuiModel } from './model/tui-model.ts';
+import { runInTerminal, type TerminalHandle } from './run-in-terminal.tsx';
+import type { Services } from './screen.ts';
+import { allScreens } from './screens/all-screens.ts';
+
+export interface TuiOptions {
+  /** For screen readers: one pane, no drawings, nothing that moves by itself. */
+  plain?: true | undefined;
+}
+
+/** Runs the terminal program until it is left. Fails before the screen is taken where nobody answers. */
+export async function startTui(context: Context, { plain }: TuiOptions): Promise<void> {
+  await context.client().call(getKey, {});
+  const host = context.host();
+  const place = { baseUrl: () => context.host().url, workspace: host.workspace };
+  const screens = allScreens(place);
+  const path = join(foldersOf(context).config, keysFileName);
+  const bindings = loadBindings(
+    path,
+    screens.map(({ id }) => id),
+  );
+  const leaving = new AbortController();
+  const log = new CallLog();
+  let client: Client | undefined;
+  const services: Services = {
+    client: loggingClient({
+      client: () => (client ??= quietClient(context)),
+      log,
+      now: context.now,
+      onChange: () => model.changed({ soon: true }),
+    }),
+    calls: new CallStore(),
+    log,
+    now: context.now,
+  };
+  const terminal: TerminalHandle = {};
+  const model = new TuiModel({
+    screens,
+    services,
+    bindings,
+    isPlain: plain === true,
+    explain: (error) => sentence(error, host.isLocal),
+    copy: (text) => terminal.copy?.(text),
+    quit: () => terminal.quit?.(),
+    suspend: () => terminal.suspend?.(),
+    redraw: () => terminal.redraw?.(),
+  });
+  if (plain) model.view.togglePause();
+  const current = keepCurrent({
+    model,
+    services,
+    signal: leaving.signal,
+    clock: { now: context.now, sleep: (ms, signal) => context.sleep(ms, signal) },
+    forgetHost: () => {
+      client = undefined;
+      context.forgetHost();
+    },
+  });
+  try {
+    const paint = context.out.paint.stdout;
+    const hostFacts = () => ({ name: host.name, url: urlOf(context) ?? host.url });
+    await runInTerminal({ model, paint, host: hostFacts, terminal, isPlain: plain === true });
+  } finally {
+    leaving.abort();
+    model.end();
+    await current.catch(() => {});
+  }
+}
+
+/** Unlike that of commands it says nothing on stderr, which is the screen. */
+function quietClient(context: Context): Client {
+  const { url, token, workspace } = context.host();
+  return createClient({ baseUrl: url, token, workspace, send });
+}
+
+function urlOf(context: Context): string | undefined {
+  try {
+    return context.host().url;
+  } catch {
+    return undefined;
+  }
+}
+
+function sentence(error: unknown, isLocal: boolean): string {
+  const { sentence: said, details } = explain(error, { isLocal });
+  const next = details.find(([name]) => name === 'next')?.[1];
+  return next ? `${said} ${next}` : said;
+}

@@ -1,0 +1,127 @@
+/** A text that is being written, and where the cursor is, in UTF-16 units. */
+export interface LineEdit {
+  readonly text: string;
+  readonly cursor: number;
+  /** What was cut last, for Ctrl-Y. */
+  readonly killed: string;
+}
+
+export const emptyEdit: LineEdit = { text: '', cursor: 0, killed: '' };
+
+export function editOf(text: string): LineEdit {
+  return { text, cursor: text.length, killed: '' };
+}
+
+/** Puts text where the cursor is. */
+export function insert(edit: LineEdit, text: string): LineEdit {
+  const { cursor } = edit;
+  return {
+    ...edit,
+    text: edit.text.slice(0, cursor) + text + edit.text.slice(cursor),
+    cursor: cursor + text.length,
+  };
+}
+
+type Step = (edit: LineEdit) => LineEdit;
+
+/** The line keys of Emacs, as shells have them. */
+const steps: Readonly<Record<string, Step>> = {
+  left: (edit) => at(edit, before(edit)),
+  'ctrl-b': (edit) => at(edit, before(edit)),
+  right: (edit) => at(edit, after(edit)),
+  'ctrl-f': (edit) => at(edit, after(edit)),
+  home: (edit) => at(edit, lineStart(edit)),
+  'ctrl-a': (edit) => at(edit, lineStart(edit)),
+  end: (edit) => at(edit, lineEnd(edit)),
+  'ctrl-e': (edit) => at(edit, lineEnd(edit)),
+  'alt-b': (edit) => at(edit, wordBefore(edit)),
+  'alt-left': (edit) => at(edit, wordBefore(edit)),
+  'alt-f': (edit) => at(edit, wordAfter(edit)),
+  'alt-right': (edit) => at(edit, wordAfter(edit)),
+  backspace: (edit) => cut(edit, before(edit), edit.cursor),
+  'ctrl-h': (edit) => cut(edit, before(edit), edit.cursor),
+  delete: (edit) => cut(edit, edit.cursor, after(edit)),
+  'ctrl-d': (edit) => cut(edit, edit.cursor, after(edit)),
+  'ctrl-k': (edit) => kill(edit, edit.cursor, lineEnd(edit) === edit.cursor ? after(edit) : lineEnd(edit)),
+  'ctrl-u': (edit) => kill(edit, lineStart(edit), edit.cursor),
+  'ctrl-w': (edit) => kill(edit, blankBefore(edit), edit.cursor),
+  'alt-backspace': (edit) => kill(edit, wordBefore(edit), edit.cursor),
+  'alt-d': (edit) => kill(edit, edit.cursor, wordAfter(edit)),
+  'ctrl-y': (edit) => insert(edit, edit.killed),
+  'ctrl-t': transpose,
+};
+
+/** What a key makes of the text; undefined when it is not a key of the line. `input` is what a plain key writes. */
+export function editBy(edit: LineEdit, key: string, input: string): LineEdit | undefined {
+  const step = Object.hasOwn(steps, key) ? steps[key] : undefined;
+  if (step) return step(edit);
+  if (key === 'space') return insert(edit, ' ');
+  const isText = input !== '' && !/^(ctrl|alt)-/.test(key) && key === input;
+  return isText ? insert(edit, clean(input)) : undefined;
+}
+
+/** What was pasted or typed, without characters that steer terminals. */
+export function clean(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
+}
+
+function at(edit: LineEdit, cursor: number): LineEdit {
+  return { ...edit, cursor };
+}
+
+function cut(edit: LineEdit, from: number, to: number): LineEdit {
+  return { ...edit, text: edit.text.slice(0, from) + edit.text.slice(to), cursor: from };
+}
+
+function kill(edit: LineEdit, from: number, to: number): LineEdit {
+  if (from === to) return edit;
+  return { ...cut(edit, from, to), killed: edit.text.slice(from, to) };
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Where the character before the cursor begins, as people count characters. */
+function before({ text, cursor }: LineEdit): number {
+  let start = 0;
+  for (const { index } of segmenter.segment(text.slice(0, cursor))) start = index;
+  return start;
+}
+
+function after({ text, cursor }: LineEdit): number {
+  for (const { segment } of segmenter.segment(text.slice(cursor))) return cursor + segment.length;
+  return cursor;
+}
+
+function lineStart({ text, cursor }: LineEdit): number {
+  return text.lastIndexOf('\n', cursor - 1) + 1;
+}
+
+function lineEnd({ text, cursor }: LineEdit): number {
+  const end = text.indexOf('\n', cursor);
+  return end < 0 ? text.length : end;
+}
+
+function wordBefore({ text, cursor }: LineEdit): number {
+  const found = /[\p{L}\p{N}]+[^\p{L}\p{N}]*$/u.exec(text.slice(0, cursor));
+  return found ? found.index : 0;
+}
+
+function wordAfter({ text, cursor }: LineEdit): number {
+  const found = /^[^\p{L}\p{N}]*[\p{L}\p{N}]+/u.exec(text.slice(cursor));
+  return found ? cursor + found[0].length : text.length;
+}
+
+function blankBefore({ text, cursor }: LineEdit): number {
+  const found = /\S+\s*$/.exec(text.slice(0, cursor));
+  return found ? found.index : 0;
+}
+
+function transpose(edit: LineEdit): LineEdit {
+  const end = edit.cursor === edit.text.length ? edit.cursor : after(edit);
+  const second = before({ ...edit, cursor: end });
+  const first = before({ ...edit, cursor: second });
+  if (first === second) return edit;
+  const { text } = edit;
+  const swapped = text.slice(second, end) + text.slice(first, second);
+  return { ...edit, text: text.slice(0, first) + swapped + text.slice(end), cursor: end };
+}
