@@ -1,6 +1,7 @@
 import { address } from '../shared/client.ts';
 import type * as backups from '../shared/contract/backups.ts';
 import type * as cache from '../shared/contract/cache.ts';
+import type * as chats from '../shared/contract/chats.ts';
 import type * as compaction from '../shared/contract/compaction.ts';
 import type * as credit from '../shared/contract/credit.ts';
 import type * as daemon from '../shared/contract/daemon.ts';
@@ -14,6 +15,7 @@ import type * as rates from '../shared/contract/rates.ts';
 import type * as responses from '../shared/contract/responses.ts';
 import type * as storedResponses from '../shared/contract/stored-responses.ts';
 import type * as traces from '../shared/contract/traces.ts';
+import type * as threads from '../shared/contract/threads.ts';
 import type * as usage from '../shared/contract/usage.ts';
 import type * as vault from '../shared/contract/vault.ts';
 import type * as workspaces from '../shared/contract/workspaces.ts';
@@ -120,6 +122,20 @@ export const listProviderKeys = address<typeof providerKeys.listProviderKeys>(
   'GET',
   '/v1/workspaces/{workspace}/provider-keys',
 );
+export const createThread = address<typeof threads.createThread>('POST', '/v1/threads');
+export const listThreads = address<typeof threads.listThreads>('GET', '/v1/threads');
+export const getThread = address<typeof threads.getThread>('GET', '/v1/threads/{id}');
+export const updateThread = address<typeof threads.updateThread>('PATCH', '/v1/threads/{id}');
+export const deleteThread = address<typeof threads.deleteThread>('DELETE', '/v1/threads/{id}');
+export const listThreadMessages = address<typeof threads.listThreadMessages>(
+  'GET',
+  '/v1/threads/{id}/messages',
+);
+export const followThread = address<typeof threads.followThread>('GET', '/v1/threads/{id}/events');
+export const stopThread = address<typeof threads.stopThread>('POST', '/v1/threads/{id}/stop');
+export const listChats = address<typeof chats.listChats>('GET', '/api/chats');
+export const listRuns = address<typeof chats.listRuns>('GET', '/api/chats/{conversationId}/runs');
+
 export const putProviderKey = address<typeof providerKeys.putProviderKey>(
   'PUT',
   '/v1/workspaces/{workspace}/provider-keys/{provider}',

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { getStatus } from '../../addresses.ts';
+import { createThread, getStatus } from '../../addresses.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { inputPart } from './input-part.ts';
@@ -21,6 +21,7 @@ export interface RequestFlags {
   store?: boolean | undefined;
   background?: boolean | undefined;
   previous?: string | undefined;
+  thread?: string | undefined;
   stdin?: boolean | undefined;
 }
 
@@ -37,7 +38,17 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
   if (flags.pay !== undefined) body.service = { pay: flags.pay };
   if (flags.tools !== undefined) body.tools = toolsOf(flags.tools);
   if (flags.jsonSchema !== undefined) body.text = { format: formatOf(flags.jsonSchema) };
+  if (flags.thread !== undefined)
+    body.service = { ...body.service, thread: await threadOf(context, flags.thread) };
   return body;
+}
+
+/** The thread that a call is said in; a new one is made last, when all else is known to be in order. */
+async function threadOf(context: Context, thread: string): Promise<string> {
+  if (thread !== 'new') return thread;
+  const { thread: made } = await context.client().call(createThread, { body: {} });
+  context.out.note(`Said in ${made.id}: go on with --thread ${made.id}`);
+  return made.id;
 }
 
 async function inputOf(context: Context, flags: RequestFlags): Promise<CreateResponseBody['input']> {

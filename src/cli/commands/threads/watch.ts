@@ -1,0 +1,76 @@
+import { Command } from '@commander-js/extra-typings';
+import type { ThreadEvent } from '../../../shared/contract/threads.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { followThread } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { tabSeparatedCell } from '../../output/visible.ts';
+import { example } from '../example.ts';
+import { mayPass } from '../may-pass.ts';
+import { wholeNumber } from '../number-option.ts';
+
+const firstWaitMs = 250;
+const longestWaitMs = 5000;
+
+export const watchThreadCommand = (context: Context) =>
+  new Command('watch')
+    .argument('<id>', 'the id of the thread, th_…')
+    .option('--after <sequence>', 'only what came after this event', wholeNumber({ min: 0 }))
+    .option('--once', 'end with the next run that ends')
+    .addHelpText('after', example('gateway threads watch th_01jd… --json'))
+    .action((id, options) => watch(context, { id, ...options }));
+
+interface WatchFlags {
+  id: string;
+  after?: number | undefined;
+  once?: boolean | undefined;
+}
+
+/** Follows a thread until it is deleted, or Ctrl-C. A lost connection is told, tried again, and resumed. */
+async function watch(context: Context, { id, after, once }: WatchFlags): Promise<void> {
+  const signal = context.interrupted();
+  let seen = after;
+  let waitMs = firstWaitMs;
+  let isOpen = false;
+  let wasOpen = false;
+  const onOpen = () => {
+    isOpen = true;
+    if (wasOpen) context.out.note('Connected again.');
+    wasOpen = true;
+    waitMs = firstWaitMs;
+  };
+  while (!signal.aborted) {
+    try {
+      const input = { params: { id }, query: { after: seen }, headers: {} };
+      for await (const { data } of context.client().stream(followThread, input, { signal, onOpen })) {
+        const event = JSON.parse(data) as ThreadEvent;
+        seen = event.sequence;
+        await show(context, event);
+        if (once && /^run_(completed|failed|cancelled)$/.test(event.type)) return;
+      }
+    } catch (error) {
+      if (signal.aborted) break;
+      if (!wasOpen || !mayPass(error)) throw error;
+    }
+    if (signal.aborted) break;
+    if (isOpen) context.out.warn('The connection was lost; trying again until it is back.');
+    isOpen = false;
+    await context.sleep(waitMs, signal);
+    waitMs = Math.min(waitMs * 2, longestWaitMs);
+    context.forgetHost();
+  }
+  context.exit = exitCodes.interrupted;
+}
+
+async function show(context: Context, event: ThreadEvent): Promise<void> {
+  if (context.out.wantsJson()) return context.out.element(event);
+  const { created_at: at, type, run, data } = event;
+  const time = context.io.stdout.isTty ? at.slice(11, 19) : at;
+  context.io.stdout.write(`${[time, type, run, tabSeparatedCell(detailOf(data))].join('\t').trimEnd()}\n`);
+}
+
+function detailOf({ error, provider, model, messages }: ThreadEvent['data']): string {
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
+  if (typeof provider === 'string') return `${provider} ${model}`;
+  if (typeof model === 'string') return model;
+  return Array.isArray(messages) ? `${messages.length} messages` : '';
+}
