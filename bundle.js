@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -35,3 +35,6 @@ await build({
 // Read by the daemon from beside itself, as in the sources.
 for (const name of ['reference-page.css', 'reference-page.js'])
   copyFileSync(`src/daemon/${name}`, `dist/${name}`);
+
+const { schemaDocument } = await import('./build/daemon/config/schema-document.js');
+writeFileSync('dist/config.schema.json', `${JSON.stringify(schemaDocument(), null, 2)}\n`);

@@ -3,6 +3,7 @@ import type * as backups from '../shared/contract/backups.ts';
 import type * as cache from '../shared/contract/cache.ts';
 import type * as chats from '../shared/contract/chats.ts';
 import type * as compaction from '../shared/contract/compaction.ts';
+import type * as configuration from '../shared/contract/configuration.ts';
 import type * as credit from '../shared/contract/credit.ts';
 import type * as daemon from '../shared/contract/daemon.ts';
 import type * as events from '../shared/contract/events.ts';
@@ -14,8 +15,8 @@ import type * as providerKeys from '../shared/contract/provider-keys.ts';
 import type * as rates from '../shared/contract/rates.ts';
 import type * as responses from '../shared/contract/responses.ts';
 import type * as storedResponses from '../shared/contract/stored-responses.ts';
-import type * as traces from '../shared/contract/traces.ts';
 import type * as threads from '../shared/contract/threads.ts';
+import type * as traces from '../shared/contract/traces.ts';
 import type * as usage from '../shared/contract/usage.ts';
 import type * as vault from '../shared/contract/vault.ts';
 import type * as workspaces from '../shared/contract/workspaces.ts';
@@ -27,6 +28,14 @@ import type * as workspaces from '../shared/contract/workspaces.ts';
 export const getStatus = address<typeof daemon.getStatus>('GET', '/v1/admin/status');
 export const stopDaemon = address<typeof daemon.stopDaemon>('POST', '/v1/admin/stop');
 export const createBackup = address<typeof backups.createBackup>('POST', '/v1/admin/backups');
+export const getConfiguration = address<typeof configuration.getConfiguration>(
+  'GET',
+  '/v1/admin/configuration',
+);
+export const reloadConfiguration = address<typeof configuration.reloadConfiguration>(
+  'POST',
+  '/v1/admin/reload',
+);
 export const openApi = address<typeof daemon.openApi>('GET', '/v1/openapi.json');
 
 export const grantCredit = address<typeof credit.grantCredit>('POST', '/v1/admin/credit');
@@ -113,15 +122,6 @@ export const revokeInvitation = address<typeof workspaces.revokeInvitation>(
 );
 export const acceptInvitation = address<typeof workspaces.acceptInvitation>('POST', '/v1/invitations/accept');
 
-export const getTrace = address<typeof traces.getTrace>('GET', '/v1/traces/{request_id}');
-export const listTraces = address<typeof traces.listTraces>('GET', '/v1/traces');
-
-export const streamEvents = address<typeof events.streamEvents>('GET', '/v1/events');
-
-export const listProviderKeys = address<typeof providerKeys.listProviderKeys>(
-  'GET',
-  '/v1/workspaces/{workspace}/provider-keys',
-);
 export const createThread = address<typeof threads.createThread>('POST', '/v1/threads');
 export const listThreads = address<typeof threads.listThreads>('GET', '/v1/threads');
 export const getThread = address<typeof threads.getThread>('GET', '/v1/threads/{id}');
@@ -136,6 +136,15 @@ export const stopThread = address<typeof threads.stopThread>('POST', '/v1/thread
 export const listChats = address<typeof chats.listChats>('GET', '/api/chats');
 export const listRuns = address<typeof chats.listRuns>('GET', '/api/chats/{conversationId}/runs');
 
+export const getTrace = address<typeof traces.getTrace>('GET', '/v1/traces/{request_id}');
+export const listTraces = address<typeof traces.listTraces>('GET', '/v1/traces');
+
+export const streamEvents = address<typeof events.streamEvents>('GET', '/v1/events');
+
+export const listProviderKeys = address<typeof providerKeys.listProviderKeys>(
+  'GET',
+  '/v1/workspaces/{workspace}/provider-keys',
+);
 export const putProviderKey = address<typeof providerKeys.putProviderKey>(
   'PUT',
   '/v1/workspaces/{workspace}/provider-keys/{provider}',

@@ -6,6 +6,39 @@ export interface DaemonModule {
   serve(options: ServeOptions): Promise<number>;
   /** Puts a backup in the place of the data, while no daemon runs. */
   restore(options: RestoreOptions): Promise<RestoreOutcome>;
+  loadConfigTools(): Promise<ConfigTools>;
+}
+
+/** What is done with the configuration where no daemon is asked. */
+export interface ConfigTools {
+  path(place: ConfigPlace): string;
+  explain(place: ConfigPlace): Promise<{ settings: ExplainedSetting[]; faults: ConfigFault[] }>;
+  /** Takes the setting out where `value` is undefined; the faults are those that the file would have. */
+  set(
+    place: ConfigPlace,
+    name: string,
+    value: string | undefined,
+  ): Promise<{ faults: ConfigFault[] } | { isChanged: boolean }>;
+  schema(): Record<string, unknown>;
+}
+
+export interface ConfigPlace {
+  file?: string;
+  env: Record<string, string | undefined>;
+  platform: string;
+  home: string;
+}
+
+export interface ConfigFault {
+  place: string;
+  message: string;
+}
+
+export interface ExplainedSetting {
+  name: string;
+  value: unknown;
+  source: 'flag' | 'environment' | 'file' | 'default';
+  place: string | null;
 }
 
 export interface RestoreOptions {

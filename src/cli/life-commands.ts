@@ -10,4 +10,34 @@ export const serviceLifeCommands: Record<string, Verb | Noun> = {
     summary: 'Put a backup in the place of the data, while the daemon is stopped.',
     load: async () => (await import('./commands/restore.ts')).restoreCommand,
   },
+  config: {
+    summary: 'What the daemon is configured to.',
+    alone: 'get',
+    verbs: {
+      get: {
+        summary: 'Show each setting, and where it comes from.',
+        load: async () => (await import('./commands/config/get.ts')).getConfigCommand,
+      },
+      set: {
+        summary: 'Write a setting into the file; comments stay.',
+        load: async () => (await import('./commands/config/set.ts')).setConfigCommand,
+      },
+      unset: {
+        summary: 'Take a setting out of the file.',
+        load: async () => (await import('./commands/config/set.ts')).unsetConfigCommand,
+      },
+      path: {
+        summary: 'Print where the file is.',
+        load: async () => (await import('./commands/config/path.ts')).configPathCommand,
+      },
+      schema: {
+        summary: 'Print the JSON Schema of the file, for editors.',
+        load: async () => (await import('./commands/config/schema.ts')).configSchemaCommand,
+      },
+    },
+  },
+  reload: {
+    summary: 'Have the daemon read its configuration anew.',
+    load: async () => (await import('./commands/reload.ts')).reloadCommand,
+  },
 };

@@ -11,7 +11,7 @@ interface AccountsNeeds {
   storage: Storage;
   world: World;
   makeId: MakeId;
-  allPrepaid?: boolean;
+  live: { allPrepaid: boolean };
 }
 
 interface Neighbours {

@@ -3,8 +3,7 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './accounts.ts';
 import { aboutHandlers } from './features/about/index.ts';
-import { type BackupFile, backupHandlers } from './features/backups/index.ts';
-import { type CacheSettings, cacheHandlers, cachingRouter } from './features/cache/index.ts';
+import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
 import { createSealer, type InferenceNeeds, inferenceHandlers } from './features/inference/index.ts';
@@ -17,12 +16,15 @@ import { traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import { addressRateLimit } from './http/rate-limit.ts';
+import { type LifeNeeds, lifeHandlers } from './life.ts';
 import { createListings } from './listings.ts';
+import type { LiveSettings } from './live-settings.ts';
 import { metricsOf } from './metrics.ts';
 import { type ModelCalls, modelCalls } from './model-calls.ts';
 import { createOwnKeys, type VaultSettings } from './own-keys.ts';
 import type { Provider } from './providers.ts';
 import { readReferenceAssets, sha256Base64 } from './reference-assets.ts';
+import { replaceProviders } from './replace-providers.ts';
 import { createSite } from './site.ts';
 import { type ProcessFacts, statusReader } from './status.ts';
 import type { Storage } from './storage/storage.ts';
@@ -30,19 +32,13 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import { toolsForModels } from './tools-for-models.ts';
 import type { World } from './world.ts';
 
-export interface AppNeeds {
+export interface AppNeeds extends LifeNeeds {
   storage: Storage;
   world: World;
   makeId: MakeId;
   providers: readonly Provider[];
-  aliases: Record<string, string>;
-  /** In millionths. */
-  marginPpm: number;
-  /** Whether the host's own workspace pays in advance too. */
-  allPrepaid?: boolean;
-  responsesKeptMs: number;
-  /** How answers are given again. */
-  cache: CacheSettings;
+  /** What may change while calls run. */
+  live: LiveSettings;
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
   /** Where the key that seals provider keys may be kept. */
@@ -52,8 +48,6 @@ export interface AppNeeds {
   keepListings: (listings: string) => Promise<void>;
   /** Watches the calls. */
   telemetry: Telemetry;
-  /** What a backup needs beside the database. */
-  backupFiles: () => Promise<BackupFile[]>;
   /** What only the process knows of itself. */
   process: ProcessFacts;
   /** Begins to stop the daemon. */
@@ -82,7 +76,11 @@ export function createApp(needs: AppNeeds) {
     bootstrap: features.bootstrap,
     /** Settles what an earlier daemon left behind when it died. */
     async recover(): Promise<void> {
-      await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: needs.marginPpm });
+      await recoverHolds({
+        store: storage.metering,
+        now: () => world.now(),
+        marginPpm: needs.live.marginPpm,
+      });
       await Promise.all([calls.recover(), features.threads.recover()]);
     },
     /** Takes what was kept at an earlier run. */
@@ -93,6 +91,8 @@ export function createApp(needs: AppNeeds) {
       for (const provider of added) providers.set(provider.upstream.name, provider);
       catalog.replaceProviders([...providers.values()].map((provider) => provider.description));
     },
+    /** Takes other providers in the place of those that the configuration named before. */
+    replaceProviders: (configured: readonly Provider[]) => replaceProviders(features, configured),
     /** What goes on beside the calls, until aborted. */
     async runBackground(signal: AbortSignal): Promise<void> {
       const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
@@ -109,7 +109,7 @@ export function createApp(needs: AppNeeds) {
 
 /** The features that have state, each with what it needs. */
 function createFeatures(needs: AppNeeds) {
-  const { storage, world, makeId, marginPpm } = needs;
+  const { storage, world, makeId } = needs;
   const now = () => world.now();
   const randomBytes = (count: number) => world.randomBytes(count);
   const providers = new Map(needs.providers.map((provider) => [provider.upstream.name, provider]));
@@ -120,7 +120,7 @@ function createFeatures(needs: AppNeeds) {
   const health = new Health(world, {
     onBench: (bench) => tellBenched(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
   });
-  const catalog = new Catalog({ world, providers: descriptions, aliases: needs.aliases });
+  const catalog = new Catalog({ world, providers: descriptions, aliases: needs.live.aliases });
   const listings = createListings({ providers, catalog, keep: needs.keepListings });
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
@@ -132,7 +132,9 @@ function createFeatures(needs: AppNeeds) {
     health,
     live,
     world,
-    marginPpm,
+    get marginPpm() {
+      return needs.live.marginPpm;
+    },
     upstreams: { get: (name) => providers.get(name)?.upstream },
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
@@ -187,20 +189,24 @@ function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: 
 
 /** What model calls are made with. */
 function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
-  const { storage, world, makeId, marginPpm, log } = needs;
+  const { storage, world, makeId, log } = needs;
   const { events } = features;
   return {
     world,
     makeId,
-    router: cachingRouter(features.router, { store: storage.cache, world, settings: needs.cache, log }),
+    router: cachingRouter(features.router, { store: storage.cache, world, settings: needs.live.cache, log }),
     admission: features.admission,
     isPrepaid: features.isPrepaid,
     metering: storage.metering,
     responses: storage.responses,
     threads: features.threads,
     sealer: createSealer(needs.dataKey, features.randomBytes),
-    marginPpm,
-    responsesKeptMs: needs.responsesKeptMs,
+    get marginPpm() {
+      return needs.live.marginPpm;
+    },
+    get responsesKeptMs() {
+      return needs.live.responsesKeptMs;
+    },
     publish: events.publish,
     onRefused: needs.telemetry.refused,
     onSettled(usage) {
@@ -213,7 +219,7 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
 
 /** Every endpoint of the daemon. */
 function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Handler[] {
-  const { storage, world, makeId, marginPpm } = needs;
+  const { storage, world, makeId } = needs;
   const { catalog, events, live, usage, workspaces } = features;
   const describe = () => {
     const described = handlers.map(({ endpoint }) => endpoint);
@@ -226,7 +232,9 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       live,
       listings: features.listings,
       requireDaemonOwner: workspaces.requireDaemonOwner,
-      marginPpm,
+      get marginPpm() {
+        return needs.live.marginPpm;
+      },
       world,
     }),
     ...keyHandlers(features),
@@ -244,7 +252,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       now: features.now,
     }),
     ...features.ownKeys.handlers,
-    ...cacheHandlers({ store: storage.cache, workspaces, settings: needs.cache }),
+    ...cacheHandlers({ store: storage.cache, workspaces, settings: needs.live.cache }),
     ...usageHandlers(usage),
     ...features.site.handlers,
     ...eventHandlers(events),
@@ -257,13 +265,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       storage,
       requireDaemonOwner: workspaces.requireDaemonOwner,
     }),
-    ...backupHandlers({
-      store: storage.backups,
-      files: needs.backupFiles,
-      version: needs.process.version,
-      now: features.now,
-      requireDaemonOwner: workspaces.requireDaemonOwner,
-    }),
+    ...lifeHandlers(needs, features),
     ...toolsForModels(needs, () => handlers),
     ...referenceHandlers({
       openApiDocument: describe,

@@ -7,14 +7,14 @@ interface BillingNeeds {
   storage: Storage;
   world: World;
   makeId: MakeId;
-  /** Whether the host's own workspace pays in advance too. */
-  allPrepaid?: boolean;
+  /** Tells whether the host's own workspace pays in advance too, by now. */
+  live: { allPrepaid: boolean };
 }
 
 /** What calls cost and what they may: the host's own workspace pays afterwards, all others in advance. */
 export function createBilling(needs: BillingNeeds, hostWorkspace: { id: string | undefined }) {
-  const { storage, world, makeId, allPrepaid = false } = needs;
-  const isPrepaid = (workspaceId: string) => allPrepaid || workspaceId !== hostWorkspace.id;
+  const { storage, world, makeId } = needs;
+  const isPrepaid = (workspaceId: string) => needs.live.allPrepaid || workspaceId !== hostWorkspace.id;
   const limits = { ledger: storage.ledger, clock: world };
   const admission = createAdmission({ store: storage.metering, state: storage.state, limits });
   const credit = createCredit({

@@ -10,21 +10,24 @@ import { isoTime } from '../shared/time.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
 import { backupFiles } from './backup-files.ts';
-import { type Config, loadConfig } from './config/config.ts';
+import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
 import { dataKey, prepareDataFolder, readSecretFile, removeFile, writeSecretFile } from './data-folder.ts';
 import { findProviders, makeProviders } from './find-providers.ts';
+import { finishing } from './finished-log.ts';
 import { prepareBodyCheck } from './http/input-check.ts';
-import type { FinishedRequest } from './http/options.ts';
 import { createServer } from './http/server.ts';
+import { liveSettings } from './live-settings.ts';
 import { createLog } from './log.ts';
 import { tellingBodies } from './log-bodies.ts';
 import { vaultSettings } from './master-stores.ts';
-import { createOutgoing } from './outgoing.ts';
+import { createOutgoing, type Outgoing } from './outgoing.ts';
+import { createReloads } from './reloads.ts';
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 import { stopRequests } from './signals.ts';
 import { explainFailure } from './start-failures.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { watchConfig } from './watch-config.ts';
 import { welcome } from './welcome.ts';
 import { type World, within } from './world.ts';
 
@@ -61,7 +64,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   try {
     const { env, stdout, stderr, drain = usualDrain, ...flags } = options;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    return await run(config, { env, stdout, stderr, drain });
+    return await run(config, { env, stdout, stderr, drain, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -74,7 +77,12 @@ export async function restore(options: RestoreOptions): Promise<RestoreOutcome> 
   return (await import('./restore.ts')).restore(options);
 }
 
-type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr'> & { drain: Drain };
+/** What commands do with the configuration where no daemon is asked. */
+export async function loadConfigTools() {
+  return (await import('./config/tools.ts')).configTools;
+}
+
+type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr'> & { drain: Drain; flags: ConfigFlags };
 
 async function run(config: Config, io: Surroundings): Promise<number> {
   await prepareDataFolder(config.dataFolder);
@@ -95,7 +103,7 @@ async function run(config: Config, io: Surroundings): Promise<number> {
     stop.abort('storage');
   });
   try {
-    await start(network.config, { world, storage, log, io, stop, died: died.signal });
+    await start(network.config, { network, world, storage, log, io, stop, died: died.signal });
   } finally {
     await storage.close();
     await network.close();
@@ -104,6 +112,7 @@ async function run(config: Config, io: Surroundings): Promise<number> {
 }
 
 interface Running {
+  network: Pick<Outgoing, 'suited'>;
   world: World;
   storage: Awaited<ReturnType<typeof openSqliteStorage>>;
   log: ReturnType<typeof createLog>;
@@ -113,39 +122,51 @@ interface Running {
   died: AbortSignal;
 }
 
+type AppParts = Pick<Parameters<typeof createApp>[0], 'makeId' | 'providers' | 'telemetry' | 'process'>;
+
+async function appOf(config: Config, { world, storage, log, io, network, stop }: Running, parts: AppParts) {
+  const file = (name: keyof typeof dataFiles) => `${config.dataFolder}/${dataFiles[name]}`;
+  const { makeId } = parts;
+  const live = liveSettings(config);
+  const reloads = createReloads({
+    ...{ config, live, io, log, suited: network.suited },
+    makeProviders: (next) => makeProviders(next, { world, makeId }),
+    replaceProviders: (made) => app.replaceProviders(made),
+  });
+  const app = createApp({
+    ...parts,
+    ...{ storage, world, live, log, reloader: reloads },
+    vault: vaultSettings(config, io.env),
+    dataKey: await dataKey(file('dataKey'), world.randomBytes),
+    backupFiles: () => backupFiles(config),
+    keepListings: (listings) => writeSecretFile(file('listings'), listings),
+    stop: () => stop.abort('asked'),
+  });
+  return { app, reloads };
+}
+
 async function start(config: Config, running: Running): Promise<void> {
-  const { world, storage, log, io, stop } = running;
+  const { world, log, io, stop } = running;
   const file = (name: keyof typeof dataFiles) => `${config.dataFolder}/${dataFiles[name]}`;
   const makeId = idMaker(world.now, world.randomBytes);
   const startedAt = world.now();
   let url = '';
   const providers = await makeProviders(config, { world, makeId });
   const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
-  const app = createApp({
-    telemetry,
-    storage,
-    world,
-    makeId,
-    providers,
-    aliases: config.aliases,
-    marginPpm: config.marginPpm,
-    allPrepaid: config.allPrepaid,
-    responsesKeptMs: config.responsesKeptMs,
-    cache: config.cache,
-    vault: vaultSettings(config, io.env),
-    dataKey: await dataKey(file('dataKey'), world.randomBytes),
-    log,
-    backupFiles: () => backupFiles(config),
-    keepListings: (listings) => writeSecretFile(file('listings'), listings),
-    process: { url: () => url, pid: process.pid, version, dataFolder: config.dataFolder, startedAt },
-    stop: () => stop.abort('asked'),
-  });
+  const facts = { url: () => url, pid: process.pid, version, dataFolder: config.dataFolder, startedAt };
+  const { app, reloads } = await appOf(config, running, { makeId, providers, telemetry, process: facts });
   const listings = await readSecretFile(file('listings'));
   if (listings !== undefined) app.restoreListings(listings);
   const first = await firstSecrets(app, file);
   await app.recover();
   const server = await serverOf(config, { app, makeId, log, telemetry });
   const requests = stopRequests(stop.signal);
+  const unwatch = watchConfig({
+    file: config.configFile,
+    reload: reloads.reloadAndTell,
+    onHangUp: () => stop.abort('asked'),
+    isOnTerminal: (io.stdout as { isTty?: boolean }).isTty === true,
+  });
   try {
     ({ url } = await server.listen({ host: config.host, port: config.port }));
     const started = {
@@ -171,6 +192,7 @@ async function start(config: Config, running: Running): Promise<void> {
     await working;
   } finally {
     requests.ignore();
+    unwatch();
     await server.close();
     await removeFile(file('daemon'));
     await within(world, telemetry.close(), tellingMs);
@@ -179,24 +201,6 @@ async function start(config: Config, running: Running): Promise<void> {
 
 /** What waits to be told to a collector has so long; one that is dead keeps nobody from stopping. */
 const tellingMs = 1_500;
-
-/** Counts every answer, and tells it to whoever logs that much. */
-function finishing(log: Running['log'], telemetry: Telemetry): (finished: FinishedRequest) => void {
-  if (!log.isLevelEnabled('info')) return telemetry.answered;
-  return (finished) => {
-    telemetry.answered(finished);
-    const { requestId, endpoint, status, durationMs, aborted, caller } = finished;
-    const details = {
-      request_id: requestId,
-      endpoint: endpoint?.id ?? null,
-      status,
-      ms: Math.round(durationMs),
-      key: caller.kind === 'key' ? caller.keyId : null,
-      aborted,
-    };
-    log.info(details, 'answered');
-  };
-}
 
 interface ServerNeeds {
   app: ReturnType<typeof createApp>;

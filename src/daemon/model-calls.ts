@@ -16,7 +16,11 @@ export type ModelCalls = ReturnType<typeof modelCalls>;
 
 /** What model calls leave behind, and what of them outlives its connection. */
 export function modelCalls({ storage, world, log }: ModelCallsNeeds, inference: InferenceNeeds) {
-  const background = new Background({ ...inference, world, background: storage.background });
+  // Copied as they are: some of these are read anew at each call.
+  const own = { world, background: storage.background };
+  const background = new Background(
+    Object.defineProperties(own as typeof own & InferenceNeeds, Object.getOwnPropertyDescriptors(inference)),
+  );
   const idempotency = new Idempotency({ store: storage.idempotency, world, log });
   return {
     inference,

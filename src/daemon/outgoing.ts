@@ -6,6 +6,8 @@ export interface Outgoing {
   send: World['send'];
   /** The configuration as it holds for this way out: recorded providers need no key. */
   config: Config;
+  /** Another configuration, so that it holds for this way out. */
+  suited: (config: Config) => Config;
   /** Resolves when nothing is under way any more and everything is written. */
   close(): Promise<void>;
 }
@@ -19,7 +21,7 @@ interface OutgoingNeeds {
 /** The way to the providers: the network, a recorder before it, or recordings in its place. */
 export async function createOutgoing(config: Config, needs: OutgoingNeeds): Promise<Outgoing> {
   const { record, replay } = config.recordings;
-  if (record === undefined && replay === undefined) return { ...networkOf(config), config };
+  if (record === undefined && replay === undefined) return { ...networkOf(config), config, suited: same };
   return await withRecordings(config, needs);
 }
 
@@ -47,7 +49,7 @@ async function withRecordings(config: Config, { elapsed, log, stderr }: Outgoing
     await network?.close();
     await recorder?.written();
   };
-  if (replay === undefined) return { send: recorder?.send as World['send'], config, close };
+  if (replay === undefined) return { send: recorder?.send as World['send'], config, suited: same, close };
   const read = await readRecordings(replay).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return folderMissing(replay, record);
     throw error;
@@ -65,7 +67,8 @@ async function withRecordings(config: Config, { elapsed, log, stderr }: Outgoing
     otherwise: recorder?.send,
     onMissing: (message) => stderr.write(`${message}\n`),
   });
-  return { send, config: withStandInKeys(config, recordedProviders(recordings)), close };
+  const suited = (other: Config) => withStandInKeys(other, recordedProviders(recordings));
+  return { send, config: suited(config), suited, close };
 }
 
 /** A folder that is about to be recorded into may be replayed from before it is there. */
@@ -73,6 +76,8 @@ function folderMissing(folder: string, record: string | undefined): { recordings
   if (folder === record) return { recordings: [] };
   throw new ConfigInvalid([{ place: folder, message: 'There is no such folder to replay from.' }]);
 }
+
+const same = (config: Config) => config;
 
 const standIn = 'replayed';
 

@@ -24,6 +24,7 @@ export interface RunOptions {
   onStderr?: (text: string) => void;
   serve?: DaemonModule['serve'];
   restore?: DaemonModule['restore'];
+  loadConfigTools?: DaemonModule['loadConfigTools'];
 }
 
 export interface RunResult {
@@ -65,6 +66,7 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
     serve: async () => ({
       serve: options.serve ?? (async () => 0),
       restore: options.restore ?? (async () => ({ problem: 'not here', exit: 1 })),
+      loadConfigTools: options.loadConfigTools ?? (() => Promise.reject(new Error('not here'))),
     }),
   });
   result.code = await runProgram(args, context);

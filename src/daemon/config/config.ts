@@ -39,6 +39,8 @@ export interface Config {
   corsOrigins: string[];
   dataFolder: string;
   configFile: string;
+  /** What it says; empty where there is none. */
+  configText: string;
   typed: TypedCommand;
   /** Millionths. */
   marginPpm: number;
@@ -124,7 +126,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 export async function loadConfig({ flags, env, platform, home }: Sources): Promise<Readonly<Config>> {
   const folders = foldersOf({ env, platform, home });
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
-  const { file, faults } = await readConfigFile(configFile, { required: flags.configFile !== undefined });
+  const { file, faults, text } = await readConfigFile(configFile, {
+    required: flags.configFile !== undefined,
+  });
   const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? 4100;
   const logLevel =
     flags.logLevel ??
@@ -142,6 +146,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     corsOrigins: file.cors?.origins ?? [],
     dataFolder,
     configFile,
+    configText: text,
     typed: typedCommand(dataFolder, { env, platform, home }),
     marginPpm: Math.round((file.margin_percent ?? 0) * 10_000),
     allPrepaid: file.billing?.mode === 'prepaid',

@@ -11,18 +11,19 @@ export interface ConfigFault {
 export async function readConfigFile(
   path: string,
   { required }: { required: boolean },
-): Promise<{ file: ConfigFile; faults: ConfigFault[] }> {
+): Promise<{ file: ConfigFile; faults: ConfigFault[]; text: string }> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
     const absent = /^(ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '');
-    if (absent && !required) return { file: {}, faults: [] };
+    if (absent && !required) return { file: {}, faults: [], text: '' };
     return {
       file: {},
       faults: [{ place: path, message: absent ? 'There is no such file.' : 'It cannot be read.' }],
+      text: '',
     };
   }
   const { checkConfigText } = await import('./check-config-text.ts');
-  return checkConfigText(text, path);
+  return { ...checkConfigText(text, path), text };
 }

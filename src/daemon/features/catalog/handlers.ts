@@ -14,13 +14,13 @@ export interface CatalogHandlersNeeds {
   /** Fails for everybody but the login of the user who runs the daemon. */
   requireDaemonOwner(caller: Caller): Promise<void>;
   /** What the host adds to the providers' prices, in millionths. */
-  marginPpm: number;
+  readonly marginPpm: number;
   world: Pick<World, 'now'>;
 }
 
 /** The endpoints of the catalog. */
 export function catalogHandlers(needs: CatalogHandlersNeeds): Handler[] {
-  const { catalog, live, listings, requireDaemonOwner, marginPpm, world } = needs;
+  const { catalog, live, listings, requireDaemonOwner, world } = needs;
   return [
     implement(listModels, async () => {
       const all = await catalog.all();
@@ -34,6 +34,6 @@ export function catalogHandlers(needs: CatalogHandlersNeeds): Handler[] {
       return { object: 'list', data: await listings.refresh() };
     }),
 
-    implement(listRates, async () => toRateCard(await catalog.all(), marginPpm, world.now())),
+    implement(listRates, async () => toRateCard(await catalog.all(), needs.marginPpm, world.now())),
   ];
 }

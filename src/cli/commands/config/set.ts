@@ -1,0 +1,38 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Context } from '../../context.ts';
+import { readDaemonFile } from '../../hosts.ts';
+import { example } from '../example.ts';
+import { faultsTold, fileOption, placeOf } from './place.ts';
+
+export const setConfigCommand = (context: Context) =>
+  new Command('set')
+    .argument('<name>', 'a setting, as in listen.port or aliases.fast')
+    .argument('<value>', 'text, a number, true or false; lists and maps as JSON or YAML')
+    .option(...fileOption)
+    .addHelpText('after', example('gateway config set aliases.fast openai/gpt-5-mini'))
+    .action((name, value, { config }) => change(context, { name, value, file: config }));
+
+export const unsetConfigCommand = (context: Context) =>
+  new Command('unset')
+    .argument('<name>', 'a setting')
+    .option(...fileOption)
+    .addHelpText('after', example('gateway config unset aliases.fast'))
+    .action((name, { config }) => change(context, { name, value: undefined, file: config }));
+
+interface Change {
+  name: string;
+  value: string | undefined;
+  file: string | undefined;
+}
+
+async function change(context: Context, { name, value, file }: Change): Promise<void> {
+  const tools = await (await context.daemon()).loadConfigTools();
+  const place = placeOf(context, file);
+  const outcome = await tools.set(place, name, value);
+  if ('faults' in outcome) throw faultsTold(outcome.faults, 'Nothing was written.');
+  const path = tools.path(place);
+  if (context.out.wantsJson()) await context.out.document({ file: path, changed: outcome.isChanged });
+  if (!outcome.isChanged) return context.out.note(`${path} says so already.`);
+  const isRunning = file === undefined && readDaemonFile(context) !== undefined;
+  context.out.note(`Written to ${path}.${isRunning ? ' The daemon takes it in by itself.' : ''}`);
+}

@@ -1,0 +1,137 @@
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Document, isScalar, parse, parseDocument, stringify } from 'yaml';
+import { checkConfigText } from './check-config-text.ts';
+import type { ConfigFault } from './read-config-file.ts';
+import { settings } from './settings.ts';
+
+/** What became of a change: the faults that the file would have had, or nothing. */
+export type SetOutcome = { faults: ConfigFault[] } | { isChanged: boolean };
+
+/**
+ * Changes one setting of the file, or takes it out where `value` is undefined; the rest of the text stays as it is,
+ * comments included. Nothing is written that would have a fault.
+ */
+export async function setValue(path: string, name: string, value: string | undefined): Promise<SetOutcome> {
+  const file = await realpath(path).catch(() => path);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const keys = keysOf(name);
+  if (keys === undefined) return { faults: [{ place: name, message: unknownName(name) }] };
+  const before = checkConfigText(text, path);
+  if (before.faults.length > 0) return { faults: before.faults };
+  const outcome = changed(text, path, { keys, value });
+  if ('faults' in outcome) return outcome;
+  if (outcome.text === text) return { isChanged: false };
+  await writeWhole(file, outcome.text);
+  return { isChanged: true };
+}
+
+/** `aliases.gpt-4.1` names an alias with a dot in it; `upstreams.0.name` an entry of a list. */
+function keysOf(name: string): (string | number)[] | undefined {
+  const setting = settings.find((one) => name === one.name || name.startsWith(`${one.name}.`));
+  const parts = name.split('.');
+  if (setting === undefined) {
+    // A whole group, as in `cache`: only to be taken out or given as a map.
+    return settings.some((one) => one.name.startsWith(`${name}.`)) ? parts : undefined;
+  }
+  const own = setting.name.split('.');
+  if (own.length === parts.length) return own;
+  if (setting.name === 'aliases') return [...own, parts.slice(own.length).join('.')];
+  return [...own, ...parts.slice(own.length).map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
+}
+
+function unknownName(name: string): string {
+  const last = name.split('.').at(-1) ?? '';
+  const near = settings.filter((one) => one.name.endsWith(`.${last}`)).map((one) => one.name);
+  return near.length > 0
+    ? `There is no such setting; there is ${near.join(', ')}.`
+    : 'There is no such setting.';
+}
+
+interface Change {
+  keys: (string | number)[];
+  value: string | undefined;
+}
+
+function changed(
+  text: string,
+  path: string,
+  { keys, value }: Change,
+): { text: string } | { faults: ConfigFault[] } {
+  if (value === undefined) return checked(withoutKey(text, keys), path);
+  const first = checked(withValue(text, keys, readTyped(value)), path);
+  // What looks like a number may have to be text: `0.59` of a price.
+  if (!('faults' in first)) return first;
+  const asText = checked(withValue(text, keys, value), path);
+  return 'faults' in asText ? first : asText;
+}
+
+function checked(text: string, path: string): { text: string } | { faults: ConfigFault[] } {
+  const { faults } = checkConfigText(text, path);
+  return faults.length > 0 ? { faults } : { text };
+}
+
+function readTyped(typed: string): unknown {
+  try {
+    return parse(typed) ?? typed;
+  } catch {
+    return typed;
+  }
+}
+
+function withValue(text: string, keys: (string | number)[], value: unknown): string {
+  const document = parseDocument(text);
+  const node = document.getIn(keys, true);
+  const isPlain = typeof value !== 'object' || value === null;
+  if (isPlain && isScalar(node) && node.range) {
+    const [from, to] = node.range;
+    return text.slice(0, from) + stringify(value, { lineWidth: 0 }).trimEnd() + text.slice(to);
+  }
+  document.setIn(keys, isPlain ? value : document.createNode(value));
+  return written(document);
+}
+
+/** Takes the key out, and the maps around it that are empty then. */
+function withoutKey(text: string, keys: (string | number)[]): string {
+  const document = parseDocument(text);
+  if (!document.hasIn(keys)) return text;
+  document.deleteIn(keys);
+  for (let length = keys.length - 1; length > 0; length -= 1) {
+    const around = document.getIn(keys.slice(0, length)) as { items?: unknown[] } | undefined;
+    if (around?.items?.length === 0) document.deleteIn(keys.slice(0, length));
+  }
+  const isEmpty = (document.contents as { items?: unknown[] } | null)?.items?.length === 0;
+  if (isEmpty) document.contents = null;
+  return written(document);
+}
+
+function written(document: Document): string {
+  return document.toString({ lineWidth: 0 });
+}
+
+/** A reader sees the old file or the new one, never half of it. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const partial = `${file}.partial`;
+  const mode = await stat(file).then(
+    (found) => found.mode & 0o777,
+    () => 0o600,
+  );
+  try {
+    const handle = await open(partial, 'w', mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await chmod(partial, mode);
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { foldersOf } from '../../shared/folders.ts';
+import { ConfigInvalid, loadConfig } from './config.ts';
+import { type ExplainedSetting, explainSettings } from './explain.ts';
+import type { ConfigFault } from './read-config-file.ts';
+import { schemaDocument } from './schema-document.ts';
+import { type SetOutcome, setValue } from './set-value.ts';
+
+export interface ConfigPlace {
+  /** The file, where it is not the usual one. */
+  file?: string;
+  env: Record<string, string | undefined>;
+  platform: string;
+  home: string;
+}
+
+/** What the commands do with the configuration, without a daemon. */
+export const configTools = {
+  path: ({ file, ...surroundings }: ConfigPlace): string => file ?? usualFile(surroundings),
+
+  /** As a daemon would read it now, without flags. */
+  async explain(place: ConfigPlace): Promise<{ settings: ExplainedSetting[]; faults: ConfigFault[] }> {
+    const { file, env } = place;
+    const path = configTools.path(place);
+    const faults = await faultsOf(place);
+    if (faults.length > 0) return { settings: [], faults };
+    const text = await textOf(path);
+    return { settings: explainSettings({ flags: { configFile: file }, env, text, path }), faults };
+  },
+
+  /** Takes the setting out where `value` is undefined. */
+  set: (place: ConfigPlace, name: string, value: string | undefined): Promise<SetOutcome> =>
+    setValue(configTools.path(place), name, value),
+
+  schema: schemaDocument,
+};
+
+function usualFile(surroundings: Omit<ConfigPlace, 'file'>): string {
+  return `${foldersOf(surroundings).config}/config.yaml`;
+}
+
+async function faultsOf({ file, ...surroundings }: ConfigPlace): Promise<ConfigFault[]> {
+  try {
+    await loadConfig({ flags: { configFile: file }, ...surroundings });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigInvalid) return error.faults;
+    throw error;
+  }
+}
+
+/** Empty where there is no file. */
+export async function textOf(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';
+    throw error;
+  });
+}

@@ -1,0 +1,1 @@
+export { configurationHandlers } from './handlers.ts';

@@ -1,0 +1,70 @@
+import { closeSync, type FSWatcher, openSync, unwatchFile, watch, watchFile } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+interface WatchNeeds {
+  /** The configuration file; it need not be there. */
+  file: string;
+  reload: () => Promise<void>;
+  /** The terminal that the daemon was started in is gone. */
+  onHangUp: () => void;
+  isOnTerminal: boolean;
+}
+
+/** An editor writes, renames and writes again. */
+const settleMs = 200;
+const pollMs = 2_000;
+
+/** Reloads on SIGHUP and when the file changes; returns what ends that. */
+export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchNeeds): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void reload(), settleMs).unref();
+  };
+  const onSignal = () => {
+    if (isOnTerminal && !hasTerminal()) onHangUp();
+    else void reload();
+  };
+  process.on('SIGHUP', onSignal);
+  const unwatch = watchName(file, soon);
+  return () => {
+    process.off('SIGHUP', onSignal);
+    clearTimeout(timer);
+    unwatch();
+  };
+}
+
+/** The folder is watched, as a file that is replaced is another one; where that cannot be, the file is looked at now and then. */
+function watchName(file: string, changed: () => void): () => void {
+  let watcher: FSWatcher | undefined;
+  const poll = () => {
+    watchFile(file, { interval: pollMs, persistent: false }, ({ mtimeMs }, before) => {
+      if (mtimeMs !== before.mtimeMs) changed();
+    });
+  };
+  try {
+    watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
+      if (name === null || name === basename(file)) changed();
+    });
+    watcher.on('error', () => {
+      watcher?.close();
+      poll();
+    });
+  } catch {
+    poll();
+  }
+  return () => {
+    watcher?.close();
+    unwatchFile(file);
+  };
+}
+
+/** Source: tty(4): opening `/dev/tty` fails for a process without a controlling terminal. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { settings } from '../../../src/daemon/config/settings.ts';
+import { configTools } from '../../../src/daemon/config/tools.ts';
+
+let home: string;
+let file: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gateway-config-'));
+  file = join(home, 'config.yaml');
+});
+
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const place = (env: Record<string, string> = {}) => ({
+  env: { GATEWAY_HOME: home, ...env },
+  platform: 'linux',
+  home: '/',
+});
+
+async function explained(name: string, env?: Record<string, string>) {
+  const { settings: all } = await configTools.explain(place(env));
+  return all.find((one) => one.name === name);
+}
+
+describe('where a value comes from', () => {
+  test('the default, the file with its line, and the environment before it', async () => {
+    expect(await explained('listen.port')).toMatchObject({ value: 4100, source: 'default', place: null });
+    await writeFile(file, '# mine\nlisten:\n  port: 5000\n');
+    expect(await explained('listen.port')).toMatchObject({
+      value: 5000,
+      source: 'file',
+      place: `${file}:3:9`,
+    });
+    const fromEnvironment = await explained('listen.port', { GATEWAY_PORT: '6000' });
+    expect(fromEnvironment).toMatchObject({ value: 6000, source: 'environment', place: 'GATEWAY_PORT' });
+  });
+
+  test('a list is one setting, and a password in an address is not told', async () => {
+    await writeFile(
+      file,
+      'upstreams:\n  - { name: one, base_url: "https://me:hidden@one.example/v1", models: ["*"] }\n',
+    );
+    const upstreams = await explained('upstreams');
+    expect(JSON.stringify(upstreams)).toContain('https://***@one.example/v1');
+    expect(JSON.stringify(upstreams)).not.toContain('hidden');
+  });
+
+  test('a key is told by the name of its variable alone', async () => {
+    const all = await configTools.explain(place({ OPENAI_API_KEY: 'sk-secret-value' }));
+    expect(JSON.stringify(all)).toContain('OPENAI_API_KEY');
+    expect(JSON.stringify(all)).not.toContain('sk-secret-value');
+  });
+
+  test('a file with faults is told with all of them', async () => {
+    await writeFile(file, 'listen:\n  prot: 1\nmargin_percent: much\n');
+    const { faults } = await configTools.explain(place());
+    expect(faults.map((fault) => fault.place)).toEqual([`${file}:2:3`, `${file}:3:17`]);
+  });
+});
+
+describe('setting a value', () => {
+  const written = `# The house
+listen:
+  port: 4100          # as ever
+
+aliases:
+  # what we use
+  fast: openai/gpt-5-mini
+`;
+
+  test('changes nothing else of the text', async () => {
+    await writeFile(file, written);
+    expect(await configTools.set(place(), 'listen.port', '4200')).toEqual({ isChanged: true });
+    expect(await readFile(file, 'utf8')).toBe(written.replace('port: 4100', 'port: 4200'));
+  });
+
+  test('keeps the comments where something is added', async () => {
+    await writeFile(file, written);
+    await configTools.set(place(), 'aliases.gpt-4.1', 'openai/gpt-4.1');
+    await configTools.set(place(), 'cors.origins', '["https://app.example"]');
+    const text = await readFile(file, 'utf8');
+    for (const comment of ['# The house', '# as ever', '# what we use']) expect(text).toContain(comment);
+    expect(parse(text)).toEqual({
+      listen: { port: 4100 },
+      aliases: { fast: 'openai/gpt-5-mini', 'gpt-4.1': 'openai/gpt-4.1' },
+      cors: { origins: ['https://app.example'] },
+    });
+  });
+
+  test('makes the file where there is none, for its owner alone', async () => {
+    await configTools.set(place(), 'log.level', 'info');
+    expect(parse(await readFile(file, 'utf8'))).toEqual({ log: { level: 'info' } });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('writes text where text is wanted', async () => {
+    await writeFile(
+      file,
+      'upstreams:\n  - { name: one, base_url: "https://one.example", models: [m], prices: { input: "1", output: "2" } }\n',
+    );
+    expect(await configTools.set(place(), 'upstreams.0.prices.input', '0.59')).toEqual({ isChanged: true });
+    expect(parse(await readFile(file, 'utf8')).upstreams[0].prices.input).toBe('0.59');
+  });
+
+  test.each([
+    ['listen.port', '70000'],
+    ['listen.prot', '1'],
+    ['log.level', 'loud'],
+    ['nothing', '1'],
+  ])('%s = %s is refused, and the file stays', async (name, value) => {
+    await writeFile(file, written);
+    expect(await configTools.set(place(), name, value)).toMatchObject({ faults: [expect.any(Object)] });
+    expect(await readFile(file, 'utf8')).toBe(written);
+  });
+
+  test('a file that has faults already is not touched', async () => {
+    await writeFile(file, 'listen: [');
+    expect(await configTools.set(place(), 'log.level', 'info')).toMatchObject({
+      faults: [expect.any(Object)],
+    });
+    expect(await readFile(file, 'utf8')).toBe('listen: [');
+  });
+
+  test('a link stays a link', async () => {
+    const real = join(home, 'real.yaml');
+    await writeFile(real, 'local_servers: true\n');
+    await symlink(real, file);
+    await configTools.set(place(), 'local_servers', 'false');
+    expect(await readFile(real, 'utf8')).toBe('local_servers: false\n');
+    expect((await import('node:fs')).lstatSync(file).isSymbolicLink()).toBe(true);
+  });
+
+  test('taking it out takes empty maps with it', async () => {
+    await writeFile(file, written);
+    await configTools.set(place(), 'listen.port', undefined);
+    expect(parse(await readFile(file, 'utf8'))).toEqual({ aliases: { fast: 'openai/gpt-5-mini' } });
+    await configTools.set(place(), 'aliases', undefined);
+    expect(parse(await readFile(file, 'utf8'))).toBeNull();
+  });
+});
+
+test('the schema takes what the guide shows and refuses what the daemon refuses', async () => {
+  const check = new Ajv2020({ strict: false }).compile(configTools.schema());
+  const guide = await readFile('docs/configuration.md', 'utf8');
+  expect(check(parse(/```yaml\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''))).toBe(true);
+  expect(check({ listen: { prot: 1 } })).toBe(false);
+});
+
+test('every setting is known by its default or by the schema alone', () => {
+  expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length);
+  expect(settings.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['listen.port', 'log.level', 'upstreams']),
+  );
+});

@@ -1,0 +1,115 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { configTools } from '../../src/daemon/config/tools.ts';
+import { eventually } from '../support/eventually.ts';
+import { runCli } from '../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+const first = 'local_servers: false\nmargin_percent: 0\n';
+
+const cli = (...args: string[]) =>
+  runCli(args, { env: { GATEWAY_HOME: daemon.home }, loadConfigTools: async () => configTools });
+const write = (text: string) => writeFile(join(daemon.home, 'config.yaml'), text);
+const margin = async () =>
+  ((await (await daemon.fetch('/v1/rates')).json()) as { margin_percent: number }).margin_percent;
+const ask = (model: string) => daemon.fetch('/v1/responses', { json: { model, input: 'Hi.' } });
+
+beforeAll(async () => {
+  daemon = await startDaemon({ config: first });
+});
+
+afterAll(() => daemon.stop());
+
+beforeEach(async () => {
+  await write(first);
+  await cli('reload');
+});
+
+test('a changed file is taken in by itself', async () => {
+  await write(`${first}aliases: { quick: sim/echo }\n`);
+  await eventually('the alias', async () => (await ask('quick')).status === 200);
+  expect(daemon.printed().stderr).toContain('The configuration changed: aliases.');
+});
+
+test('so is one that another file took the place of, as editors do it', async () => {
+  const next = join(daemon.home, 'next.yaml');
+  await writeFile(next, 'local_servers: false\nmargin_percent: 7\n');
+  await rename(next, join(daemon.home, 'config.yaml'));
+  await eventually('the margin', async () => (await margin()) === 7);
+});
+
+test('gateway reload tells what changed and what waits', async () => {
+  await write(`${first}cors: { origins: ['https://app.example'] }\ncache: { default: read-write }\n`);
+  const { stdout, code } = await cli('reload', '--json');
+  expect(code).toBe(0);
+  const report = JSON.parse(stdout);
+  expect(report.waiting).toEqual(['cors.origins']);
+  const { stdout: settings } = await cli('config', 'get', '--json');
+  const all = JSON.parse(settings) as { name: string; value: unknown; waits_for_restart: boolean }[];
+  expect(all.find(({ name }) => name === 'cors.origins')).toMatchObject({ waits_for_restart: true });
+  expect(all.find(({ name }) => name === 'cache.default')).toMatchObject({ value: 'read-write' });
+});
+
+test('SIGHUP reloads', async () => {
+  await write('local_servers: false\nmargin_percent: 4\n');
+  process.kill(process.pid, 'SIGHUP');
+  await eventually('the margin', async () => (await margin()) === 4);
+});
+
+test('a provider comes, changes and goes', async () => {
+  const upstream = (url: string) =>
+    `${first}upstreams: [{ name: near, base_url: "${url}", models: [one] }]\n`;
+  await write(upstream('http://127.0.0.1:9/v1'));
+  await cli('reload');
+  const models = async () => JSON.stringify(await (await daemon.fetch('/v1/models')).json());
+  expect(await models()).toContain('near/one');
+  await write(first);
+  await cli('reload');
+  expect(await models()).not.toContain('near/one');
+});
+
+test('all workspaces pay in advance once that is set', async () => {
+  await write(`${first}billing: { mode: prepaid }\n`);
+  await cli('reload');
+  const { stdout } = await cli('credit', 'show', '--json');
+  expect(JSON.stringify(JSON.parse(stdout))).toContain('"billing":"prepaid"');
+});
+
+test('a file with faults is told with line and column, and everything stays', async () => {
+  await write('local_servers: false\nmargin_percent: 9\nlisten:\n  prot: 1\n');
+  const { code, stderr } = await cli('reload');
+  expect(code).toBe(1);
+  expect(stderr).toContain('config.yaml:4:3');
+  expect(stderr).toContain('Everything stays as it was');
+  expect(await margin()).toBe(0);
+  await eventually('the word', () => daemon.printed().stderr.includes('the old one stays'));
+});
+
+test('the command that sets a value has it taken in', async () => {
+  const { code, stderr } = await cli('config', 'set', 'margin_percent', '3');
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('takes it in') });
+  await eventually('the margin', async () => (await margin()) === 3);
+  expect((await cli('config', 'get', 'margin_percent')).stdout).toBe('3\n');
+  expect(await readFile(join(daemon.home, 'config.yaml'), 'utf8')).toBe(
+    'local_servers: false\nmargin_percent: 3\n',
+  );
+});
+
+test('what a command line cannot set is refused with what is wrong', async () => {
+  expect(await cli('config', 'set', 'margin_percent', 'much')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('margin_percent'),
+  });
+  expect(await cli('config', 'get', 'nothing')).toMatchObject({ code: 2 });
+});
+
+test('path and schema need no daemon', async () => {
+  const elsewhere = { env: { GATEWAY_HOME: '/nowhere' }, loadConfigTools: async () => configTools };
+  expect((await runCli(['config', 'path'], elsewhere)).stdout).toBe('/nowhere/config.yaml\n');
+  const { stdout } = await runCli(['config', 'schema'], elsewhere);
+  expect(JSON.parse(stdout)).toMatchObject({ type: 'object', properties: { listen: expect.any(Object) } });
+  const got = await runCli(['config', 'get', 'listen', '--json'], elsewhere);
+  expect(JSON.parse(got.stdout)[1]).toMatchObject({ name: 'listen.port', value: 4100, source: 'default' });
+});
