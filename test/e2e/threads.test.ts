@@ -5,6 +5,7 @@ import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import type { Thread, ThreadEvent, ThreadMessage } from '../../src/shared/contract/threads.ts';
 import { SseReader } from '../../src/shared/sse.ts';
 import { eventually } from '../support/eventually.ts';
+import { openSocket } from '../support/socket-client.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
@@ -256,6 +257,22 @@ describe('a call in the chat format', () => {
     const usages = (await runsOf(id)).map(({ usage }) => usage?.inputTokens ?? 0);
     expect(usages).toEqual(usages.toSorted((a, b) => b - a));
     expect(new Set(usages).size).toBe(3);
+  });
+});
+
+describe('a response on a socket', () => {
+  test('is a run of its thread, and a context is not prepared in one', async () => {
+    const id = await made();
+    const client = await openSocket(`${daemon.url}/v1/responses`, { key: daemon.login });
+    const create = { type: 'response.create', model: 'sim/echo', store: false, conversation: id };
+    for (const input of ['One.', 'Two.']) {
+      const events = await client.ask({ ...create, input });
+      expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { conversation: { id } } });
+    }
+    expect((await said(id)).map(([, text]) => text)).toEqual(['One.', 'One.', 'Two.', 'Two.']);
+    const [refused] = await client.ask({ ...create, input: 'Three.', generate: false });
+    expect(refused).toMatchObject({ type: 'error', error: { param: 'conversation' } });
+    expect(await shown(id)).toMatchObject({ working: false });
   });
 });
 

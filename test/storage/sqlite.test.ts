@@ -9,6 +9,7 @@ import { ledgerStoreContract } from './ledger-store.contract.ts';
 import { meteringStoreContract } from './metering-store.contract.ts';
 import { peopleStoreContract } from './people-store.contract.ts';
 import { responsesStoreContract } from './responses-store.contract.ts';
+import { threadsStoreContract } from './threads-store.contract.ts';
 import { workspacesStoreContract } from './workspaces-store.contract.ts';
 
 describe('SQLite', () => {
@@ -22,6 +23,7 @@ describe('SQLite', () => {
   ledgerStoreContract(open);
   responsesStoreContract(open);
   backgroundStoreContract(open);
+  threadsStoreContract(open);
   idempotencyStoreContract(open);
   cacheStoreContract(open);
   eventsStoreContract(open);

@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  RunEnd,
+  RunStart,
+  ThreadRecord,
+  ThreadsStore,
+} from '../../src/daemon/features/threads/index.ts';
+import { morning, type OpenStorage } from './records.ts';
+
+function aThread(id: string, changes: Partial<ThreadRecord> = {}): ThreadRecord {
+  const counts = { messages: 0, characters: 0 };
+  const times = { createdAt: morning, updatedAt: morning };
+  return { id, workspaceId: 'ws_1', title: null, runId: null, ...counts, ...times, ...changes };
+}
+
+function aStart(id: string, changes: Partial<RunStart> = {}): RunStart {
+  const meta = { endpoint: '/v1/responses', key: null };
+  return {
+    workspaceId: 'ws_1',
+    run: { id, threadId: 'th_1', requestId: `req_of_${id}`, model: 'm', meta, startedAt: morning + 1 },
+    event: { id: `evt_${id}_1`, type: 'run_started', payload: { model: 'm' } },
+    title: 'Rain',
+    bounds: { messagesMax: 10, charactersMax: 100 },
+    ...changes,
+  };
+}
+
+const tokens = { input: 3, cachedInput: 0, cacheWrite: 0, output: 2, reasoning: 0 };
+
+function anEnd(id: string, changes: Partial<RunEnd> = {}): RunEnd {
+  const usage = { tokens, cost: 50, charged: 40 };
+  const meta = { finish_reason: 'stop' };
+  return {
+    run: { id, threadId: 'th_1', model: 'n', provider: 'p', usage, meta, error: null },
+    status: 'completed',
+    messages: [
+      { id: `msg_${id}_1`, isOutput: false, item: '{"role":"user"}' },
+      { id: `msg_${id}_2`, isOutput: true, item: '{"role":"assistant"}' },
+    ],
+    events: [{ id: `evt_${id}_2`, type: 'run_completed', payload: {} }],
+    at: morning + 2,
+    ...changes,
+  };
+}
+
+/** What every engine promises about threads. */
+export function threadsStoreContract(open: OpenStorage): void {
+  describe('threads', () => {
+    const withThread = async (): Promise<ThreadsStore> => {
+      const { threads } = await open();
+      await threads.create(aThread('th_1'));
+      return threads;
+    };
+
+    test('come back to their own workspace alone, newest first', async () => {
+      const threads = await withThread();
+      await threads.create(aThread('th_2', { title: 'Snow' }));
+      await threads.create(aThread('th_3', { workspaceId: 'ws_2' }));
+      expect(await threads.byId('ws_1', 'th_1')).toEqual(aThread('th_1'));
+      expect(await threads.byId('ws_2', 'th_1')).toBeUndefined();
+      const ids = async (after: string | undefined, limit = 10) =>
+        (await threads.list('ws_1', { limit, after })).map(({ id }) => id);
+      expect([await ids(undefined), await ids('th_2'), await ids(undefined, 1)]).toEqual([
+        ['th_2', 'th_1'],
+        ['th_1'],
+        ['th_2'],
+      ]);
+      expect(await threads.rename('ws_2', 'th_1', 'Mine', morning)).toBe(false);
+      expect(await threads.rename('ws_1', 'th_1', 'Mine', morning + 5)).toBe(true);
+      expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ title: 'Mine', updatedAt: morning + 5 });
+    });
+
+    test('take one run at a time, of their own workspace', async () => {
+      const threads = await withThread();
+      expect(await threads.startRun(aStart('run_0', { workspaceId: 'ws_2' }))).toBe('missing');
+      const starts = ['run_1', 'run_2', 'run_3'].map((id) => threads.startRun(aStart(id)));
+      expect((await Promise.all(starts)).toSorted()).toEqual(['busy', 'busy', 'started']);
+      expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ runId: 'run_1', title: 'Rain' });
+      expect(await threads.running()).toMatchObject([{ id: 'run_1', status: 'running', usage: null }]);
+      expect(await threads.endRun(anEnd('run_2'))).toBe(false);
+      expect(await threads.endRun(anEnd('run_1'))).toBe(true);
+      expect(await threads.endRun(anEnd('run_1'))).toBe(false);
+      expect(await threads.running()).toEqual([]);
+      expect(await threads.startRun(aStart('run_4', { title: 'Other' }))).toBe('started');
+      expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ title: 'Rain', messages: 2 });
+    });
+
+    test('keep what a run added, in order, and what it took', async () => {
+      const threads = await withThread();
+      for (const id of ['run_1', 'run_2']) {
+        await threads.startRun(aStart(id));
+        await threads.endRun(anEnd(id));
+      }
+      const page = async (after: string | undefined, limit = 10) =>
+        (await threads.messages('th_1', { limit, after }))?.map(({ id }) => id);
+      const all = ['msg_run_1_1', 'msg_run_1_2', 'msg_run_2_1', 'msg_run_2_2'];
+      expect([await page(undefined), await page('msg_run_1_2'), await page(undefined, 3)]).toEqual([
+        all,
+        all.slice(2),
+        all.slice(0, 3),
+      ]);
+      expect(await page('msg_none')).toBeUndefined();
+      expect((await threads.conversation('th_1')).map(({ isOutput }) => isOutput)).toEqual([
+        false,
+        true,
+        false,
+        true,
+      ]);
+      expect((await threads.runs('th_1', 1)).map(({ id }) => id)).toEqual(['run_2']);
+      expect(await threads.runOf('th_2', 'run_1')).toBeUndefined();
+      expect(await threads.runOf('th_1', 'run_1')).toEqual({
+        id: 'run_1',
+        threadId: 'th_1',
+        requestId: 'req_of_run_1',
+        status: 'completed',
+        model: 'n',
+        provider: 'p',
+        usage: { tokens, cost: 50, charged: 40 },
+        meta: { finish_reason: 'stop' },
+        error: null,
+        startedAt: morning + 1,
+        completedAt: morning + 2,
+        updatedAt: morning + 2,
+      });
+    });
+
+    test('read long conversations whole', async () => {
+      const threads = await withThread();
+      await threads.startRun(aStart('run_1'));
+      const messages = Array.from({ length: 150 }, (_, at) => ({
+        id: `msg_${at}`,
+        isOutput: false,
+        item: `${at}`,
+      }));
+      await threads.endRun(anEnd('run_1', { messages }));
+      const items = (await threads.conversation('th_1')).map(({ item }) => Number(item));
+      expect(items).toEqual(messages.map((_, at) => at));
+    });
+
+    test('count their events, and keep none of a run that is over', async () => {
+      const threads = await withThread();
+      await threads.startRun(aStart('run_1'));
+      const note = { id: 'evt_note', type: 'model_stream_started', payload: { provider: 'p' } };
+      await threads.noteEvent('th_1', 'run_1', note, morning);
+      await threads.endRun(anEnd('run_1'));
+      await threads.noteEvent('th_1', 'run_1', note, morning);
+      await threads.startRun(aStart('run_2'));
+      const seen = async (after: number, runId?: string) =>
+        (await threads.events('th_1', { after, limit: 10, ...(runId && { runId }) })).map((it) => [
+          it.sequence,
+          it.type,
+        ]);
+      expect(await seen(1)).toEqual([
+        [2, 'model_stream_started'],
+        [3, 'run_completed'],
+        [4, 'run_started'],
+      ]);
+      expect(await seen(0, 'run_2')).toEqual([[4, 'run_started']]);
+    });
+
+    test('that hold too much are not continued', async () => {
+      const threads = await withThread();
+      await threads.startRun(aStart('run_1'));
+      await threads.endRun(anEnd('run_1'));
+      const bounds = { messagesMax: 2, charactersMax: 1000 };
+      expect(await threads.startRun(aStart('run_2', { bounds }))).toBe('full');
+      expect(await threads.startRun(aStart('run_2', { bounds: { messagesMax: 9, charactersMax: 9 } }))).toBe(
+        'full',
+      );
+      expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ runId: null });
+    });
+
+    test('are deleted with all that they hold, and a run that is under way leaves nothing behind', async () => {
+      const threads = await withThread();
+      await threads.startRun(aStart('run_1'));
+      await threads.endRun(anEnd('run_1'));
+      await threads.startRun(aStart('run_2'));
+      expect(await threads.remove('ws_2', 'th_1')).toBe(false);
+      expect(await threads.remove('ws_1', 'th_1')).toBe(true);
+      expect(await threads.remove('ws_1', 'th_1')).toBe(false);
+      expect(await threads.endRun(anEnd('run_2'))).toBe(false);
+      await threads.noteEvent('th_1', 'run_2', { id: 'evt_9', type: 'x', payload: {} }, morning);
+      expect(await threads.runs('th_1', 10)).toEqual([]);
+      expect(await threads.messages('th_1', { limit: 10, after: undefined })).toEqual([]);
+      expect(await threads.events('th_1', { after: 0, limit: 10 })).toEqual([]);
+      expect(await threads.running()).toEqual([]);
+    });
+  });
+}
