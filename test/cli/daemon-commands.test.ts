@@ -114,7 +114,7 @@ describe('doctor', () => {
   });
 
   test('says how to start a daemon that does not run', async () => {
-    const free = createServer().listen(0, '127.0.0.1');
+    const free = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     const port = await new Promise<number>((resolve) =>
       free.once('listening', () => resolve((free.address() as AddressInfo).port)),
     );

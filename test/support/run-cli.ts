@@ -66,7 +66,9 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
     serve: async () => ({
       serve: options.serve ?? (async () => 0),
       restore: options.restore ?? (async () => ({ problem: 'not here', exit: 1 })),
-      loadConfigTools: options.loadConfigTools ?? (() => Promise.reject(new Error('not here'))),
+      loadConfigTools:
+        options.loadConfigTools ??
+        (async () => (await import('../../src/daemon/config/tools.ts')).configTools),
     }),
   });
   result.code = await runProgram(args, context);

@@ -5,19 +5,20 @@ import type { Context } from '../context.ts';
 import type { Paint } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { visibleCell } from '../output/visible.ts';
-import { checks } from './doctor/checks.ts';
+import { checks, type Wishes } from './doctor/checks.ts';
 import type { Finding } from './doctor/finding.ts';
 import { example } from './example.ts';
 
 export const doctorCommand = (context: Context) =>
   new Command('doctor')
+    .option('--online', 'also have each provider asked whether it takes the key')
     .addHelpText('after', example('gateway doctor --jq \'.[] | select(.state != "ok")\''))
-    .action(() => examine(context));
+    .action((wishes) => examine(context, wishes));
 
 /** Runs every check and tells all findings; the exit code is 1 when something is broken. */
-export async function examine(context: Context): Promise<void> {
+export async function examine(context: Context, wishes: Wishes = {}): Promise<void> {
   const findings: Finding[] = [];
-  for (const check of checks) findings.push(...(await check(context)));
+  for (const check of checks) findings.push(...(await check(context, wishes)));
   const { out, io } = context;
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) await out.table(findings, columns, { empty: '' });
   else

@@ -1,11 +1,12 @@
 import { createServer } from 'node:net';
 import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { version } from '../../../shared/version.ts';
+import { version, versionHeader } from '../../../shared/version.ts';
 import { getStatus } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { explain } from '../../failure.ts';
 import { readDaemonFile } from '../../hosts.ts';
+import { send } from '../../send.ts';
 import type { Finding } from './finding.ts';
 
 const defaultPort = 4100;
@@ -97,10 +98,30 @@ async function checkPort({ env }: Context): Promise<Finding> {
     server.once('error', resolve);
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(undefined)));
   });
+  const holder = error && (await isOurs(port)) ? 'another daemon of Gateway, with other data' : error?.code;
   return {
     check: 'port',
     state: error ? 'broken' : 'ok',
-    message: error ? `${port} is taken (${error.code})` : `${port} is free`,
+    message: error ? `${port} is taken (${holder})` : `${port} is free`,
     remedy: error ? 'gateway serve --port ANOTHER' : null,
   };
+}
+
+const answerMs = 1_000;
+
+/** Whether a daemon of this program answers at the port. */
+async function isOurs(port: number): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(answerMs);
+    const answer = await send({
+      method: 'GET',
+      url: `http://127.0.0.1:${port}/healthz`,
+      headers: {},
+      signal,
+    });
+    for await (const _bytes of answer.body) break;
+    return answer.headers[versionHeader] !== undefined;
+  } catch {
+    return false;
+  }
 }

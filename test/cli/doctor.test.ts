@@ -1,0 +1,105 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { version } from '../../src/shared/version.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { fakeDaemon } from './fake-daemon.ts';
+
+const status = {
+  url: 'http://127.0.0.1:4100',
+  pid: 7,
+  version,
+  started_at: '2026-11-21T08:00:00.000Z',
+  uptime_ms: 7_500_000,
+  data_dir: '/data',
+  default_model: 'sim/assistant',
+  storage: { writable: true, reason: null },
+  vault: { state: 'no_vault', store: null, reason: null },
+  providers: [{ name: 'simulator', state: 'available', models: 5, reason: null }],
+};
+
+describe('doctor', () => {
+  const examine = async (
+    env: Record<string, string>,
+    { args = [], now = Date.now }: { args?: string[]; now?: () => number } = {},
+  ) => {
+    const { code, stdout } = await runCli(['doctor', '--json', ...args], { env, now });
+    const found = JSON.parse(stdout) as {
+      check: string;
+      state: string;
+      message: string;
+      remedy: string | null;
+    }[];
+    return { code, of: (check: string) => found.filter((finding) => finding.check === check) };
+  };
+
+  test('names each fault of the configuration with its place', async () => {
+    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    await writeFile(join(home, 'config.yaml'), 'listen:\n  prot: 1\nmargin_percent: much\n');
+    const { code, of } = await examine(env);
+    expect(code).toBe(exitCodes.failed);
+    expect(of('config').map(({ message }) => message)).toEqual([
+      expect.stringContaining('config.yaml:2:3'),
+      expect.stringContaining('config.yaml:3:17'),
+    ]);
+  });
+
+  test('says what keeps the keychain from being used', async () => {
+    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const nowhere = { ...env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent', DISPLAY: '' };
+    const [keychain] = (await examine(nowhere)).of('keychain');
+    expect(keychain).toMatchObject({ state: 'warning', remedy: expect.stringContaining('vault.store') });
+  });
+
+  test('sees that the clock went back behind the data', async () => {
+    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    await writeFile(join(home, 'gateway.db'), '');
+    const { of } = await examine(env, { now: () => Date.now() - 3_600_000 });
+    expect(of('clock')).toMatchObject([{ state: 'warning', remedy: expect.stringContaining('NTP') }]);
+  });
+
+  test('asks providers only with --online, and tells whose key is not taken', async () => {
+    let asked = 0;
+    const { env } = await fakeDaemon({
+      'GET /v1/admin/status': () => status,
+      'POST /v1/admin/models/refresh': () => {
+        asked += 1;
+        const row = { models: 3, models_before: 3 };
+        return {
+          object: 'list',
+          data: [
+            { provider: 'openai', ...row, error: null },
+            { provider: 'google', ...row, error: 'the key is not taken' },
+          ],
+        };
+      },
+    });
+    await examine(env);
+    expect(asked).toBe(0);
+    const { code, of } = await examine(env, { args: ['--online'] });
+    expect(code).toBe(exitCodes.failed);
+    expect(of('online').map(({ state, message }) => `${state} ${message}`)).toEqual([
+      'ok openai: it takes the key and has 3 models',
+      'broken google: the key is not taken',
+    ]);
+  });
+
+  test('knows another daemon of its own at the port', async () => {
+    const other = createHttpServer((_request, response) => {
+      response.setHeader('x-service-version', '0').end('{}');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const { of } = await examine({ GATEWAY_HOME: await temporaryHome(), GATEWAY_PORT: String(port) });
+    expect(of('port')).toMatchObject([{ message: expect.stringContaining('another daemon of Gateway') }]);
+    other.close();
+  });
+
+  test.skipIf(process.platform !== 'linux')('tells how many files may be open', async () => {
+    const { of } = await examine({ GATEWAY_HOME: await temporaryHome(), GATEWAY_PORT: '1' });
+    expect(of('open files')).toMatchObject([{ message: expect.stringMatching(/^(\d+|unlimited) at most$/) }]);
+  });
+});
