@@ -69,6 +69,7 @@ describe('a key that is revoked while fifty streams run with it', () => {
         isDoneLast: true,
       });
       expect(ends).toEqual(wire === 'responses' ? ['failed'] : []);
+      expect(answer.text).toContain('"type":"unauthorized"');
     }
     for (const answer of whole) expect(answer.status).toBe(401);
     await eventually(

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { asApiError, type Begun, endedFailure, failedStatus, type InferenceNeeds } from './begin.ts';
-import type { Settled, StartedFailure, StreamRenderer } from './renderer.ts';
+import { type Settled, type StartedFailure, type StreamRenderer, startedType } from './renderer.ts';
 import { UpstreamFailure } from './upstream.ts';
 
 /** Headers of a model answer; a stream has no cost yet. */
@@ -87,7 +87,7 @@ function startedFailure(begun: Begun, error: unknown): StartedFailure {
 }
 
 function show(error: ApiError): StartedFailure {
-  return { type: error.type, code: error.code, message: error.message };
+  return { type: startedType(error.code), code: error.code, message: error.message };
 }
 
 /** Reads a provider's stream to its end for a caller who wants the answer whole. */

@@ -1,4 +1,5 @@
 import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
+import { type ErrorCode, failures } from '../../../shared/errors.ts';
 import type { Tokens } from '../../../shared/money.ts';
 import type { Batch, FinishReason } from './neutral.ts';
 
@@ -25,6 +26,11 @@ export interface StartedFailure {
   type: string;
   code: string;
   message: string;
+}
+
+/** As the routes of model calls name it before an answer has started: a 401 of theirs has a type of its own. */
+export function startedType(code: ErrorCode): string {
+  return failures[code].status === 401 ? 'unauthorized' : failures[code].type;
 }
 
 /** Turns the neutral answer into one client format's stream. Each text is whole server-sent events. */

@@ -1,6 +1,7 @@
-import { failures, isErrorCode } from '../../../../shared/errors.ts';
+import { isErrorCode } from '../../../../shared/errors.ts';
 import { sseDone } from '../../../../shared/sse.ts';
 import { isObject, type Json } from '../fault.ts';
+import { startedType } from '../renderer.ts';
 import { EventWriter } from '../responses/event-writer.ts';
 import { endResource } from '../responses/resource.ts';
 
@@ -37,7 +38,7 @@ export function closingEvents(response: Json, first: number): string {
     status === 'failed'
       ? writer.write('error', {
           error: {
-            type: isErrorCode(code) ? failures[code].type : 'server_error',
+            type: isErrorCode(code) ? startedType(code) : 'server_error',
             code,
             message: told?.message,
             param: null,
