@@ -101,6 +101,9 @@ describe('a workspace that pays in advance', () => {
     expect(new Set(refused.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
       new Set(['402 insufficient_balance']),
     );
+    expect(refused[0]?.body.error.message).toMatch(
+      /of which \$[\d.]+ is set aside for running calls, does not/,
+    );
     const left = Number(await balanceOf(key));
     expect(left).toBeGreaterThanOrEqual(0);
     expect(left).toBeLessThan(0.001);

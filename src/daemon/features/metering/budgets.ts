@@ -90,7 +90,7 @@ export class Budgets {
     const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
     if (balance && balance.available() < affordable) {
       affordable = balance.available();
-      refusal = () => balanceTooLow(balance.balance);
+      refusal = () => balanceTooLow(balance);
     }
     affordable = Math.max(0, affordable);
     if (amount <= affordable) return amount;

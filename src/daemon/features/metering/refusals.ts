@@ -11,7 +11,7 @@ type SpendCap = NonNullable<KeyLimits['spendCap']>;
 /** The key's owner has not allowed that much spending. */
 export function capReached(cap: SpendCap, state: { spent: NanoUsd; held: NanoUsd; now: number }): ApiError {
   const { spent, held, now } = state;
-  const holds = held > 0 ? ` and $${formatUsd(held)} is set aside for running calls` : '';
+  const holds = held > 0 ? ` and ${setAside(held)}` : '';
   return new ApiError('limit_reached', {
     param: 'limits.spend_cap',
     message: `This key may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and the call could cost more than what is left.`,
@@ -20,11 +20,16 @@ export function capReached(cap: SpendCap, state: { spent: NanoUsd; held: NanoUsd
 }
 
 /** The workspace has not paid for that much. */
-export function balanceTooLow(balance: NanoUsd): ApiError {
+export function balanceTooLow({ balance, held }: { balance: NanoUsd; held: NanoUsd }): ApiError {
+  const holds = held > 0 ? `, of which ${setAside(held)},` : '';
   return new ApiError('insufficient_balance', {
-    message: `The balance of $${formatUsd(balance)} does not cover what this call can cost.`,
+    message: `The balance of $${formatUsd(balance)}${holds} does not cover what this call can cost.`,
     extra: { balance_usd: formatUsd(balance) },
   });
+}
+
+function setAside(held: NanoUsd): string {
+  return `$${formatUsd(held)} is set aside for running calls`;
 }
 
 /** The key asks more often than its owner allows. */
