@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stallsAfter } from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { addPerson } from '../support/people.ts';
+import { newToken } from '../support/site.ts';
 import type { RunningDaemon } from '../support/start-daemon.ts';
 
 let chaotic: ChaosDaemon;
@@ -29,6 +31,8 @@ const everyTool = [
   'get_key',
   'list_keys',
   'get_status',
+  'list_whispers',
+  'send_whisper',
 ];
 
 /** Revisions that are in use: that of clients with a handshake, and the one without. */
@@ -112,7 +116,7 @@ describe.each(revisions)('a client of the revision %s', (revision, mode) => {
     for (const { description, inputSchema, annotations, name } of tools) {
       expect(description).toMatch(/^[A-Z].{40,}\.$/);
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-      expect(annotations?.readOnlyHint).toBe(name !== 'respond');
+      expect(annotations?.readOnlyHint).toBe(name !== 'respond' && name !== 'send_whisper');
     }
   });
 
@@ -312,7 +316,7 @@ describe('who may call', () => {
     const client = await connect(secret);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      everyTool.filter((name) => name !== 'respond' && name !== 'list_keys'),
+      everyTool.filter((name) => !/^respond|_keys$|_whispers?$/.test(name)),
     );
     const refused = await use(client, 'respond', { model: 'sim/echo', input: 'Hello.' });
     expect(refused).toMatchObject({ isError: true, data: { error: { code: 'out_of_scope' } } });
@@ -330,6 +334,32 @@ describe('who may call', () => {
     });
     await client.close();
   });
+});
+
+test('an access token that may do everything is offered what is open to it', async () => {
+  const offered = async (abilities: string[]) => {
+    const { secret } = await newToken(daemon, daemon.login, abilities);
+    const client = await connect(secret);
+    const { tools } = await client.listTools();
+    await client.close();
+    return tools.map(({ name }) => name);
+  };
+  expect(await offered(['*'])).toEqual(
+    everyTool.filter((name) => /_models?$|_rates$|_status$|_whispers?$/.test(name)),
+  );
+  await expect(offered(['whispers:read'])).rejects.toThrow();
+});
+
+test('people whisper to each other', async () => {
+  const ann = await addPerson(daemon, 'ann');
+  const [owner, other] = [await connect(daemon.login), await connect(ann.login)];
+  const sent = await use(owner, 'send_whisper', { body: 'Hello Ann.', recipientHandle: 'ann' });
+  expect(sent).toMatchObject({ isError: false, data: { data: { body: 'Hello Ann.' } } });
+  const got = await use(other, 'list_whispers');
+  expect(got.data.data).toEqual([expect.objectContaining({ id: sent.data.data.id, readAt: null })]);
+  const refused = await use(owner, 'send_whisper', { body: 'Hello?', recipientHandle: 'nobody-here' });
+  expect(refused.isError).toBe(true);
+  await Promise.all([owner.close(), other.close()]);
 });
 
 describe('a key that is revoked', () => {

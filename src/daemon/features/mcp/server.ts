@@ -16,6 +16,7 @@ import type { Tool, ToolAnswer } from './tool.ts';
 import { getKeyTool, getUsageTool, listKeysTool, statusTool, sumUsageTool } from './tools/account.ts';
 import { getModelTool, listModelsTool, listRatesTool } from './tools/models.ts';
 import { respondTool } from './tools/respond.ts';
+import { listWhispersTool, sendWhisperTool } from './tools/whispers.ts';
 
 const tools: readonly Tool[] = [
   listModelsTool,
@@ -27,6 +28,8 @@ const tools: readonly Tool[] = [
   getKeyTool,
   listKeysTool,
   statusTool,
+  listWhispersTool,
+  sendWhisperTool,
 ];
 
 const instructions =
