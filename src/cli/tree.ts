@@ -1,6 +1,7 @@
 import { keyCommands, moneyCommands } from './key-commands.ts';
 import { serviceLifeCommands } from './life-commands.ts';
 import { peopleCommands } from './people-commands.ts';
+import { siteCommands } from './site-commands.ts';
 import { threadCommands } from './thread-commands.ts';
 import type { Noun, Verb } from './verb.ts';
 
@@ -27,6 +28,10 @@ export const tree: Record<string, Verb | Noun> = {
   respond: {
     summary: 'Ask a model.',
     load: async () => (await import('./commands/respond.ts')).respondCommand,
+  },
+  chat: {
+    summary: 'Talk with a model.',
+    load: async () => (await import('./commands/chat.ts')).chatCommand,
   },
   compact: {
     summary: 'Make a conversation short, with a sealed summary.',
@@ -151,6 +156,7 @@ export const tree: Record<string, Verb | Noun> = {
     },
   },
   ...peopleCommands,
+  ...siteCommands,
   ...moneyCommands,
   mcp: {
     summary: 'Serve MCP over standard input and output.',

@@ -115,6 +115,8 @@ function siteFailure(endpoint: Endpoint, answer: Answer): Told {
     429: 'rate_limited',
   };
   const code = byStatus[answer.status] ?? 'server_error';
-  const param = first === undefined || first[0] === 'body' ? null : first[0];
+  // `body` is the name of what is wrong as a whole, and of a field of some bodies.
+  const isWhole = first?.[0] === 'body' && !first[1][0]?.startsWith('`body`');
+  const param = first === undefined || isWhole ? null : first[0];
   return { code, param, message: first?.[1][0] ?? message };
 }
