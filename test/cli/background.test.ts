@@ -81,6 +81,10 @@ test('respond --idempotency-key asks once', async () => {
   expect(first).toMatchObject({ code: 0, stdout: `${words}\n` });
   expect(second.stdout).toBe(first?.stdout);
   expect(place.chaos.callsOf('once')).toHaveLength(1);
+  const [, requestId = ''] = /(req_\w+)/.exec(first?.stderr ?? '') ?? [];
+  expect(first?.stderr).not.toContain('not charged again');
+  expect(second.stderr).toContain(requestId);
+  expect(second.stderr).toContain('not charged again');
   const other = await gateway([...args.slice(0, -1), 'Something else.']);
   expect(other.code).toBe(exitCodes.failed);
   expect(other.stderr).toContain('idempotency_conflict');

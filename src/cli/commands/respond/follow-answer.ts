@@ -9,6 +9,8 @@ import type { Progress } from './progress.ts';
 /** What is known of a call so far. */
 export interface Following {
   requestId: string | undefined;
+  /** The request that was answered and charged, where its answer is given again. */
+  replayOf?: string | undefined;
   /** The response as its last event told it. */
   response: ResponseResource | undefined;
   error: object | undefined;

@@ -30,6 +30,7 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
     signal,
     onOpen: (headers: Record<string, string>) => {
       following.requestId = headers['x-request-id'];
+      following.replayOf = headers['x-service-replay-of'];
     },
   };
   try {
@@ -76,8 +77,10 @@ export async function showWhole(context: Context, response: ResponseResource): P
 }
 
 /** After the answer: what it cost, and what is wrong with it. */
-export function tellEnd(context: Context, { response, requestId, error }: Following, tookMs: number): void {
-  if (response) context.out.note(billOfResponse(response, { requestId, tookMs }));
+export function tellEnd(context: Context, following: Following, tookMs: number): void {
+  const { response, requestId, replayOf, error } = following;
+  if (response) context.out.note(billOfResponse(response, { requestId: replayOf ?? requestId, tookMs }));
+  if (replayOf !== undefined) context.out.note('This answer was given before, and is not charged again.');
   if (response?.status === 'cancelled') {
     context.out.warn('The response was cancelled.');
     context.exit = exitCodes.partlyDone;
