@@ -125,7 +125,8 @@ function createFeatures(needs: AppNeeds) {
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
   const accounts = createAccounts(needs, { events, usage, workspaces, hostWorkspace });
-  const site = createSite(needs, { ...accounts, workspaces, events });
+  const threads = new Threads({ store: storage.threads, world, makeId, log: needs.log });
+  const site = createSite(needs, { ...accounts, workspaces, events, threads });
   const ownKeys = createOwnKeys({ ...needs, settings: needs.vault, workspaces, health, providers });
   const router = createRouter({
     catalog,
@@ -159,7 +160,7 @@ function createFeatures(needs: AppNeeds) {
     randomBytes,
     router,
     site,
-    threads: new Threads({ store: storage.threads, world, makeId, log: needs.log }),
+    threads,
     usage,
     workspaces,
   };

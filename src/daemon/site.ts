@@ -6,6 +6,7 @@ import { sha256 } from './features/keys/index.ts';
 import { persons as makePersons, profile, profileHandlers } from './features/profile/index.ts';
 import { rowFeed } from './features/row-streams/index.ts';
 import { shoutHandlers, shouts } from './features/shouts/index.ts';
+import { latestChats, type Threads } from './features/threads/index.ts';
 import { tokenHandlers, tokens } from './features/tokens/index.ts';
 import { whisperHandlers, whispers } from './features/whispers/index.ts';
 import type { Workspaces } from './features/workspaces/index.ts';
@@ -23,6 +24,7 @@ interface Neighbours {
   authentication: Authenticator;
   workspaces: Workspaces;
   events: Pick<EventFeed, 'publish'>;
+  threads: Threads;
 }
 
 /** What people do on the site API. */
@@ -60,7 +62,10 @@ export function createSite({ storage, world, makeId }: SiteNeeds, neighbours: Ne
   });
   const handlers: Handler[] = [
     ...tokenHandlers({ tokens: accessTokens, numberOf: async (caller) => (await persons.of(caller)).number }),
-    ...profileHandlers({ profile: own }),
+    ...profileHandlers({
+      profile: own,
+      chatsOf: (caller, limit) => latestChats(neighbours.threads, caller, limit),
+    }),
     ...autopilotHandlers(
       autopilots({
         store: storage.autopilots,

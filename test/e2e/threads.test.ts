@@ -402,6 +402,8 @@ describe('the site API', () => {
     const { id } = body.data as { id: string };
     await openai.responses.create({ model: 'sim/echo', input: 'Hello.', conversation: id });
     expect((await ask(`/api/chats/${id}`)).body.data).toMatchObject({ id, title: 'Rain', working: false });
+    const me = (await ask('/api/me?chat_limit=1')).body.data as { chatThreads: object[] };
+    expect(me.chatThreads).toMatchObject([{ id, title: 'Rain' }]);
     const chats = (await ask('/api/chats?limit=1')).body.data as { id: string }[];
     expect(chats.map((chat) => chat.id)).toEqual([id]);
     expect((await ask(`/api/chats/${id}/messages`)).body.data).toMatchObject([

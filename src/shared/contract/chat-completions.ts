@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import {
-  idempotencyErrors,
+  createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
-  modelCallErrors,
   modelCallHeaders,
   OnceHeaders,
 } from './model-call.ts';
@@ -147,5 +146,5 @@ export const createChatCompletion = endpoint({
   result: ChatCompletion,
   stream: { event: ChatCompletionChunk, done: true, always: false },
   responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
-  errors: [...modelCallErrors, ...idempotencyErrors],
+  errors: createCallErrors,
 });

@@ -64,3 +64,15 @@ export const idempotencyHeaders = {
 
 /** What a call with an Idempotency-Key may be answered with, beside its own. */
 export const idempotencyErrors = ['idempotency_conflict', 'conflict'] as const;
+
+/** What a create call of either format may be answered with: it may be made once, and in a thread. */
+export const createCallErrors = [...modelCallErrors, ...idempotencyErrors, 'not_found'] as const;
+
+/** What a message on a socket may be answered with. */
+export const socketErrors = [
+  ...modelCallErrors,
+  'previous_response_not_found',
+  'not_found',
+  'conflict',
+  'websocket_connection_limit_reached',
+] as const;

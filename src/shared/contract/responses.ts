@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import {
-  idempotencyErrors,
+  createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
-  modelCallErrors,
   modelCallHeaders,
   OnceHeaders,
+  socketErrors,
 } from './model-call.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { AnyObject, maybe, nullable } from './vocabulary.ts';
@@ -261,7 +261,7 @@ export const createResponse = endpoint({
   result: ResponseResource,
   stream: { event: ResponseEvent, done: true, always: false },
   responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
-  errors: [...modelCallErrors, ...idempotencyErrors, 'previous_response_not_found', 'not_found'],
+  errors: [...createCallErrors, 'previous_response_not_found'],
 });
 
 /** A message of a client on the socket: a create call. */
@@ -298,5 +298,5 @@ export const connectResponses = endpoint({
   unauthorizedType: 'unauthorized',
   result: ResponseEvent,
   socket: { message: ResponseMessage, event: ResponseEvent, messageLimit: modelCallBodyLimit },
-  errors: [...modelCallErrors, 'previous_response_not_found', 'websocket_connection_limit_reached'],
+  errors: socketErrors,
 });

@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { acting, type Handler, implement } from '../../handler.ts';
+import { acting, type Caller, type Handler, implement } from '../../handler.ts';
 import type { ShownThread, Threads } from './threads.ts';
 import type { MessageRecord, RunEventRecord, RunRecord, RunUsage } from './threads-store.ts';
 import { readItem, textOf } from './views.ts';
@@ -55,6 +55,22 @@ export function chatHandlers(threads: Threads): Handler[] {
       return { data: found.map(toRunEvent) };
     }),
   ];
+}
+
+/** The latest chats of whoever calls; none for a key or a token that may not read them. */
+export async function latestChats(
+  threads: Threads,
+  caller: Caller,
+  limit: number,
+): Promise<{ id: string; title: string; updatedAt: string }[]> {
+  if (!mayRead(caller)) return [];
+  const found = await threads.list(acting(caller).workspaceId, { limit, after: undefined });
+  return found.map(({ id, title, updatedAt }) => ({ id, title: title ?? '', updatedAt: isoTime(updatedAt) }));
+}
+
+function mayRead(caller: Caller): boolean {
+  if (caller.kind === 'key') return caller.scopes.has('runs:read') || caller.scopes.has('runs');
+  return caller.kind !== 'token' || caller.abilities.has('*') || caller.abilities.has('chats:read');
 }
 
 function toChat({ id, title, isWorking, createdAt, updatedAt }: ShownThread): Chat {

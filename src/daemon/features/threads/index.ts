@@ -1,4 +1,4 @@
-export { chatHandlers } from './chat-handlers.ts';
+export { chatHandlers, latestChats } from './chat-handlers.ts';
 export { threadHandlers } from './handlers.ts';
 export type { ThreadRun, Turn } from './thread-run.ts';
 export { type ThreadCall, Threads } from './threads.ts';
