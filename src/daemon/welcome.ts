@@ -30,6 +30,7 @@ export async function welcome({ url, config, isFresh, providers, found }: Welcom
     `  providers  ${names}${only}`,
     ...missing.map(({ description }) => `             ${description.name}: ${description.reason}`),
     ...networkLines(config),
+    `  reference  ${url}/docs`,
     '',
     'Try it in another terminal:',
     '',

@@ -21,6 +21,7 @@ describe('the first start', () => {
     expect(stdout).toContain('simulator');
     expect(stdout).toContain('OPENAI_API_KEY');
     expect(stdout).toContain(`curl ${daemon.url}/v1/responses`);
+    expect(stdout).toContain(`${daemon.url}/docs`);
   });
 
   test.each(['daemon.json', 'login-key', 'default-key', 'data-key', 'gateway.db'])(
