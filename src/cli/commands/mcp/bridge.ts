@@ -1,4 +1,4 @@
-import type { ClientAnswer } from '../../../shared/client.ts';
+import type { ClientAnswer, ClientRequest } from '../../../shared/client.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import { SseReader } from '../../../shared/sse.ts';
 import { asTyped } from '../../as-typed.ts';
@@ -30,6 +30,8 @@ class Session {
   readonly #context: Context;
   readonly #running = new Map<AbortController, Promise<void>>();
   readonly #requests = new Map<string | number, AbortController>();
+  /** Asked for once: that of a remote host lies in the keychain, which takes a process to open. */
+  #login: { host: Host; secret: Promise<string | undefined> } | undefined;
   /** What `initialize` came to; clients say it in every message from then on. */
   #agreed: string | undefined;
 
@@ -89,13 +91,29 @@ class Session {
   async #send(line: string, message: Message, signal: AbortSignal): Promise<ClientAnswer> {
     const context = this.#context;
     const headers = headersOf(message, this.#agreed);
+    const post = async (host: Host) =>
+      await send(requestFor(host, await this.#secretFor(host), { headers, body: line, signal }));
     try {
-      return await post(context.host(), line, headers, signal);
+      const answer = await post(context.host());
+      // Whoever logs in again meanwhile is served from then on.
+      if (answer.status === 401) this.#login = undefined;
+      return answer;
     } catch (error) {
       if (!(error instanceof Unreachable && error.kind === 'refused')) throw error;
       context.forgetHost();
-      return await post(context.host(), line, headers, signal);
+      return await post(context.host());
     }
+  }
+
+  #secretFor(host: Host): Promise<string | undefined> {
+    if (this.#login?.host !== host) {
+      const { token } = host;
+      this.#login = { host, secret: Promise.resolve(typeof token === 'function' ? token() : token) };
+      this.#login.secret.catch(() => {
+        this.#login = undefined;
+      });
+    }
+    return this.#login.secret;
   }
 
   #write(message: object): void {
@@ -122,14 +140,12 @@ class Session {
   }
 }
 
-async function post(
-  { url, token, workspace }: Host,
-  body: string,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<ClientAnswer> {
-  const secret = typeof token === 'function' ? await token() : token;
-  return await send({
+function requestFor(
+  { url, workspace }: Host,
+  secret: string | undefined,
+  { headers, body, signal }: { headers: Record<string, string>; body: string; signal: AbortSignal },
+): ClientRequest {
+  return {
     method: 'POST',
     url: `${url.replace(/\/+$/, '')}/mcp`,
     headers: {
@@ -141,7 +157,7 @@ async function post(
     },
     body,
     signal,
-  });
+  };
 }
 
 /** The texts of the messages in an answer. Throws what the daemon refused the request for, where that is no message. */
