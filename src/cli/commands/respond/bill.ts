@@ -37,7 +37,8 @@ export async function tellCancelled(context: Context, requestId: string | undefi
   }
 }
 
-async function billOf(context: Context, requestId: string): Promise<UsageView | undefined> {
+/** What a call cost that was ended early; waits a little for its bill, and gives undefined when there is none. */
+export async function billOf(context: Context, requestId: string): Promise<UsageView | undefined> {
   const until = context.now() + settleWaitMs;
   do {
     try {
@@ -50,6 +51,7 @@ async function billOf(context: Context, requestId: string): Promise<UsageView | 
   return undefined;
 }
 
-function tokensText(input: number, output: number): string {
+/** `1,234 in, 56 out`. */
+export function tokensText(input: number, output: number): string {
   return `${count(input)} in, ${count(output)} out`;
 }

@@ -15,7 +15,7 @@ export interface Progress {
 }
 
 /** A rule of thumb, as the counts of providers come only at the end. */
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 
 /** Shows progress on stderr where a person watches; elsewhere it does nothing. */
 export function showProgress(context: Context, body: CreateResponseBody): Progress {
@@ -52,9 +52,10 @@ export function showProgress(context: Context, body: CreateResponseBody): Progre
 }
 
 /** Dollars per million tokens, for an estimate that nobody is charged. */
-type DollarPrices = Pick<Prices, 'input' | 'output'>;
+export type DollarPrices = Pick<Prices, 'input' | 'output'>;
 
-async function pricesOf(context: Context, model: string): Promise<DollarPrices | undefined> {
+/** What a model costs; undefined where nobody knows, or nobody answers. */
+export async function pricesOf(context: Context, model: string): Promise<DollarPrices | undefined> {
   const entry = await context
     .client()
     .call(getModel, { params: { model } })

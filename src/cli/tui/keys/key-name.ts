@@ -20,6 +20,7 @@ const named = [
 export function keyName(input: string, key: Key): string {
   const special = named.find(([member]) => key[member])?.[1];
   const base = special ?? (input === ' ' ? 'space' : input);
+  if (base === '\n') return 'ctrl-j';
   // A letter tells its shift by itself.
   const shift = key.shift && (special !== undefined || input === ' ') ? 'shift-' : '';
   const control = key.ctrl ? 'ctrl-' : '';
