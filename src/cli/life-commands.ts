@@ -10,6 +10,10 @@ export const serviceLifeCommands: Record<string, Verb | Noun> = {
     summary: 'Put a backup in the place of the data, while the daemon is stopped.',
     load: async () => (await import('./commands/restore.ts')).restoreCommand,
   },
+  logs: {
+    summary: 'Show what the daemon logged, and follow it.',
+    load: async () => (await import('./commands/logs.ts')).logsCommand,
+  },
   config: {
     summary: 'What the daemon is configured to.',
     alone: 'get',

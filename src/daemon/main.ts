@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createChatCompletion } from '../shared/contract/chat-completions.ts';
 import { createResponse } from '../shared/contract/responses.ts';
 import { exitCodes } from '../shared/errors.ts';
@@ -17,8 +15,9 @@ import { finishing } from './finished-log.ts';
 import { prepareBodyCheck } from './http/input-check.ts';
 import { createServer } from './http/server.ts';
 import { liveSettings } from './live-settings.ts';
-import { createLog } from './log.ts';
+import { createLog, noteInFile } from './log.ts';
 import { tellingBodies } from './log-bodies.ts';
+import { openLogFile } from './log-file.ts';
 import { vaultSettings } from './master-stores.ts';
 import { createOutgoing, type Outgoing } from './outgoing.ts';
 import { createReloads } from './reloads.ts';
@@ -30,6 +29,7 @@ import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { watchConfig } from './watch-config.ts';
 import { welcome } from './welcome.ts';
 import { type World, within } from './world.ts';
+import { elapsed, worldOfProcess } from './world-of-process.ts';
 
 export interface ServeOptions {
   port?: number;
@@ -86,9 +86,10 @@ type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr'> & { drain: D
 
 async function run(config: Config, io: Surroundings): Promise<number> {
   await prepareDataFolder(config.dataFolder);
-  const log = createLog(config.logLevel);
+  const logFile = openLogFile({ folder: config.dataFolder });
+  const log = createLog(config.logLevel, logFile);
   const network = await createOutgoing(config, { elapsed, log, stderr: io.stderr });
-  const world = realWorld(network.send);
+  const world = worldOfProcess(network.send);
   const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log });
   // The writer's thread takes its time to start, and this one would wait: the first call finds its check compiled.
   for (const endpoint of [createResponse, createChatCompletion]) prepareBodyCheck(endpoint);
@@ -103,16 +104,19 @@ async function run(config: Config, io: Surroundings): Promise<number> {
     stop.abort('storage');
   });
   try {
-    await start(network.config, { network, world, storage, log, io, stop, died: died.signal });
+    await start(network.config, { network, logFile, world, storage, log, io, stop, died: died.signal });
   } finally {
     await storage.close();
     await network.close();
   }
+  noteInFile(logFile, world.now(), { pid: process.pid, exit }, 'the daemon has ended');
+  logFile.close();
   return exit;
 }
 
 interface Running {
   network: Pick<Outgoing, 'suited'>;
+  logFile: ReturnType<typeof openLogFile>;
   world: World;
   storage: Awaited<ReturnType<typeof openSqliteStorage>>;
   log: ReturnType<typeof createLog>;
@@ -177,6 +181,7 @@ async function start(config: Config, running: Running): Promise<void> {
       started_at: isoTime(startedAt),
     };
     await writeSecretFile(file('daemon'), JSON.stringify(started));
+    noteInFile(running.logFile, world.now(), started, 'the daemon has started');
     const background = new AbortController();
     const found = findProviders(config, { world, makeId }).then((local) => {
       if (local.length > 0) app.addProviders(local);
@@ -282,18 +287,4 @@ async function firstSecrets(
   if (first.write.login !== undefined) await writeSecretFile(file('login'), first.write.login);
   if (first.write.defaultKey !== undefined) await writeSecretFile(file('defaultKey'), first.write.defaultKey);
   return first;
-}
-
-const elapsed = () => performance.now();
-
-function realWorld(send: World['send']): World {
-  return {
-    now: () => Date.now(),
-    elapsed,
-    sleep: async (ms, signal) => {
-      await sleep(ms, undefined, { signal });
-    },
-    randomBytes: (count) => randomBytes(count),
-    send,
-  };
 }

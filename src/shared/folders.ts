@@ -23,6 +23,12 @@ export const dataFiles = {
   listings: 'models.json',
 } as const;
 
+/** The files of the log, the newest first; not all of them need be there. */
+export function logFiles(folder: string): string[] {
+  const newest = `${folder}/gateway.log`;
+  return [newest, ...[1, 2, 3].map((age) => `${newest}.${age}`)];
+}
+
 export interface DaemonFile {
   url: string;
   pid: number;
