@@ -15,6 +15,12 @@ let document: Json;
 beforeAll(async () => {
   daemon = await startDaemon();
   document = await (await fetch(`${daemon.url}/v1/openapi.json`)).json();
+  // What its example reads: everybody may, so that nobody is told 401 instead.
+  const headers = { authorization: `Bearer ${daemon.login}` };
+  await daemon.fetch('/api/shouts', {
+    json: { body: 'Hear me.' },
+    headers: { ...headers, 'content-type': 'application/json' },
+  });
 });
 
 afterAll(async () => {
@@ -66,7 +72,8 @@ describe('the description of the API', () => {
     const answer = await fetch(daemon.url + url, { method });
     await answer.body?.cancel();
     // Without a credential: what is served asks for one, or answers because it needs none (until this address asked too often), or asks for a body.
-    const isServed = [200, 400, 401, 415, 422, 429].includes(answer.status);
+    const isMissing = answer.status === 404 && path.includes('{') && described?.access.nobody === true;
+    const isServed = isMissing || [200, 400, 401, 415, 422, 429].includes(answer.status);
     expect(isServed).toBe(described !== undefined);
     if (!isServed) expect(answer.status).toBe(endpoint.otherMethods === 'refused' ? 405 : 404);
   });
