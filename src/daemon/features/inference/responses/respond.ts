@@ -100,7 +100,7 @@ export async function understand(
     now: needs.world.now(),
     open: (sealed) => needs.sealer.open(workspaceId, sealed),
     openSummary: (sealed) => needs.sealer.openSummary(workspaceId, sealed),
-    earlier: await run?.earlier(),
+    ...(run && { earlier: await run.earlier() }),
   });
   return { inference: parseResponses(body, items), wishes, own };
 }
