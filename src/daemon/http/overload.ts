@@ -17,6 +17,8 @@ export type Load = 'well' | 'busy' | 'overwhelmed';
 /** A loop that is late now and then is a collection of garbage; one that is late this long in a row has too much to do. */
 const busyLooksMin = 5;
 const busyLoopDelayMs = 200;
+/** One long wait, after which all is well again, is no overload. */
+const overwhelmedLooksMin = 3;
 const overwhelmedLoopDelayMs = 1_000;
 const busyMemoryShare = 0.7;
 const overwhelmedMemoryShare = 0.85;
@@ -29,6 +31,7 @@ const retryAfterSeconds = 2;
  */
 export class Overload {
   #lateLooks = 0;
+  #veryLateLooks = 0;
   #load: Load = 'well';
 
   get load(): Load {
@@ -39,7 +42,8 @@ export class Overload {
   look({ loopDelayMs, memoryShare, connectionsShare }: LoadSample): boolean {
     const before = this.#load;
     this.#lateLooks = loopDelayMs > busyLoopDelayMs ? this.#lateLooks + 1 : 0;
-    if (memoryShare > overwhelmedMemoryShare || loopDelayMs > overwhelmedLoopDelayMs) {
+    this.#veryLateLooks = loopDelayMs > overwhelmedLoopDelayMs ? this.#veryLateLooks + 1 : 0;
+    if (memoryShare > overwhelmedMemoryShare || this.#veryLateLooks >= overwhelmedLooksMin) {
       this.#load = 'overwhelmed';
     } else if (
       this.#lateLooks >= busyLooksMin ||

@@ -22,11 +22,18 @@ describe('the load', () => {
     expect(afterLooks(late, late, late, late, late, calm).load).toBe('well');
   });
 
+  test('is overwhelmed when the loop is a second late three times in a row', () => {
+    const stuck = { loopDelayMs: 1_001 };
+    expect(afterLooks({ loopDelayMs: 5_000 }).load).toBe('well');
+    expect(afterLooks(stuck, stuck, calm, stuck).load).toBe('well');
+    expect(afterLooks(stuck, stuck, stuck).load).toBe('overwhelmed');
+    expect(afterLooks(stuck, stuck, stuck, calm).load).toBe('well');
+  });
+
   test.each([
     [{ memoryShare: 0.71 }, 'busy'],
     [{ connectionsShare: 0.81 }, 'busy'],
     [{ memoryShare: 0.86 }, 'overwhelmed'],
-    [{ loopDelayMs: 1_001 }, 'overwhelmed'],
     [{ memoryShare: 0.69, connectionsShare: 0.79, loopDelayMs: 199 }, 'well'],
   ])('with %j is %s', (sample, load) => {
     expect(afterLooks(sample).load).toBe(load);

@@ -175,7 +175,7 @@ describe('an operation', () => {
   test('lists its own failures and those of the server', () => {
     const { responses } = document.paths['/v1/pets'].post;
     expect(Object.keys(responses).map(Number)).toEqual([
-      200, 400, 401, 402, 403, 408, 413, 415, 431, 500, 503,
+      200, 400, 401, 402, 403, 404, 408, 413, 415, 431, 500, 503,
     ]);
     expect(responses[403].description).toContain('`out_of_scope`');
     expect(responses[503].description).toContain('`no_route`');
