@@ -88,10 +88,11 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
       }),
     async stop({ keep = false } = {}) {
       if (exited === undefined) {
+        // One that is stopping already listens no more.
         await fetch(`${url}/v1/admin/stop`, {
           method: 'POST',
           headers: { authorization: `Bearer ${login}` },
-        });
+        }).catch(() => {});
       }
       const code = await ended;
       if (!keep) await rm(home, { recursive: true, force: true });
