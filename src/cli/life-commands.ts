@@ -14,6 +14,24 @@ export const serviceLifeCommands: Record<string, Verb | Noun> = {
     summary: 'Show what the daemon logged, and follow it.',
     load: async () => (await import('./commands/logs.ts')).logsCommand,
   },
+  service: {
+    summary: 'Have the daemon run by itself, from your login on.',
+    alone: 'status',
+    verbs: {
+      install: {
+        summary: 'Make it a service of systemd or launchd, and start it.',
+        load: async () => (await import('./commands/service/install.ts')).installServiceCommand,
+      },
+      uninstall: {
+        summary: 'Stop the service and take it away; data stays.',
+        load: async () => (await import('./commands/service/uninstall.ts')).uninstallServiceCommand,
+      },
+      status: {
+        summary: 'Show whether the service runs.',
+        load: async () => (await import('./commands/service/status.ts')).serviceStatusCommand,
+      },
+    },
+  },
   config: {
     summary: 'What the daemon is configured to.',
     alone: 'get',

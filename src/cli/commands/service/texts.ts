@@ -1,0 +1,114 @@
+/** What a service is made of. */
+export interface ServiceFacts {
+  /** Whole paths. */
+  node: string;
+  program: string;
+  /** The file of variables; of those that are set there, keys of providers. */
+  environmentFile: string;
+  /** Set where one folder holds everything. */
+  home: string | undefined;
+  configFile: string | undefined;
+}
+
+const restartSeconds = 2;
+/** The daemon's own time for running calls is 25 seconds. */
+const stopSeconds = 40;
+
+/**
+ * A unit of systemd for one user. Source: systemd.service(5), systemd.exec(5), and systemd.syntax(7) for quotes and `%`.
+ * It starts again after a crash (70 and signals), and not where a person has to see to the data (78) or the settings (2).
+ */
+export function unitText({ node, program, environmentFile, home, configFile }: ServiceFacts): string {
+  const words = [node, program, 'serve', ...(configFile === undefined ? [] : ['--config', configFile])];
+  return `[Unit]
+Description=Gateway, a local inference gateway
+After=network.target
+StartLimitIntervalSec=60
+StartLimitBurst=5
+
+[Service]
+Type=exec
+ExecStart=${words.map(quoted).join(' ')}
+ExecReload=/bin/kill -HUP $MAINPID
+EnvironmentFile=-${environmentFile.replaceAll('%', '%%')}
+${home === undefined ? '' : `Environment=${quoted(`GATEWAY_HOME=${home}`)}\n`}Restart=on-failure
+RestartPreventExitStatus=2 78
+RestartSec=${restartSeconds}
+TimeoutStopSec=${stopSeconds}
+LimitNOFILE=65536
+UMask=0077
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+function quoted(word: string): string {
+  const escaped = word
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('%', '%%')
+    .replaceAll('$', '$$$$');
+  return /^[\w./:=@%+-]+$/.test(escaped) ? escaped : `"${escaped}"`;
+}
+
+/** The name that launchd knows it by. */
+export const launchdLabel = 'local.gateway.serve';
+
+/**
+ * A property list of launchd for one user. Source: launchd.plist(5). launchd reads no file of variables, so a shell reads
+ * it first; launchd cannot tell exit codes apart, so the shell turns those that need a person into 0.
+ */
+export function plistText(facts: ServiceFacts, { logFile }: { logFile: string }): string {
+  const { node, program, environmentFile, home, configFile } = facts;
+  const config = configFile === undefined ? '' : ` --config ${shellQuoted(configFile)}`;
+  const variables = shellQuoted(environmentFile);
+  const script = [
+    `[ ! -f ${variables} ] || { set -a; . ${variables}; set +a; }`,
+    'trap \'kill -TERM "$child"\' TERM',
+    'trap \'kill -HUP "$child"\' HUP',
+    `${shellQuoted(node)} ${shellQuoted(program)} serve${config} & child=$!`,
+    'while :; do wait "$child"; code=$?; kill -0 "$child" 2>/dev/null || break; done',
+    'case $code in 2|78) exit 0;; *) exit $code;; esac',
+  ].join('\n');
+  const environment =
+    home === undefined
+      ? ''
+      : `  <key>EnvironmentVariables</key>\n  <dict><key>GATEWAY_HOME</key><string>${xml(home)}</string></dict>\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>${launchdLabel}</string>
+  <key>ProgramArguments</key>
+  <array><string>/bin/sh</string><string>-c</string><string>${xml(script)}</string></array>
+${environment}  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+  <key>ThrottleInterval</key><integer>10</integer>
+  <key>ExitTimeOut</key><integer>${stopSeconds}</integer>
+  <key>Umask</key><integer>63</integer>
+  <key>StandardErrorPath</key><string>${xml(logFile)}</string>
+</dict>
+</plist>
+`;
+}
+
+function shellQuoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function xml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Variables of which a service that starts without a shell would know nothing. */
+const carried =
+  /^(OPENAI_API_KEY|ANTHROPIC_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_GENERATIVE_AI_API_KEY|OPENROUTER_API_KEY|AI_GATEWAY_API_KEY|GATEWAY_PORT|GATEWAY_LOG_LEVEL|GATEWAY_MASTER_KEY_FILE|OTEL_[A-Z_]+)$/;
+
+/** `NAME="value"` a line, as both systemd and a shell read it; what holds a line break is left out. */
+export function environmentText(env: Record<string, string | undefined>, names: readonly string[]): string {
+  const lines = Object.entries(env)
+    .filter(([name, value]) => (carried.test(name) || names.includes(name)) && value && !/[\r\n]/.test(value))
+    .map(([name, value]) => `${name}="${(value ?? '').replace(/[\\"$`]/g, '\\$&')}"\n`);
+  return lines.sort().join('');
+}

@@ -1,0 +1,176 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { environmentText, plistText, unitText } from '../../src/cli/commands/service/texts.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
+
+const facts = {
+  node: '/opt/node/bin/node',
+  program: '/srv/with space/100%/gateway.js',
+  environmentFile: '/home/me/.config/gateway/service.env',
+  home: '/data/my gateway',
+  configFile: undefined,
+};
+
+describe('the unit', () => {
+  test('names whole paths, restarts after a crash and not where a person is needed', () => {
+    const unit = unitText(facts);
+    expect(unit).toContain('ExecStart=/opt/node/bin/node "/srv/with space/100%%/gateway.js" serve\n');
+    expect(unit).toContain('Environment="GATEWAY_HOME=/data/my gateway"\n');
+    expect(unit).toContain('EnvironmentFile=-/home/me/.config/gateway/service.env\n');
+    expect(unit).toContain('Restart=on-failure\nRestartPreventExitStatus=2 78\n');
+  });
+
+  const hasChecker = spawnSync('systemd-analyze', ['--version']).status === 0;
+  test.skipIf(!hasChecker)('is one that systemd takes', async () => {
+    const folder = await temporaryHome();
+    const file = join(folder, 'gateway.service');
+    const there = { node: process.execPath, program: join(folder, 'a gateway.js') };
+    await writeFile(file, unitText({ ...facts, ...there, configFile: '/etc/my config.yaml' }));
+    const { stdout, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', file], {
+      env: { ...process.env, XDG_RUNTIME_DIR: folder },
+      encoding: 'utf8',
+    });
+    const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('gateway.service'));
+    expect(about).toEqual([]);
+  });
+});
+
+describe('variables', () => {
+  const env = {
+    OPENAI_API_KEY: 'sk-with "quotes" $and `more` \\ here',
+    GROQ_API_KEY: 'gsk_1',
+    HOME: '/home/me',
+    GOOGLE_API_KEY: 'two\nlines',
+  };
+
+  test('are those of providers and those that are named, as a shell reads them back', async () => {
+    const text = environmentText(env, ['GROQ_API_KEY']);
+    expect(text).toContain('GROQ_API_KEY="gsk_1"');
+    expect(text).not.toMatch(/HOME|GOOGLE/);
+    const file = join(await temporaryHome(), 'service.env');
+    await writeFile(file, text);
+    const read = execFileSync('/bin/sh', ['-c', `. ${file}; printf %s "$OPENAI_API_KEY"`], {
+      encoding: 'utf8',
+    });
+    expect(read).toBe(env.OPENAI_API_KEY);
+  });
+});
+
+describe('the property list', () => {
+  test('is XML with a script that a shell takes', () => {
+    const plist = plistText({ ...facts, program: "/it's/<here>.js" }, { logFile: '/data/service.log' });
+    const [, script = ''] = /<string>-c<\/string><string>([\s\S]*?)<\/string>/.exec(plist) ?? [];
+    const plain = script.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+    expect(spawnSync('/bin/sh', ['-n', '-c', plain]).status).toBe(0);
+    expect(plist).toContain('<key>SuccessfulExit</key><false/>');
+  });
+
+  test.each([
+    [0, 0],
+    [70, 70],
+    [78, 0],
+    [2, 0],
+  ])('a daemon that ends with %i ends the script with %i', async (code, told) => {
+    const program = join(await temporaryHome(), 'end.js');
+    await writeFile(program, `process.exit(${code})`);
+    const plist = plistText({ ...facts, node: process.execPath, program }, { logFile: '/data/service.log' });
+    const [, script = ''] = /<string>-c<\/string><string>([\s\S]*?)<\/string>/.exec(plist) ?? [];
+    const plain = script.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+    expect(spawnSync('/bin/sh', ['-c', plain]).status).toBe(told);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('gateway service', () => {
+  let home: string;
+  let env: Record<string, string>;
+  const calls = async () =>
+    (await readFile(join(home, 'calls'), 'utf8').catch(() => '')).split('\n').filter((call) => call !== '');
+  const unit = () => join(home, 'config', 'systemd', 'user', 'gateway.service');
+
+  /** `is-active` succeeds once it was started, and until it is stopped. */
+  beforeEach(async () => {
+    home = await temporaryHome();
+    await mkdir(join(home, 'bin'));
+    const fake = `#!/bin/sh
+echo "$*" >> ${home}/calls
+case "$2" in
+  restart) touch ${home}/active ;;
+  disable) rm -f ${home}/active ;;
+  is-active) if [ -f ${home}/active ]; then echo active; else echo inactive; exit 3; fi ;;
+esac
+[ ! -f ${home}/refuse ] || { echo "Failed to connect to bus" >&2; exit 1; }
+`;
+    await writeFile(join(home, 'bin', 'systemctl'), fake);
+    await chmod(join(home, 'bin', 'systemctl'), 0o755);
+    env = {
+      PATH: `${home}/bin:/usr/bin:/bin`,
+      GATEWAY_HOME: home,
+      XDG_CONFIG_HOME: join(home, 'config'),
+      OPENAI_API_KEY: 'sk-of-the-house',
+    };
+  });
+
+  test('install writes the unit and the keys apart from it, and starts it', async () => {
+    const { code, stderr } = await runCli(['service', 'install'], { env });
+    expect(code, stderr).toBe(0);
+    const text = await readFile(unit(), 'utf8');
+    expect(text).toContain(`ExecStart=${process.execPath} `);
+    expect(text).not.toContain('sk-of-the-house');
+    const variables = join(home, 'service.env');
+    expect(await readFile(variables, 'utf8')).toBe('OPENAI_API_KEY="sk-of-the-house"\n');
+    expect((await stat(variables)).mode & 0o777).toBe(0o600);
+    expect(stderr).toContain('loginctl enable-linger');
+    expect(await calls()).toEqual([
+      '--user is-active gateway.service',
+      '--user daemon-reload',
+      '--user enable gateway.service',
+      '--user restart gateway.service',
+    ]);
+    const { stdout, code: running } = await runCli(['service', 'status', '--json'], { env });
+    expect({ running, ...JSON.parse(stdout) }).toMatchObject({ running: 0, state: 'running', file: unit() });
+  });
+
+  test('--print writes nothing', async () => {
+    const { stdout } = await runCli(['service', 'install', '--print'], { env });
+    expect(stdout).toContain('[Service]');
+    await expect(stat(unit())).rejects.toThrow('ENOENT');
+    expect(await calls()).toEqual([]);
+  });
+
+  test('uninstall stops it and takes both files away', async () => {
+    await runCli(['service', 'install'], { env });
+    expect((await runCli(['service', 'uninstall'], { env })).code).toBe(0);
+    expect(await calls()).toContain('--user disable --now gateway.service');
+    for (const file of [unit(), join(home, 'service.env')])
+      await expect(stat(file)).rejects.toThrow('ENOENT');
+    const { code, stdout } = await runCli(['service', 'status', '--json'], { env });
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, state: 'not installed' });
+    expect(await runCli(['service', 'uninstall'], { env })).toMatchObject({ code: 0 });
+  });
+
+  test('a session without a service manager is told', async () => {
+    await writeFile(join(home, 'refuse'), '');
+    const { code, stderr } = await runCli(['service', 'install'], { env });
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('connect to bus') });
+  });
+
+  test('a daemon that runs in a terminal has to be stopped first', async () => {
+    await writeFile(
+      join(home, 'daemon.json'),
+      JSON.stringify({
+        url: 'http://127.0.0.1:1',
+        pid: process.pid,
+        version: '0',
+        data_dir: home,
+        started_at: '',
+      }),
+    );
+    expect(await runCli(['service', 'install'], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('gateway stop'),
+    });
+    await expect(stat(unit())).rejects.toThrow('ENOENT');
+  });
+});
