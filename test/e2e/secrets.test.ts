@@ -280,7 +280,8 @@ async function send(method: string, path: string, { key, body }: Sending): Promi
     body: body ?? null,
     signal: leave.signal,
   });
-  if (answer.headers.get('content-type')?.startsWith('text/event-stream') && path.startsWith('/v1/events')) {
+  // Such a stream goes on for as long as somebody follows it.
+  if (answer.headers.get('content-type')?.startsWith('text/event-stream') && method === 'GET') {
     leave.abort();
     return;
   }
