@@ -221,6 +221,7 @@ async function serverOf(config: Config, { app, makeId, log, telemetry }: ServerN
     makeRequestId: () => makeId('req'),
     log,
     version,
+    shedsLoad: config.shedsLoad,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.corsOrigins,
     onFinish: finishing(log, telemetry),

@@ -49,6 +49,8 @@ export interface Config {
   providers: ProviderAccount[];
   upstreams: ConfiguredUpstream[];
   findsLocalServers: boolean;
+  /** Whether new work is refused when there is more than can be done. */
+  shedsLoad: boolean;
   aliases: Record<string, string>;
   timeouts: { connectMs: number; headersMs: number; firstEventMs: number; idleMs: number };
   responsesKeptMs: number;
@@ -156,6 +158,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
     })),
     findsLocalServers: file.local_servers ?? true,
+    shedsLoad: file.shed_load ?? true,
     aliases: file.aliases ?? {},
     timeouts: {
       connectMs: timeouts?.connect_ms ?? 5_000,

@@ -110,6 +110,7 @@ export const ConfigFile = Type.Object(
     ),
     upstreams: Type.Optional(Type.Array(UpstreamConfig, { description: 'a list of upstreams' })),
     local_servers: Type.Optional(flag),
+    shed_load: Type.Optional(flag),
     aliases: Type.Optional(Type.Record(Type.String(), text, { description: 'a map of names' })),
     timeouts: Type.Optional(
       Type.Object(

@@ -30,6 +30,7 @@ const known: Record<string, Known> = {
   'providers.vercel.key_env': { usual: 'AI_GATEWAY_API_KEY' },
   upstreams: { usual: [] },
   local_servers: { usual: true, ...restart },
+  shed_load: { usual: true, ...restart },
   aliases: { usual: {} },
   margin_percent: { usual: 0 },
   'billing.mode': { usual: 'postpaid' },

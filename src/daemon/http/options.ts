@@ -112,6 +112,8 @@ export interface HttpServerOptions {
   /** Origins whose pages may call: `https://app.example`. Without any, no CORS header is ever sent. */
   allowedOrigins?: readonly string[];
   limits?: Partial<HttpLimits>;
+  /** Whether new work is refused when there is more than can be done; true unless told. */
+  shedsLoad?: boolean;
   /** Another judge of the load than one that is well at first. */
   overload?: Overload;
   onFinish?: (finished: FinishedRequest) => void;

@@ -63,11 +63,12 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   return {
     async listen({ host, port }) {
       await app.listen({ host, port });
-      stopWatching = watchLoad({
-        overload: room.overload,
-        log: options.log,
-        connections: () => ({ open: room.running.count, max: app.server.maxConnections }),
-      });
+      if (options.shedsLoad ?? true)
+        stopWatching = watchLoad({
+          overload: room.overload,
+          log: options.log,
+          connections: () => ({ open: room.running.count, max: app.server.maxConnections }),
+        });
       const bound = app.server.address();
       if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
       room.hosts.listenOn(host, bound.port);
