@@ -20,5 +20,5 @@ const columns = (now: number): Column<Chat>[] => [
   { title: 'id', value: (chat) => chat.id },
   { title: 'title', value: (chat) => chat.title },
   { title: 'working', value: (chat) => (chat.working ? 'yes' : 'no') },
-  { title: 'updatedAt', value: (chat) => chat.updatedAt, show: (chat) => ago(chat.updatedAt, now) },
+  { title: 'updated_at', value: (chat) => chat.updatedAt, show: (chat) => ago(chat.updatedAt, now) },
 ];

@@ -31,10 +31,10 @@ const columns = (now: number): Column<Run>[] => [
   { title: 'provider', value: (run) => run.provider },
   { title: 'tokens', value: (run) => run.usage?.totalTokens ?? null, isSpare: true },
   {
-    title: 'chargedUsd',
+    title: 'charged_usd',
     value: (run) => run.usage?.chargedUsd ?? null,
     show: (run) => dollars(run.usage?.chargedUsd ?? null),
   },
   { title: 'error', value: (run) => run.error?.code ?? null, isSpare: true },
-  { title: 'startedAt', value: (run) => run.startedAt, show: (run) => ago(run.startedAt, now) },
+  { title: 'started_at', value: (run) => run.startedAt, show: (run) => ago(run.startedAt, now) },
 ];

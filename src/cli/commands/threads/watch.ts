@@ -15,7 +15,7 @@ export const watchThreadCommand = (context: Context) =>
   new Command('watch')
     .argument('<id>', 'the id of the thread, th_…')
     .option('--after <sequence>', 'only what came after this event', wholeNumber({ min: 0 }))
-    .option('--once', 'end with the next run that ends')
+    .option('--once', 'end with the first run that has ended, or ends')
     .addHelpText('after', example('gateway threads watch th_01jd… --json'))
     .action((id, options) => watch(context, { id, ...options }));
 
