@@ -54,6 +54,12 @@ const commandWords: Readonly<Record<string, Words>> = {
     'issue',
     ...option('--name', (body as { name?: string } | undefined)?.name),
   ],
+  'GET /v1/threads': () => ['threads', 'list'],
+  'GET /v1/threads/{id}/messages': (call) => ['threads', 'show', param(call, 'id')],
+  'DELETE /v1/threads/{id}': (call) => ['threads', 'delete', param(call, 'id')],
+  'GET /api/whispers/threads': () => ['whispers', 'list'],
+  'GET /api/whispers': ({ query }) => ['whispers', 'thread', String(query.with ?? '')],
+  'GET /api/shouts': () => ['shouts', 'list'],
   'GET /v1/workspaces/{workspace}/provider-keys': () => ['provider-keys', 'list'],
 };
 

@@ -20,7 +20,6 @@ const words: Partial<Record<CommandName, string>> = {
   compose: 'new',
   edit: 'limits',
   reply: 'reply',
-  remove: 'revoke',
   mark: 'mark',
   refresh: 'refresh',
   'next-tab': 'next tab',
@@ -61,7 +60,8 @@ function hintsOf(model: TuiModel): [key: string, word: string][] {
       : [...view.screen.footer.filter((name) => applies(model, name)), 'go', 'palette', 'help', 'quit'];
   return names.flatMap((name): [string, string][] => {
     const [key] = keysOf(options.bindings, view.screen.id, name);
-    return key === undefined ? [] : [[shownKey(key), words[name] ?? name]];
+    const word = name === 'remove' ? view.screen.remove?.verb.toLowerCase() : words[name];
+    return key === undefined ? [] : [[shownKey(key), word ?? name]];
   });
 }
 

@@ -1,4 +1,5 @@
 import { getKey, getSession } from '../../addresses.ts';
+import { listWhisperThreads } from '../../site-addresses.ts';
 import type { Services } from '../screen.ts';
 
 /** What the head of the screen says, as far as it is known. */
@@ -14,10 +15,14 @@ export interface HeaderFacts {
 /** Asks who calls, where, and with how much money. What is refused is left out. */
 export async function headerFacts({ client }: Services): Promise<HeaderFacts> {
   const key = await client.call(getKey, {});
-  const session = await client.call(getSession, {}).catch(() => undefined);
+  const [session, whispers] = await Promise.all([
+    client.call(getSession, {}).catch(() => undefined),
+    client.call(listWhisperThreads, { query: { limit: 200 } }).catch(() => undefined),
+  ]);
   return {
     workspace: session?.workspace.slug ?? key.workspace,
     balanceUsd: key.balance_usd,
     spentTodayUsd: key.spend_usd.day,
+    unread: whispers?.data.reduce((sum, { unread }) => sum + unread, 0) ?? 0,
   };
 }
