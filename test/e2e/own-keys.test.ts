@@ -11,6 +11,7 @@ const model = 'openai/gpt-4.1-mini';
 
 interface Answer {
   status: number;
+  headers: Headers;
   body: {
     error?: { type: string; code: string; message: string; param: string | null };
     service?: { provider: string; own_key: boolean; charged_usd: string; cost: Record<string, string> };
@@ -38,7 +39,8 @@ async function ask(
     },
     ...(init.json !== undefined && { body: JSON.stringify(init.json) }),
   });
-  return { status: answer.status, body: (await answer.json()) as Answer['body'] };
+  const { status, headers } = answer;
+  return { status, headers, body: (await answer.json()) as Answer['body'] };
 }
 
 const place = '/v1/workspaces/me/provider-keys';
@@ -132,8 +134,9 @@ describe('setting a key', () => {
 describe('a call on the workspace’s own key', () => {
   test.each([{ pay: 'mine' }, undefined])('is charged nothing, with service %o', async (service) => {
     await put(good);
-    const { status, body } = await call(service);
+    const { status, body, headers } = await call(service);
     expect(status).toBe(200);
+    expect(headers.get('x-service-cost-usd')).toBe('0');
     expect(fake.requests.at(-1)?.headers.authorization).toBe(`Bearer ${good}`);
     expect(body.service).toMatchObject({ provider: 'openai', own_key: true });
     expect(Number(body.service?.charged_usd)).toBe(0);

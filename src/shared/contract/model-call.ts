@@ -38,7 +38,7 @@ export const modelCallHeaders = {
   'x-service-upstream': 'The provider that answered.',
   'x-service-cache': '`hit` or `miss`, on calls that want an answer from the cache.',
   'x-service-cost-usd':
-    'What the answer cost, in dollars. Absent on streams, and where nobody knows the price.',
+    'What the answer cost, in dollars: 0 on a provider key of your own. Absent on streams, and where nobody knows the price.',
 } as const;
 
 /** The request header that makes a call happen once. */

@@ -10,8 +10,9 @@ export function answerHeaders(begun: Begun, settled?: Settled): Record<string, s
     'x-service-upstream': begun.route.provider,
   };
   if (begun.route.cache) headers['x-service-cache'] = begun.route.cache;
-  const cost = settled?.service.cost;
-  if (cost) headers['x-service-cost-usd'] = cost.total_usd;
+  const { cost, own_key: ownKey } = settled?.service ?? {};
+  // What a workspace's own key was used for, its own account pays.
+  if (cost) headers['x-service-cost-usd'] = ownKey ? '0' : cost.total_usd;
   return headers;
 }
 
