@@ -1,0 +1,33 @@
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'rolldown';
+
+/**
+ * The command line as one can start it in a process of its own: Node runs TypeScript from its sources, but not the files
+ * that hold components.
+ */
+export async function bundleCli(): Promise<{ program: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-bundle-'));
+  await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+  const entry = join(folder, 'entry.ts');
+  const main = JSON.stringify(resolve('src/cli/main.ts'));
+  await writeFile(
+    entry,
+    `import { main } from ${main};\nawait main({ serve: () => Promise.reject(new Error('no daemon here')) });\n`,
+  );
+  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  await build({
+    input: entry,
+    platform: 'node',
+    external: Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+    output: { dir: join(folder, 'out'), format: 'esm', entryFileNames: '[name].js' },
+    logLevel: 'silent',
+  });
+  return {
+    program: join(folder, 'out', 'entry.js'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
