@@ -172,7 +172,6 @@ test('a tool’s result without its call is refused with its place', async () =>
 
 test.each([
   ['background', { background: true, store: false }],
-  ['conversation', { conversation: 'conv_1' }],
   ['input', { input: undefined }],
 ])('what is not served is refused and not ignored: %s', async (param, more) => {
   const failure = await failureOf(formats.responses('sim/echo', more));
