@@ -4,6 +4,7 @@ import { drips, words } from '../support/chaos-behaviours.ts';
 import { chaosConfig } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
+import { eventually } from '../support/eventually.ts';
 import { callToEnd } from '../support/model-client.ts';
 
 const usage = { input: 100, output: 50 };
@@ -45,10 +46,9 @@ describe('a daemon that may open few files', () => {
     expect(kept.filter((isKept) => !isKept).length).toBeGreaterThan(30);
     for (const socket of sockets) socket.destroy();
 
-    const calls = Array.from({ length: callers }, () =>
-      callToEnd(daemon, { wire: 'chat', model: 'chat/any', stream: true }),
-    );
-    const answers = await Promise.all(calls);
+    const call = () => callToEnd(daemon, { wire: 'chat', model: 'chat/any', stream: true });
+    await eventually('the connections are gone', async () => (await call()).status === 200);
+    const answers = await Promise.all(Array.from({ length: callers }, call));
     expect(answers.map(({ status }) => status)).toEqual(Array(callers).fill(200));
     expect(daemon.printed().stderr).not.toContain('EMFILE');
   });
