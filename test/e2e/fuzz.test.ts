@@ -278,6 +278,8 @@ test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(
       { seed, numRuns: runs.queries },
     );
     expect(seen).toContain(200);
-    expect(seen).toContain(endpoint.surface === 'site' ? 422 : 400);
+    // What is drawn may break no form, but then it names what is not there.
+    const refusal = endpoint.surface === 'site' ? 422 : 400;
+    expect([...seen].some((status) => status === refusal || status === 404)).toBe(true);
   },
 );
