@@ -5,22 +5,39 @@ import { mayPass } from './may-pass.ts';
 const firstWaitMs = 250;
 const longestWaitMs = 5000;
 
-interface Following {
+interface FollowingRows extends Pick<Following, 'show'> {
   /** The id of the newest row: what comes after it is shown, also when the connection is lost before the next. */
   newest: () => Promise<number>;
   open: (lastId: string, options: { signal: AbortSignal; onOpen: () => void }) => AsyncIterable<SseEvent>;
-  show: (event: SseEvent) => Promise<void> | void;
 }
 
-/** Follows rows until Ctrl-C. A lost connection is told, tried again, and resumed after the last row that was seen. */
-export async function followRows(context: Context, { newest, open, show }: Following): Promise<void> {
+/** Follows rows from the newest one on, until Ctrl-C. */
+export async function followRows(context: Context, { newest, open, show }: FollowingRows): Promise<void> {
+  const first = String(await newest());
+  await follow(context, { show, open: (lastId = first, options) => open(lastId, options) });
+}
+
+interface Following {
+  /** Opens the stream, after the event of that id where one was seen. */
+  open: (
+    lastId: string | undefined,
+    options: { signal: AbortSignal; onOpen: () => void },
+  ) => AsyncIterable<SseEvent>;
+  show: (event: SseEvent) => Promise<void> | void;
+  /** Called when the stream is open for the first time. */
+  onFirst?: () => void;
+}
+
+/** Follows events until Ctrl-C. A lost connection is told, tried again, and resumed after the last one that was seen. */
+export async function follow(context: Context, { open, show, onFirst }: Following): Promise<void> {
   const signal = context.interrupted();
-  let lastId = String(await newest());
+  let lastId: string | undefined;
   let waitMs = firstWaitMs;
   let state: 'new' | 'open' | 'lost' = 'new';
   const onOpen = () => {
     const { url } = context.host();
     context.out.note(state === 'new' ? `Following ${url}; Ctrl-C ends.` : `Connected again to ${url}.`);
+    if (state === 'new') onFirst?.();
     state = 'open';
     waitMs = firstWaitMs;
   };

@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { CostView, listOf, nullable, pageQuery, Timestamp, TokenCounts, Usd } from './vocabulary.ts';
+import {
+  CostView,
+  finishedRequest,
+  listOf,
+  nullable,
+  pageQuery,
+  TimeBound,
+  Timestamp,
+  TokenCounts,
+  Usd,
+} from './vocabulary.ts';
 
 export const callStatuses = ['completed', 'incomplete', 'failed', 'canceled', 'interrupted'] as const;
 
@@ -70,20 +80,9 @@ export const getTrace = endpoint({
   tag: 'Traces',
   access: readers,
   surface: 'v1',
-  params: Type.Object({
-    request_id: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'The `x-request-id` of the answer: `req_…`.',
-    }),
-  }),
+  params: finishedRequest,
   result: TraceView,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
-});
-
-const TimeBound = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?Z)?$',
-  description: 'A UTC time, or a day with all its hours: `2026-11-21T08:54:15Z` or `2026-11-21`.',
 });
 
 /** Lists finished calls of the workspace, those that ended last first. */

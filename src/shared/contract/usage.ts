@@ -5,7 +5,9 @@ import {
   CostView,
   Count,
   everyone,
+  finishedRequest,
   nullable,
+  TimeBound,
   Timestamp,
   TokenCounts,
   Usd,
@@ -76,20 +78,9 @@ export const getUsage = endpoint({
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   surface: 'v1',
-  params: Type.Object({
-    request_id: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'The `x-request-id` of the answer: `req_…`.',
-    }),
-  }),
+  params: finishedRequest,
   result: UsageView,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
-});
-
-const TimeBound = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?Z)?$',
-  description: 'A UTC time, or a day with all its hours: `2026-11-21T08:54:15Z` or `2026-11-21`.',
 });
 
 /** Sums up finished calls: a key its own, a login those of its workspace. */

@@ -33,6 +33,21 @@ export const WorkspaceReference = Type.String({
   description: 'The id or slug of a workspace; `me` is the caller’s own.',
 });
 
+/** A finished request in a path. */
+export const finishedRequest = Type.Object({
+  request_id: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'The `x-request-id` of the answer: `req_…`.',
+  }),
+});
+
+/** When something is asked for since or until: a time, or a day. */
+export const TimeBound = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?Z)?$',
+  description: 'A UTC time, or a day with all its hours: `2026-11-21T08:54:15Z` or `2026-11-21`.',
+});
+
 /** A value or null: null says that there is none, and the member is always there. */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);

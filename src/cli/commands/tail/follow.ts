@@ -1,55 +1,27 @@
 import type { EventView } from '../../../shared/contract/events.ts';
 import { streamEvents } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import { mayPass } from '../may-pass.ts';
+import { follow } from '../follow-rows.ts';
 import { eventLine, titleLine } from './event-line.ts';
 
-const firstWaitMs = 250;
-const longestWaitMs = 5000;
-
-/** Follows events until Ctrl-C. A lost connection is told, tried again, and resumed after the last event that was seen. */
+/** Follows events until Ctrl-C. */
 export async function followAndShow(
   context: Context,
   { after }: { after?: number | undefined },
 ): Promise<void> {
-  const signal = context.interrupted();
-  let lastId: string | undefined;
-  let waitMs = firstWaitMs;
-  let state: 'new' | 'open' | 'lost' = 'new';
-
-  const onOpen = () => {
-    const { url } = context.host();
-    context.out.note(state === 'new' ? `Following ${url}; Ctrl-C ends.` : `Connected again to ${url}.`);
-    if (state === 'new') showTitles(context);
-    state = 'open';
-    waitMs = firstWaitMs;
-  };
-
-  while (!signal.aborted) {
-    try {
-      const events = context.client().stream(
+  await follow(context, {
+    open: (lastId, options) =>
+      context.client().stream(
         streamEvents,
         {
           query: { after: lastId === undefined ? after : undefined },
           headers: { 'last-event-id': lastId },
         },
-        { signal, onOpen },
-      );
-      for await (const { id, data } of events) {
-        lastId = id ?? lastId;
-        await showEvent(context, JSON.parse(data) as EventView);
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (state === 'new' || !mayPass(error)) throw error;
-    }
-    if (signal.aborted) return;
-    if (state !== 'lost') context.out.warn('The connection was lost; trying again until it is back.');
-    state = 'lost';
-    await context.sleep(waitMs, signal);
-    waitMs = Math.min(waitMs * 2, longestWaitMs);
-    context.forgetHost();
-  }
+        options,
+      ),
+    show: ({ data }) => showEvent(context, JSON.parse(data) as EventView),
+    onFirst: () => showTitles(context),
+  });
 }
 
 async function showEvent(context: Context, event: EventView): Promise<void> {

@@ -1,29 +1,16 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import type { Ability, Result } from '../../../shared/contract/endpoint.ts';
+import { abilityNames, type Result } from '../../../shared/contract/endpoint.ts';
 import type { createToken as createTokenContract } from '../../../shared/contract/tokens.ts';
 import type { Context } from '../../context.ts';
 import type { Column } from '../../output/table.ts';
 import { createToken } from '../../site-addresses.ts';
 import { example } from '../example.ts';
 
-/** As the contract has them; loading it would load its schemas too. */
-const abilities = [
-  '*',
-  'whispers:read',
-  'whispers:write',
-  'shouts:write',
-  'autopilots:*',
-  'profile',
-  'chats:read',
-  'chats:write',
-  'payments',
-] as const satisfies readonly Ability[];
-
 export const createTokenCommand = (context: Context) =>
   new Command('create')
     .argument('<name>', 'a name you will recognise later')
     .addOption(
-      new Option('--ability <ability...>', 'what it may do; everything unless told').choices(abilities),
+      new Option('--ability <ability...>', 'what it may do; everything unless told').choices(abilityNames),
     )
     .option('--expires <time>', 'when it ends: a day or a time in UTC; never unless told')
     .addHelpText('after', example('gateway tokens create bot --ability shouts:write --expires 2027-01-31'))

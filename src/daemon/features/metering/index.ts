@@ -20,5 +20,6 @@ export type {
   UsageRecord,
 } from './metering-store.ts';
 export { recoverHolds } from './recover-holds.ts';
+export { timeBound } from './time-bound.ts';
 export { type UsageReader, usageReader } from './usage-reader.ts';
 export { costView, tokenCounts, usageView } from './usage-view.ts';

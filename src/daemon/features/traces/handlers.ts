@@ -1,12 +1,10 @@
 import { getTrace, listTraces } from '../../../shared/contract/traces.ts';
 import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { parseTime } from '../../../shared/time.ts';
 import { identified, implement } from '../../handler.ts';
+import { timeBound } from '../metering/index.ts';
 import { traceView } from './trace-view.ts';
 import type { TracesStore } from './traces-store.ts';
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Traces are a workspace's: whoever may read them sees the calls of every key, as in the events. */
 export const traceHandlers = ({ store }: { store: TracesStore }) => [
@@ -24,8 +22,8 @@ export const traceHandlers = ({ store }: { store: TracesStore }) => [
       model,
       provider,
       keyId: key,
-      since: timeOf('since', query.since),
-      until: timeOf('until', query.until),
+      since: timeBound('since', query.since),
+      until: timeBound('until', query.until),
       after,
       limit: limit + 1,
     });
@@ -39,12 +37,3 @@ export const traceHandlers = ({ store }: { store: TracesStore }) => [
     };
   }),
 ];
-
-/** A bare day as `until` means the whole of that day. */
-function timeOf(param: 'since' | 'until', text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = parseTime(text);
-  if (ms === undefined)
-    throw new ApiError('invalid_request', { param, message: `\`${param}\` is not a time.` });
-  return param === 'until' && text.length === 10 ? ms + dayMs : ms;
-}
