@@ -133,8 +133,10 @@ describe('keys list', () => {
 });
 
 describe('keys revoke', () => {
-  const revoking = () =>
-    fakeDaemon({ [`DELETE ${keys}/key_1`]: () => ({ id: 'key_1', object: 'key', deleted: true }) });
+  const revoking = (others: string[] = []) =>
+    fakeDaemon({
+      [`DELETE ${keys}/key_1`]: () => ({ id: 'key_1', object: 'key', deleted: true, also_revoked: others }),
+    });
 
   test.each([
     ['is told yes', ['y'], 0, 1],
@@ -159,7 +161,16 @@ describe('keys revoke', () => {
   test('gives the record of the deletion with --json', async () => {
     const { env } = await revoking();
     const { stdout } = await runCli(['keys', 'revoke', 'key_1', '--yes', '--json'], { env });
-    expect(JSON.parse(stdout)).toEqual({ id: 'key_1', object: 'key', deleted: true });
+    expect(JSON.parse(stdout)).toEqual({ id: 'key_1', object: 'key', deleted: true, also_revoked: [] });
+  });
+
+  test.each([
+    [[], 'Revoked key_1.\n'],
+    [['key_2'], 'Revoked key_1 and the key that it had issued: key_2.\n'],
+    [['key_2', 'key_3'], 'Revoked key_1 and 2 keys that it had issued: key_2, key_3.\n'],
+  ])('tells which keys ended with it: %j', async (others, told) => {
+    const { env } = await revoking(others);
+    expect((await runCli(['keys', 'revoke', 'key_1', '--yes'], { env })).stderr).toBe(told);
   });
 });
 

@@ -21,23 +21,35 @@ async function admin<T>(path: string, init: RequestInit & { json?: unknown } = {
   const headers = { authorization: `Bearer ${chaotic.daemon.login}` };
   const answer = await chaotic.daemon.fetch(path, {
     ...init,
-    headers: init.json ? { ...headers, 'content-type': 'application/json' } : headers,
+    headers: {
+      ...headers,
+      ...(init.json !== undefined && { 'content-type': 'application/json' }),
+      ...init.headers,
+    },
   });
   expect(answer.status).toBe(200);
   return (await answer.json()) as T;
 }
 
-describe('a key that is revoked while fifty streams run with it', () => {
+describe('a key that is revoked while fifty streams run with it and with one that it issued', () => {
   test('opens nothing any more, and every stream ends within a second, told and charged', async () => {
     const { daemon, chaos } = chaotic;
-    const scopes = ['responses', 'models:read', 'usage:read', 'traces:read'];
+    const scopes = ['responses', 'models:read', 'usage:read', 'traces:read', 'keys'];
     const { key, secret } = await admin<{ key: { id: string }; secret: string }>('/v1/workspaces/me/keys', {
       json: { name: 'stolen', scopes },
     });
     const stolen = { url: daemon.url, key: secret };
+    const child = await admin<{ key: { id: string }; secret: string }>('/v1/workspaces/me/keys', {
+      json: { name: 'made with it' },
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    });
+    const issued = { url: daemon.url, key: child.secret };
     const streams = Array.from({ length: 50 }, (_, index) => {
       const { wire, upstream } = pairs[index % pairs.length] ?? { wire: 'chat', upstream: 'chat' };
-      return { wire, answer: callModel(stolen, { wire, model: `${upstream}/live`, stream: true }) };
+      return {
+        wire,
+        answer: callModel(index < 25 ? stolen : issued, { wire, model: `${upstream}/live`, stream: true }),
+      };
     });
     const whole = pairs.map(({ wire, upstream }) =>
       callModel(stolen, { wire, model: `${upstream}/waiting`, stream: false }),
@@ -50,11 +62,13 @@ describe('a key that is revoked while fifty streams run with it', () => {
     await Promise.all([...streams.map(({ answer }) => answer.holds('quick')), other.holds('quick')]);
     await eventually('all are asked', () => chaos.callsOf('waiting').length === whole.length);
 
-    await admin(`/v1/workspaces/me/keys/${key.id}`, { method: 'DELETE' });
+    const revoked = await admin(`/v1/workspaces/me/keys/${key.id}`, { method: 'DELETE' });
     const revokedAt = performance.now();
+    expect(revoked).toMatchObject({ id: key.id, also_revoked: [child.key.id] });
     for (const wire of ['responses', 'chat'] as const) {
-      const refused = await callToEnd(stolen, { wire, model: 'chat/any', stream: true });
-      expect(refused.status).toBe(401);
+      for (const by of [stolen, issued]) {
+        expect((await callToEnd(by, { wire, model: 'chat/any', stream: true })).status).toBe(401);
+      }
     }
     await Promise.all([...streams.map(({ answer }) => answer.over), ...whole.map((answer) => answer.over)]);
     expect(performance.now() - revokedAt).toBeLessThan(1_000);

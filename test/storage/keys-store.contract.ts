@@ -51,10 +51,46 @@ export function keysStoreContract(open: OpenStorage): void {
       const { keys } = await openWithOwner();
       await keys.insert(aKey('key_1'));
 
-      expect(await keys.revoke('ws_2', 'key_1', morning)).toBe(false);
+      expect(await keys.revoke('ws_2', 'key_1', morning)).toEqual([]);
       const answers = await Promise.all([1, 2, 3].map((ms) => keys.revoke('ws_1', 'key_1', morning + ms)));
-      expect(answers).toEqual([true, false, false]);
+      expect(answers).toEqual([['key_1'], [], []]);
       expect(await keys.byId('ws_1', 'key_1')).toMatchObject({ revokedAt: morning + 1 });
+    });
+
+    test('end with the key that issued them, at any depth, and others go on', async () => {
+      const { keys } = await openWithOwner();
+      const child = (id: string, parentId: string, extra = {}) =>
+        keys.insert(aKey(id, { parentId, ...extra }));
+      await keys.insert(aKey('key_1'));
+      await keys.insert(aKey('key_other'));
+      await child('key_2', 'key_1');
+      await child('key_3', 'key_2');
+      await child('key_4', 'key_3');
+      await child('key_5', 'key_1');
+      await child('key_6', 'key_other');
+      await child('key_7', 'key_1', { revokedAt: morning });
+
+      expect((await keys.revoke('ws_1', 'key_2', morning + 1)).sort()).toEqual(['key_2', 'key_3', 'key_4']);
+      expect((await keys.revoke('ws_1', 'key_1', morning + 2)).sort()).toEqual(['key_1', 'key_5']);
+      expect(await keys.byId('ws_1', 'key_3')).toMatchObject({ revokedAt: morning + 1 });
+      expect(await keys.byId('ws_1', 'key_7')).toMatchObject({ revokedAt: morning });
+      expect(await keys.byId('ws_1', 'key_6')).toMatchObject({ revokedAt: null });
+    });
+
+    test('are issued by keys that are active alone, whoever comes first', async () => {
+      const { keys } = await openWithOwner();
+      await keys.insert(aKey('key_1'));
+      const [early, revoked, late] = await Promise.all([
+        keys.insert(aKey('key_2', { parentId: 'key_1' })),
+        keys.revoke('ws_1', 'key_1', morning),
+        keys.insert(aKey('key_3', { parentId: 'key_1' })),
+      ]);
+      expect({ early, revoked: revoked.sort(), late }).toEqual({
+        early: true,
+        revoked: ['key_1', 'key_2'],
+        late: false,
+      });
+      expect(await keys.byId('ws_1', 'key_3')).toBeUndefined();
     });
 
     test('remember their latest use, whatever the order in which uses are told', async () => {

@@ -27,7 +27,9 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
   return {
     records,
     async insert(record) {
+      if (record.parentId !== null && records.get(record.parentId)?.revokedAt !== null) return false;
       records.set(record.id, { ...record });
+      return true;
     },
     async byDigest(digest) {
       return copy([...records.values()].find((record) => record.digest === digest));
@@ -44,9 +46,15 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
     },
     async revoke(workspaceId, keyId, at) {
       const record = inWorkspace(workspaceId, keyId);
-      if (!record || record.revokedAt !== null) return false;
-      record.revokedAt = at;
-      return true;
+      if (!record || record.revokedAt !== null) return [];
+      // A set goes on over what is added meanwhile.
+      const tree = new Set([record]);
+      for (const parent of tree) {
+        for (const child of records.values()) if (child.parentId === parent.id) tree.add(child);
+      }
+      const active = [...tree].filter(({ revokedAt }) => revokedAt === null);
+      for (const each of active) each.revokedAt = at;
+      return active.map(({ id }) => id);
     },
     async setLimits(workspaceId, keyId, limits) {
       const record = inWorkspace(workspaceId, keyId);

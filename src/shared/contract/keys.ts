@@ -153,14 +153,22 @@ export const issueKey = endpoint({
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });
 
-/** Ends a key at once: calls with it are refused and its running streams stop. */
+const RevokedKey = Type.Object({
+  ...deleted('key').properties,
+  also_revoked: Type.Array(Type.String(), {
+    description: 'The ids of the keys that ended with it: those that it had issued, and those that they had.',
+  }),
+});
+
+/** Ends a key and those that it issued at once: calls with them are refused and their running streams stop. */
 export const revokeKey = endpoint({
   id: 'revokeKey',
   underLoad: 'kept',
   method: 'DELETE',
   path: '/v1/workspaces/{workspace}/keys/{key}',
   summary: 'Revoke a key.',
-  description: 'It takes effect now: calls with it are refused, and its running streams end.',
+  description:
+    'It takes effect now: calls with it are refused, and its running streams end. The keys that it had issued end with it.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'any' },
   surface: 'v1',
@@ -168,7 +176,7 @@ export const revokeKey = endpoint({
     workspace: WorkspaceReference,
     key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the key: `key_…`.' }),
   }),
-  result: deleted('key'),
+  result: RevokedKey,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 

@@ -231,11 +231,43 @@ describe('revoking a key', () => {
   test('works once, at once', async () => {
     const { key, secret } = await daemon.issue(ann);
     const caller = await daemon.withSecret(secret);
-    expect(await daemon.revoke(ann, key.id)).toEqual({ id: key.id, object: 'key', deleted: true });
+    expect(await daemon.revoke(ann, key.id)).toEqual({
+      id: key.id,
+      object: 'key',
+      deleted: true,
+      also_revoked: [],
+    });
     expect(caller).toMatchObject({ revoked: { aborted: true } });
     await expect(daemon.withSecret(secret)).rejects.toMatchObject({ code: 'unauthenticated' });
     await expect(daemon.revoke(ann, key.id)).rejects.toMatchObject({ code: 'not_found' });
     expect(daemon.events.kept.map(({ type }) => type)).toEqual(['key.issued', 'key.revoked']);
+  });
+
+  test('ends the keys that it issued, and is told with them', async () => {
+    const scopes: ScopeName[] = ['responses', 'keys'];
+    const parent = await daemon.issue(ann, { scopes });
+    const child = await daemon.issue(await daemon.withSecret(parent.secret), { scopes });
+    const grandchild = await daemon.issue(await daemon.withSecret(child.secret), {});
+    const running = await daemon.withSecret(grandchild.secret);
+
+    const { also_revoked: others } = await daemon.revoke(ann, parent.key.id);
+    expect([...others].sort()).toEqual([child.key.id, grandchild.key.id].sort());
+    expect(running).toMatchObject({ revoked: { aborted: true } });
+    for (const { secret } of [parent, child, grandchild]) {
+      await expect(daemon.withSecret(secret)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    const told = daemon.events.kept.filter(({ type }) => type === 'key.revoked');
+    expect(told.map(({ data }) => data.key).sort()).toEqual([parent.key.id, ...others].sort());
+  });
+
+  test('leaves it no time to issue another', async () => {
+    const parent = await daemon.issue(ann, { scopes: ['keys'] });
+    const caller = await daemon.withSecret(parent.secret);
+    await daemon.revoke(ann, parent.key.id);
+    await expect(daemon.issue(caller, { scopes: ['keys'] })).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+    expect(daemon.store.records.size).toBe(1);
   });
 
   test('is for its owner and those who run the workspace', async () => {

@@ -19,8 +19,14 @@ interface Revocation {
 }
 
 export async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
-  await confirm(context, `Revoke ${id}? Calls with it fail from then on.`, { yes });
+  const question = `Revoke ${id}? Calls with it, and with keys that it issued, fail from then on.`;
+  await confirm(context, question, { yes });
   const deleted = await context.client().call(revokeKey, { params: { workspace, key: id } });
   if (context.out.wantsJson()) return context.out.document(deleted);
-  context.out.note(`Revoked ${deleted.id}.`);
+  // A daemon of an earlier version does not tell of them.
+  const others = deleted.also_revoked ?? [];
+  const issued =
+    others.length === 1 ? 'the key that it had issued' : `${others.length} keys that it had issued`;
+  const also = others.length > 0 ? ` and ${issued}: ${others.join(', ')}` : '';
+  context.out.note(`Revoked ${deleted.id}${also}.`);
 }

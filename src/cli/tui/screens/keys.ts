@@ -45,12 +45,9 @@ export const keysScreen: Screen<KeyRow> = {
   },
   remove: {
     question: (rows) =>
-      `Revoke ${rows.length === 1 ? `${rows[0]?.key.name} (${rows[0]?.key.id})` : `${rows.length} keys`}? Calls with ${rows.length === 1 ? 'it' : 'them'} fail from then on.`,
+      `Revoke ${rows.length === 1 ? `${rows[0]?.key.name} (${rows[0]?.key.id})` : `${rows.length} keys`}? Calls with ${rows.length === 1 ? 'it, and with keys that it issued,' : 'them, and with keys that they issued,'} fail from then on.`,
     verb: 'Revoke',
-    async run(rows, { client }) {
-      for (const { key } of rows) await client.call(revokeKey, { params: { workspace, key: key.id } });
-      return rows.length === 1 ? `Revoked ${rows[0]?.key.id}.` : `Revoked ${rows.length} keys.`;
-    },
+    run: revoke,
   },
   compose: {
     label: 'issue a key',
@@ -84,6 +81,17 @@ const columns: ScreenColumn<KeyRow>[] = [
   { title: 'last used', width: 14, spare: 1, text: ({ key }, { now }) => ago(key.last_used_at, now) },
   { title: 'created', width: 14, spare: 3, text: ({ key }, { now }) => ago(key.created_at, now) },
 ];
+
+/** A key that was issued by one before it in the list has ended with that one. */
+async function revoke(rows: readonly KeyRow[], { client }: Services): Promise<string> {
+  const revoked = new Set<string>();
+  for (const { key } of rows) {
+    if (revoked.has(key.id)) continue;
+    const answer = await client.call(revokeKey, { params: { workspace, key: key.id } });
+    for (const id of [key.id, ...(answer.also_revoked ?? [])]) revoked.add(id);
+  }
+  return revoked.size === 1 ? `Revoked ${[...revoked][0]}.` : `Revoked ${revoked.size} keys.`;
+}
 
 /** How full the fullest of a key's limits is. */
 function shareOf({ withUse }: KeyRow): number | undefined {

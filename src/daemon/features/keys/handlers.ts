@@ -35,8 +35,8 @@ export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
   }),
 
   implement(revokeKey, async ({ caller, params }) => {
-    await keys.revoke(identified(caller), params.workspace, params.key);
-    return { id: params.key, object: 'key', deleted: true };
+    const others = await keys.revoke(identified(caller), params.workspace, params.key);
+    return { id: params.key, object: 'key', deleted: true, also_revoked: others };
   }),
 
   implement(showKey, async ({ caller, params }) => {

@@ -28,13 +28,14 @@ export interface KeyRecord {
 
 /** Times in milliseconds since 1970. Each method is one transaction. */
 export interface KeysStore {
-  insert(record: KeyRecord): Promise<void>;
+  /** Whether it was: not when the key that issues it is revoked. */
+  insert(record: KeyRecord): Promise<boolean>;
   byDigest(digest: string): Promise<KeyRecord | undefined>;
   byId(workspaceId: string, keyId: string): Promise<KeyRecord | undefined>;
   /** Newest first; `after` is the id of the last key of the page before. */
   list(workspaceId: string, page: { limit: number; after: string | undefined }): Promise<KeyRecord[]>;
-  /** Whether this call revoked it: false when there is no such active key. */
-  revoke(workspaceId: string, keyId: string, at: number): Promise<boolean>;
+  /** Revokes it and all that descend from it: the ids of those that were active. Empty when there is no such active key. */
+  revoke(workspaceId: string, keyId: string, at: number): Promise<string[]>;
   /** Whether there is such a key; its owner and status do not matter. */
   setLimits(workspaceId: string, keyId: string, limits: KeyLimits | null): Promise<boolean>;
   /** Notes when keys were last used; called now and then, not at each use. */

@@ -92,14 +92,15 @@ export function keys(deps: KeysDependencies) {
       return { records: found.slice(0, limit).map(withLastUse), hasMore: found.length > limit };
     },
 
-    /** Ends a key at once. `not_found` for whoever may not, and when it is no longer active. */
-    async revoke(caller: Identified, workspace: string, keyId: string): Promise<void> {
+    /**
+     * Ends a key at once, and with it all that it had issued: whoever had the one could have made the others. Resolves to
+     * the ids of those. `not_found` for whoever may not, and when it is no longer active.
+     */
+    async revoke(caller: Identified, workspace: string, keyId: string): Promise<string[]> {
       const membership = await deps.workspaces.membership(caller, workspace);
       const record = membership && (await store.byId(membership.workspaceId, keyId));
       if (!record || !mayRevoke(membership, record)) throw noSuchKey();
-      if (!(await store.revoke(record.workspaceId, keyId, deps.now()))) throw noSuchKey();
-      authenticator.revoke(keyId);
-      await tell(deps, 'key.revoked', record);
+      return await end(deps, record);
     },
 
     /** The calling key, or the calling login, as it sees itself. */
@@ -143,9 +144,21 @@ async function insert(
     lastUsedAt: null,
     revokedAt: null,
   };
-  await deps.store.insert(record);
+  if (!(await deps.store.insert(record))) throw new ApiError('unauthenticated');
   await tell(deps, 'key.issued', record);
   return { record, secret };
+}
+
+/** Ends a key and all that descend from it, and tells of each; the ids of those come back. */
+async function end(deps: KeysDependencies, key: KeyRecord): Promise<string[]> {
+  const { store, authenticator } = deps;
+  const revoked = await store.revoke(key.workspaceId, key.id, deps.now());
+  if (revoked.length === 0) throw noSuchKey();
+  for (const id of revoked) authenticator.revoke(id);
+  const others = revoked.filter((id) => id !== key.id);
+  const records = await Promise.all(others.map((id) => store.byId(key.workspaceId, id)));
+  await Promise.all([key, ...records].map((each) => each && tell(deps, 'key.revoked', each)));
+  return others;
 }
 
 /** In the order of the list of scopes, each once. */

@@ -26,7 +26,7 @@ import { workspacesCommands } from './workspaces-commands.ts';
 export function otherCommands(database: Connection, totals: Totals) {
   const orm = drizzle(database);
   return {
-    ...keysCommands(orm),
+    ...keysCommands(database, orm),
     ...ledgerCommands(database, orm, totals),
     ...workspacesCommands(orm),
     ...peopleCommands(orm),
