@@ -14,7 +14,7 @@ import { accountOwner, type Bench, createRouter, Health } from './features/routi
 import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
 import { traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
-import type { Handler } from './handler.ts';
+import type { Caller, Handler } from './handler.ts';
 import { addressRateLimit } from './http/rate-limit.ts';
 import { type LifeNeeds, lifeHandlers } from './life.ts';
 import { createListings } from './listings.ts';
@@ -226,20 +226,21 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     const described = handlers.map(({ endpoint }) => endpoint);
     return openApiDocument(described, { version: apiVersion });
   };
-  const handlers: Handler[] = [
+  const { requireDaemonOwner } = workspaces;
+  const all: Handler[] = [
     ...inferenceHandlers(calls.inference, calls),
     ...catalogHandlers({
       catalog,
       live,
       listings: features.listings,
-      requireDaemonOwner: workspaces.requireDaemonOwner,
+      requireDaemonOwner,
       get marginPpm() {
         return needs.live.marginPpm;
       },
       world,
     }),
     ...keyHandlers(features),
-    ...creditHandlers({ credit: features.credit, requireDaemonOwner: workspaces.requireDaemonOwner }),
+    ...creditHandlers({ credit: features.credit, requireDaemonOwner }),
     ...peopleHandlers({
       store: storage.people,
       workspacesStore: storage.workspaces,
@@ -264,7 +265,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       ...features,
       telemetry: needs.telemetry,
       storage,
-      requireDaemonOwner: workspaces.requireDaemonOwner,
+      requireDaemonOwner,
     }),
     ...lifeHandlers(needs, features),
     ...toolsForModels(needs, () => handlers),
@@ -274,7 +275,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       digest: sha256Base64,
     }),
     ...aboutHandlers({
-      requireDaemonOwner: workspaces.requireDaemonOwner,
+      requireDaemonOwner,
       status: statusReader({ ...features, storage, facts: needs.process }),
       stop: needs.stop,
       pid: needs.process.pid,
@@ -282,5 +283,12 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       openApiDocument: describe,
     }),
   ];
+  const handlers = all.map((handler) => ofDaemonOwner(handler, requireDaemonOwner));
   return handlers;
+}
+
+/** What is for whoever runs the daemon is refused to others before anything that they sent is read. */
+function ofDaemonOwner(handler: Handler, requireDaemonOwner: (caller: Caller) => Promise<void>): Handler {
+  if (handler.endpoint.access.login !== 'owner') return handler;
+  return { ...handler, permit: ({ caller }: { caller: Caller }) => requireDaemonOwner(caller) };
 }

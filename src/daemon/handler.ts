@@ -168,12 +168,16 @@ export interface Handler {
   // The server hands each handler input that its own contract has validated.
   // biome-ignore lint/suspicious/noExplicitAny: the relation between endpoint and call is kept by `implement`.
   handle: (call: any) => Promise<unknown>;
+  /** Fails for whoever may not call, before query and body are read; `handle` sees to it by itself all the same. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  permit?: ((call: any) => Promise<unknown>) | undefined;
 }
 
 /** Ties a plain function to the endpoint whose contract it fulfils. */
 export function implement<const E extends Endpoint, const R extends Reply<E>>(
   endpoint: E,
   handle: (call: Call<E>) => Promise<R>,
+  permit?: (call: Pick<Call<E>, 'caller' | 'params'>) => Promise<unknown>,
 ): Handler {
-  return { endpoint, handle };
+  return { endpoint, handle, permit };
 }

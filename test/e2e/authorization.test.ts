@@ -482,6 +482,44 @@ test.each(named(endpoints.filter(({ method }) => method === 'GET')))(
   },
 );
 
+/** What the caller may not do is refused before anybody looks at what was sent. */
+const refusedLogins = endpoints.flatMap((endpoint) => {
+  const row = rows[endpoint.id] as Row;
+  const callers = { strangerLogin: row.strangerLogin, member: row.member ?? row.login };
+  // A thing that is not there is another matter: what is asked of it may be wrong first.
+  const byRole = endpoint.access.login !== 'any' && endpoint.surface === 'v1';
+  const sent = endpoint.body ? 'body' : endpoint.query ? 'query' : undefined;
+  return Object.entries(callers).flatMap(([who, told]) =>
+    sent !== undefined && (told === forbidden || (byRole && told === notFound))
+      ? [[endpoint.id, who as keyof typeof callers, sent, endpoint, told] as const]
+      : [],
+  );
+});
+
+test.each(refusedLogins)('%s refuses %s before it reads the %s', async (_id, who, sent, endpoint, told) => {
+  const things = namesThings(endpoint)
+    ? await place.things(place.daemon.key, endpoint)
+    : await withPeople(endpoint);
+  const { path, method, headers } = requestOf(endpoint, exampleOf(endpoint, things));
+  const login = who === 'member' ? others.member : place.stranger.login;
+  const ask = async (url: string, body?: string) => {
+    const all = { ...headers, 'content-type': 'application/json', ...bearer(login) };
+    const answer = await fetch(place.daemon.url + url, {
+      method: method ?? 'GET',
+      headers: all,
+      ...(body !== undefined && { body }),
+    });
+    const { error } = (await answer.json()) as ErrorReply;
+    return `${answer.status} ${error.type} ${error.code}`;
+  };
+  if (sent === 'query') {
+    expect(await ask(`${path.split('?')[0]}?limit=nonsense&nonsense=1`)).toBe(told);
+    return;
+  }
+  expect(await ask(path, '{"nonsense":1}')).toBe(told);
+  expect(await ask(path, '{')).toBe(told);
+});
+
 /** Which addresses an endpoint is reached by. */
 const patternOf = ({ path }: Endpoint) =>
   new RegExp(`^${path.replace(/\{\w+\.\.\.\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}(\\?|$)`);

@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { standalone } from '../../shared/contract/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Caller, Handler } from '../handler.ts';
 import { checkAccess } from './access.ts';
 import { checkBodyHeaders } from './body-headers.ts';
-import { inputCheck } from './input-check.ts';
+import { inputCheck, paramsCheck } from './input-check.ts';
 import { inviteBody } from './raw-answer.ts';
 import type { Serialise } from './responder.ts';
 import type { Room } from './room.ts';
@@ -14,12 +14,16 @@ import type { ServerCall } from './server-call.ts';
 const onlySocket = 'This is a WebSocket: ask for an upgrade of the connection.';
 
 /** Serves one endpoint as its contract says. */
-export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler, room: Room): void {
+export function addEndpoint(app: FastifyInstance, handler: Handler, room: Room): void {
+  const { endpoint, handle } = handler;
   const bodyBytesMax = endpoint.bodyLimit ?? room.limits.bodyBytesMax;
   const rest = /\{(\w+)\.\.\.\}$/.exec(endpoint.path)?.[1];
   const check = inputCheck(endpoint);
   const serialiser = lazySerialiser(endpoint);
   const admit = admission(endpoint, bodyBytesMax, room);
+  const permit = handler.permit && permission(handler.permit, endpoint, room);
+  const paramsOf = ({ params }: FastifyRequest) =>
+    rest === undefined ? params : restParameter(params, rest);
   const url = endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
   if (endpoint.otherMethods) refuseOthers(app, endpoint.method, url, room);
   app.route({
@@ -27,13 +31,16 @@ export function addEndpoint(app: FastifyInstance, { endpoint, handle }: Handler,
     url,
     bodyLimit: bodyBytesMax,
     onRequest(request, _reply, done) {
-      admit(request.call, done);
+      const { call } = request;
+      if (permit === undefined) return admit(call, done);
+      call.params = paramsOf(request);
+      admit(call, () => permit(call, done));
     },
     handler(request, reply) {
       const { call } = request;
       call.query = request.query;
       call.body = request.body;
-      call.params = rest === undefined ? request.params : restParameter(request.params, rest);
+      call.params = paramsOf(request);
       let answer: Promise<unknown>;
       try {
         if (endpoint.socket) throw new ApiError('invalid_request', { message: onlySocket });
@@ -106,6 +113,21 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) 
     } else {
       enter(call, caller, done);
     }
+  };
+}
+
+/** Asks the feature whether the caller may, so that whoever may not learns nothing from what it says of a body. */
+function permission(ask: NonNullable<Handler['permit']>, endpoint: Endpoint, { responder }: Room) {
+  const checkParams = paramsCheck(endpoint);
+  return async (call: ServerCall, done: () => void): Promise<void> => {
+    try {
+      checkParams(call);
+      await ask(call);
+    } catch (error) {
+      responder.fail(call, error);
+      return;
+    }
+    done();
   };
 }
 

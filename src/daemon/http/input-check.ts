@@ -13,7 +13,7 @@ export type InputCheck = (call: Pick<ServerCall, 'params' | 'query' | 'headers' 
 export function inputCheck(endpoint: Endpoint): InputCheck {
   const { surface } = endpoint;
   const all = surface === 'site';
-  const params = lazily(endpoint.params, { coerce: true, all: false });
+  const params = paramsCheck(endpoint);
   const query = lazily(endpoint.query, { coerce: true, all });
   const headers = lazily(endpoint.headers, { coerce: false, all });
   const body = endpoint.ownFaults ? undefined : lazily(endpoint.body, { coerce: false, all });
@@ -21,8 +21,7 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
     (endpoint.headers as { properties?: object } | undefined)?.properties ?? {},
   );
   return (call) => {
-    // A path that cannot name anything is a path that names nothing.
-    if (params && params(call.params).length > 0) throw new ApiError('not_found');
+    params(call);
     if (query) refuse(query(call.query), surface);
     if (headers) {
       const given = headerNames.map((name) => [name, call.headers[name.toLowerCase()]]);
@@ -33,6 +32,15 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
     else if (endpoint.bodyRequired !== false) {
       throw new ApiError('invalid_request', { message: 'A JSON body is required.' });
     }
+  };
+}
+
+/** The part of the check that needs the path alone. */
+export function paramsCheck(endpoint: Endpoint): (call: Pick<ServerCall, 'params'>) => void {
+  const params = lazily(endpoint.params, { coerce: true, all: false });
+  return (call) => {
+    // A path that cannot name anything is a path that names nothing.
+    if (params && params(call.params).length > 0) throw new ApiError('not_found');
   };
 }
 

@@ -18,21 +18,29 @@ interface KeyHandlersNeeds {
 }
 
 export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
-  implement(listKeys, async ({ caller, params, query }) => {
-    const page = { limit: query.limit ?? pageSizeDefault, after: query.after };
-    const { records, hasMore } = await keys.list(identified(caller), params.workspace, page);
-    const next = hasMore ? (records.at(-1)?.id ?? null) : null;
-    return { object: 'list', data: records.map((record) => toKey(record, now())), has_more: hasMore, next };
-  }),
+  implement(
+    listKeys,
+    async ({ caller, params, query }) => {
+      const page = { limit: query.limit ?? pageSizeDefault, after: query.after };
+      const { records, hasMore } = await keys.list(identified(caller), params.workspace, page);
+      const next = hasMore ? (records.at(-1)?.id ?? null) : null;
+      return { object: 'list', data: records.map((record) => toKey(record, now())), has_more: hasMore, next };
+    },
+    ({ caller, params }) => keys.permit.list(identified(caller), params.workspace),
+  ),
 
-  implement(issueKey, async ({ caller, params, body }) => {
-    // The body may be left out altogether.
-    const { name, scopes, models, actions, limits: wanted } = body ?? {};
-    const wish = { name, scopes, models, actions, limits: wanted };
-    const { record, secret } = await keys.issue(identified(caller), params.workspace, wish);
-    const issued: Result<typeof issueKey> = { key: toKey(record, now()), secret };
-    return new RelayReply(secretHeaders, JSON.stringify(issued));
-  }),
+  implement(
+    issueKey,
+    async ({ caller, params, body }) => {
+      // The body may be left out altogether.
+      const { name, scopes, models, actions, limits: wanted } = body ?? {};
+      const wish = { name, scopes, models, actions, limits: wanted };
+      const { record, secret } = await keys.issue(identified(caller), params.workspace, wish);
+      const issued: Result<typeof issueKey> = { key: toKey(record, now()), secret };
+      return new RelayReply(secretHeaders, JSON.stringify(issued));
+    },
+    ({ caller, params }) => keys.permit.issue(identified(caller), params.workspace),
+  ),
 
   implement(revokeKey, async ({ caller, params }) => {
     const others = await keys.revoke(identified(caller), params.workspace, params.key);
@@ -49,8 +57,11 @@ export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
     limitsView(await owned.get(identified(caller), params.workspace, params.key)),
   ),
 
-  implement(setLimits, async ({ caller, params, body }) =>
-    limitsView(await owned.set(identified(caller), params.workspace, params.key, body)),
+  implement(
+    setLimits,
+    async ({ caller, params, body }) =>
+      limitsView(await owned.set(identified(caller), params.workspace, params.key, body)),
+    ({ caller, params }) => owned.get(identified(caller), params.workspace, params.key),
   ),
 
   implement(getKey, async ({ caller }) => await keys.view(identified(caller))),

@@ -46,21 +46,23 @@ const unrestrained = { models: null, actions: null, limits: null };
 export function keys(deps: KeysDependencies) {
   const { store, authenticator } = deps;
 
-  const withLastUse = (record: KeyRecord): KeyRecord => ({
-    ...record,
-    lastUsedAt: authenticator.lastUse(record.id) ?? record.lastUsedAt,
-  });
+  const withLastUse = (record: KeyRecord): KeyRecord => {
+    return { ...record, lastUsedAt: authenticator.lastUse(record.id) ?? record.lastUsedAt };
+  };
 
   return {
+    /** Each fails with `permission` for whoever may not, also when there is no such workspace. */
+    permit: {
+      issue: (caller: Identified, workspace: string) => issuer(deps, caller, workspace),
+      list: (caller: Identified, workspace: string) => member(deps, caller, workspace),
+    },
+
     /**
      * Issues a key in a workspace whose owner or admin is calling, or a member who may. A key hands on at most its own scopes.
      * Fails with `permission`, with `invalid_request`, or with `out_of_scope` when a key asks for what it may not do.
      */
     async issue(caller: Identified, workspace: string, wish: NewKey) {
-      const membership = await deps.workspaces.membership(caller, workspace);
-      if (!membership || !(await deps.workspaces.mayIssueKeys(membership))) {
-        throw new ApiError('permission', { message: 'You may not issue keys in this workspace.' });
-      }
+      const membership = await issuer(deps, caller, workspace);
       // Half a surrogate pair is text for JSON but not for UTF-8: it would be kept as another name.
       if (wish.name?.isWellFormed() === false) {
         throw new ApiError('invalid_request', { param: 'name', message: '`name` is not valid Unicode.' });
@@ -84,8 +86,7 @@ export function keys(deps: KeysDependencies) {
 
     /** One page, newest first, for any member. Fails with `permission`, also when there is no such workspace. */
     async list(caller: Identified, workspace: string, page: { limit: number; after: string | undefined }) {
-      const membership = await deps.workspaces.membership(caller, workspace);
-      if (!membership) throw new ApiError('permission', { message: 'You are no member of this workspace.' });
+      const membership = await member(deps, caller, workspace);
       const { limit, after } = page;
       // One more than asked tells whether there is another page.
       const found = await store.list(membership.workspaceId, { limit: limit + 1, after });
@@ -120,6 +121,20 @@ export function keys(deps: KeysDependencies) {
 }
 
 export type Keys = ReturnType<typeof keys>;
+
+type Members = Pick<KeysDependencies, 'workspaces'>;
+
+async function issuer({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
+  const membership = await workspaces.membership(caller, workspace);
+  if (membership && (await workspaces.mayIssueKeys(membership))) return membership;
+  throw new ApiError('permission', { message: 'You may not issue keys in this workspace.' });
+}
+
+async function member({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
+  const membership = await workspaces.membership(caller, workspace);
+  if (membership) return membership;
+  throw new ApiError('permission', { message: 'You are no member of this workspace.' });
+}
 
 async function insert(
   deps: KeysDependencies,

@@ -16,8 +16,11 @@ export const providerKeyHandlers = (keys: ProviderKeys) => [
     return { object: 'list', data: records.map(toProviderKey) };
   }),
 
-  implement(putProviderKey, async ({ caller, params, body }) =>
-    toProviderKey(await keys.put(identified(caller), { ...params, key: body.key })),
+  implement(
+    putProviderKey,
+    async ({ caller, params, body }) =>
+      toProviderKey(await keys.put(identified(caller), { ...params, key: body.key })),
+    ({ caller, params }) => keys.permit(identified(caller), params.workspace),
   ),
 
   implement(deleteProviderKey, async ({ caller, params }) => {

@@ -54,6 +54,9 @@ export function providerKeys(needs: ProviderKeysNeeds) {
   };
 
   return {
+    /** Fails with `permission` for whoever may not see to the keys of a workspace, also when there is none. */
+    permit: workspaceFor,
+
     /** Fails with `permission`, also when there is no such workspace. */
     async list(caller: Identified, workspace: string): Promise<ProviderKeyRecord[]> {
       return await store.list(await workspaceFor(caller, workspace));

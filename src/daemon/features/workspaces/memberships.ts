@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { LoginCaller } from '../../handler.ts';
+import type { Caller, LoginCaller } from '../../handler.ts';
 import { makeCode, readCode } from './codes.ts';
-import { findUser, type PeopleNeeds, type Standing } from './people.ts';
+import { findUser, loginOf, type PeopleNeeds, type Standing } from './people.ts';
 import type { IdPage, InvitationRecord, MemberRecord, RoleOutcome } from './people-store.ts';
 import { checkedSlug, checkedText, slugsFor } from './slugs.ts';
 import type { WorkspaceRole } from './workspaces-store.ts';
@@ -84,6 +84,12 @@ export function memberships(needs: PeopleNeeds) {
     },
   };
 }
+
+/** Fails as every call about a workspace does for whoever is none of its members, or is of too low a role. */
+export const permitted =
+  (needs: PeopleNeeds, least: WorkspaceRole) =>
+  ({ caller, params }: { caller: Caller; params: { workspace: string } }): Promise<Standing> =>
+    enter(needs, loginOf(caller), params.workspace, least);
 
 /** Codes that let people of this host join a workspace. */
 export function invitations(needs: PeopleNeeds) {

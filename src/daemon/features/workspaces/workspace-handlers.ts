@@ -12,7 +12,7 @@ import {
   updateWorkspace,
 } from '../../../shared/contract/workspaces.ts';
 import { type Handler, implement } from '../../handler.ts';
-import { invitations, memberships } from './memberships.ts';
+import { invitations, memberships, permitted } from './memberships.ts';
 import { loginOf, type PeopleNeeds, type Standing } from './people.ts';
 import { pageOf, withSecret } from './replies.ts';
 import { toInvitation, toMember, toWorkspace } from './views.ts';
@@ -21,6 +21,7 @@ const view = ({ workspace, role }: Standing) => toWorkspace(workspace, role);
 
 export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
   const { create, list, show, change, members, setRole, remove } = memberships(needs);
+  const [ofMembers, ofAdmins] = [permitted(needs, 'member'), permitted(needs, 'admin')];
   return [
     implement(createWorkspace, async ({ caller, body }) =>
       view(await create(loginOf(caller), { name: body.name, slug: body.slug })),
@@ -36,20 +37,31 @@ export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
     implement(getWorkspace, async ({ caller, params }) =>
       view(await show(loginOf(caller), params.workspace)),
     ),
-    implement(updateWorkspace, async ({ caller, params, body }) => {
-      const { name, slug, members_may_issue_keys: membersMayIssueKeys } = body;
-      return view(await change(loginOf(caller), params.workspace, { name, slug, membersMayIssueKeys }));
-    }),
-    implement(listMembers, async ({ caller, params, query }) => {
-      const { items, ...page } = await pageOf(
-        query,
-        (asked) => members(loginOf(caller), params.workspace, asked),
-        ({ user }) => user.id,
-      );
-      return { ...page, data: items.map(toMember) };
-    }),
-    implement(updateMember, async ({ caller, params, body }) =>
-      toMember(await setRole(loginOf(caller), params.workspace, params.user, body.role)),
+    implement(
+      updateWorkspace,
+      async ({ caller, params, body }) => {
+        const { name, slug, members_may_issue_keys: membersMayIssueKeys } = body;
+        return view(await change(loginOf(caller), params.workspace, { name, slug, membersMayIssueKeys }));
+      },
+      ofAdmins,
+    ),
+    implement(
+      listMembers,
+      async ({ caller, params, query }) => {
+        const { items, ...page } = await pageOf(
+          query,
+          (asked) => members(loginOf(caller), params.workspace, asked),
+          ({ user }) => user.id,
+        );
+        return { ...page, data: items.map(toMember) };
+      },
+      ofMembers,
+    ),
+    implement(
+      updateMember,
+      async ({ caller, params, body }) =>
+        toMember(await setRole(loginOf(caller), params.workspace, params.user, body.role)),
+      ofAdmins,
     ),
     implement(removeMember, async ({ caller, params }) => {
       const id = await remove(loginOf(caller), params.workspace, params.user);
@@ -61,19 +73,28 @@ export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
 
 function invitationHandlers(needs: PeopleNeeds): Handler[] {
   const { create, list, revoke, accept } = invitations(needs);
+  const ofAdmins = permitted(needs, 'admin');
   return [
-    implement(createInvitation, async ({ caller, params, body }) => {
-      // The body may be left out altogether.
-      const wish = { role: body?.role, note: body?.note };
-      const { record, code } = await create(loginOf(caller), params.workspace, wish);
-      return withSecret<typeof createInvitation>({ invitation: toInvitation(record, needs.now()), code });
-    }),
-    implement(listInvitations, async ({ caller, params, query }) => {
-      const { items, ...page } = await pageOf(query, (asked) =>
-        list(loginOf(caller), params.workspace, asked),
-      );
-      return { ...page, data: items.map((record) => toInvitation(record, needs.now())) };
-    }),
+    implement(
+      createInvitation,
+      async ({ caller, params, body }) => {
+        // The body may be left out altogether.
+        const wish = { role: body?.role, note: body?.note };
+        const { record, code } = await create(loginOf(caller), params.workspace, wish);
+        return withSecret<typeof createInvitation>({ invitation: toInvitation(record, needs.now()), code });
+      },
+      ofAdmins,
+    ),
+    implement(
+      listInvitations,
+      async ({ caller, params, query }) => {
+        const { items, ...page } = await pageOf(query, (asked) =>
+          list(loginOf(caller), params.workspace, asked),
+        );
+        return { ...page, data: items.map((record) => toInvitation(record, needs.now())) };
+      },
+      ofAdmins,
+    ),
     implement(revokeInvitation, async ({ caller, params }) => {
       await revoke(loginOf(caller), params.workspace, params.invitation);
       return { id: params.invitation, object: 'invitation', deleted: true };
