@@ -1,11 +1,9 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import type { SiteThings } from './example-calls.ts';
-import { addPerson, askDaemon } from './people.ts';
+import { askDaemon, sharedPerson } from './people.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
 type Daemon = Pick<RunningDaemon, 'url' | 'login'>;
-
-let made = 0;
 
 /** Makes an access token for whoever this login belongs to. */
 export async function newToken(
@@ -24,16 +22,19 @@ export async function siteThings(
   login: string,
 ): Promise<SiteThings> {
   if (path.includes('{tokenId}')) return { token: (await newToken(daemon, login)).id };
-  if (id === 'sendWhisper') return { peer: (await newPeer(daemon)).handle };
+  if (id === 'sendWhisper') return { peer: (await sharedPerson(daemon, 'peer')).handle };
   if (path.startsWith('/api/whispers/{id}')) {
     const { body } = await askDaemon(daemon, 'GET', '/api/me', { as: login });
     const json = { body: 'Hello.', recipientId: body.data.user.id };
-    const { id: whisper } = await post(daemon, '/api/whispers', { as: (await newPeer(daemon)).login, json });
+    const { id: whisper } = await post(daemon, '/api/whispers', {
+      as: (await sharedPerson(daemon, 'peer')).login,
+      json,
+    });
     return { whisper: String(whisper) };
   }
   if (path.startsWith('/api/shouts/{id}')) {
     // Whoever reads need not have shouted, and one person may only shout so often.
-    const as = id === 'getShout' ? (await newPeer(daemon)).login : login;
+    const as = id === 'getShout' ? (await sharedPerson(daemon, 'peer')).login : login;
     const { id: shout } = await post(daemon, '/api/shouts', { as, json: { body: 'Hear me.' } });
     return { shout: String(shout) };
   }
@@ -42,12 +43,6 @@ export async function siteThings(
     return { autopilot: (await post(daemon, '/api/autopilots', { as: login, json })).id };
   }
   return {};
-}
-
-/** Somebody whom nobody knows yet. */
-async function newPeer(daemon: Daemon) {
-  made += 1;
-  return await addPerson(daemon, `peer-${made}`);
 }
 
 async function post(daemon: Pick<Daemon, 'url'>, path: string, { as, json }: { as: string; json: object }) {

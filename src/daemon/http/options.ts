@@ -96,8 +96,8 @@ export const httpLimits: HttpLimits = {
   socketMessagesWaitingMax: 16,
   socketLifetimeMs: 60 * 60 * 1000,
   drainGraceMs: 3_000,
-  publicBurst: 300,
-  publicPerSecond: 50,
+  publicBurst: 100,
+  publicPerSecond: 20,
 };
 
 export interface HttpServerOptions {
