@@ -4,7 +4,6 @@ import {
   type Resolution,
   unknownCapabilities,
 } from '../../src/daemon/features/catalog/index.ts';
-import type { Inference } from '../../src/daemon/features/inference/index.ts';
 import {
   type Facts,
   Health,
@@ -81,26 +80,6 @@ export function routeOf(offer: Offer, details: Partial<Route> = {}): Route {
     workspaceId: 'ws_1',
     ownKey: false,
     isLastResort: false,
-    ...details,
-  };
-}
-
-export function inferenceOf(details: Partial<Inference> = {}): Inference {
-  return {
-    wire: 'chat',
-    model: 'gpt-5',
-    stream: true,
-    items: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'hello' }] }],
-    instructions: undefined,
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    format: undefined,
-    verbosity: undefined,
-    outputTokensMax: undefined,
-    sampling: {},
-    reasoning: undefined,
-    body: {},
     ...details,
   };
 }

@@ -1,6 +1,7 @@
 import type { Inference, InferenceEvent } from '../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamCall } from '../../src/daemon/features/inference/upstream.ts';
 import type { Adapter, Decoder } from '../../src/daemon/upstream/adapter.ts';
+import { inferenceOf } from './inference.ts';
 
 /** A call that says Hello, with whatever a test wants otherwise. */
 export function upstreamCall(
@@ -9,23 +10,7 @@ export function upstreamCall(
   call: Partial<UpstreamCall> = {},
 ): UpstreamCall {
   return {
-    inference: {
-      wire: 'responses',
-      model,
-      stream: true,
-      items: [user('Hello')],
-      instructions: undefined,
-      tools: [],
-      toolChoice: undefined,
-      parallelToolCalls: undefined,
-      format: undefined,
-      verbosity: undefined,
-      outputTokensMax: undefined,
-      sampling: {},
-      reasoning: undefined,
-      body: {},
-      ...inference,
-    },
+    inference: inferenceOf({ model, ...inference }),
     model,
     wire: undefined,
     key: 'key-for-tests',
@@ -35,10 +20,6 @@ export function upstreamCall(
 }
 
 type Item = Inference['items'][number];
-
-export function user(text: string): Item {
-  return { type: 'message', role: 'user', content: [{ type: 'text', text }] };
-}
 
 export function assistant(text: string): Item {
   return { type: 'message', role: 'assistant', content: [{ type: 'text', text }] };

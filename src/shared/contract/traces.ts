@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { callStatuses, finishedCall } from './usage.ts';
 import {
   CostView,
   finishedRequest,
@@ -7,12 +8,9 @@ import {
   nullable,
   pageQuery,
   TimeBound,
-  Timestamp,
   TokenCounts,
   Usd,
 } from './vocabulary.ts';
-
-export const callStatuses = ['completed', 'incomplete', 'failed', 'canceled', 'interrupted'] as const;
 
 const Milliseconds = (description: string) => nullable(Type.Number({ minimum: 0, description }));
 
@@ -32,16 +30,7 @@ export const TraceAttempt = Type.Object(
 /** One finished call: what it went through and when, without anything that was said. */
 export const TraceView = Type.Object(
   {
-    request_id: Type.String(),
-    response_id: nullable(Type.String({ description: 'Null for calls in the chat-completions format.' })),
-    created_at: Timestamp,
-    completed_at: Timestamp,
-    endpoint: Type.String({ description: 'The path that was called.' }),
-    model: Type.String(),
-    provider: nullable(Type.String({ description: 'Who answered; null when nobody did.' })),
-    key: nullable(Type.String({ description: 'The id of the calling key; null when a login called.' })),
-    streamed: Type.Boolean(),
-    status: Type.Enum([...callStatuses]),
+    ...finishedCall,
     error_code: nullable(Type.String({ description: 'Why it failed; null when it did not.' })),
     finish_reason: nullable(
       Type.String({ description: '`stop`, `max_output_tokens` or `content_filter`; null without an end.' }),

@@ -13,22 +13,29 @@ import {
   Usd,
 } from './vocabulary.ts';
 
+export const callStatuses = ['completed', 'incomplete', 'failed', 'canceled', 'interrupted'] as const;
+
+/** What usage and traces both tell of a finished call. */
+export const finishedCall = {
+  request_id: Type.String(),
+  response_id: nullable(Type.String({ description: 'Null for calls in the chat-completions format.' })),
+  created_at: Timestamp,
+  completed_at: Timestamp,
+  endpoint: Type.String({ description: 'The path that was called.' }),
+  model: Type.String(),
+  provider: nullable(Type.String({ description: 'Who answered; null when nobody did.' })),
+  key: nullable(Type.String({ description: 'The id of the calling key; null when a login called.' })),
+  streamed: Type.Boolean(),
+  status: Type.Enum([...callStatuses], {
+    description:
+      '`canceled`: the caller left or the key was revoked. `interrupted`: the daemon ended before the answer did.',
+  }),
+};
+
 /** What one finished call took and what it cost. */
 export const UsageView = Type.Object(
   {
-    request_id: Type.String(),
-    response_id: nullable(Type.String({ description: 'Null for calls in the chat-completions format.' })),
-    created_at: Timestamp,
-    completed_at: Timestamp,
-    endpoint: Type.String({ description: 'The path that was called.' }),
-    model: Type.String(),
-    provider: nullable(Type.String({ description: 'Who answered; null when nobody did.' })),
-    key: nullable(Type.String({ description: 'The id of the calling key; null when a login called.' })),
-    streamed: Type.Boolean(),
-    status: Type.Enum(['completed', 'incomplete', 'failed', 'canceled', 'interrupted'], {
-      description:
-        '`canceled`: the caller left or the key was revoked. `interrupted`: the daemon ended before the answer did.',
-    }),
+    ...finishedCall,
     tokens: TokenCounts,
     cost: nullable(CostView),
     charged_usd: Usd,

@@ -17,7 +17,8 @@ import { NetworkFailure } from '../../../src/daemon/world.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { fakeWorld } from '../../support/fake-world.ts';
-import { inferenceOf, offerOf, routeOf } from '../../support/routing.ts';
+import { inferenceOf } from '../../support/inference.ts';
+import { offerOf, routeOf } from '../../support/routing.ts';
 import { type Step, scripted } from '../../support/scripted-upstream.ts';
 
 function fails(kind: UpstreamFailureKind, details?: UpstreamFailure['details']): UpstreamFailure {
@@ -39,7 +40,7 @@ function setUp(scripts: Record<string, Step[]>) {
       { upstreams, health, live, world },
       {
         routes,
-        inference: inferenceOf(),
+        inference: inferenceOf({ wire: 'chat' }),
         signal: new AbortController().signal,
         keyFor: (route) => `key of ${route.provider}`,
         ...request,

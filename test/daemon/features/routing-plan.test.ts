@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamFailure } from '../../../src/daemon/features/inference/index.ts';
 import { factsOf, matchesPattern, type PlanRequest } from '../../../src/daemon/features/routing/index.ts';
+import { inferenceOf } from '../../support/inference.ts';
 import {
   dollars,
-  inferenceOf,
   noFacts,
   offerOf,
   planOf,

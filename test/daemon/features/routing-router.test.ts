@@ -4,7 +4,7 @@ import type { Router, UpstreamCall, Wishes } from '../../../src/daemon/features/
 import { createRouter, Health } from '../../../src/daemon/features/routing/index.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { fakeWorld } from '../../support/fake-world.ts';
-import { inferenceOf } from '../../support/routing.ts';
+import { inferenceOf } from '../../support/inference.ts';
 import { scripted } from '../../support/scripted-upstream.ts';
 
 describe('the router', () => {

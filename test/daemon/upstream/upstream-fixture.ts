@@ -6,6 +6,7 @@ import type {
 } from '../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../../../src/daemon/features/inference/upstream.ts';
 import type { Decoder } from '../../../src/daemon/upstream/adapter.ts';
+import { inferenceOf, user } from '../../support/inference.ts';
 
 type Json = Record<string, unknown>;
 
@@ -15,26 +16,16 @@ export function callOf(
   route: Partial<Omit<UpstreamCall, 'inference'>> = {},
 ): UpstreamCall {
   const wire = more.wire ?? 'chat';
-  const inference: Inference = {
+  const inference = inferenceOf({
     wire,
     model: 'openai/gpt-fake',
-    stream: true,
-    items: [{ type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
-    instructions: undefined,
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    format: undefined,
-    verbosity: undefined,
-    outputTokensMax: undefined,
-    sampling: {},
-    reasoning: undefined,
+    items: [user('Hi')],
     body:
       wire === 'chat'
         ? { model: 'openai/gpt-fake', messages: [{ role: 'user', content: 'Hi' }] }
         : { model: 'openai/gpt-fake', input: 'Hi' },
     ...more,
-  };
+  });
   return {
     inference,
     model: 'gpt-fake',

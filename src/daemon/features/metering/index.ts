@@ -22,4 +22,4 @@ export type {
 export { recoverHolds } from './recover-holds.ts';
 export { timeBound } from './time-bound.ts';
 export { type UsageReader, usageReader } from './usage-reader.ts';
-export { costView, tokenCounts, usageView } from './usage-view.ts';
+export { costView, finishedCallView, tokenCounts, usageView } from './usage-view.ts';

@@ -4,8 +4,8 @@ import { type Cost, formatUsd, noCost, type Tokens } from '../../../shared/money
 import { isoTime } from '../../../shared/time.ts';
 import type { ServedDay, UsageGroup, UsageRecord } from './metering-store.ts';
 
-/** A finished call as its caller sees it. */
-export function usageView(record: UsageRecord): UsageView {
+/** What usage and traces both tell of a finished call. */
+export function finishedCallView(record: UsageRecord) {
   return {
     request_id: record.requestId,
     response_id: record.responseId,
@@ -17,6 +17,13 @@ export function usageView(record: UsageRecord): UsageView {
     key: record.keyId,
     streamed: record.streamed,
     status: record.status,
+  };
+}
+
+/** A finished call as its caller sees it. */
+export function usageView(record: UsageRecord): UsageView {
+  return {
+    ...finishedCallView(record),
     tokens: tokenCounts(record.tokens),
     cost: record.cost && costView(record.cost),
     charged_usd: formatUsd(record.charged),

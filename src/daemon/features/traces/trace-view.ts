@@ -1,22 +1,12 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { formatUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
-import { costView, tokenCounts, type UsageRecord } from '../metering/index.ts';
+import { costView, finishedCallView, tokenCounts, type UsageRecord } from '../metering/index.ts';
 
 /** A finished call with its times; what an earlier version did not write down is null. */
 export function traceView(record: UsageRecord): TraceView {
   const { trace } = record;
   return {
-    request_id: record.requestId,
-    response_id: record.responseId,
-    created_at: isoTime(record.createdAt),
-    completed_at: isoTime(record.completedAt),
-    endpoint: record.endpoint,
-    model: record.model,
-    provider: record.provider,
-    key: record.keyId,
-    streamed: record.streamed,
-    status: record.status,
+    ...finishedCallView(record),
     error_code: record.errorCode,
     finish_reason: trace?.finishReason ?? null,
     timings: {

@@ -5,6 +5,7 @@ import { noTokens } from '../../../../src/daemon/features/inference/bounds.ts';
 import type { Inference } from '../../../../src/daemon/features/inference/neutral.ts';
 import type { Route } from '../../../../src/daemon/features/inference/router.ts';
 import { costOf, outputTokensPaidBy, type Prices } from '../../../../src/shared/money.ts';
+import { inferenceOf } from '../../../support/inference.ts';
 
 const usd = 1_000_000_000;
 const price = fc.integer({ min: 0, max: 200 * usd });
@@ -26,24 +27,8 @@ function routeAt(prices: Prices | null, more: Partial<Route['offer']> = {}): Rou
   };
 }
 
-function asking(outputTokensMax: number | undefined, body: Inference['body'] = {}): Inference {
-  return {
-    wire: 'chat',
-    model: 'any/any',
-    stream: true,
-    items: [],
-    instructions: undefined,
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    format: undefined,
-    verbosity: undefined,
-    outputTokensMax,
-    sampling: {},
-    reasoning: undefined,
-    body,
-  };
-}
+const asking = (outputTokensMax: number | undefined, body: Inference['body'] = {}) =>
+  inferenceOf({ wire: 'chat', items: [], outputTokensMax, body });
 
 test('an amount pays for as many tokens as cost no more than it, and for no more', () => {
   const input = fc.integer({ min: 0, max: 1_000_000 });

@@ -9,6 +9,7 @@ import {
 import type { ContentPart, Inference } from '../../../../src/daemon/features/inference/neutral.ts';
 import type { Route } from '../../../../src/daemon/features/inference/router.ts';
 import { costOf, type Prices } from '../../../../src/shared/money.ts';
+import { inferenceOf } from '../../../support/inference.ts';
 
 const usd = 1_000_000_000;
 const prices: Prices = { input: 2 * usd, cachedInput: usd, cacheWrite: 3 * usd, output: 8 * usd };
@@ -24,25 +25,8 @@ function routeAt(prices: Prices | null, more: Partial<Route['offer']> & { ownKey
   };
 }
 
-function asking(content: ContentPart[], more: Partial<Inference> = {}): Inference {
-  return {
-    wire: 'responses',
-    model: 'any/any',
-    stream: true,
-    items: [{ type: 'message', role: 'user', content }],
-    instructions: undefined,
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    format: undefined,
-    verbosity: undefined,
-    outputTokensMax: undefined,
-    sampling: {},
-    reasoning: undefined,
-    body: {},
-    ...more,
-  };
-}
+const asking = (content: ContentPart[], more: Partial<Inference> = {}) =>
+  inferenceOf({ items: [{ type: 'message', role: 'user', content }], ...more });
 
 describe('the tokens of an input', () => {
   test('are at most the bytes of its text', () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Inference } from '../../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../../src/daemon/features/inference/upstream.ts';
 import { anthropicAdapter } from '../../../../src/daemon/upstream/providers/anthropic/index.ts';
-import { answered, called, upstreamCall, user } from '../../../support/upstream-call.ts';
+import { user } from '../../../support/inference.ts';
+import { answered, called, upstreamCall } from '../../../support/upstream-call.ts';
 
 type Body = Record<string, unknown> & {
   messages: { role: string; content: Record<string, unknown>[] }[];

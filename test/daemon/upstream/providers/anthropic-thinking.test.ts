@@ -2,14 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Inference } from '../../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../../src/daemon/features/inference/upstream.ts';
 import { anthropicAdapter } from '../../../../src/daemon/upstream/providers/anthropic/index.ts';
-import {
-  answered,
-  assistant,
-  called,
-  functionTool,
-  upstreamCall,
-  user,
-} from '../../../support/upstream-call.ts';
+import { user } from '../../../support/inference.ts';
+import { answered, assistant, called, functionTool, upstreamCall } from '../../../support/upstream-call.ts';
 
 const adapter = anthropicAdapter({ name: 'anthropic', baseUrl: 'https://api.anthropic.com' });
 type Content = Record<string, unknown>[];

@@ -3,6 +3,7 @@ import type { Inference, InferenceEvent } from '../../../../src/daemon/features/
 import type { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
 import { anthropicAdapter } from '../../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { type FakeAnthropicOptions, startFakeAnthropic } from '../../../support/fake-anthropic.ts';
+import { user } from '../../../support/inference.ts';
 import {
   answered,
   askProvider,
@@ -11,7 +12,6 @@ import {
   functionTool,
   summarize,
   upstreamCall,
-  user,
 } from '../../../support/upstream-call.ts';
 
 async function connect(options?: FakeAnthropicOptions) {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { ContentPart, Inference } from '../../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../../src/daemon/features/inference/upstream.ts';
 import { googleAdapter } from '../../../../src/daemon/upstream/providers/google/index.ts';
-import { answered, assistant, called, upstreamCall, user } from '../../../support/upstream-call.ts';
+import { user } from '../../../support/inference.ts';
+import { answered, assistant, called, upstreamCall } from '../../../support/upstream-call.ts';
 
 type Item = Inference['items'][number];
 interface Body extends Record<string, unknown> {

@@ -4,6 +4,7 @@ import type { UpstreamFailure } from '../../../../src/daemon/features/inference/
 import { googleAdapter } from '../../../../src/daemon/upstream/providers/google/index.ts';
 import { type FakeGeminiOptions, startFakeGemini } from '../../../support/fake-gemini.ts';
 import type { GeminiRefusal } from '../../../support/fake-gemini-rules.ts';
+import { user } from '../../../support/inference.ts';
 import {
   answered,
   askProvider,
@@ -12,7 +13,6 @@ import {
   functionTool,
   summarize,
   upstreamCall,
-  user,
 } from '../../../support/upstream-call.ts';
 
 async function connect(options?: FakeGeminiOptions) {

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { called, hear, result, said, startSimulator, tool, user } from './drive.ts';
+import { user } from '../../../support/inference.ts';
+import { called, hear, result, said, startSimulator, tool } from './drive.ts';
 
 describe('sim/assistant without a script', () => {
   const ask = (request: Parameters<typeof hear>[1]) => hear(startSimulator(), request);

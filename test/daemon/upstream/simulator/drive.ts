@@ -1,5 +1,4 @@
 import type {
-  ContentPart,
   FinishReason,
   Inference,
   InferenceEvent,
@@ -12,34 +11,9 @@ import { parseSimulatorScript } from '../../../../src/daemon/upstream/simulator/
 import type { SimulatorScript } from '../../../../src/daemon/upstream/simulator/script/script.ts';
 import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';
 import type { Tokens } from '../../../../src/shared/money.ts';
+import { inferenceOf } from '../../../support/inference.ts';
 
 export type Ask = Partial<Inference> & { affordable?: number; signal?: AbortSignal };
-
-export function inferenceOf(ask: Partial<Inference>): Inference {
-  return {
-    wire: 'responses',
-    model: 'sim/assistant',
-    stream: true,
-    items: [],
-    instructions: undefined,
-    tools: [],
-    toolChoice: undefined,
-    parallelToolCalls: undefined,
-    format: undefined,
-    verbosity: undefined,
-    outputTokensMax: undefined,
-    sampling: {},
-    reasoning: undefined,
-    body: {},
-    ...ask,
-  };
-}
-
-export const user = (text: string, ...more: ContentPart[]): InputItem => ({
-  type: 'message',
-  role: 'user',
-  content: [{ type: 'text', text }, ...more],
-});
 
 export const said = (text: string): InputItem => ({
   type: 'message',
@@ -105,7 +79,7 @@ export function scripted(yaml: string): Upstream {
 
 export async function openAnswer(upstream: Upstream, ask: Ask) {
   const { affordable, signal, ...rest } = ask;
-  const inference = inferenceOf(rest);
+  const inference = inferenceOf({ model: 'sim/assistant', items: [], ...rest });
   const answer = await upstream.open(
     { inference, model: inference.model, wire: undefined, key: undefined, outputTokensMax: affordable },
     signal ?? new AbortController().signal,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { simulatorModels } from '../../../../src/daemon/upstream/simulator/models.ts';
-import { called, hear, result, scripted, startSimulator, tool, user } from './drive.ts';
+import { user } from '../../../support/inference.ts';
+import { called, hear, result, scripted, startSimulator, tool } from './drive.ts';
 
 const guide = await readFile('docs/simulator.md', 'utf8');
 const scripts = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml]) => yaml ?? '');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { hear, startSimulator, tool, user } from './drive.ts';
+import { user } from '../../../support/inference.ts';
+import { hear, startSimulator, tool } from './drive.ts';
 
 const weather = tool('get_weather', {
   type: 'object',

@@ -4,7 +4,8 @@ import { UpstreamFailure } from '../../../../src/daemon/features/inference/upstr
 import { simulatorModels } from '../../../../src/daemon/upstream/simulator/models.ts';
 import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
-import { hear, openAnswer, startSimulator, tool, user } from './drive.ts';
+import { user } from '../../../support/inference.ts';
+import { hear, openAnswer, startSimulator, tool } from './drive.ts';
 
 const items = [user('Tell me about the sea')];
 

@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import type { ToolChoice } from '../../../../src/daemon/features/inference/neutral.ts';
-import { called, hear, result, said, startSimulator, tool, user } from './drive.ts';
+import { user } from '../../../support/inference.ts';
+import { called, hear, result, said, startSimulator, tool } from './drive.ts';
 
 const weather = tool('get_weather', {
   type: 'object',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseSimulatorScript } from '../../../../../src/daemon/upstream/simulator/script/parse-script.ts';
 import { simulator } from '../../../../../src/daemon/upstream/simulator/simulator.ts';
 import { fakeWorld } from '../../../../support/fake-world.ts';
+import { user } from '../../../../support/inference.ts';
 import {
   type Ask,
   called,
@@ -12,7 +13,6 @@ import {
   scripted,
   startSimulator,
   tool,
-  user,
 } from '../drive.ts';
 
 describe('the first rule that matches answers', () => {

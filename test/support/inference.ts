@@ -1,0 +1,27 @@
+import type { ContentPart, Inference, InputItem } from '../../src/daemon/features/inference/neutral.ts';
+
+/** What a user says, with whatever else belongs to it. */
+export function user(text: string, ...more: ContentPart[]): InputItem {
+  return { type: 'message', role: 'user', content: [{ type: 'text', text }, ...more] };
+}
+
+/** A streamed call that says Hello to a model of no provider, to be varied. */
+export function inferenceOf(details: Partial<Inference> = {}): Inference {
+  return {
+    wire: 'responses',
+    model: 'any/any',
+    stream: true,
+    items: [user('Hello')],
+    instructions: undefined,
+    tools: [],
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    format: undefined,
+    verbosity: undefined,
+    outputTokensMax: undefined,
+    sampling: {},
+    reasoning: undefined,
+    body: {},
+    ...details,
+  };
+}
