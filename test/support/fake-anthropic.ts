@@ -31,13 +31,8 @@ export type AnthropicAnswer =
       interrupt?: { afterEvents: number; by: Interruption | 'overloaded_error' | 'api_error' };
     };
 
-export interface FakeAnthropic extends Omit<ScriptedProvider, 'origin'> {
-  baseUrl: string;
-  /** Scripts the next answers, in this order. When none are left, calls are answered `Hello from Claude.` */
-  answer(...answers: AnthropicAnswer[]): void;
-  /** Forgets what was asked and what is scripted still. */
-  forget(): void;
-}
+/** When no scripted answer is left, calls are answered `Hello from Claude.` */
+export type FakeAnthropic = ScriptedProvider<AnthropicAnswer>;
 
 export interface FakeAnthropicOptions {
   /** The keys that are accepted; any by default. */
@@ -47,28 +42,13 @@ export interface FakeAnthropicOptions {
 }
 
 /** Anthropic's Messages API as far as a gateway sees it: it refuses what the real one refuses, and streams scripts. */
-export async function startFakeAnthropic(options: FakeAnthropicOptions = {}): Promise<FakeAnthropic> {
-  const queue: AnthropicAnswer[] = [];
-  const provider = await startScriptedProvider((request) => replyTo(request, queue, options));
-  return {
-    baseUrl: provider.origin,
-    requests: provider.requests,
-    get dropped() {
-      return provider.dropped;
-    },
-    untilDropped: provider.untilDropped,
-    close: provider.close,
-    answer: (...answers) => void queue.push(...answers),
-    forget: () => {
-      queue.length = 0;
-      provider.requests.length = 0;
-    },
-  };
+export function startFakeAnthropic(options: FakeAnthropicOptions = {}): Promise<FakeAnthropic> {
+  return startScriptedProvider((request, next) => replyTo(request, next, options));
 }
 
 function replyTo(
   request: ReceivedRequest,
-  queue: AnthropicAnswer[],
+  next: () => AnthropicAnswer | undefined,
   { keys, models }: FakeAnthropicOptions,
 ): ProviderReply {
   const key = request.headers['x-api-key'];
@@ -88,7 +68,7 @@ function replyTo(
   if (models && !models.includes(model)) {
     return refuse({ status: 404, type: 'not_found_error', message: `model: ${model}` });
   }
-  const answer = queue.shift() ?? { blocks: [{ text: 'Hello from Claude.' }] };
+  const answer = next() ?? { blocks: [{ text: 'Hello from Claude.' }] };
   return 'error' in answer ? refuse(answer.error) : stream(answer, model);
 }
 

@@ -34,14 +34,8 @@ export type GeminiAnswer =
       interrupt?: { afterEvents: number; by: Interruption | 'error' | 'plain-error' };
     };
 
-export interface FakeGemini extends Omit<ScriptedProvider, 'origin'> {
-  /** Ends in `/v1beta`. */
-  baseUrl: string;
-  /** Scripts the next answers, in this order. When none are left, calls are answered `Hello from Gemini.` */
-  answer(...answers: GeminiAnswer[]): void;
-  /** Forgets what was asked and what is scripted still. */
-  forget(): void;
-}
+/** When no scripted answer is left, calls are answered `Hello from Gemini.` */
+export type FakeGemini = ScriptedProvider<GeminiAnswer>;
 
 export interface FakeGeminiOptions {
   /** The keys that are accepted; any by default. */
@@ -51,28 +45,13 @@ export interface FakeGeminiOptions {
 }
 
 /** The Gemini API as far as a gateway sees it: it refuses what the real one refuses, and streams scripts. */
-export async function startFakeGemini(options: FakeGeminiOptions = {}): Promise<FakeGemini> {
-  const queue: GeminiAnswer[] = [];
-  const provider = await startScriptedProvider((request) => replyTo(request, queue, options));
-  return {
-    baseUrl: `${provider.origin}/v1beta`,
-    requests: provider.requests,
-    get dropped() {
-      return provider.dropped;
-    },
-    untilDropped: provider.untilDropped,
-    close: provider.close,
-    answer: (...answers) => void queue.push(...answers),
-    forget: () => {
-      queue.length = 0;
-      provider.requests.length = 0;
-    },
-  };
+export function startFakeGemini(options: FakeGeminiOptions = {}): Promise<FakeGemini> {
+  return startScriptedProvider((request, next) => replyTo(request, next, options), { path: '/v1beta' });
 }
 
 function replyTo(
   request: ReceivedRequest,
-  queue: GeminiAnswer[],
+  next: () => GeminiAnswer | undefined,
   { keys, models }: FakeGeminiOptions,
 ): ProviderReply {
   const key = request.headers['x-goog-api-key'];
@@ -103,7 +82,7 @@ function replyTo(
   }
   const refusal = refusalOf(request.body, model, (call) => sign(model, call));
   if (refusal) return refuse(refusal);
-  const answer = queue.shift() ?? { parts: [{ text: 'Hello from Gemini.' }] };
+  const answer = next() ?? { parts: [{ text: 'Hello from Gemini.' }] };
   if ('error' in answer) return refuse(answer.error);
   if ('blockReason' in answer) {
     const { blockReason } = answer;

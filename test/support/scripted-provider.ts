@@ -20,21 +20,30 @@ export type ProviderReply =
   | { kind: 'document'; status: number; headers?: Record<string, string>; json: unknown }
   | { kind: 'stream'; events: string[]; interruption?: Interruption };
 
-export interface ScriptedProvider {
-  /** Without a slash at the end. */
-  origin: string;
+/** A provider that answers what a test tells it to, one answer a call. */
+export interface ScriptedProvider<Answer> {
+  baseUrl: string;
   /** Every request, also those that were refused. */
   requests: ReceivedRequest[];
   /** How many clients left before their answer was whole. */
   readonly dropped: number;
   untilDropped(count: number): Promise<void>;
+  /** Scripts the next answers, in this order. */
+  answer(...answers: Answer[]): void;
+  /** Forgets what was asked and what is scripted still. */
+  forget(): void;
   close(): Promise<void>;
 }
 
-/** A real HTTP server on a free port of loopback; what it answers is up to `reply`. */
-export async function startScriptedProvider(
-  reply: (request: ReceivedRequest) => ProviderReply,
-): Promise<ScriptedProvider> {
+/**
+ * A real HTTP server on a free port of loopback, with `path` at the end of its address. What it answers is up to
+ * `reply`, which takes the next scripted answer, or undefined when none is left.
+ */
+export async function startScriptedProvider<Answer>(
+  reply: (request: ReceivedRequest, next: () => Answer | undefined) => ProviderReply,
+  { path = '' } = {},
+): Promise<ScriptedProvider<Answer>> {
+  const queue: Answer[] = [];
   const requests: ReceivedRequest[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let dropped = 0;
@@ -42,7 +51,7 @@ export async function startScriptedProvider(
   const server = createServer((incoming, outgoing) => {
     void receive(incoming).then((request) => {
       requests.push(request);
-      const answer = reply(request);
+      const answer = reply(request, () => queue.shift());
       const tearsOff = answer.kind === 'stream' && answer.interruption === 'reset';
       outgoing.on('close', () => {
         if (outgoing.writableFinished || tearsOff) return;
@@ -56,13 +65,18 @@ export async function startScriptedProvider(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    baseUrl: `http://127.0.0.1:${port}${path}`,
     requests,
     get dropped() {
       return dropped;
     },
     untilDropped: (count) =>
       dropped >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
+    answer: (...answers) => void queue.push(...answers),
+    forget: () => {
+      queue.length = 0;
+      requests.length = 0;
+    },
     close: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -98,3 +98,13 @@ export function summarize(events: readonly InferenceEvent[]) {
   if (done.size !== items.length) throw new Error('every item must end');
   return outcome;
 }
+
+/** The items of a decoded answer, as a client sends them back. */
+export function replay(events: InferenceEvent[]): Inference['items'] {
+  return summarize(events).items.map((item): Inference['items'][number] => {
+    if (item.kind === 'reasoning')
+      return { type: 'reasoning', summary: [], origin: item.origin as undefined };
+    if (item.kind === 'message') return assistant(String(item.text));
+    return called(String(item.callId), String(item.name), String(item.arguments));
+  });
+}

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Inference, InferenceEvent } from '../../../../src/daemon/features/inference/neutral.ts';
+import type { Inference } from '../../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
 import { anthropicAdapter } from '../../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { type FakeAnthropicOptions, startFakeAnthropic } from '../../../support/fake-anthropic.ts';
@@ -8,8 +8,8 @@ import {
   answered,
   askProvider,
   assistant,
-  called,
   functionTool,
+  replay,
   summarize,
   upstreamCall,
 } from '../../../support/upstream-call.ts';
@@ -21,16 +21,6 @@ async function connect(options?: FakeAnthropicOptions) {
   const ask = (model: string, inference?: Partial<Inference>) =>
     askProvider(adapter, upstreamCall(model, inference));
   return { fake, adapter, ask };
-}
-
-/** The items of a decoded answer, as a client sends them back. */
-function replay(events: InferenceEvent[]): Inference['items'] {
-  return summarize(events).items.map((item): Inference['items'][number] => {
-    if (item.kind === 'reasoning')
-      return { type: 'reasoning', summary: [], origin: item.origin as undefined };
-    if (item.kind === 'message') return assistant(String(item.text));
-    return called(String(item.callId), String(item.name), String(item.arguments));
-  });
 }
 
 test('an answer comes over the wire', async () => {
