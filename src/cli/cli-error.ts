@@ -19,3 +19,14 @@ export class CliError extends Error {
     this.next = next;
   }
 }
+
+/** What went wrong after a part of the answer was printed: it is told as it is, and the program ends as partly done. */
+export class CutShort extends Error {
+  readonly failure: unknown;
+
+  constructor(failure: unknown) {
+    super('The answer was cut short.', { cause: failure });
+    this.name = 'CutShort';
+    this.failure = failure;
+  }
+}

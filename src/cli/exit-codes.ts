@@ -8,7 +8,7 @@ const meanings: Record<keyof typeof exitCodes, string> = {
   signIn: 'no valid key: sign in',
   pay: 'pay first, then try again',
   tryLater: 'not now: the daemon is not running, or it or a provider is busy or down',
-  partlyDone: 'partly done: an answer that was cut short',
+  partlyDone: 'partly done: an answer that was cut short, or failed after its first words',
   workerDied: 'serve: a worker of the daemon died',
   dataNeedsRepair: 'serve: the data needs repair',
   interrupted: 'interrupted by Ctrl-C',

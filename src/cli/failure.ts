@@ -1,7 +1,7 @@
 import { NotTheService } from '../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
 import { ReceivedError } from '../shared/received-error.ts';
-import { CliError } from './cli-error.ts';
+import { CliError, CutShort } from './cli-error.ts';
 import { notRunning } from './hosts.ts';
 import { Unreachable } from './send.ts';
 
@@ -21,6 +21,8 @@ interface Seen {
 
 /** Says what went wrong, where, and what to do next. A failure that nobody foresaw is told as a bug, with its stack. */
 export function explain(error: unknown, { isLocal }: Seen): Explanation {
+  if (error instanceof CutShort)
+    return { ...explain(error.failure, { isLocal }), exit: exitCodes.partlyDone };
   if (error instanceof ReceivedError) return explainReceived(error, { isLocal });
   if (error instanceof CliError) return explainOwn(error);
   if (error instanceof Unreachable) {

@@ -70,6 +70,7 @@ test.each([
   [['keys', 'revoke'], "missing required argument 'id'"],
   [['keys', 'list', '--limit', 'many'], 'whole number'],
   [['serve', '--log-level', 'loud'], 'Allowed choices'],
+  [['serve', '--replay-speed', 'real'], '--replay-speed is of no use without --replay'],
   [['models', 'sim/echo'], "unknown command 'sim/echo'"],
 ])('%j is a mistake in the command line: exit code 2', async (args, sentence) => {
   const { code, stdout, stderr } = await runCli(args);

@@ -141,7 +141,7 @@ describe('an answer that went wrong', () => {
     expect(await runCli([...ask, '--stream'], { env })).toMatchObject({ code: exitCodes.pay, stdout: '' });
   });
 
-  test('after it began keeps what came, tells the cost and exits by the cause', async () => {
+  test('after its first words keeps them, tells cause and cost, and exits 7', async () => {
     const failed = response({ status: 'failed', error: { code: 'upstream_failed', message: 'It broke.' } });
     const error = { type: 'upstream_failed', code: 'upstream_failed', message: 'It broke.', param: null };
     const { env } = await streaming([
@@ -150,13 +150,21 @@ describe('an answer that went wrong', () => {
       { type: 'response.failed', response: failed },
     ]);
     const { code, stdout, stderr } = await runCli([...ask, '--stream'], { env });
-    expect({ code, stdout }).toEqual({ code: exitCodes.tryLater, stdout: 'Hello\n' });
+    expect({ code, stdout }).toEqual({ code: exitCodes.partlyDone, stdout: 'Hello\n' });
     expect(stderr).toContain('error: It broke.');
     expect(stderr).toContain('$0.0001');
     expect(stderr).toContain('req_fake');
   });
 
-  test('in one piece exits by its cause too', async () => {
+  test('in one piece with some words exits 7', async () => {
+    const { env } = await whole(
+      response({ status: 'failed', error: { code: 'upstream_failed', message: 'It broke.' } }),
+    );
+    const { code, stdout } = await runCli([...ask, '--no-stream'], { env });
+    expect({ code, stdout }).toEqual({ code: exitCodes.partlyDone, stdout: 'Hello there\n' });
+  });
+
+  test('in one piece without a word exits by its cause', async () => {
     const failed = response({
       status: 'failed',
       error: { code: 'model_error', message: 'It broke.' },
@@ -178,11 +186,21 @@ describe('an answer that went wrong', () => {
   test.each([
     ['ends without a last event', (reply: ServerResponse) => reply.end()],
     ['breaks off', (reply: ServerResponse) => reply.destroy()],
-  ])('because the stream %s exits 6', async (_how, end) => {
+  ])('because the stream %s after some words exits 7', async (_how, end) => {
     const { env } = await fakeDaemon({
       'POST /v1/responses': async (_call, reply) => {
         await sendEvents(reply, hello.slice(0, 2), { done: false });
         setImmediate(() => end(reply));
+      },
+    });
+    expect((await runCli([...ask, '--stream'], { env })).code).toBe(exitCodes.partlyDone);
+  });
+
+  test('because the stream breaks off before its first word exits 6', async () => {
+    const { env } = await fakeDaemon({
+      'POST /v1/responses': async (_call, reply) => {
+        await sendEvents(reply, hello.slice(0, 1), { done: false });
+        setImmediate(() => reply.destroy());
       },
     });
     expect((await runCli([...ask, '--stream'], { env })).code).toBe(exitCodes.tryLater);

@@ -1,4 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
+import { exitCodes } from '../../shared/errors.ts';
+import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
@@ -24,6 +26,12 @@ export const serveCommand = (context: Context) =>
     .addOption(new Option('--log-level <level>', 'how much is logged (warn unless told)').choices(logLevels))
     .addHelpText('after', example('gateway serve --port 4200'))
     .action(async ({ port, host, data, config, simulate, record, replay, replaySpeed, logLevel }) => {
+      if (replaySpeed !== undefined && replay === undefined) {
+        throw new CliError('--replay-speed is of no use without --replay.', {
+          exit: exitCodes.usage,
+          next: 'Name what is to be replayed: --replay FOLDER',
+        });
+      }
       const { serve } = await context.daemon();
       const { env, io } = context;
       const recordings = { record, replay, replaySpeed };

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Handler } from '../handler.ts';
 import { type HostNames, hostNames, requestGuard } from './guard.ts';
+import { nothingHere } from './nothing-here.ts';
 import { type HttpLimits, type HttpServerOptions, httpLimits } from './options.ts';
 import { Overload } from './overload.ts';
 import { type AddressRateLimit, addressRateLimit } from './rate-limit.ts';
@@ -18,6 +19,8 @@ export interface Room {
   publicRate: AddressRateLimit;
   responder: Responder;
   running: RunningCalls;
+  /** What a request is told that meets no endpoint. */
+  nothingHere: ReturnType<typeof nothingHere>;
   /** By path, whatever the method. */
   endpointAt: ReadonlyMap<string, Endpoint>;
   /** By path: what a WebSocket may be opened to. */
@@ -52,6 +55,7 @@ export function makeRoom(options: HttpServerOptions): Room {
       isDraining: () => room.isDraining || room.overload.load !== 'well',
     }),
     running: new RunningCalls(),
+    nothingHere: nothingHere(options.handlers.map(({ endpoint }) => endpoint)),
     endpointAt: new Map(options.handlers.map(({ endpoint }) => [endpoint.path, endpoint])),
     socketAt: new Map(
       options.handlers.filter(({ endpoint }) => endpoint.socket).map((it) => [it.endpoint.path, it]),

@@ -139,7 +139,7 @@ function makeFastify(room: Room): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     request.call = beginCall(room, request.raw, reply.raw);
     if (!passFrontDoor(room, request.call)) return;
-    if (request.is404) room.responder.fail(request.call, new ApiError('not_found'));
+    if (request.is404) room.responder.fail(request.call, room.nothingHere(request.call));
     else done();
   });
   app.setErrorHandler((error: FastifyError, { call }) => {

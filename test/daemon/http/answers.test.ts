@@ -157,6 +157,47 @@ describe('a failure on /v1', () => {
     expect(answer.json().error).toMatchObject({ type: 'not_found', code: 'not_found' });
     expect(answer.headers['x-request-id']).toBe('req_1');
   });
+
+  const thing = (method: 'GET' | 'DELETE', parts = {}) => {
+    const endpoint = anEndpoint({ id: `${method}Thing`, method, path: '/v1/things/{id}', ...parts });
+    return implement(endpoint, async () => ({}) as never);
+  };
+
+  test('of a path that takes other methods names them, in words and in `Allow`', async () => {
+    const { server } = await aServer([thing('GET'), thing('DELETE')]);
+    const answer = await server.inject({ method: 'PUT', url: '/v1/things/a?b=c', payload: '{}' });
+    expect([answer.statusCode, answer.headers.allow]).toEqual([404, 'GET, HEAD, DELETE']);
+    expect(answer.json().error).toMatchObject({
+      code: 'not_found',
+      message: '/v1/things/{id} takes GET, HEAD and DELETE, not PUT.',
+    });
+  });
+
+  test('on the site API says what it always says', async () => {
+    const { server } = await aServer([thing('GET', { path: '/api/things', surface: 'site' })]);
+    const answer = await server.inject({ method: 'POST', url: '/api/things' });
+    expect([answer.statusCode, answer.headers.allow, answer.body]).toEqual([
+      404,
+      'GET, HEAD',
+      '{"message":"Not found."}',
+    ]);
+  });
+
+  test.each(['/ping', '/v1/v1/ping', '/v1/ping?x=/v1/y'])(
+    'at %s finds the way to the path that was meant',
+    async (url) => {
+      const { server } = await aServer([ping]);
+      const answer = await server.inject({ method: url.includes('?') ? 'POST' : 'GET', url });
+      expect(answer.json().error.message).toContain('/v1/ping');
+    },
+  );
+
+  test('tells nothing of what was asked for', async () => {
+    const { server } = await aServer([ping]);
+    const answer = await server.inject({ url: '/v1/gwk_aSecretInAPath?key=gwk_another' });
+    expect(answer.body).not.toContain('gwk_');
+    expect(answer.headers.allow).toBeUndefined();
+  });
 });
 
 describe('a failure that nobody foresaw', () => {

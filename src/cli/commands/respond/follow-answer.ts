@@ -1,7 +1,7 @@
 import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
-import { CliError } from '../../cli-error.ts';
+import { CliError, CutShort } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { callsOfResponse, textOfResponse } from './answer-text.ts';
 import type { Progress } from './progress.ts';
@@ -14,6 +14,13 @@ export interface Following {
   /** The response as its last event told it. */
   response: ResponseResource | undefined;
   error: object | undefined;
+  /** Whether some of what the model said was printed as it came. */
+  hasSaid?: boolean;
+}
+
+/** What a failed answer is told as: after its first words it was cut short. */
+export function failureOf({ hasSaid, response }: Following, error: unknown): unknown {
+  return hasSaid || (response && textOfResponse(response) !== '') ? new CutShort(error) : error;
 }
 
 interface FollowOptions {
@@ -60,6 +67,7 @@ async function read(context: Context, { events, following, progress, isLive }: F
       note(event, following);
       progress.see(event);
       if (!isLive) continue;
+      following.hasSaid ||= isText(event);
       if (out.wantsJson()) await out.element(event);
       else if (isText(event)) {
         progress.yieldTo(context.io.stdout);

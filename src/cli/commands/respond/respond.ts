@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { textOfResponse } from './answer-text.ts';
 import { beginInBackground, onceHeaders } from './background.ts';
 import { billOfResponse, tellCancelled } from './bill.ts';
-import { type Following, followAnswer } from './follow-answer.ts';
+import { type Following, failureOf, followAnswer } from './follow-answer.ts';
 import { showProgress } from './progress.ts';
 import { type RequestFlags, requestBody } from './request-body.ts';
 
@@ -47,7 +47,7 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
       await showWhole(context, following.response);
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw failureOf(following, error);
     progress.stop();
     context.exit = exitCodes.interrupted;
     if (flags.background) return context.out.warn('It is made to its end: gateway responses watch ID');
@@ -94,5 +94,5 @@ export function tellEnd(context: Context, following: Following, tookMs: number):
   const failure = error ?? (response?.status === 'failed' ? response.error : undefined);
   if (!failure) return;
   const headers: Record<string, string> = requestId === undefined ? {} : { 'x-request-id': requestId };
-  throw receivedError(500, headers, JSON.stringify({ error: failure }));
+  throw failureOf(following, receivedError(500, headers, JSON.stringify({ error: failure })));
 }

@@ -5,7 +5,7 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { getResponse } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { example } from '../example.ts';
-import { type Following, followAnswer } from '../respond/follow-answer.ts';
+import { type Following, failureOf, followAnswer } from '../respond/follow-answer.ts';
 import { showProgress } from '../respond/progress.ts';
 import { isLive, showWhole, tellEnd } from '../respond/respond.ts';
 import { resumedEvents } from './resumed-events.ts';
@@ -38,7 +38,7 @@ async function watchAndShow(context: Context, { id, stream }: WatchFlags): Promi
       following.response = await ended(context, id, signal);
       progress.stop();
       if (following.response) await showWhole(context, following.response);
-    } else if (!signal.aborted) throw error;
+    } else if (!signal.aborted) throw failureOf(following, error);
   } finally {
     progress.stop();
   }
