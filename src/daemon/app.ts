@@ -12,7 +12,7 @@ import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './feat
 import { referenceHandlers } from './features/reference/index.ts';
 import { accountOwner, type Bench, createRouter, Health } from './features/routing/index.ts';
 import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
-import { traceHandlers } from './features/traces/index.ts';
+import { SettledTimes, traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Caller, Handler } from './handler.ts';
 import { addressRateLimit } from './http/rate-limit.ts';
@@ -159,6 +159,7 @@ function createFeatures(needs: AppNeeds) {
     providers,
     randomBytes,
     router,
+    settledTimes: new SettledTimes(),
     site,
     threads,
     usage,
@@ -210,9 +211,10 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
     },
     publish: events.publish,
     onRefused: needs.telemetry.refused,
-    onSettled(usage) {
+    onSettled(usage, settledMs) {
       events.announce(usage);
-      needs.telemetry.settled(usage);
+      features.settledTimes.note(usage.requestId, settledMs);
+      needs.telemetry.settled(usage, settledMs);
     },
     log,
   };
@@ -260,7 +262,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     ...eventHandlers(events),
     ...threadHandlers(features.threads),
     ...chatHandlers(features.threads),
-    ...traceHandlers({ store: storage.traces }),
+    ...traceHandlers({ store: storage.traces, settledTimes: features.settledTimes }),
     ...metricsOf({
       ...features,
       telemetry: needs.telemetry,

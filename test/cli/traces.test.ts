@@ -16,7 +16,7 @@ const trace: TraceView = {
   status: 'completed',
   error_code: null,
   finish_reason: 'stop',
-  timings: { admitted_ms: 2, held_ms: 4, first_token_ms: 1000, total_ms: 2000 },
+  timings: { admitted_ms: 2, held_ms: 4, first_token_ms: 1000, total_ms: 1990, settled_ms: 2000 },
   attempts: [
     {
       provider: 'slow\u001b[31m',
@@ -56,16 +56,18 @@ test('one trace is a line of time on a terminal, and steers nothing', async () =
   const lines = stdout.split('\n');
   const bars = lines.filter((line) => line.includes('█'));
   expect(bars.map((line) => line.replace(/[█░]+/, '|').replace(/\s+/g, ' ').trim())).toEqual([
-    'plan and hold | 2 ms',
+    'plan | 2 ms',
+    'hold to disk | 2 ms',
     expect.stringMatching(/^slow.+ \| 498 ms server_error$/),
     'acme | 500 ms 200',
-    'answer | 1.0 s',
+    'answer | 990 ms',
+    'bill to disk | 10 ms',
     'total | 2.0 s',
   ]);
   expect(stdout).not.toContain('\u001b[31mslow');
   expect(stdout).not.toContain('slow\u001b');
   // Half of the time had gone when the answer began.
-  const answer = /[█░]+/.exec(bars[3] ?? '')?.[0] ?? '';
+  const answer = /[█░]+/.exec(bars[4] ?? '')?.[0] ?? '';
   expect(answer.indexOf('█')).toBe(answer.length / 2);
   for (const line of bars) expect(line.length).toBeLessThanOrEqual(100);
 });
@@ -73,7 +75,7 @@ test('one trace is a line of time on a terminal, and steers nothing', async () =
 test('one trace is lines of names and values where a program reads, and JSON where it asks for that', async () => {
   const { env } = await one();
   const piped = await runCli(['traces', 'req_1'], { env, now });
-  expect(piped.stdout).toContain('total_ms\t2000\n');
+  expect(piped.stdout).toContain('total_ms\t1990\nsettled_ms\t2000\n');
   expect(piped.stdout).not.toContain('█');
   const json = await runCli(['traces', 'req_1', '--json'], { env, tty: true, now });
   expect(JSON.parse(json.stdout)).toEqual(trace);

@@ -52,6 +52,16 @@ describe('the metrics', () => {
     expect(sumOf(families, 'gateway_provider_available', { provider: 'simulator' })).toBe(1);
     // Twice, as whoever scrapes does: nothing is registered a second time.
     await read();
+    for (const [name, { type }] of families) {
+      expect(name.endsWith('_total'), name).toBe(type === 'counter');
+    }
+  });
+
+  test('count the processor’s time since the process began, whenever somebody first asks', async () => {
+    const { user } = process.cpuUsage();
+    const told = sumOf(await read(), 'process_cpu_user_seconds_total');
+    expect(told).toBeGreaterThanOrEqual(user / 1e6);
+    expect(told).toBeLessThanOrEqual(process.cpuUsage().user / 1e6);
   });
 
   test('count what calls took', async () => {
@@ -66,6 +76,7 @@ describe('the metrics', () => {
     expect(grown('gateway_tokens_total', { ...ofEcho, kind: 'output' })).toBeGreaterThan(0);
     expect(grown('gateway_call_duration_seconds_count', ofEcho)).toBe(2);
     expect(grown('gateway_call_first_token_seconds_count', ofEcho)).toBe(2);
+    expect(grown('gateway_settlement_duration_seconds_count', {})).toBe(2);
     expect(grown('gateway_attempts_total', { provider: 'simulator', outcome: 'ok' })).toBe(2);
     expect(grown('gateway_http_requests_total', { endpoint: 'createResponse', status: '200' })).toBe(2);
     expect(grown('gateway_http_request_duration_seconds_count', { endpoint: 'createResponse' })).toBe(2);

@@ -40,7 +40,12 @@ describe('with a collector', () => {
     const inner = spans.find(({ kind }) => kind === client);
     expect(outer).toMatchObject({
       name: 'POST /v1/responses',
-      attributes: { 'http.route': '/v1/responses', 'gateway.status': 'completed', 'gateway.attempts': 1 },
+      attributes: {
+        'http.route': '/v1/responses',
+        'gateway.status': 'completed',
+        'gateway.attempts': 1,
+        'gateway.settlement_ms': expect.any(Number),
+      },
       resource: { 'service.name': 'gateway-under-test', 'deployment.environment.name': 'test' },
     });
     expect(outer?.parentSpanId).toBeUndefined();

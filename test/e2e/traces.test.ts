@@ -55,7 +55,7 @@ describe('one trace', () => {
       attempts: [{ provider: 'simulator', model: 'sim/echo', status: 200, error_code: null }],
       tokens_reported: true,
     });
-    const { admitted_ms, held_ms, first_token_ms, total_ms } = body.timings;
+    const { admitted_ms, held_ms, first_token_ms, total_ms, settled_ms } = body.timings;
     const [attempt] = body.attempts;
     expect(admitted_ms).not.toBeNull();
     expect(held_ms).toBeGreaterThanOrEqual(admitted_ms as number);
@@ -63,6 +63,7 @@ describe('one trace', () => {
     expect(attempt?.ended_ms).toBeGreaterThanOrEqual(attempt?.started_ms as number);
     expect(Math.round(held_ms as number)).toBeLessThanOrEqual((first_token_ms as number) + 1);
     expect(total_ms).toBeGreaterThanOrEqual(first_token_ms as number);
+    expect(Math.round(settled_ms as number)).toBeGreaterThanOrEqual(total_ms);
     expect(JSON.stringify(body)).not.toContain('What was said');
   });
 

@@ -11,13 +11,15 @@ export type Attributes = Record<string, string | number | boolean | string[]>;
 /** Names that the conventions know differ from ours for these. */
 const providerNames: Readonly<Record<string, string>> = { google: 'gcp.gemini' };
 
-export function serverAttributes(usage: UsageRecord): Attributes {
+/** `settlementMs`: from the end of the answer until what it cost was on disk. */
+export function serverAttributes(usage: UsageRecord, settlementMs: number): Attributes {
   return {
     ...requestAttributes(usage.endpoint, usage.requestId),
     'gateway.status': usage.status,
     'gateway.workspace.id': usage.workspaceId,
     'gateway.attempts': usage.attempts.length,
     'gateway.own_key': usage.ownKey,
+    'gateway.settlement_ms': settlementMs,
     'gateway.charged_usd': formatUsd(usage.charged),
     ...(usage.cost && { 'gateway.cost_usd': formatUsd(usage.cost.total) }),
     ...(usage.keyId !== null && { 'gateway.key.id': usage.keyId }),

@@ -1,8 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 import type { Family } from '../features/metrics/index.ts';
-
-/** How often the delay of the event loop is measured once somebody reads it, in milliseconds. */
-const resolutionMs = 50;
+import { processMetrics } from './process-metrics.ts';
 
 /**
  * Writes families of lines in the text format of Prometheus, after those of the process. The library is loaded by the first
@@ -20,13 +18,6 @@ export function expositionWriter() {
     const own = (await ofProcess.metrics()).replace(/ Nan$/gm, ' NaN');
     return `${own}\n${await registry.metrics()}`;
   };
-}
-
-async function processMetrics(): Promise<Registry> {
-  const { Registry, collectDefaultMetrics } = await import('prom-client');
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: resolutionMs });
-  return registry;
 }
 
 /** The library asks a metric of its own for its values; ours have theirs. */

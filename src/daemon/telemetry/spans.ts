@@ -21,12 +21,13 @@ const attributeCharactersMax = 512;
 
 /** A call to be told, and the span of whoever called. */
 type Told = { parent: ParentSpan | undefined } & (
-  | { usage: UsageRecord }
+  | { usage: UsageRecord; settledMs: number }
   | { refused: RefusedCall; code: string; at: number }
 );
 
 export interface Spans {
-  settled(usage: UsageRecord, parent: ParentSpan | undefined): void;
+  /** `settledMs`: from the request until it was on disk. */
+  settled(usage: UsageRecord, options: { settledMs: number; parent: ParentSpan | undefined }): void;
   /** `at`: when it was refused, milliseconds since 1970. */
   refused(refused: RefusedCall, options: { code: string; at: number; parent: ParentSpan | undefined }): void;
   /** Sends what waits; never rejects. */
@@ -59,7 +60,7 @@ export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, vers
     const told = waiting;
     waiting = [];
     for (const one of told) {
-      if ('usage' in one) tellCall(tracer, one.usage, contextOf(one.parent));
+      if ('usage' in one) tellCall(tracer, one, contextOf(one.parent));
       else tellRefused(tracer, one, contextOf(one.parent));
     }
   };
@@ -68,7 +69,7 @@ export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, vers
     if (waiting.push(told) === 1) setImmediate(tell);
   };
   return {
-    settled: (usage, parent) => add({ usage, parent }),
+    settled: (usage, options) => add({ usage, ...options }),
     refused: (refused, options) => add({ refused, ...options }),
     async close() {
       tell();
@@ -81,12 +82,17 @@ function contextOf(parent: ParentSpan | undefined): Context {
   return parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
 }
 
-function tellCall(tracer: Tracer, usage: UsageRecord, parent: Context): void {
+function tellCall(
+  tracer: Tracer,
+  { usage, settledMs }: { usage: UsageRecord; settledMs: number },
+  parent: Context,
+): void {
   const endedAt = usage.completedAt;
   const startedAt = endedAt - usage.totalMs;
+  const settlementMs = Math.max(0, settledMs - usage.totalMs);
   const server = tracer.startSpan(
     `POST ${usage.endpoint}`,
-    { kind: SpanKind.SERVER, startTime: startedAt, attributes: serverAttributes(usage) },
+    { kind: SpanKind.SERVER, startTime: startedAt, attributes: serverAttributes(usage, settlementMs) },
     parent,
   );
   const inside = trace.setSpan(parent, server);
@@ -106,7 +112,7 @@ function tellCall(tracer: Tracer, usage: UsageRecord, parent: Context): void {
     span.end(answered ? endedAt : begunAt + attempt.ms);
   });
   if (usage.status === 'failed') server.setStatus({ code: SpanStatusCode.ERROR });
-  server.end(endedAt);
+  server.end(endedAt + settlementMs);
 }
 
 function tellRefused(

@@ -13,8 +13,8 @@ type ServerLoad = () => { requests: number; streams: number };
 /** Everything that watches calls from beside: it is told, never asked, and no call waits for it. */
 export interface Telemetry {
   counters: Counters;
-  /** A call is on disk. */
-  settled(usage: UsageRecord): void;
+  /** A call is on disk, so long after its request came, in milliseconds. */
+  settled(usage: UsageRecord, settledMs: number): void;
   /** A call was refused before a provider was asked. */
   refused(refused: RefusedCall): void;
   /** A request was answered. */
@@ -45,9 +45,9 @@ export async function createTelemetry({ otlp, version, now }: TelemetryOptions):
   let load: ServerLoad = () => ({ requests: 0, streams: 0 });
   return {
     counters,
-    settled(usage) {
-      counters.settled(usage);
-      spans?.settled(usage, parents.take(usage.requestId));
+    settled(usage, settledMs) {
+      counters.settled(usage, settledMs);
+      spans?.settled(usage, { settledMs, parent: parents.take(usage.requestId) });
     },
     refused(refused) {
       const { endpoint, requestId } = refused.call;

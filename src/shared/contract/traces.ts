@@ -40,6 +40,9 @@ export const TraceView = Type.Object(
       held_ms: Milliseconds('That was on disk; null when it was written together with the settlement.'),
       first_token_ms: Milliseconds('A provider began to answer.'),
       total_ms: Type.Number({ minimum: 0, description: 'The answer was complete, or given up.' }),
+      settled_ms: Milliseconds(
+        'What it cost was on disk; its end is told no earlier. Known of the latest 10,000 calls since the daemon began, else null.',
+      ),
     }),
     attempts: Type.Array(TraceAttempt),
     routes: nullable(

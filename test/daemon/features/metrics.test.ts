@@ -21,7 +21,7 @@ test('any names of models give valid text, each told apart', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1 }), async (models) => {
       const counters = new Counters();
-      for (const model of models) counters.settled(aUsage('req_1', { model }));
+      for (const model of models) counters.settled(aUsage('req_1', { model }), 20);
       const read = readExposition(await write(families(counters, still)));
       expect(read.get('gateway_calls_total')?.lines).toHaveLength(models.length);
     }),
@@ -31,7 +31,7 @@ test('any names of models give valid text, each told apart', async () => {
 
 test('names without end do not make lines without end', () => {
   const counters = new Counters();
-  for (let i = 0; i < 5000; i += 1) counters.settled(aUsage('req_1', { model: `m${i}` }));
+  for (let i = 0; i < 5000; i += 1) counters.settled(aUsage('req_1', { model: `m${i}` }), 20);
   expect(counters.calls.size).toBeLessThanOrEqual(520);
   const calls = families(counters, still).find(({ name }) => name === 'gateway_calls_total');
   expect(calls?.values.reduce((sum, { value }) => sum + value, 0)).toBe(5000);

@@ -84,6 +84,12 @@ export const traceRecord = (now: number): Column<TraceView>[] => [
   firstToken,
   total,
   {
+    title: 'settled_ms',
+    label: 'settled',
+    value: (trace) => trace.timings.settled_ms,
+    show: ({ timings: { settled_ms: ms } }) => (ms === null ? '–' : duration(ms)),
+  },
+  {
     title: 'attempts',
     value: ({ attempts }) =>
       attempts

@@ -31,7 +31,8 @@ export function waterfall(trace: TraceView, columns: number): string {
 }
 
 function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
-  const { admitted_ms: admitted, first_token_ms: first, total_ms: total } = timings;
+  const { admitted_ms: admitted, held_ms: held, first_token_ms: first } = timings;
+  const { total_ms: total, settled_ms: settled } = timings;
   const stretch = (name: string, from: number, to: number, more = ''): Stretch => ({
     name,
     from,
@@ -42,10 +43,12 @@ function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
     from === null || to === null ? [] : [stretch(asked, from, to, error_code ?? String(status))],
   );
   return [
-    ...(admitted === null ? [] : [stretch('plan and hold', 0, admitted)]),
+    ...(admitted === null ? [] : [stretch('plan', 0, admitted)]),
+    ...(admitted === null || held === null ? [] : [stretch('hold to disk', admitted, held)]),
     ...tried,
     ...(first === null || provider === null ? [] : [stretch('answer', first, total)]),
-    stretch('total', 0, total),
+    ...(settled === null ? [] : [stretch('bill to disk', total, settled)]),
+    stretch('total', 0, Math.max(total, settled ?? 0)),
   ];
 }
 

@@ -37,8 +37,8 @@ export interface InferenceNeeds {
   publish: (event: NewEvent) => void;
   /** Called with each call that was refused before a provider was asked. */
   onRefused?: (refused: RefusedCall) => void;
-  /** Called with each settlement that is on disk. */
-  onSettled: (usage: UsageRecord) => void;
+  /** Called with each settlement that is on disk, so long after the request came, in milliseconds. */
+  onSettled: (usage: UsageRecord, settledMs: number) => void;
   log: { warn(details: object, message: string): void };
 }
 

@@ -90,9 +90,9 @@ function telling<Needs extends InferenceNeeds>(needs: Needs, run: ThreadRun): Ne
       }
       needs.publish(event);
     },
-    onSettled(usage) {
+    onSettled(usage, settledMs) {
       run.settled(usage);
-      needs.onSettled(usage);
+      needs.onSettled(usage, settledMs);
     },
   };
 }

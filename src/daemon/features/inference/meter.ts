@@ -46,8 +46,8 @@ export interface MeterOptions {
   outputTokensMax: number;
   /** Whether that is less than the caller asked for, because money is short. */
   isCut?: boolean;
-  /** Called after the settlement is on disk. */
-  onSettled: (usage: UsageRecord) => void;
+  /** Called when the settlement is on disk: so long after the request came, in milliseconds. */
+  onSettled: (usage: UsageRecord, settledMs: number) => void;
 }
 
 export interface SettleReason {
@@ -234,7 +234,7 @@ export class Meter {
       event: settledEvent(usage),
     };
     await admission.settle(hold, settlement);
-    onSettled(usage);
+    onSettled(usage, this.#sinceStart());
     return { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
   }
 

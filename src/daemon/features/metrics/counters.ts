@@ -40,12 +40,15 @@ export interface AnsweredRequest {
 export class Counters {
   readonly calls = new Map<string, CallSeries>();
   readonly http = new Map<string, HttpSeries>();
+  /** How long settlements took to be on disk. */
+  readonly settling = new Histogram();
   /** By provider, then by `ok` or what went wrong. */
   readonly attempts = new Map<string, Map<string, number>>();
   /** Calls that were refused before anybody was asked, by endpoint, then by code. */
   readonly refusals = new Map<string, Map<string, number>>();
 
-  settled(usage: UsageRecord): void {
+  /** `settledMs`: from the request until it was on disk. */
+  settled(usage: UsageRecord, settledMs: number): void {
     const series = this.#seriesOf(usage);
     add(series.statuses, usage.status);
     const { tokens } = series;
@@ -58,6 +61,7 @@ export class Counters {
     series.charged += usage.charged;
     if (usage.ttftMs !== null) series.firstToken.observe(usage.ttftMs / 1000);
     series.duration.observe(usage.totalMs / 1000);
+    this.settling.observe(Math.max(0, settledMs - usage.totalMs) / 1000);
     for (const { provider, errorCode } of usage.attempts) {
       add(group(this.attempts, provider, new Map<string, number>()), errorCode ?? 'ok');
     }

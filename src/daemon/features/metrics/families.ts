@@ -79,7 +79,7 @@ function callFamilies(calls: CallSeries[]): Family[] {
     },
     {
       name: 'gateway_call_duration_seconds',
-      help: 'From the request until the call was settled.',
+      help: 'From the request until the answer was complete, or given up.',
       type: 'histogram',
       values: calls.flatMap((it) => histogram('gateway_call_duration_seconds', labelsOf(it), it.duration)),
     },
@@ -88,9 +88,16 @@ function callFamilies(calls: CallSeries[]): Family[] {
 
 const labelsOf = ({ endpoint, model, provider }: CallSeries): Labels => ({ endpoint, model, provider });
 
-function otherCounts({ http, attempts, refusals }: Counters): Family[] {
+function otherCounts({ http, attempts, refusals, settling }: Counters): Family[] {
   const duration = 'gateway_http_request_duration_seconds';
+  const settled = 'gateway_settlement_duration_seconds';
   return [
+    {
+      name: settled,
+      help: 'From the end of an answer until what it cost was on disk.',
+      type: 'histogram',
+      values: histogram(settled, {}, settling),
+    },
     {
       name: 'gateway_attempts_total',
       help: 'Tries to have a call answered, by what became of them.',

@@ -1,6 +1,6 @@
 /** Seconds. From what a loopback answer takes to what a long one of a slow model does. */
 export const secondsBounds: readonly number[] = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ];
 
 /** Counts of values by the smallest bound that they keep; the last count is of those beyond all. */

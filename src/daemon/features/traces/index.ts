@@ -1,2 +1,3 @@
 export { traceHandlers } from './handlers.ts';
+export { SettledTimes } from './settled-times.ts';
 export type { TracesFilter, TracesStore } from './traces-store.ts';

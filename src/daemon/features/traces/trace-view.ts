@@ -3,7 +3,7 @@ import { formatUsd } from '../../../shared/money.ts';
 import { costView, finishedCallView, tokenCounts, type UsageRecord } from '../metering/index.ts';
 
 /** A finished call with its times; what an earlier version did not write down is null. */
-export function traceView(record: UsageRecord): TraceView {
+export function traceView(record: UsageRecord, settledMs: number | null): TraceView {
   const { trace } = record;
   return {
     ...finishedCallView(record),
@@ -14,6 +14,7 @@ export function traceView(record: UsageRecord): TraceView {
       held_ms: trace?.heldMs ?? null,
       first_token_ms: record.ttftMs,
       total_ms: record.totalMs,
+      settled_ms: settledMs,
     },
     attempts: record.attempts.map((attempt, place) => {
       const started = trace?.startedMs[place] ?? null;
