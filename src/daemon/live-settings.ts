@@ -7,23 +7,25 @@ export interface LiveSettings {
   marginPpm: number;
   allPrepaid: boolean;
   responsesKeptMs: number;
+  backgroundRunsMax: number;
 }
 
 export function liveSettings(config: Config): LiveSettings {
-  const { marginPpm, allPrepaid, responsesKeptMs } = config;
+  const { marginPpm, allPrepaid, responsesKeptMs, backgroundRunsMax } = config;
   return {
     aliases: { ...config.aliases },
     cache: { ...config.cache },
     marginPpm,
     allPrepaid,
     responsesKeptMs,
+    backgroundRunsMax,
   };
 }
 
 /** Calls that run keep the terms that they began with. */
 export function takeIn(live: LiveSettings, config: Config): void {
-  const { marginPpm, allPrepaid, responsesKeptMs } = config;
-  Object.assign(live, { marginPpm, allPrepaid, responsesKeptMs });
+  const { marginPpm, allPrepaid, responsesKeptMs, backgroundRunsMax } = config;
+  Object.assign(live, { marginPpm, allPrepaid, responsesKeptMs, backgroundRunsMax });
   Object.assign(live.cache, config.cache);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];
   Object.assign(live.aliases, config.aliases);

@@ -1,5 +1,6 @@
 import { Idempotency } from './features/idempotency/index.ts';
 import { Background, type InferenceNeeds } from './features/inference/index.ts';
+import type { LiveSettings } from './live-settings.ts';
 import type { Storage } from './storage/storage.ts';
 import { repeatedly, type World } from './world.ts';
 
@@ -9,15 +10,22 @@ const expiredAtOnce = 500;
 interface ModelCallsNeeds {
   storage: Storage;
   world: World;
+  live: Pick<LiveSettings, 'backgroundRunsMax'>;
   log: { warn(details: object, message: string): void };
 }
 
 export type ModelCalls = ReturnType<typeof modelCalls>;
 
 /** What model calls leave behind, and what of them outlives its connection. */
-export function modelCalls({ storage, world, log }: ModelCallsNeeds, inference: InferenceNeeds) {
+export function modelCalls({ storage, world, live, log }: ModelCallsNeeds, inference: InferenceNeeds) {
   // Copied as they are: some of these are read anew at each call.
-  const own = { world, background: storage.background };
+  const own = {
+    world,
+    background: storage.background,
+    get runsMax() {
+      return live.backgroundRunsMax;
+    },
+  };
   const background = new Background(
     Object.defineProperties(own as typeof own & InferenceNeeds, Object.getOwnPropertyDescriptors(inference)),
   );

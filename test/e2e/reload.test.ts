@@ -52,6 +52,20 @@ test('gateway reload tells what changed and what waits', async () => {
   expect(all.find(({ name }) => name === 'cache.default')).toMatchObject({ value: 'read-write' });
 });
 
+test('how many background responses are made at once is taken in for the next one', async () => {
+  const begin = () =>
+    daemon.fetch('/v1/responses', { json: { model: 'sim/slow', input: 'Hi.', background: true } });
+  await write(`${first}background: { max_running: 1 }\n`);
+  await cli('reload');
+  const begun = await begin();
+  const refused = await begin();
+  expect([begun.status, refused.status]).toEqual([200, 429]);
+  expect(await refused.json()).toMatchObject({ error: { message: expect.stringMatching(/^1 background/) } });
+  await write(`${first}background: { max_running: 2 }\n`);
+  await cli('reload');
+  expect((await begin()).status).toBe(200);
+});
+
 test('SIGHUP reloads', async () => {
   await write('local_servers: false\nmargin_percent: 4\n');
   process.kill(process.pid, 'SIGHUP');

@@ -54,6 +54,8 @@ export interface Config {
   aliases: Record<string, string>;
   timeouts: { connectMs: number; headersMs: number; firstEventMs: number; idleMs: number };
   responsesKeptMs: number;
+  /** So many background responses are made at once, of all callers. */
+  backgroundRunsMax: number;
   /** Answers that are given again. */
   cache: CacheConfig;
   /** Where the master key of the vault may be kept. */
@@ -167,6 +169,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       idleMs: timeouts?.idle_ms ?? 120_000,
     },
     responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
+    backgroundRunsMax: file.background?.max_running ?? 256,
     cache: cacheOf(file),
     vault: vaultOf(file, env, dirname(configFile)),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),

@@ -133,6 +133,16 @@ export const ConfigFile = Type.Object(
         map,
       ),
     ),
+    background: Type.Optional(
+      Type.Object(
+        {
+          max_running: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 10_000, description: 'a number from 1 to 10000' }),
+          ),
+        },
+        map,
+      ),
+    ),
     cache: Type.Optional(
       Type.Object(
         {

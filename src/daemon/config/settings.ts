@@ -39,6 +39,7 @@ const known: Record<string, Known> = {
   'timeouts.first_event_ms': { usual: 300_000 },
   'timeouts.idle_ms': { usual: 120_000 },
   'storage.responses_days': { usual: 30 },
+  'background.max_running': { usual: 256 },
   'cache.default': { usual: 'off' },
   'cache.ttl_seconds': { usual: 3_600 },
   'cache.max_entries': { usual: 10_000 },

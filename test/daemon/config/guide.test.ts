@@ -41,6 +41,7 @@ test('the guide tells the defaults', async () => {
     marginPpm: (file.margin_percent ?? Number.NaN) * 10_000,
     findsLocalServers: file.local_servers,
     responsesKeptMs: (file.storage?.responses_days ?? Number.NaN) * 24 * 3_600_000,
+    backgroundRunsMax: file.background?.max_running,
     logLevel: file.log?.level,
     timeouts: {
       connectMs: file.timeouts?.connect_ms,

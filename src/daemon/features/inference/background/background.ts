@@ -11,7 +11,6 @@ import { interruptedResponse } from './closing-events.ts';
 import { type Following, follow } from './follow.ts';
 import type { Run } from './run.ts';
 
-const runsMaxDefault = 256;
 const retryAfterSeconds = 10;
 /** What runs when nobody waits any longer may tell its end within this time. */
 const endGraceMs = 3_000;
@@ -47,7 +46,8 @@ export class Background {
     const input = JSON.stringify(withIds(understood.own, needs.makeId));
     if (input.length > storedCharactersMax)
       throw invalid('background', 'A background response is stored, and this input is too long for that.');
-    if (this.#taken >= (needs.runsMax ?? runsMaxDefault)) throw tooMany();
+    const { runsMax } = this.#needs;
+    if (this.#taken >= runsMax) throw tooMany(runsMax);
     this.#taken += 1;
     const begun = await beginRun(needs, call, { ...understood, input }).catch((error: unknown) => {
       this.#taken -= 1;
@@ -159,9 +159,9 @@ export class Background {
   }
 }
 
-function tooMany(): ApiError {
+function tooMany(runsMax: number): ApiError {
   return new ApiError('rate_limited', {
-    message: 'Too many background responses are being made; try again when some have ended.',
+    message: `${runsMax} background responses are being made, and no more are at once; try again when some have ended.`,
     retryAfterSeconds,
   });
 }

@@ -18,8 +18,8 @@ import { Run } from './run.ts';
 export interface BackgroundNeeds extends InferenceNeeds {
   background: BackgroundStore;
   world: Pick<World, 'now' | 'elapsed' | 'sleep'>;
-  /** So many are made at once, of all callers. */
-  runsMax?: number;
+  /** So many are made at once, of all callers; read anew at each call. */
+  runsMax: number;
 }
 
 interface Understanding extends Understood {
