@@ -92,6 +92,32 @@ describe('a response on a socket', () => {
   });
 });
 
+test('a failure in the middle of an answer is told with its status and its place, and the socket goes on', async () => {
+  const client = await open();
+  const events = await client.ask(create({ model: 'sim/broken', input: 'Hello.' }));
+  const [error, failed] = events.slice(-2);
+  expect(error).toEqual({
+    type: 'error',
+    sequence_number: events.length - 2,
+    status: 502,
+    error: { type: 'upstream_failed', code: 'upstream_failed', message: expect.any(String), param: null },
+  });
+  expect(failed).toMatchObject({
+    type: 'response.failed',
+    response: { status: 'failed', error: { code: 'upstream_failed' } },
+  });
+  expect((await client.ask(create({ input: 'On.' }))).at(-1).type).toBe('response.completed');
+});
+
+test('when to come back is told as the header of a call would tell it', async () => {
+  const client = await open();
+  const [refused] = await client.ask(create({ model: 'sim/limited', input: 'Hello.' }));
+  expect(refused).toMatchObject({
+    status: 429,
+    error: { code: 'rate_limited', headers: { 'retry-after': '1' } },
+  });
+});
+
 describe('the context of a socket', () => {
   const whoAmI = { model: 'sim/assistant' };
 
@@ -273,6 +299,20 @@ describe('the official client', () => {
     expect(JSON.stringify(((await failure) as Error & { error?: unknown }).error)).toContain(
       'model_not_found',
     );
+    socket.close();
+  });
+
+  test('is told a failure in the middle of an answer, and its end', async () => {
+    const client = new OpenAI({ apiKey: daemon.key, baseURL: `${daemon.url}/v1` });
+    const socket = new ResponsesWS(client);
+    const failure = new Promise<Error & { error?: unknown }>((resolve) => socket.on('error', resolve));
+    const end = new Promise((resolve) => socket.on('response.failed', resolve));
+    socket.send({ type: 'response.create', model: 'sim/broken', input: 'Hello.' });
+    expect(await failure).toMatchObject({
+      message: expect.stringContaining('broke off'),
+      error: { status: 502, error: { code: 'upstream_failed' } },
+    });
+    expect(await end).toMatchObject({ response: { status: 'failed' } });
     socket.close();
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSocket } from '../support/socket-client.ts';
 import { type SpanCollector, startSpanCollector } from '../support/span-collector.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
@@ -102,6 +103,27 @@ describe('with a collector', () => {
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
     expect(spans.find(({ kind }) => kind === server)?.parentSpanId).toBe('00f067aa0ba902b7');
     expect(collector.spans.some(({ attributes }) => attributes['gateway.request.id'] === silent)).toBe(false);
+  });
+
+  test('a turn on a socket belongs to the span that its message names, else to that of the handshake', async () => {
+    const spanOf = (trace: string) => ({ traceparent: `00-${trace.repeat(32)}-${trace.repeat(16)}-01` });
+    const socket = await openSocket(`${daemon.url}/v1/responses`, { key: daemon.key, headers: spanOf('a') });
+    const say = async (message: object) => {
+      const asked = { type: 'response.create', model: 'sim/echo', input: 'Hello.', store: false, ...message };
+      const events = await socket.ask(asked);
+      return events.find(({ type }) => type === 'service:route').request_id as string;
+    };
+    const named = { client_metadata: { ws_request_header_traceparent: spanOf('b').traceparent } };
+    const turns = [
+      [await say({}), 'a'],
+      [await say(named), 'b'],
+      [await say({ client_metadata: { other: 1 } }), 'a'],
+    ] as const;
+    for (const [request, trace] of turns) {
+      const spans = await collector.until(2, request);
+      expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([trace.repeat(32)]));
+      expect(spans.find(({ kind }) => kind === server)?.parentSpanId).toBe(trace.repeat(16));
+    }
   });
 
   test('a header that is none changes nothing', async () => {

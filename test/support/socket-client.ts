@@ -24,8 +24,9 @@ export interface SocketClient {
   leave(): void;
 }
 
-const isLast = ({ type, status }: Event) =>
-  /^response\.(completed|incomplete|failed)$/.test(type) || (type === 'error' && status !== undefined);
+// A failure in the middle of an answer has a place among its events, and `response.failed` after it.
+const isLast = ({ type, sequence_number: place }: Event) =>
+  /^response\.(completed|incomplete|failed)$/.test(type) || (type === 'error' && place === undefined);
 
 /** Opens a socket; rejects with `{status, headers, body}` of a refusal. */
 export function openSocket(

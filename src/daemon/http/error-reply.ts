@@ -22,33 +22,41 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
     'content-type': 'application/json; charset=utf-8',
     'x-content-type-options': 'nosniff',
   };
-  if (error.retryAfterSeconds !== undefined) {
-    headers['retry-after'] = String(Math.max(0, Math.ceil(error.retryAfterSeconds)));
-  }
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) headers['retry-after'] = retryAfter;
   // Client libraries repeat some statuses by themselves; this keeps them from repeating what cannot go better.
   const canGoBetter = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
   if (!canGoBetter) headers['x-should-retry'] = 'false';
   if (status === 401) headers['www-authenticate'] = 'Bearer';
-  const body = context.surface === 'v1' ? v1Body(error, context) : siteBody(error, status);
+  const body = context.surface === 'v1' ? { error: v1Error(error, context) } : siteBody(error, status);
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** A failure as one frame of a WebSocket. Source: the Open Responses specification, WebSocket transport. */
+/**
+ * A failure as one frame of a WebSocket; what a header would say is a member of it. Source: the Open Responses
+ * specification, WebSocket transport.
+ */
 export function errorFrame(error: ApiError, context: Omit<ErrorContext, 'surface'>): string {
-  return JSON.stringify({ type: 'error', status: error.status, ...v1Body(error, context) });
+  const retryAfter = retryAfterOf(error);
+  const headers = retryAfter === undefined ? undefined : { 'retry-after': retryAfter };
+  const told = { ...v1Error(error, context), ...(headers && { headers }) };
+  return JSON.stringify({ type: 'error', status: error.status, error: told });
 }
 
-function v1Body(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorContext, 'surface'>): object {
+/** In whole seconds, as headers tell it. */
+function retryAfterOf({ retryAfterSeconds }: ApiError): string | undefined {
+  return retryAfterSeconds === undefined ? undefined : String(Math.max(0, Math.ceil(retryAfterSeconds)));
+}
+
+function v1Error(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorContext, 'surface'>): object {
   const { type } = failures[error.code];
   return {
-    error: {
-      ...error.extra,
-      type: error.status === 401 ? (unauthorizedType ?? type) : type,
-      code: error.code,
-      message: error.message,
-      param: error.param,
-      request_id: requestId,
-    },
+    ...error.extra,
+    type: error.status === 401 ? (unauthorizedType ?? type) : type,
+    code: error.code,
+    message: error.message,
+    param: error.param,
+    request_id: requestId,
   };
 }
 

@@ -88,7 +88,8 @@ function startedFailure(begun: Begun, error: unknown): StartedFailure {
 }
 
 function show(error: ApiError): StartedFailure {
-  return { type: startedType(error.code), code: error.code, message: error.message };
+  const { code, message, status } = error;
+  return { type: startedType(code), code, message, status };
 }
 
 /** Reads a provider's stream to its end for a caller who wants the answer whole. */

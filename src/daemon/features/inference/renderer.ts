@@ -26,6 +26,8 @@ export interface StartedFailure {
   type: string;
   code: string;
   message: string;
+  /** What an answer that had not started would have been given. */
+  status: number;
 }
 
 /** As the routes of model calls name it before an answer has started: a 401 of theirs has a type of its own. */

@@ -11,6 +11,7 @@ import type { ServerCall } from '../server-call.ts';
 import { framesOf } from './frames.ts';
 import { PeerWatch } from './peer-watch.ts';
 import { type Frame, readMessage } from './read-message.ts';
+import { turnParent } from './turn-parent.ts';
 
 /** Codes of the closing frame. Source: RFC 6455, 7.4.1. */
 const closeCodes = { normal: 1000, goingAway: 1001, refused: 1008 } as const;
@@ -118,6 +119,8 @@ export class OpenSocket {
       const caller = await this.#callerNow(requestId);
       const message = readMessage(frame, endpoint.socket, room.limits);
       room.overload.admit(endpoint, message);
+      const parent = turnParent(message, call.headers);
+      if (parent !== undefined) room.options.onParent?.(requestId, parent);
       // What was asked may be long, and so may the answer be.
       frame.bytes = Buffer.alloc(0);
       const { chunks } = await reply.take({ caller, requestId, message, signal: call.signal });

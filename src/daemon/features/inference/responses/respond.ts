@@ -25,6 +25,7 @@ export const storedCharactersMax = 4 * 1024 * 1024;
 
 interface StreamOptions {
   serviceEvents: boolean;
+  tellsStatus?: boolean;
   wasQueued?: boolean;
   keep?: (settled: Settled) => Promise<void>;
 }
@@ -33,6 +34,8 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   body: CreateResponseBody;
   /** Some clients cannot take events that they do not know, and say so in a header. */
   strictEvents: boolean;
+  /** Whether the answer travels as frames of a socket, on which each error tells its status. */
+  isOnSocket?: boolean;
   /** Where earlier turns are found; the store unless told. */
   history?: Pick<ResponsesStore, 'chain' | 'items'>;
   /** Told of the turn once it came to its end, whether or not it was stored. */
@@ -78,7 +81,7 @@ async function answer(needs: InferenceNeeds, call: RespondCall): Promise<RelayRe
   });
   const responding = new Responding(needs, startOf(needs, call, own), begun);
   return inference.stream
-    ? responding.stream({ serviceEvents: showsService(call, wishes) })
+    ? responding.stream({ serviceEvents: showsService(call, wishes), tellsStatus: call.isOnSocket ?? false })
     : responding.whole();
 }
 
@@ -165,6 +168,7 @@ export class Responding {
   /** `keep` stores the response, unless told otherwise where it is kept; `wasQueued` continues a stream that said so. */
   stream({
     serviceEvents,
+    tellsStatus = false,
     wasQueued = false,
     keep = (settled) => this.#keep(settled),
   }: StreamOptions): StreamReply {
@@ -179,6 +183,7 @@ export class Responding {
         attempt: meter.attempts.length,
       },
       serviceEvents,
+      tellsStatus,
       wasQueued,
       sealed: this.#start.showsSealed,
     });

@@ -56,6 +56,7 @@ async function answer(
       signal: turn.signal,
       body: call.body,
       strictEvents: false,
+      isOnSocket: true,
       history: memory,
       remember,
     });

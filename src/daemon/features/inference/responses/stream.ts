@@ -20,6 +20,8 @@ export interface ResponsesStreamOptions {
   wasQueued?: boolean;
   /** Whether sealed reasoning is shown. */
   sealed: boolean;
+  /** Whether a failure tells its status, as each error on a socket does. */
+  tellsStatus?: boolean;
 }
 
 const queuedEventsCount = 2;
@@ -75,11 +77,14 @@ export class ResponsesStream implements StreamRenderer {
   }
 
   fail(failure: StartedFailure, settled: Settled | undefined): string {
-    const { type, code, message } = failure;
+    const { type, code, message, status } = failure;
     const ended = this.#items.endLast('completed');
     const response = this.#end('failed', settled, failure);
     const cost = this.#cost(settled);
-    const error = this.#writer.write('error', { error: { type, code, message, param: null } });
+    const error = this.#writer.write('error', {
+      ...(this.#options.tellsStatus && { status }),
+      error: { type, code, message, param: null },
+    });
     return ended + cost + error + this.#writer.write('response.failed', { response }) + sseDone;
   }
 
