@@ -9,6 +9,35 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
  */
 const bundled = new Set(['typebox', 'undici', 'commander', '@commander-js/extra-typings']);
 
+/**
+ * What every command loads, and what of it the daemon loads, too, lie in one file each: finding one takes Node longer
+ * than reading it.
+ */
+const together = {
+  command: [
+    /\/build\/cli\/(program|build-program|\w+-commands|tree|verb|command-line|process-context)\.js$/,
+    /\/build\/cli\/(hosts|host-file|cli-error|as-typed|send|addresses)\.js$/,
+    /\/build\/cli\/output\/(output|json|visible|style|time)\.js$/,
+    /\/build\/cli\/commands\/(collect-pages|example|number-option)\.js$/,
+    /\/(commander|extra-typings)\//,
+  ],
+  common: [/\/build\/shared\/(errors|client|received-error|sse|folders)\.js$/],
+};
+
+/** To import a module of Node’s own is to make all that it exports, with some a second HTTP client: it is asked for instead. */
+const askNode = {
+  name: 'ask-node',
+  renderChunk: (code) =>
+    code.replace(
+      /^import (?:\* as )?([\w$]+)?(?:, )?(\{.*\})? from "(node:[\w/]+)";$/gm,
+      (_, whole, names, module) => {
+        const asked = `globalThis.process.getBuiltinModule("${module}")`;
+        const patterns = [whole, names?.replaceAll(' as ', ': ')].filter(Boolean);
+        return patterns.map((pattern) => `const ${pattern} = ${asked};`).join(' ');
+      },
+    ),
+};
+
 // By its function and not its command, which lists every file that it writes.
 await build({
   input: {
@@ -19,6 +48,7 @@ await build({
     'keychain-child': 'build/keychain/keychain-child.js',
   },
   platform: 'node',
+  preserveEntrySignatures: 'allow-extension',
   external: Object.keys(dependencies)
     .filter((name) => !bundled.has(name))
     .map((name) => new RegExp(`^${name}(/|$)`)),
@@ -29,6 +59,14 @@ await build({
     // Flat, as workers and the keychain's process are started by a path beside the module that starts them.
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: Object.entries(together).map(([name, tests]) => ({
+        name,
+        test: (id) => tests.some((it) => it.test(id)),
+      })),
+    },
+    plugins: [askNode],
   },
 });
 

@@ -7,14 +7,10 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   process.stderr.write('Install a newer one; in a clone, npx gateway brings its own.\n');
   process.exit(1);
 } else {
-  import('node:module')
-    .then((module) => {
-      if (module.enableCompileCache) module.enableCompileCache();
-      return import('../dist/cli.js');
-    })
-    .then((cli) =>
-      cli.main({
-        serve: () => import('../dist/daemon.js'),
-      }),
-    );
+  process.getBuiltinModule('node:module').enableCompileCache();
+  import('../dist/cli.js').then((cli) =>
+    cli.main({
+      serve: () => import('../dist/daemon.js'),
+    }),
+  );
 }
