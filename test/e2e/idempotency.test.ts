@@ -230,3 +230,38 @@ test('answers outlive the daemon, and calls that it could not finish free their 
       .sort(),
   ).toEqual(['completed', 'interrupted']);
 });
+
+test('a daemon that is killed at any moment charges what is sent again with its key once', async () => {
+  chaos.on('killed', answers());
+  const path = '/v1/chat/completions';
+  const answered = new Map<string, string>();
+  let sent = 0;
+  for (let kills = 0; kills < 4; kills += 1) {
+    const waiting: string[] = [];
+    const call = async (key: string) => {
+      const { status, text } = await send({ key, path, body: chat('chat/killed', key) });
+      expect(status).toBe(200);
+      answered.set(key, text);
+    };
+    const atMost = sent + 20 + Math.floor(Math.random() * 20);
+    let isOver = false;
+    const clients = Array.from({ length: 6 }, async () => {
+      while (!isOver) {
+        const key = `killed-${sent}`;
+        sent += 1;
+        await call(key).catch(() => waiting.push(key));
+        if (sent >= atMost && !isOver) {
+          isOver = true;
+          daemon.signal('SIGKILL');
+        }
+      }
+    });
+    await Promise.all(clients);
+    await daemon.ended;
+    daemon = await startChildDaemon({ home: daemon.home });
+    for (const key of waiting) await call(key);
+  }
+  expect(answered.size).toBe(sent);
+  const rows = readLedger(daemon.home).usageOf('chat/killed');
+  expect(rows.filter(({ status }) => status === 'completed')).toHaveLength(sent);
+}, 60_000);

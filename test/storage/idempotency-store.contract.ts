@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyClaim } from '../../src/daemon/features/idempotency/index.ts';
-import { dayMs, morning, type OpenStorage } from './records.ts';
+import { aHold, aSettlement, aUsage, dayMs, morning, type OpenStorage } from './records.ts';
 
 function aClaim(requestId: string, changes: Partial<KeyClaim> = {}): KeyClaim {
   return {
@@ -44,6 +44,49 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       // Who has an answer cannot give the key back any more.
       await idempotency.release(aClaim('req_1'));
       expect((await idempotency.claim(aClaim('req_3'))).state).toBe('done');
+    });
+
+    test.each([
+      ['after its hold', true, 'short'],
+      ['in the same breath as its hold', false, 'short'],
+      ['with a long answer', true, 'long '.repeat(50_000)],
+    ])('have their answer with the settlement of their call, %s', async (_when, isApart, text) => {
+      const { idempotency, metering } = await open();
+      await idempotency.claim(aClaim('req_1'));
+      const held = metering.hold(aHold('req_1', { streamed: false }));
+      if (isApart) await held;
+      const body = new TextEncoder().encode(text);
+      const place = { scope: 'key:key_1', key: 'once' };
+      expect(await metering.settle({ ...aSettlement('req_1'), answer: { ...place, ...answer, body } })).toBe(
+        1,
+      );
+      expect(await metering.leftHolds(morning + 1)).toEqual([]);
+      expect(await metering.usage('req_1')).toEqual(aUsage('req_1'));
+      // As at the start after the daemon was killed.
+      expect(await idempotency.releaseAll()).toBe(0);
+      expect(await idempotency.claim(aClaim('req_2'))).toMatchObject({ state: 'done', requestId: 'req_1' });
+      const kept = await idempotency.answer('key:key_1', 'once');
+      expect(kept?.headers).toEqual(answer.headers);
+      expect(Buffer.from(kept?.body ?? []).equals(body)).toBe(true);
+    });
+
+    test('have no answer where the settlement was refused, and where another call has the key by then', async () => {
+      const { idempotency, metering } = await open();
+      const place = { scope: 'key:key_1', key: 'once' };
+      await idempotency.claim(aClaim('req_1'));
+      await metering.settle(aSettlement('req_1'));
+      const again = { ...aSettlement('req_1'), answer: { ...place, ...answer } };
+      await expect(metering.settle(again)).rejects.toMatchObject({ code: 'conflict' });
+      await metering.settle({ ...aSettlement('req_2'), answer: { ...place, ...answer } });
+      expect((await idempotency.claim(aClaim('req_3'))).state).toBe('running');
+    });
+
+    test('have a later answer of the same call in the place of the one before', async () => {
+      const { idempotency } = await open();
+      await idempotency.claim(aClaim('req_1'));
+      await idempotency.finish(aClaim('req_1'), answer);
+      await idempotency.finish(aClaim('req_1'), { ...answer, headers: {} });
+      expect((await idempotency.answer('key:key_1', 'once'))?.headers).toEqual({});
     });
 
     test('mean something else to each caller', async () => {

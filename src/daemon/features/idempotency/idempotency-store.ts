@@ -18,6 +18,9 @@ export interface KeptAnswer {
   body: Uint8Array;
 }
 
+/** An answer, and the key that it is kept for. */
+export interface PlacedAnswer extends KeptAnswer, Pick<KeyClaim, 'scope' | 'key'> {}
+
 export type Claimed =
   | { state: 'mine' }
   | { state: 'running'; fingerprint: string }
@@ -29,7 +32,7 @@ export interface IdempotencyStore {
    * `mine`. A key that has expired at `startedAt`, or whose running call's lease is over, is free.
    */
   claim(claim: KeyClaim): Promise<Claimed>;
-  /** Keeps the answer of the call that has the key. */
+  /** Keeps the answer of the call that has the key, also in the place of one that was kept with its settlement. */
   finish(claim: Pick<KeyClaim, 'scope' | 'key' | 'requestId'>, answer: KeptAnswer): Promise<void>;
   /** Gives back the key of a call that has no answer to keep. */
   release(claim: Pick<KeyClaim, 'scope' | 'key' | 'requestId'>): Promise<void>;

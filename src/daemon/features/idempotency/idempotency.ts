@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
+import { AnswerPlace, keptAnswer } from './answer-place.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { IdempotencyStore, KeptAnswer } from './idempotency-store.ts';
 import { keyIn, scopeOf } from './key.ts';
@@ -13,8 +14,6 @@ const leaseMs = 60 * 60 * 1000;
 /** How long a twin waits for the first call before it is told to come back. */
 const waitMaxMs = 10 * 60 * 1000;
 const comeBackSeconds = 5;
-/** A longer answer is given and not kept, in bytes. */
-const answerBytesMax = 16 * 1024 * 1024;
 
 /** A call that may carry an Idempotency-Key. */
 export interface OnceCall {
@@ -43,6 +42,8 @@ interface Flight {
 }
 
 type Reply = RelayReply | StreamReply;
+/** Makes the answer; with a key it may be kept in its place by whoever makes it. */
+type Make = (signal: AbortSignal, place?: AnswerPlace) => Promise<Reply>;
 
 export interface IdempotencyNeeds {
   store: IdempotencyStore;
@@ -69,17 +70,13 @@ export class Idempotency {
    * `idempotency_conflict` when the key stands for another call, with `conflict` when its call takes too long.
    * A call with a key runs on when its client leaves, so that the client finds its answer when it asks again.
    */
-  once(call: OnceCall, make: (signal: AbortSignal) => Promise<Reply>): Promise<Reply> {
+  once(call: OnceCall, make: Make): Promise<Reply> {
     const header = call.headers['idempotency-key'];
     // Not an async function: calls without a key, nearly all, are spared its turns of the microtask queue.
     return header === undefined ? make(call.signal) : this.#withKey(call, header, make);
   }
 
-  async #withKey(
-    call: OnceCall,
-    header: string | string[],
-    make: (signal: AbortSignal) => Promise<Reply>,
-  ): Promise<Reply> {
+  async #withKey(call: OnceCall, header: string | string[], make: Make): Promise<Reply> {
     const key = keyIn(header);
     if (key === undefined || call.isStreamed) return make(call.signal);
     const scope = scopeOf(call.caller, call.remoteAddress);
@@ -122,7 +119,7 @@ export class Idempotency {
   async #lead(
     call: OnceCall,
     { scope, key, fingerprint, name }: { scope: string; key: string; fingerprint: string; name: string },
-    make: (signal: AbortSignal) => Promise<Reply>,
+    make: Make,
   ): Promise<Reply> {
     const { store, world } = this.#needs;
     const { requestId } = call;
@@ -161,7 +158,7 @@ export class Idempotency {
   async #make(
     { requestId, signal }: OnceCall,
     { scope, key }: { scope: string; key: string },
-    make: (signal: AbortSignal) => Promise<Reply>,
+    make: Make,
   ): Promise<KeptAnswer> {
     const { store, log } = this.#needs;
     const mine = { scope, key, requestId };
@@ -171,12 +168,13 @@ export class Idempotency {
       return store.release(mine).catch(() => {});
     };
     try {
-      const reply = await make(lasting);
+      const place = new AnswerPlace(mine);
+      const reply = await make(lasting, place);
       if (!(reply instanceof RelayReply)) throw new TypeError('only whole answers can be given again');
-      const { headers, body } = reply;
-      const answer = { headers, body: typeof body === 'string' ? Buffer.from(body) : body };
-      if (answer.body.length > answerBytesMax) await giveBack();
-      else await store.finish(mine, answer).catch(giveBack);
+      const answer = keptAnswer(reply);
+      const state = place.judge(answer);
+      if (state === 'too-long') await giveBack();
+      else if (state === 'to-keep') await store.finish(mine, answer).catch(giveBack);
       return answer;
     } catch (error) {
       await giveBack();

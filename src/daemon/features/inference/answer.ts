@@ -1,4 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
+import type { RelayReply } from '../../handler.ts';
+import type { AnswerPlace } from '../idempotency/index.ts';
 import { asApiError, type Begun, endedFailure, failedStatus, type InferenceNeeds } from './begin.ts';
 import { type Settled, type StartedFailure, type StreamRenderer, startedType } from './renderer.ts';
 import { UpstreamFailure } from './upstream.ts';
@@ -105,6 +107,15 @@ export async function drain(begun: Begun): Promise<void> {
     }
     meter.keepProgress();
   }
+}
+
+/** Settles a whole answer; one that has a place is kept in it by the same transaction. */
+export function settleWhole(
+  { meter }: Begun,
+  { render, place }: { render: (settled: Settled) => RelayReply; place: AnswerPlace | undefined },
+): Promise<Settled> {
+  const status = meter.finish === 'stop' ? 'completed' : 'incomplete';
+  return meter.settle({ status, ...(place && { answer: (settled) => place.take(render(settled)) }) });
 }
 
 /**

@@ -22,7 +22,7 @@ export function inferenceHandlers(
 ): Handler[] {
   return [
     implement(createResponse, (call) =>
-      idempotency.once(onceOf(call, createResponse), (signal) => {
+      idempotency.once(onceOf(call, createResponse), (signal, place) => {
         const { body, requestId, headers } = call;
         const asked = {
           caller: identified(call.caller),
@@ -30,15 +30,16 @@ export function inferenceHandlers(
           signal,
           body,
           strictEvents: wantsStrictEvents(headers),
+          place,
         };
         return body.background === true ? background.start(asked) : respond(needs, asked);
       }),
     ),
 
     implement(createChatCompletion, (call) =>
-      idempotency.once(onceOf(call, createChatCompletion), (signal) => {
+      idempotency.once(onceOf(call, createChatCompletion), (signal, place) => {
         const { caller, body, requestId } = call;
-        return complete(needs, { caller: identified(caller), requestId, signal, body });
+        return complete(needs, { caller: identified(caller), requestId, signal, body, place });
       }),
     ),
 

@@ -1,6 +1,7 @@
 import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type Cost, costOf, formatUsd, type NanoUsd, type Tokens } from '../../../shared/money.ts';
+import type { PlacedAnswer } from '../idempotency/index.ts';
 import type {
   Admission,
   CallStatus,
@@ -53,6 +54,8 @@ export interface MeterOptions {
 export interface SettleReason {
   status: CallStatus;
   errorCode?: string;
+  /** The answer, where it is kept for an Idempotency-Key: written with the settlement or not at all. */
+  answer?: (settled: Settled) => PlacedAnswer | undefined;
 }
 
 /**
@@ -194,7 +197,7 @@ export class Meter {
     return this.#settled;
   }
 
-  async #settle({ status, errorCode }: SettleReason): Promise<Settled> {
+  async #settle({ status, errorCode, answer }: SettleReason): Promise<Settled> {
     const { admission, clock, hold, onSettled } = this.#options;
     const { record } = hold;
     const tokens = this.tokens();
@@ -226,16 +229,19 @@ export class Meter {
       completedAt,
       trace: this.#trace(status),
     };
+    const settled = { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
+    const placed = answer?.(settled);
     const settlement: Settlement = {
       usage,
       entries: this.#entries(usage, cost),
       caller: 'key',
       tier: charged > 0 || ownKey ? 'paid' : 'free',
       event: settledEvent(usage),
+      ...(placed && { answer: placed }),
     };
     await admission.settle(hold, settlement);
     onSettled(usage, this.#sinceStart());
-    return { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
+    return settled;
   }
 
   #trace(status: CallStatus): CallTrace {

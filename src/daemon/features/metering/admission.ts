@@ -124,7 +124,8 @@ function settlements(store: AdmissionNeeds['store'], open: Set<Call>) {
       return sequence;
     } catch (error) {
       const isLate = error instanceof ApiError && error.code === 'unavailable' && late.length < lateMax;
-      if (isLate) late.push([call, settlement]);
+      // Its caller is told of a failure: the answer would only take memory.
+      if (isLate) late.push([call, { ...settlement, answer: undefined }]);
       else open.delete(call);
       throw error;
     }

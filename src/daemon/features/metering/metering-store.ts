@@ -1,5 +1,6 @@
 import type { Cost, NanoUsd, Tokens } from '../../../shared/money.ts';
 import type { NewEvent } from '../events/index.ts';
+import type { PlacedAnswer } from '../idempotency/index.ts';
 
 /** How a call ended. `interrupted`: the daemon died while it ran. */
 export type CallStatus = 'completed' | 'incomplete' | 'failed' | 'canceled' | 'interrupted';
@@ -92,6 +93,8 @@ export interface Settlement {
   tier: 'paid' | 'free';
   /** Written in the same transaction. */
   event: NewEvent;
+  /** Kept for the call's Idempotency-Key in the same transaction. */
+  answer?: PlacedAnswer;
   /** As of its hold. */
   isPrepaid?: true;
 }

@@ -26,8 +26,8 @@ export function idempotencyCommands(database: Connection, orm: Orm) {
     `SELECT state, fingerprint, request_id AS requestId FROM idempotency_keys
      WHERE scope = @scope AND key = @key`,
   );
-  const held = ({ scope, key, requestId }: Holder) =>
-    and(eq(keys.scope, scope), eq(keys.key, key), eq(keys.requestId, requestId), eq(keys.state, 'running'));
+  const mineOf = ({ scope, key, requestId }: Holder) =>
+    and(eq(keys.scope, scope), eq(keys.key, key), eq(keys.requestId, requestId));
 
   return {
     'idempotency.claim': (data: KeyClaim): Claimed => {
@@ -44,11 +44,14 @@ export function idempotencyCommands(database: Connection, orm: Orm) {
       orm
         .update(keys)
         .set({ state: 'done', ...answer })
-        .where(held(mine))
+        .where(mineOf(mine))
         .run();
     },
     'idempotency.release': (mine: Holder): void => {
-      orm.delete(keys).where(held(mine)).run();
+      orm
+        .delete(keys)
+        .where(and(mineOf(mine), eq(keys.state, 'running')))
+        .run();
     },
     'idempotency.releaseAll': (_all: Record<string, never>): number =>
       orm.delete(keys).where(eq(keys.state, 'running')).run().changes,

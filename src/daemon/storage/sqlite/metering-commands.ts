@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { accountOf } from './ledger-accounts.ts';
 import { writeMeta } from './meta.ts';
-import type { HoldRow, ProgressRow, SettlementRow } from './metering-rows.ts';
+import type { HoldRow, KeptSettlement, ProgressRow, SettlementRow } from './metering-rows.ts';
 import type { Totals } from './totals.ts';
 
 /** The writes of a model call: prepared once and bound by position, as they run ten thousand times a second. */
@@ -51,7 +51,7 @@ export function meteringCommands(database: Connection, totals: Totals) {
 
   const requireCredit = creditCheck(database, totals);
 
-  return {
+  const commands = {
     /** Admission has decided in memory; what it decides wrongly is not written. */
     'metering.holdPrepaid': (row: HoldRow): void => {
       requireCredit(row[1], row[7]);
@@ -75,6 +75,24 @@ export function meteringCommands(database: Connection, totals: Totals) {
     'metering.settleAtOnce': settle,
     /** Shows whether writing works again after the disk was full. */
     'engine.touch': (lastSeen: number): void => writeMeta(database, 'last_seen', lastSeen),
+  };
+
+  return { ...commands, 'metering.settleKept': keptSettlement(database, commands) };
+}
+
+type Settlements = Record<KeptSettlement['settle'], (row: SettlementRow) => number>;
+
+/** Settles a call and keeps its answer; the answer first, as nothing may fail once the sums have moved. */
+function keptSettlement(database: Connection, settlements: Settlements) {
+  const keep = database.prepare(
+    `UPDATE idempotency_keys SET state = 'done', headers = ?, answer = ?
+     WHERE scope = ? AND key = ? AND request_id = ?`,
+  );
+  return ({ settle, row, answer }: KeptSettlement): number => {
+    const { headers, body, scope, key } = answer;
+    const [[requestId]] = row;
+    keep.run(JSON.stringify(headers), body, scope, key, requestId);
+    return settlements[settle](row);
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Tokens } from '../../../shared/money.ts';
 import { utcDay } from '../../../shared/time.ts';
+import type { PlacedAnswer } from '../../features/idempotency/idempotency-store.ts';
 import type {
   HoldRecord,
   MeteringStore,
@@ -17,6 +18,12 @@ export type UsageRow = ReturnType<typeof usageRow>;
 export type EntryRow = readonly [kind: string, debit: string, credit: string, amount: number];
 export type EventRow = readonly [type: string, workspaceId: string, at: number, data: string];
 export type SettlementRow = readonly [usage: UsageRow, entries: EntryRow[], tally: Tally, event: EventRow];
+/** Which of the settlements is made, and the answer that is kept with it. */
+export interface KeptSettlement {
+  settle: 'metering.settle' | 'metering.settleAtOnce' | 'metering.settleAtOncePrepaid';
+  row: SettlementRow;
+  answer: PlacedAnswer;
+}
 export type ProgressRow = ReturnType<typeof progressRow>;
 
 export function holdRow(hold: HoldRecord) {

@@ -1,4 +1,5 @@
 import { utcDay } from '../../../shared/time.ts';
+import type { PlacedAnswer } from '../../features/idempotency/idempotency-store.ts';
 import type {
   Attempt,
   LeftHold,
@@ -8,11 +9,15 @@ import type {
 } from '../../features/metering/metering-store.ts';
 import type { Connection } from './connection.ts';
 import { keyTree } from './ledger-store.ts';
-import { holdRow, progressRow, settlementRow } from './metering-rows.ts';
+import { holdRow, type KeptSettlement, progressRow, settlementRow } from './metering-rows.ts';
 import { eq, lt, type Orm } from './orm.ts';
 import type { Reader } from './reader.ts';
 import { holds, usage } from './schema/metering.ts';
+import type { WriteOptions } from './write-queue.ts';
 import type { Writer } from './writer.ts';
+
+/** A longer answer rides with large rows, and so does the settlement of its call. */
+const answerWithMoneyBytesMax = 64 * 1024;
 
 interface Sources {
   database: Connection;
@@ -39,10 +44,17 @@ export function meteringStore({ database, orm, writer, reader }: Sources): Meter
       }),
     progress: (progress) => writer.write('metering.progress', progressRow(progress)),
     settle: (settlement) => {
+      const { answer, usage: record, isPrepaid } = settlement;
       const row = settlementRow(settlement);
-      const atOnce = settlement.isPrepaid ? 'metering.settleAtOncePrepaid' : 'metering.settleAtOnce';
-      const together = writer.replace(settlement.usage.requestId, atOnce, row);
-      return together ?? writer.write('metering.settle', row);
+      const atOnce = isPrepaid ? 'metering.settleAtOncePrepaid' : 'metering.settleAtOnce';
+      if (!answer) {
+        return writer.replace(record.requestId, atOnce, row) ?? writer.write('metering.settle', row);
+      }
+      const kept = (settle: KeptSettlement['settle']): KeptSettlement => ({ settle, row, answer });
+      return (
+        writer.replace(record.requestId, 'metering.settleKept', kept(atOnce)) ??
+        writer.write('metering.settleKept', kept('metering.settle'), laneFor(answer))
+      );
     },
     usage: async (requestId) => {
       const row = orm.select().from(usage).where(eq(usage.requestId, requestId)).get();
@@ -64,6 +76,11 @@ export function meteringStore({ database, orm, writer, reader }: Sources): Meter
         .map(leftHold),
     checkSums: () => reader.ask('sums'),
   };
+}
+
+/** The money of other calls does not wait for a long answer. */
+function laneFor({ body: { length } }: PlacedAnswer): WriteOptions {
+  return length > answerWithMoneyBytesMax ? { lane: 'bulk', bytes: length } : {};
 }
 
 export function usageRecord(row: typeof usage.$inferSelect): UsageRecord {

@@ -1,8 +1,9 @@
 import type { CreateChatCompletionBody } from '../../../../shared/contract/chat-completions.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
+import type { AnswerPlace } from '../../idempotency/index.ts';
 import type { ThreadRun } from '../../threads/index.ts';
-import { answerHeaders, drain, relayStream, wholeAnswer } from '../answer.ts';
+import { answerHeaders, drain, relayStream, settleWhole, wholeAnswer } from '../answer.ts';
 import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
 import type { Json } from '../fault.ts';
 import { inThread, threadIn } from '../in-thread.ts';
@@ -21,6 +22,8 @@ export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & 
   body: CreateChatCompletionBody;
   /** The run of a thread that the call is. */
   run?: ThreadRun;
+  /** Where a whole answer is kept for an Idempotency-Key. */
+  place?: AnswerPlace | undefined;
 };
 
 interface Answering {
@@ -52,7 +55,7 @@ async function answer(needs: InferenceNeeds, call: CompleteCall): Promise<RelayR
   const begun = await begin(needs, { caller, requestId, endpoint, inference, wishes, signal });
   const created = unixSeconds(needs.world.now());
   const answering = { begun, created, turn };
-  return inference.stream ? stream(needs, call, answering) : whole(needs, answering);
+  return inference.stream ? stream(needs, call, answering) : whole(needs, call, answering);
 }
 
 function stream(
@@ -75,24 +78,30 @@ function stream(
   );
 }
 
-function whole(needs: InferenceNeeds, { begun, created, turn }: Answering): Promise<RelayReply> {
+function whole(
+  needs: InferenceNeeds,
+  { place }: CompleteCall,
+  { begun, created, turn }: Answering,
+): Promise<RelayReply> {
+  const { answer, meter, output, route } = begun;
+  const id = answer.kind === 'json' ? '' : chatId(needs);
+  const render = (settled: Settled) => {
+    const body =
+      answer.kind === 'json'
+        ? spliced(answer, settled)
+        : JSON.stringify(wholeChat({ id, created, model: route.offer.model, output, settled }));
+    return new RelayReply(answerHeaders(begun, settled), body);
+  };
   return wholeAnswer(needs, begun, async () => {
-    const { answer, meter, output, route } = begun;
     if (answer.kind === 'json') {
       if (answer.tokens) meter.report(answer.tokens);
       else countWords(answer.json, output);
       meter.finish = answer.finish;
     } else await drain(begun);
-    const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
+    const settled = await settleWhole(begun, { render, place });
     await turn?.keep(begun);
     begun.finishRoute({ outputTokens: settled.tokens.output });
-    const headers = answerHeaders(begun, settled);
-    if (answer.kind === 'json') return new RelayReply(headers, spliced(answer, settled));
-    const id = chatId(needs);
-    return new RelayReply(
-      headers,
-      JSON.stringify(wholeChat({ id, created, model: route.offer.model, output, settled })),
-    );
+    return render(settled);
   });
 }
 

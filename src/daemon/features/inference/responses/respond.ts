@@ -1,8 +1,9 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../handler.ts';
+import type { AnswerPlace } from '../../idempotency/index.ts';
 import type { ThreadRun } from '../../threads/index.ts';
-import { answerHeaders, relayStream, wholeAnswer } from '../answer.ts';
+import { answerHeaders, relayStream, settleWhole, wholeAnswer } from '../answer.ts';
 import type { Begun, InferenceNeeds, ModelCall } from '../begin.ts';
 import { isTriggerJson } from '../compaction/compaction-item.ts';
 import { beginCreate } from '../compaction/within-create.ts';
@@ -42,6 +43,8 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   remember?: (turn: StoredTurn, options: { isStored: boolean }) => void;
   /** The run of a thread that the call is. */
   run?: ThreadRun;
+  /** Where a whole answer is kept for an Idempotency-Key. */
+  place?: AnswerPlace | undefined;
 };
 
 /** A call that was understood: what is to be asked, what the gateway was asked, and the caller's own items. */
@@ -82,7 +85,7 @@ async function answer(needs: InferenceNeeds, call: RespondCall): Promise<RelayRe
   const responding = new Responding(needs, startOf(needs, call, own), begun);
   return inference.stream
     ? responding.stream({ serviceEvents: showsService(call, wishes), tellsStatus: call.isOnSocket ?? false })
-    : responding.whole();
+    : responding.whole(call.place);
 }
 
 export const responsesEndpoint = '/v1/responses';
@@ -191,14 +194,16 @@ export class Responding {
     return new StreamReply(answerHeaders(this.#begun), chunks);
   }
 
-  whole(): Promise<RelayReply> {
-    return wholeAnswer(this.#needs, this.#begun, async () => {
-      const { meter } = this.#begun;
-      await readWhole(this.#begun);
-      const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
+  whole(place?: AnswerPlace): Promise<RelayReply> {
+    const begun = this.#begun;
+    const render = (settled: Settled) =>
+      new RelayReply(answerHeaders(begun, settled), JSON.stringify(this.#end(settled)));
+    return wholeAnswer(this.#needs, begun, async () => {
+      await readWhole(begun);
+      const settled = await settleWhole(begun, { render, place });
       await this.#keep(settled);
-      this.#begun.finishRoute({ outputTokens: settled.tokens.output });
-      return new RelayReply(answerHeaders(this.#begun, settled), JSON.stringify(this.#end(settled)));
+      begun.finishRoute({ outputTokens: settled.tokens.output });
+      return render(settled);
     });
   }
 
