@@ -1,4 +1,4 @@
-import type { ExitCode } from '../shared/errors.ts';
+import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 
 /** What commands need of the daemon's own code. */
 export interface DaemonModule {
@@ -41,24 +41,6 @@ export interface ExplainedSetting {
   place: string | null;
 }
 
-export interface RestoreOptions {
-  backup: string;
-  dataFolder?: string;
-  env: Record<string, string | undefined>;
-  onProgress: (progress: { step: 'copying' | 'checking'; doneBytes: number; totalBytes: number }) => void;
-}
-
-export type RestoreOutcome =
-  | {
-      dataFolder: string;
-      madeAt: string | null;
-      schemaVersion: number;
-      aside: string | null;
-      configWritten: string | null;
-      masters: { keyId: string; store: string }[];
-    }
-  | { problem: string; exit: ExitCode };
-
 /** What was said on the command line; what was not said is left out. */
 export interface ServeOptions {
   port?: number;
@@ -73,4 +55,6 @@ export interface ServeOptions {
   env: Record<string, string | undefined>;
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
+  /** Asks whoever starts it for a secret, until the signal; undefined where nobody is there. */
+  askSecret?: ((question: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
 }

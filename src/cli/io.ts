@@ -18,8 +18,8 @@ export interface Reader {
   read(): Promise<Uint8Array>;
   /** One line that a person typed, without its end; undefined when the input ended first. */
   readLine(): Promise<string | undefined>;
-  /** The same without showing what is typed. */
-  readHidden(): Promise<string | undefined>;
+  /** The same without showing what is typed; undefined too when the signal is aborted first. */
+  readHidden(signal?: AbortSignal): Promise<string | undefined>;
   /** Line after line, as they come, without their ends. */
   lines(): AsyncIterable<string>;
 }

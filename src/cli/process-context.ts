@@ -115,7 +115,7 @@ function processIo(): Io {
       },
       readLine,
       lines,
-      readHidden: async () => (await import('./read-hidden.ts')).readHidden(process.stdin),
+      readHidden: async (signal) => (await import('./read-hidden.ts')).readHidden(process.stdin, signal),
     },
     // Some terminals say 0.
     columns: () => process.stdout.columns || process.stderr.columns || 80,

@@ -1,27 +1,29 @@
 import type { ReadStream } from 'node:tty';
 
 /**
- * One line typed at a terminal that shows nothing of it; undefined when the input ends first. Backspace and Ctrl-U
- * work; Ctrl-C ends the program as it always does.
+ * One line typed at a terminal that shows nothing of it; undefined when the input ends, or the signal is aborted, first.
+ * Backspace and Ctrl-U work; Ctrl-C ends the program as it always does.
  */
-export async function readHidden(terminal: ReadStream): Promise<string | undefined> {
+export async function readHidden(terminal: ReadStream, signal?: AbortSignal): Promise<string | undefined> {
+  if (signal?.aborted) return undefined;
   const wasRaw = terminal.isRaw;
   terminal.setRawMode(true);
   terminal.setEncoding('utf8');
   try {
-    return await typedLine(terminal);
+    return await typedLine(terminal, signal);
   } finally {
     terminal.setRawMode(wasRaw);
     terminal.pause();
   }
 }
 
-function typedLine(terminal: ReadStream): Promise<string | undefined> {
+function typedLine(terminal: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     let line: string[] = [];
     const end = (text: string | undefined) => {
       terminal.off('data', take);
       terminal.off('end', ended);
+      signal?.removeEventListener('abort', ended);
       resolve(text);
     };
     const ended = () => end(undefined);
@@ -39,6 +41,7 @@ function typedLine(terminal: ReadStream): Promise<string | undefined> {
     };
     terminal.on('data', take);
     terminal.once('end', ended);
+    signal?.addEventListener('abort', ended, { once: true });
     terminal.resume();
   });
 }

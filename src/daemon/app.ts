@@ -67,6 +67,7 @@ export function createApp(needs: AppNeeds) {
     handlers: handlersOf(needs, features, calls),
     authenticate: authenticateIn(features),
     catalog,
+    vault: features.ownKeys.vault,
     closeEvents() {
       events.close();
       features.threads.close();

@@ -1,4 +1,12 @@
 import { chmod, mkdir, open, stat, unlink, writeFile } from 'node:fs/promises';
+import { dataFiles } from '../shared/folders.ts';
+
+/** The path of a file of the data folder. */
+export type DataFile = (name: keyof typeof dataFiles) => string;
+
+export function dataFileIn(folder: string): DataFile {
+  return (name) => `${folder}/${dataFiles[name]}`;
+}
 
 /** Makes the folder for its owner alone, and refuses one that others could write into. */
 export async function prepareDataFolder(folder: string): Promise<void> {

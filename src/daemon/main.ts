@@ -2,16 +2,24 @@ import { homedir } from 'node:os';
 import { createChatCompletion } from '../shared/contract/chat-completions.ts';
 import { createResponse } from '../shared/contract/responses.ts';
 import { exitCodes } from '../shared/errors.ts';
-import { dataFiles } from '../shared/folders.ts';
 import { idMaker, type MakeId } from '../shared/ids.ts';
+import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { isoTime } from '../shared/time.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
 import { backupFiles } from './backup-files.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
-import { dataKey, prepareDataFolder, readSecretFile, removeFile, writeSecretFile } from './data-folder.ts';
+import {
+  dataFileIn,
+  dataKey,
+  prepareDataFolder,
+  readSecretFile,
+  removeFile,
+  writeSecretFile,
+} from './data-folder.ts';
 import { findProviders, makeProviders } from './find-providers.ts';
 import { finishing } from './finished-log.ts';
+import { firstSecrets } from './first-secrets.ts';
 import { prepareBodyCheck } from './http/input-check.ts';
 import { createServer } from './http/server.ts';
 import { liveSettings } from './live-settings.ts';
@@ -21,11 +29,11 @@ import { openLogFile } from './log-file.ts';
 import { vaultSettings } from './master-stores.ts';
 import { createOutgoing, type Outgoing } from './outgoing.ts';
 import { createReloads } from './reloads.ts';
-import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 import { stopRequests } from './signals.ts';
 import { explainFailure } from './start-failures.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { type AskSecret, unlockAtStart } from './unlock-at-start.ts';
 import { watchConfig } from './watch-config.ts';
 import { welcome } from './welcome.ts';
 import { type World, within } from './world.ts';
@@ -49,6 +57,8 @@ export interface ServeOptions {
   env: Record<string, string | undefined>;
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
+  /** Asks whoever starts the daemon, where somebody is there. */
+  askSecret?: AskSecret | undefined;
 }
 
 interface Drain {
@@ -62,9 +72,9 @@ const usualDrain: Drain = { patientMs: 25_000, hurriedMs: 5_000 };
 /** Serves until it is told to stop; resolves to the exit code. A start that fails is explained on stderr. */
 export async function serve(options: ServeOptions): Promise<number> {
   try {
-    const { env, stdout, stderr, drain = usualDrain, ...flags } = options;
+    const { env, stdout, stderr, askSecret, drain = usualDrain, ...flags } = options;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    return await run(config, { env, stdout, stderr, drain, flags });
+    return await run(config, { env, stdout, stderr, askSecret, drain, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -82,7 +92,10 @@ export async function loadConfigTools() {
   return (await import('./config/tools.ts')).configTools;
 }
 
-type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr'> & { drain: Drain; flags: ConfigFlags };
+type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret'> & {
+  drain: Drain;
+  flags: ConfigFlags;
+};
 
 async function run(config: Config, io: Surroundings): Promise<number> {
   await prepareDataFolder(config.dataFolder);
@@ -129,7 +142,7 @@ interface Running {
 type AppParts = Pick<Parameters<typeof createApp>[0], 'makeId' | 'providers' | 'telemetry' | 'process'>;
 
 async function appOf(config: Config, { world, storage, log, io, network, stop }: Running, parts: AppParts) {
-  const file = (name: keyof typeof dataFiles) => `${config.dataFolder}/${dataFiles[name]}`;
+  const file = dataFileIn(config.dataFolder);
   const { makeId } = parts;
   const live = liveSettings(config);
   const reloads = createReloads({
@@ -151,7 +164,7 @@ async function appOf(config: Config, { world, storage, log, io, network, stop }:
 
 async function start(config: Config, running: Running): Promise<void> {
   const { world, log, io, stop } = running;
-  const file = (name: keyof typeof dataFiles) => `${config.dataFolder}/${dataFiles[name]}`;
+  const file = dataFileIn(config.dataFolder);
   const makeId = idMaker(world.now, world.randomBytes);
   const startedAt = world.now();
   let url = '';
@@ -182,15 +195,19 @@ async function start(config: Config, running: Running): Promise<void> {
     };
     await writeSecretFile(file('daemon'), JSON.stringify(started));
     noteInFile(running.logFile, world.now(), started, 'the daemon has started');
-    const background = new AbortController();
+    const [background, asking] = [new AbortController(), new AbortController()];
     const found = findProviders(config, { world, makeId }).then((local) => {
       if (local.length > 0) app.addProviders(local);
       return local;
     });
     io.stdout.write(await welcome({ url, config, isFresh: first.isFresh, providers, found }));
     const working = app.runBackground(background.signal);
+    if (config.vault.passphraseFile === undefined) {
+      void unlockAtStart({ vault: app.vault, ask: io.askSecret, stderr: io.stderr, log }, asking.signal);
+    }
     void afterStart(app, running, background.signal);
     await requests.first;
+    asking.abort();
     app.closeEvents();
     await telling(drain({ server, app }, requests.second, running), running);
     background.abort();
@@ -275,17 +292,4 @@ async function afterStart(
     // A stop does not wait for a long check.
     if (!stopped.aborted) log.warn({ err: error }, 'the data could not be checked');
   }
-}
-
-/** What the first start makes, written where the commands find it. */
-async function firstSecrets(
-  app: ReturnType<typeof createApp>,
-  file: (name: keyof typeof dataFiles) => string,
-) {
-  const login = await readSecretFile(file('login'));
-  const defaultKey = await readSecretFile(file('defaultKey'));
-  const first = await app.bootstrap({ login, defaultKey });
-  if (first.write.login !== undefined) await writeSecretFile(file('login'), first.write.login);
-  if (first.write.defaultKey !== undefined) await writeSecretFile(file('defaultKey'), first.write.defaultKey);
-  return first;
 }

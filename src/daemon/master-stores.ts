@@ -7,6 +7,7 @@ import {
   MasterStoreFailure,
   type MasterStores,
   parseMasterKey,
+  type ReadPassphrase,
 } from './features/vault/index.ts';
 import type { VaultSettings } from './own-keys.ts';
 
@@ -31,6 +32,7 @@ export function vaultSettings(
 ): VaultSettings {
   return {
     preferredStore: vault.store,
+    readPassphrase: vault.passphraseFile === undefined ? undefined : passphraseIn(vault.passphraseFile),
     masterStores: masterStores({
       file: vault.masterKeyFile,
       usesKeychain: vault.usesKeychain,
@@ -95,6 +97,25 @@ function fileStore(path: string): MasterStore {
     },
     drop: async () => {},
   };
+}
+
+const passphraseCharactersMin = 8;
+
+/** The passphrase in a file of its owner's alone, or in what was opened for this process: `/dev/fd/3`. */
+export function passphraseIn(path: string): ReadPassphrase {
+  let read: string | undefined;
+  return () =>
+    telling(async () => {
+      // A pipe gives it once only; a file that was mended is read again.
+      const text = (await readSecretFile(path)) || read;
+      if (text === undefined) throw new MasterStoreFailure(`There is no file ${path}.`);
+      if (text.length < passphraseCharactersMin) {
+        const length = `${path} must hold a passphrase of ${passphraseCharactersMin} characters or more.`;
+        throw new MasterStoreFailure(length);
+      }
+      read = text;
+      return text;
+    });
 }
 
 /** A file beside the database: whoever reads the one reads the other. */

@@ -6,7 +6,13 @@ import {
   providerKeys,
 } from './features/provider-keys/index.ts';
 import { type Health, ownAccount } from './features/routing/index.ts';
-import { type MasterStoreName, type MasterStores, Vault, vaultHandlers } from './features/vault/index.ts';
+import {
+  type MasterStoreName,
+  type MasterStores,
+  type ReadPassphrase,
+  Vault,
+  vaultHandlers,
+} from './features/vault/index.ts';
 import type { Workspaces } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import type { Provider } from './providers.ts';
@@ -18,6 +24,8 @@ export interface VaultSettings {
   masterStores: MasterStores;
   /** Where the first one is made; the first place that works unless told. */
   preferredStore: MasterStoreName | undefined;
+  /** Of the passphrase that lies in a file, where one was named. */
+  readPassphrase: ReadPassphrase | undefined;
 }
 
 interface OwnKeysNeeds {

@@ -1,34 +1,13 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import type { ExitCode } from '../shared/errors.ts';
 import { dataFiles, foldersOf } from '../shared/folders.ts';
+import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { isoTime } from '../shared/time.ts';
 import { configName } from './backup-files.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { explainFailure } from './start-failures.ts';
 import { restoreBackup } from './storage/sqlite/restore.ts';
-
-export interface RestoreOptions {
-  backup: string;
-  dataFolder?: string;
-  env: Record<string, string | undefined>;
-  onProgress: (progress: { step: 'copying' | 'checking'; doneBytes: number; totalBytes: number }) => void;
-}
-
-/** What was restored, or why nothing was. */
-export type RestoreOutcome =
-  | {
-      dataFolder: string;
-      madeAt: string | null;
-      schemaVersion: number;
-      /** Where the old data lies. */
-      aside: string | null;
-      /** The configuration file, where the backup's was put in place because there was none. */
-      configWritten: string | null;
-      masters: { keyId: string; store: string }[];
-    }
-  | { problem: string; exit: ExitCode };
 
 /** Puts a backup in the place of the data, while no daemon runs. */
 export async function restore({

@@ -19,7 +19,7 @@ const status: DaemonStatus = {
   data_dir: '/data',
   default_model: 'sim/assistant',
   storage: { writable: true, reason: null },
-  vault: { state: 'no_vault', store: null, reason: 'It is made when the first secret is stored.' },
+  vault: { state: 'no_vault', store: null, reason: null },
   providers: [
     { name: 'simulator', state: 'available', models: 5, reason: null },
     { name: 'openai', state: 'unavailable', models: 0, reason: 'no key: set OPENAI_API_KEY' },

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { type RunOptions, runCli } from '../support/run-cli.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { type DaemonOptions, type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 const good = 'sk-OWNKEYCANARY-0123456789abcdefghijklmnop';
 const bad = 'sk-BADKEYCANARY-0123456789abcdefghijklmnop';
@@ -34,6 +37,7 @@ test('a host without a place for the master key says what would be one', async (
   expect((await run('vault status --json=state,store,secrets')).stdout).toBe(
     `${JSON.stringify({ state: 'no_vault', store: null, secrets: 0 })}\n`,
   );
+  expect((await run('doctor')).stdout).toMatch(/^warning\tvault\tit could not be made\t.*--passphrase/m);
 });
 
 test('unlocking where there is no vault says how to make one', async () => {
@@ -114,6 +118,68 @@ test('after a start the vault waits for its passphrase', async () => {
   expect(wrong.stderr).toContain('not the passphrase');
   expect((await run('vault unlock --from-env P', { env: { P: passphrase } })).code).toBe(0);
   expect((await run('provider-keys check openai')).code).toBe(0);
+});
+
+describe('at a start, the passphrase', () => {
+  const config = 'vault: {keychain: false}\n';
+  const startAgain = async (options: Pick<DaemonOptions, 'env' | 'askSecret'> = {}) => {
+    await daemon.stop({ keep: true });
+    daemon = await startDaemon({ home: daemon.home, config, ...options });
+  };
+  const comesTo = (state: string) =>
+    eventually(state, async () => (await run('vault --json=state')).stdout.includes(`"${state}"`));
+
+  test('is taken from a file of its owner’s alone', async () => {
+    const file = join(daemon.home, 'passphrase');
+    await writeFile(file, `${passphrase}\n`, { mode: 0o600 });
+    await startAgain({ env: { GATEWAY_VAULT_PASSPHRASE_FILE: file } });
+    await comesTo('unlocked');
+    await chmod(file, 0o644);
+    await startAgain({ env: { GATEWAY_VAULT_PASSPHRASE_FILE: file } });
+    expect((await run('provider-keys check openai')).stderr).toContain('chmod 600');
+    await writeFile(file, 'another passphrase');
+    await chmod(file, 0o600);
+    // Whoever asks has it looked for at once.
+    await daemon.fetch('/v1/admin/vault/unlock', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${daemon.login}` },
+    });
+    expect((await run('vault --json=state,reason')).stdout).toMatch(/sealed.*not the one of this vault/);
+    expect((await run('vault unlock', { stdin: passphrase })).code).toBe(0);
+  });
+
+  test('is asked of whoever starts it, who may get it wrong', async () => {
+    const typed = ['not the passphrase', passphrase];
+    const asked: string[] = [];
+    await startAgain({
+      askSecret: async (question) => {
+        asked.push(question);
+        return typed.shift();
+      },
+    });
+    await comesTo('unlocked');
+    expect(asked).toHaveLength(2);
+    await eventually('it says so', () => daemon.printed().stderr.endsWith('The vault is open.\n'));
+    expect(daemon.printed().stderr).not.toContain(passphrase);
+  });
+
+  test('may be left out, and is not waited for by the end', async () => {
+    await startAgain({ askSecret: async () => '' });
+    await eventually('it says so', () => daemon.printed().stderr.includes('gateway vault unlock'));
+    const aborted = Promise.withResolvers<void>();
+    await startAgain({
+      askSecret: (_question, signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => {
+            aborted.resolve();
+            resolve(undefined);
+          });
+        }),
+    });
+    await startAgain();
+    await aborted.promise;
+    expect((await run('vault unlock', { stdin: passphrase })).code).toBe(0);
+  });
 });
 
 test('export asks first, and prints what opens the vault again', async () => {

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +10,9 @@ import {
   MasterStoreFailure,
   parseMasterKey,
 } from '../../src/daemon/features/vault/index.ts';
-import { masterStores } from '../../src/daemon/master-stores.ts';
+import { masterStores, passphraseIn } from '../../src/daemon/master-stores.ts';
+
+import { eventually } from '../support/eventually.ts';
 
 let folder: string;
 let path: string;
@@ -102,6 +106,36 @@ describe('a plain file', () => {
     const [name = ''] = await readdir(folder);
     await chmod(join(folder, name), 0o644);
     expect(await failureIn(plain().find(kid, now))).toContain('chmod 600');
+  });
+});
+
+describe('a file with a passphrase', () => {
+  test('is read without its line end, and anew when it was mended', async () => {
+    const read = passphraseIn(path);
+    expect(await failureIn(read())).toContain(`There is no file ${path}`);
+    await writeFile(path, 'short\n', { mode: 0o600 });
+    expect(await failureIn(read())).toContain('8 characters');
+    await writeFile(path, 'correct horse battery\n');
+    expect(await read()).toBe('correct horse battery');
+    await writeFile(path, 'another passphrase');
+    expect(await read()).toBe('another passphrase');
+  });
+
+  test('that others can read is not used', async () => {
+    await writeFile(path, 'correct horse battery');
+    await chmod(path, 0o644);
+    expect(await failureIn(passphraseIn(path)())).toContain('chmod 600');
+  });
+
+  test('may be a pipe, which gives it once', async () => {
+    const pipe = spawn('/bin/sh', ['-c', 'mkfifo -m 600 "$0" && echo "correct horse battery" > "$0"', path]);
+    const written = once(pipe, 'close');
+    await eventually('a pipe', async () => (await stat(path).catch(() => undefined))?.isFIFO() === true);
+    const read = passphraseIn(path);
+    expect(await read()).toBe('correct horse battery');
+    await written;
+    await rm(path);
+    expect(await read()).toBe('correct horse battery');
   });
 });
 

@@ -32,6 +32,8 @@ export interface DaemonOptions {
   record?: string;
   replay?: string;
   replaySpeed?: 'real' | 'instant';
+  /** Whoever starts it, where it asks. */
+  askSecret?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** The whole daemon, in this process, on a port of its own and with a folder of its own. */
@@ -53,6 +55,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
     record: options.record,
     replay: options.replay,
     replaySpeed: options.replaySpeed,
+    askSecret: options.askSecret,
     env: { GATEWAY_HOME: home, ...options.env },
     stdout: {
       write: (text: string) => {

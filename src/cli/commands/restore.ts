@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
+import type { RestoreOutcome } from '../../shared/restore.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import type { RestoreOutcome } from '../daemon-module.ts';
 import { readDaemonFile } from '../hosts.ts';
 import { progressBar } from '../output/progress-bar.ts';
 import type { Column } from '../output/table.ts';

@@ -2,6 +2,8 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
+import type { ServeOptions } from '../daemon-module.ts';
+import { isInForeground } from '../foreground.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
 
@@ -41,5 +43,17 @@ export const serveCommand = (context: Context) =>
         env,
         stdout: io.stdout,
         stderr: io.stderr,
+        askSecret: askerOf(context),
       })) as typeof context.exit;
     });
+
+/** Asks at the terminal that the daemon was started at, where somebody may type. */
+function askerOf({ io, out }: Context): ServeOptions['askSecret'] {
+  if (!io.stdin.isTty || !io.stderr.isTty || !out.isInteractive() || !isInForeground()) return undefined;
+  return async (question, signal) => {
+    io.stderr.write(`${question}: `);
+    const typed = await io.stdin.readHidden(signal);
+    io.stderr.write('\n');
+    return typed?.trim();
+  };
+}

@@ -90,6 +90,7 @@ export interface VaultConfig {
   /** Where the first master key is made; the first place that works when undefined. */
   store: 'file' | 'keychain' | 'passphrase' | 'plain' | undefined;
   masterKeyFile: string | undefined;
+  passphraseFile: string | undefined;
   usesKeychain: boolean;
   allowsPlainFile: boolean;
 }
@@ -194,10 +195,11 @@ function cacheOf({ cache }: ConfigFile): CacheConfig {
 }
 
 function vaultOf({ vault }: ConfigFile, env: Sources['env'], folder: string): VaultConfig {
-  const named = vault?.master_key_file;
+  const beside = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
   return {
     store: vault?.store,
-    masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || (named === undefined ? undefined : resolve(folder, named)),
+    masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || beside(vault?.master_key_file),
+    passphraseFile: env.GATEWAY_VAULT_PASSPHRASE_FILE || beside(vault?.passphrase_file),
     usesKeychain: vault?.keychain ?? true,
     allowsPlainFile: vault?.insecure_plain_file ?? false,
   };

@@ -171,6 +171,7 @@ export const ConfigFile = Type.Object(
             }),
           ),
           master_key_file: Type.Optional(text),
+          passphrase_file: Type.Optional(text),
           keychain: Type.Optional(flag),
           insecure_plain_file: Type.Optional(flag),
         },

@@ -46,6 +46,7 @@ const known: Record<string, Known> = {
   'cache.max_mb': { usual: 256 },
   'vault.store': restart,
   'vault.master_key_file': { env: ['GATEWAY_MASTER_KEY_FILE'], ...restart },
+  'vault.passphrase_file': { env: ['GATEWAY_VAULT_PASSPHRASE_FILE'], ...restart },
   'vault.keychain': { usual: true, ...restart },
   'vault.insecure_plain_file': { usual: false, ...restart },
   simulate: { flag: '--simulate' },

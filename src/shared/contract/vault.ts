@@ -18,7 +18,12 @@ export const VaultStatus = Type.Object(
     key_id: nullable(Type.String({ description: 'Which master key is used; not a secret.' })),
     made_at: nullable(Timestamp),
     secrets: Count,
-    reason: nullable(Type.String({ description: 'Why it is not open and what helps, for people.' })),
+    reason: nullable(
+      Type.String({
+        description:
+          'Why it is not open and what helps, for people; null when it is open, or none was needed yet.',
+      }),
+    ),
   },
   { $id: 'VaultStatus' },
 );

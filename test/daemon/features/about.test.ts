@@ -31,7 +31,7 @@ const status: DaemonStatus = {
   data_dir: '/data',
   default_model: 'sim/assistant',
   storage: { writable: true, reason: null },
-  vault: { state: 'no_vault', store: null, reason: 'It is made when the first secret is stored.' },
+  vault: { state: 'no_vault', store: null, reason: null },
   providers: [{ name: 'simulator', state: 'available', models: 4, reason: null }],
 };
 

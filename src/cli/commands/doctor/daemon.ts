@@ -65,8 +65,17 @@ function findingsOf(status: DaemonStatus): Finding[] {
 function vaultFinding({ vault: { state, store, reason } }: DaemonStatus): Finding {
   if (state === 'unlocked')
     return { check: 'vault', state: 'ok', message: `unlocked (${store})`, remedy: null };
-  if (state === 'no_vault')
-    return { check: 'vault', state: 'ok', message: `none yet. ${reason}`, remedy: null };
+  if (state === 'no_vault') {
+    // A reason is one why it could not be made when it was needed.
+    if (reason !== null)
+      return { check: 'vault', state: 'warning', message: 'it could not be made', remedy: reason };
+    return {
+      check: 'vault',
+      state: 'ok',
+      message: 'none yet: it is made with the first provider key',
+      remedy: null,
+    };
+  }
   return { check: 'vault', state: 'warning', message: state, remedy: reason };
 }
 

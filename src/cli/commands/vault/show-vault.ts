@@ -28,5 +28,9 @@ const columns = (now: number): Column<VaultStatus>[] => [
     show: (vault) => (vault.made_at === null ? '' : ago(vault.made_at, now)),
   },
   { title: 'secrets', value: (vault) => vault.secrets },
-  { title: 'reason', value: (vault) => vault.reason, show: (vault) => vault.reason ?? '' },
+  { title: 'reason', value: (vault) => vault.reason, show: (vault) => vault.reason ?? untouched(vault) },
 ];
+
+function untouched({ state }: VaultStatus): string {
+  return state === 'no_vault' ? 'It is made with the first provider key.' : '';
+}

@@ -22,6 +22,9 @@ export class MasterStoreFailure extends Error {
   }
 }
 
+/** Reads the passphrase that lies in a file. Fails with a MasterStoreFailure. */
+export type ReadPassphrase = () => Promise<string>;
+
 /** What this host has, each undefined where it is not set up. Tried in this order when the first master is made. */
 export interface MasterStores {
   file?: MasterStore | undefined;

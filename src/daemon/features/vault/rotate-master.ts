@@ -5,7 +5,7 @@ import { type Master, openSecret, rewrapSecret } from './sealing-scheme.ts';
 import type { VaultNeeds } from './vault.ts';
 import type { MasterStoreName, SealedSecret } from './vault-store.ts';
 
-type Needs = Pick<VaultNeeds, 'store' | 'masterStores' | 'world' | 'log'>;
+type Needs = Pick<VaultNeeds, 'store' | 'masterStores' | 'readPassphrase' | 'world' | 'log'>;
 
 interface Rotation {
   from: Master;

@@ -2,9 +2,10 @@ import type { VaultStatus } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { World } from '../../world.ts';
+import { type Closed, notMade, notTried, shut } from './closed.ts';
+import { findMaster, openedBy } from './find-master.ts';
 import { makeMaster } from './make-master.ts';
-import { MasterStoreFailure, type MasterStores } from './master-store.ts';
-import { unwrapByPassphrase } from './passphrase.ts';
+import { MasterStoreFailure, type MasterStores, type ReadPassphrase } from './master-store.ts';
 import { rotateMaster } from './rotate-master.ts';
 import { isProvedBy, type Master, openSecret, sealSecret } from './sealing-scheme.ts';
 import type { MasterRecord, MasterStoreName, SealedSecret, VaultStore } from './vault-store.ts';
@@ -14,6 +15,8 @@ export interface VaultNeeds {
   masterStores: MasterStores;
   /** The store to make the first master in; the first that works unless told. */
   preferredStore?: MasterStoreName | undefined;
+  /** Of a passphrase that lies in a file; undefined where none was named. */
+  readPassphrase?: ReadPassphrase | undefined;
   world: Pick<World, 'now' | 'elapsed' | 'randomBytes' | 'sleep'>;
   log: { warn(details: object, message: string): void };
 }
@@ -25,13 +28,6 @@ export const retryMs = 30_000;
 const guessesAtOnce = 3;
 const guessEveryMs = 5_000;
 
-export type Closed = Exclude<VaultStatus['state'], 'unlocked'>;
-
-interface Trouble {
-  state: Closed;
-  reason: string;
-}
-
 /**
  * Seals secrets under a master key that is kept outside of the database. The master is looked for at the first need, is
  * made at the first secret, and never anew while there is one: whatever a store answers then, the vault stays sealed.
@@ -39,7 +35,7 @@ interface Trouble {
 export class Vault {
   readonly #needs: VaultNeeds;
   #master: Master | undefined;
-  #trouble: Trouble | undefined;
+  #trouble: Closed | undefined;
   #triedAt = Number.NEGATIVE_INFINITY;
   #wrongGuesses = 0;
   #guessAgainAt = 0;
@@ -61,8 +57,8 @@ export class Vault {
     if (record !== undefined && this.#master?.kid === record.kid) {
       return { state: 'unlocked', ...about, reason: null };
     }
-    const { state, reason } = this.#trouble ?? notTried(record);
-    return { state, ...about, reason };
+    const closed = this.#trouble ?? notTried(record);
+    return { state: closed.state, ...about, reason: closed === notMade ? null : closed.reason };
   }
 
   /** Seals, making the first master if there is none. Fails with `unavailable`, saying what helps. */
@@ -95,10 +91,11 @@ export class Vault {
   async unlock(by: { passphrase?: string; masterKey?: Uint8Array } = {}): Promise<VaultStatus> {
     await this.#alone(async () => {
       const record = await this.#needs.store.current();
-      if (by.masterKey) await this.#takeExported(record, by.masterKey);
-      else if (record === undefined && by.passphrase !== undefined) {
-        await this.#make('passphrase', by.passphrase);
-      } else if (record?.store === 'passphrase') await this.#takePassphrase(record, by.passphrase);
+      const { masterKey, passphrase } = by;
+      const isTyped = passphrase !== undefined || this.#needs.readPassphrase === undefined;
+      if (masterKey) await this.#takeExported(record, masterKey);
+      else if (record === undefined && passphrase !== undefined) await this.#make('passphrase', passphrase);
+      else if (record?.store === 'passphrase' && isTyped) await this.#takePassphrase(record, passphrase);
       else await this.#look({ isAwaited: true });
     });
     return await this.status();
@@ -132,8 +129,9 @@ export class Vault {
     let told: string | undefined;
     while (!signal.aborted) {
       const record = await this.#needs.store.current();
-      // A passphrase comes from a person, and a vault without a master has nothing to open.
-      if (record === undefined || record.store === 'passphrase' || this.#master?.kid === record.kid) return;
+      if (record === undefined || this.#master?.kid === record.kid) return;
+      // Without a file, a passphrase comes from a person.
+      if (record.store === 'passphrase' && this.#needs.readPassphrase === undefined) return;
       await this.#opened({ canMake: false }).catch((error: unknown) => {
         const reason = (error as Error).message;
         if (reason !== told) this.#needs.log.warn({ reason }, 'the vault is sealed');
@@ -168,22 +166,9 @@ export class Vault {
   async #look(patience: { isAwaited: boolean } = { isAwaited: false }): Promise<void> {
     const record = await this.#needs.store.current();
     this.#triedAt = this.#needs.world.elapsed();
-    if (record === undefined || record.store === 'passphrase') {
-      this.#trouble = notTried(record);
-      return;
-    }
-    const place = this.#needs.masterStores[record.store];
-    if (place === undefined) return this.#fail('sealed', notSetUp[record.store]);
-    try {
-      const found = await place.find(record.kid, patience);
-      const key = found.find((candidate) => isProvedBy(record, candidate));
-      if (key) this.#take({ kid: record.kid, key });
-      else if (found.length > 0) this.#fail('wrong_key', anotherKey);
-      else this.#fail('sealed', notFound[record.store]);
-    } catch (error) {
-      if (!(error instanceof MasterStoreFailure)) throw error;
-      this.#fail('sealed', error.message);
-    }
+    const found = record ? await findMaster(this.#needs, record, patience) : notTried(undefined);
+    if (record && 'key' in found) this.#take({ kid: record.kid, key: found.key });
+    else if (!('key' in found)) this.#trouble = found;
   }
 
   #take(master: Master): void {
@@ -197,16 +182,12 @@ export class Vault {
     this.#triedAt = Number.NEGATIVE_INFINITY;
   }
 
-  #fail(state: Closed, reason: string): void {
-    this.#trouble = { state, reason };
-  }
-
   async #make(store: MasterStoreName | undefined, passphrase?: string): Promise<void> {
     try {
       this.#take(await makeMaster(this.#needs, { store, passphrase }));
     } catch (error) {
       if (!(error instanceof MasterStoreFailure)) throw error;
-      this.#fail('no_vault', error.message);
+      this.#trouble = { state: 'no_vault', reason: error.message };
     }
   }
 
@@ -222,8 +203,8 @@ export class Vault {
       const retryAfterSeconds = Math.ceil(waitMs / 1000);
       throw new ApiError('rate_limited', { message: 'Too many wrong passphrases.', retryAfterSeconds });
     }
-    const key = await unwrapByPassphrase({ kid: record.kid, wrapped: record.wrapped ?? '' }, passphrase);
-    if (key === undefined || !isProvedBy(record, key)) {
+    const key = await openedBy(record, passphrase);
+    if (key === undefined) {
       this.#wrongGuesses += 1;
       if (this.#wrongGuesses >= guessesAtOnce)
         this.#guessAgainAt = this.#needs.world.elapsed() + guessEveryMs;
@@ -261,36 +242,3 @@ export class Vault {
     return turn;
   }
 }
-
-function shut({ reason }: Trouble): ApiError {
-  return new ApiError('unavailable', { message: `The vault is not open. ${reason}` });
-}
-
-function notTried(record: MasterRecord | undefined): Trouble {
-  if (record === undefined)
-    return { state: 'no_vault', reason: 'It is made when the first secret is stored.' };
-  if (record.store === 'passphrase') {
-    return { state: 'sealed', reason: 'It opens with its passphrase: gateway vault unlock' };
-  }
-  return { state: 'sealed', reason: 'It is opened when it is first needed, or by: gateway vault unlock' };
-}
-
-const anotherKey =
-  'The master key that was found is not the one of this database: it belongs to another one, or this is a restored copy. ' +
-  'Bring the right one back, or give what `gateway vault export` once printed: gateway vault unlock --master-key';
-
-const notSetUp = {
-  file: 'Its master key is in a file: name it with GATEWAY_MASTER_KEY_FILE and start again.',
-  keychain: 'Its master key is in the keychain, which the configuration switches off.',
-  plain: 'Its master key is in a plain file, which the configuration does not allow any more.',
-} as const;
-
-const notFound = {
-  file: 'The file of the master key is empty.',
-  keychain:
-    'The keychain is locked, or no longer holds the master key. Unlock it, then: gateway vault unlock. ' +
-    'If it is lost, give what `gateway vault export` once printed: gateway vault unlock --master-key',
-  plain:
-    'The plain file of the master key is gone. Bring it back from a backup, or give what `gateway vault export` once printed: ' +
-    'gateway vault unlock --master-key',
-} as const;
