@@ -16,7 +16,7 @@ export function finishing(
       endpoint: endpoint?.id ?? null,
       status,
       ms: Math.round(durationMs),
-      key: caller.kind === 'key' ? caller.keyId : null,
+      key_id: caller.kind === 'key' ? caller.keyId : null,
       aborted,
     };
     log.info(details, 'answered');

@@ -48,10 +48,13 @@ describe('doctor', () => {
   });
 
   test('says what keeps the keychain from being used', async () => {
-    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const nowhere = { ...env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent', DISPLAY: '' };
     const [keychain] = (await examine(nowhere)).of('keychain');
     expect(keychain).toMatchObject({ state: 'warning', remedy: expect.stringContaining('vault.store') });
+    await writeFile(join(home, 'config.yaml'), 'vault: { store: passphrase }\n');
+    const [followed] = (await examine(nowhere)).of('keychain');
+    expect(followed).toMatchObject({ state: 'ok', remedy: null });
   });
 
   test('sees that the clock went back behind the data', async () => {

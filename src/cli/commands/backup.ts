@@ -45,7 +45,9 @@ async function make(context: Context): Promise<Backup> {
       if (event.type === 'backup.failed') {
         throw new CliError(`There is no backup: ${event.message}.`, { exit: exitCodes.failed });
       }
-      bar.show('Backing up', event.done_bytes, event.total_bytes);
+      const { done_bytes: done, total_bytes: total } = event;
+      if (done < total) bar.show('Copying', done, total);
+      else bar.show('Checking', 0, total);
     }
   } finally {
     bar.stop();

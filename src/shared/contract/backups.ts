@@ -22,7 +22,10 @@ export const BackupEvent = Type.Union(
   [
     Type.Object({
       type: Type.Literal('backup.progress'),
-      done_bytes: Type.Integer({ minimum: 0 }),
+      done_bytes: Type.Integer({
+        minimum: 0,
+        description: 'As many as `total_bytes` while the copy is read again.',
+      }),
       total_bytes: Type.Integer({ minimum: 0 }),
     }),
     Type.Object({ type: Type.Literal('backup.completed'), backup: Backup }),

@@ -1,6 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
+import { reloadConfiguration } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import { readDaemonFile } from '../../hosts.ts';
+import { localName } from '../../host-file.ts';
+import { findHost, readDaemonFile } from '../../hosts.ts';
 import { example } from '../example.ts';
 import { faultsTold, fileOption, placeOf } from './place.ts';
 
@@ -34,5 +36,19 @@ async function change(context: Context, { name, value, file }: Change): Promise<
   if (context.out.wantsJson()) await context.out.document({ file: path, changed: outcome.isChanged });
   if (!outcome.isChanged) return context.out.note(`${path} says so already.`);
   const isRunning = file === undefined && readDaemonFile(context) !== undefined;
-  context.out.note(`Written to ${path}.${isRunning ? ' The daemon takes it in by itself.' : ''}`);
+  context.out.note(`Written to ${path}.${isRunning ? await takenIn(context, name) : ''}`);
+}
+
+/** Has the local daemon read the file at once, so that what is asked next is answered as it says. */
+async function takenIn(context: Context, name: string): Promise<string> {
+  try {
+    const client = context.clientFor(findHost(localName, context));
+    const { waiting } = await client.call(reloadConfiguration, {});
+    const waits = waiting.some(
+      (one) => name === one || name.startsWith(`${one}.`) || one.startsWith(`${name}.`),
+    );
+    return waits ? ' It waits for a restart: gateway stop, then gateway serve' : ' The daemon has read it.';
+  } catch {
+    return ' The daemon could not be told: gateway reload';
+  }
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, type Stats, statfsSync, statSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { dataFiles, foldersOf } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
+import { sizeText } from '../../output/progress-bar.ts';
 import type { Finding } from './finding.ts';
 
 /** Whether the data folder can be used, by its owner alone, and its secrets are read by nobody else. */
@@ -47,9 +48,8 @@ function folderFinding(path: string, folder: Stats): Finding {
   return { check: 'data folder', state: 'ok', message: path, remedy: null };
 }
 
-const mebibyte = 1024 * 1024;
-const freeMin = 100 * mebibyte;
-const freeWanted = 1024 * mebibyte;
+const freeBytesMin = 100e6;
+const freeBytesWanted = 1e9;
 
 /** Whether the disk of the data folder has room. */
 export function checkDisk(context: Context): Finding[] {
@@ -60,9 +60,9 @@ export function checkDisk(context: Context): Finding[] {
   return [
     {
       check: 'disk',
-      state: free < freeMin ? 'broken' : free < freeWanted ? 'warning' : 'ok',
-      message: `${Math.floor(free / mebibyte)} MiB free`,
-      remedy: free < freeWanted ? 'Make room, or set GATEWAY_HOME to another disk.' : null,
+      state: free < freeBytesMin ? 'broken' : free < freeBytesWanted ? 'warning' : 'ok',
+      message: `${sizeText(free)} free`,
+      remedy: free < freeBytesWanted ? 'Make room, or set GATEWAY_HOME to another disk.' : null,
     },
   ];
 }

@@ -6,13 +6,21 @@ const timeoutMs = 3_000;
 /** Nothing is ever kept under this name: whether one may ask is all that is asked. */
 const probe = 'doctor';
 
-/** Whether the keychain of the operating system can be asked: logins and the master key are kept there. */
-export async function checkKeychain({ env }: Context): Promise<Finding[]> {
+/**
+ * Whether the keychain of the operating system can be asked: logins and the master key are kept there. Where the
+ * configuration names another place, one that does not answer is nothing to warn of.
+ */
+export async function checkKeychain(context: Context): Promise<Finding[]> {
+  const { env } = context;
   try {
     await openKeychain({ timeoutMs, env }).get(probe);
     return [{ check: 'keychain', state: 'ok', message: 'it answers', remedy: null }];
   } catch (error) {
     if (!(error instanceof KeychainFailure)) throw error;
+    if (await isKeptElsewhere(context)) {
+      const message = `${error.message} The master key is kept elsewhere, as the configuration says.`;
+      return [{ check: 'keychain', state: 'ok', message, remedy: null }];
+    }
     return [
       {
         check: 'keychain',
@@ -22,4 +30,14 @@ export async function checkKeychain({ env }: Context): Promise<Finding[]> {
       },
     ];
   }
+}
+
+async function isKeptElsewhere(context: Context): Promise<boolean> {
+  const { env, platform, home } = context;
+  const tools = await (await context.daemon()).loadConfigTools();
+  const { settings } = await tools.explain({ env, platform, home });
+  const said = (name: string) => settings.find((one) => one.name === name)?.value;
+  const store = said('vault.store');
+  if (store !== null && store !== undefined) return store !== 'keychain';
+  return Boolean(said('vault.master_key_file')) || said('vault.keychain') === false;
 }

@@ -27,6 +27,8 @@ export async function backUp(
   closeSync(openSync(partial, 'wx', 0o600));
   try {
     await copyPages(source, partial, onProgress);
+    const totalBytes = statSync(partial).size;
+    onProgress({ doneBytes: totalBytes, totalBytes });
     const record = complete(partial, task);
     verify(partial, record.digest);
     syncPath(partial);
