@@ -50,14 +50,15 @@ function retryAfterOf({ retryAfterSeconds }: ApiError): string | undefined {
 
 function v1Error(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorContext, 'surface'>): object {
   const { type } = failures[error.code];
-  return {
-    ...error.extra,
+  const told = {
     type: error.status === 401 ? (unauthorizedType ?? type) : type,
     code: error.code,
     message: error.message,
     param: error.param,
     request_id: requestId,
   };
+  // What a failure adds comes last, and takes the place of none of these.
+  return { ...told, ...error.extra, ...told };
 }
 
 const siteSentences = new Map([

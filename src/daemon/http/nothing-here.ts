@@ -28,7 +28,7 @@ export function nothingHere(endpoints: readonly Endpoint[]): (call: ServerCall) 
     const meant = placeAt(places, `/v1${path.replace(/^\/v1(?=\/v1\/)/, '').replace(/^\/v1(?=\/)/, '')}`);
     const message = meant
       ? `There is nothing at that path. Did you mean ${meant.path}?`
-      : 'There is nothing at that path. GET /v1/openapi.json describes every path.';
+      : 'There is nothing at that path. /docs describes every path, and /v1/openapi.json does so for programs.';
     return new ApiError('not_found', { message });
   };
 }
