@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { render } from 'ink-testing-library';
 import { createElement } from 'react';
 import { onTestFinished } from 'vitest';
@@ -6,9 +7,13 @@ import { App } from '../../src/cli/tui/app.tsx';
 import { CallLog, loggingClient } from '../../src/cli/tui/call-log/call-log.ts';
 import { type BindingsByMode, defaultBindings } from '../../src/cli/tui/keys/bindings.ts';
 import { CallStore } from '../../src/cli/tui/live/call-store.ts';
+import { follower } from '../../src/cli/tui/live/follow.ts';
+import { followScreens } from '../../src/cli/tui/live/follow-screens.ts';
 import { TuiModel } from '../../src/cli/tui/model/tui-model.ts';
+import type { Services } from '../../src/cli/tui/screen.ts';
 import { allScreens } from '../../src/cli/tui/screens/all-screens.ts';
 import type { Client } from '../../src/shared/client.ts';
+import type { SseEvent } from '../../src/shared/sse.ts';
 import { eventually } from './eventually.ts';
 
 export interface Asked {
@@ -26,6 +31,8 @@ interface OpenOptions {
   rows?: number;
   bindings?: BindingsByMode;
   isPlain?: boolean;
+  /** The events of each stream, by the same names. */
+  streams?: Record<string, (lastId: string | undefined) => AsyncIterable<SseEvent>>;
   isColoured?: boolean;
   now?: () => number;
 }
@@ -49,14 +56,25 @@ export function openTui(options: OpenOptions = {}) {
   const calls = new CallStore();
   const copied: string[] = [];
   const done = { quit: 0, suspended: 0 };
-  const services = {
-    client: loggingClient({ client: () => tableClient(answers), log, now, onChange() {} }),
+  const browsed: string[] = [];
+  const leaving = new AbortController();
+  const client = tableClient(answers, options.streams ?? {});
+  const keyNames = new Map<string, string>();
+  const services: Services = {
+    client: loggingClient({ client: () => client, log, now, onChange() {} }),
     calls,
+    keyNames,
     log,
     now,
+    defaultModel: async () => 'sim/assistant',
+    follow: follower({
+      now,
+      sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+      forgetHost() {},
+    }),
   };
   const model: TuiModel = new TuiModel({
-    screens: allScreens({ baseUrl: () => 'http://127.0.0.1:4100', workspace: undefined }),
+    screens: allScreens({ baseUrl: () => 'http://127.0.0.1:4100', workspace: undefined, keyNames }),
     services,
     bindings: options.bindings ?? defaultBindings,
     isPlain,
@@ -65,12 +83,15 @@ export function openTui(options: OpenOptions = {}) {
     quit: () => void done.quit++,
     suspend: () => void done.suspended++,
     redraw() {},
+    baseUrl: () => 'http://127.0.0.1:4100',
+    browse: (address) => browsed.push(address) > 0,
   });
   const host = () => ({ name: 'local', url: 'http://127.0.0.1:4100' });
   const paint = painter(options.isColoured ?? false);
   const app = (size: { columns: number; rows: number }) => createElement(App, { model, paint, host, size });
   const terminal = render(app({ columns, rows }));
   onTestFinished(() => {
+    leaving.abort();
     model.end();
     terminal.unmount();
   });
@@ -80,26 +101,40 @@ export function openTui(options: OpenOptions = {}) {
     calls,
     log,
     copied,
+    browsed,
     done,
+    /** Follows the streams of the screens whose rows have come. */
+    follow: () => followScreens(model, leaving.signal),
     frame,
     lines: () => frame().split('\n'),
     resize: (size: { columns: number; rows: number }) => terminal.rerender(app(size)),
     type: (text: string) => terminal.stdin.write(text),
     /** Waits until the screen shows this. */
     shows: (text: string | RegExp) =>
-      eventually(`${text} in\n${frame()}`, () =>
+      eventually(`${text}`, () =>
         typeof text === 'string' ? frame().includes(text) : text.test(frame()),
-      ),
+      ).catch((error: Error) => {
+        throw new Error(`${error.message} in\n${frame()}`);
+      }),
   };
 }
 
-function tableClient(answers: Answers): Client {
+function tableClient(answers: Answers, streams: NonNullable<OpenOptions['streams']>): Client {
   return {
     async call(endpoint: { method: string; path: string }, input: object) {
       const answer = answers[`${endpoint.method} ${endpoint.path}`];
       if (!answer) throw new Error(`not expected: ${endpoint.method} ${endpoint.path}`);
       return answer(input);
     },
-    async *stream() {},
+    async *stream(
+      endpoint: { method: string; path: string },
+      input: { headers?: Record<string, string | undefined> },
+      { onOpen }: { onOpen?: (headers: Record<string, string>) => void } = {},
+    ) {
+      const stream = streams[`${endpoint.method} ${endpoint.path}`];
+      if (!stream) return;
+      onOpen?.({});
+      yield* stream(input.headers?.['last-event-id']);
+    },
   } as unknown as Client;
 }

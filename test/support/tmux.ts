@@ -20,7 +20,8 @@ export interface Tmux {
   /** Writes text as it is. */
   text(text: string): Promise<void>;
   screen(): Promise<string>;
-  shows(wanted: RegExp, withinMs?: number): Promise<string>;
+  /** Waits until the screen shows this, however slow the machine is; fails with what it shows instead. */
+  shows(wanted: RegExp): Promise<string>;
   resize(columns: number, rows: number): Promise<void>;
   end(): Promise<void>;
 }
@@ -30,6 +31,9 @@ interface TmuxOptions {
   rows: number;
   env: Record<string, string>;
 }
+
+/** Nothing takes so long but what never comes. */
+const withinMs = 60_000;
 
 let servers = 0;
 
@@ -53,14 +57,14 @@ export async function startTmux({ columns, rows, env }: TmuxOptions): Promise<Tm
     keys: async (...names) => void (await tmux('send-keys', '-t', 'main', ...names)),
     text: async (text) => void (await tmux('send-keys', '-t', 'main', '-l', text)),
     screen,
-    async shows(wanted, withinMs = 20_000) {
+    async shows(wanted) {
       let last = '';
       const look = async () => {
         last = await screen();
         return wanted.test(last) && last;
       };
       return eventually(`${wanted}`, look, { withinMs }).catch((error: Error) => {
-        throw new Error(`${error.message}\n${last}`);
+        throw new Error(`${error.message}; the screen is:\n${last}`);
       });
     },
     resize: async (wide, high) =>

@@ -1,5 +1,14 @@
 /** The few ways in which the commands stress text. Source of the codes: ECMA-48, select graphic rendition. */
-const codes = { bold: 1, dim: 2, inverse: 7, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+const codes = {
+  bold: 1,
+  dim: 2,
+  underline: 4,
+  inverse: 7,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  cyan: 36,
+} as const;
 
 export type Style = keyof typeof codes;
 

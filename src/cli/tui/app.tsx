@@ -2,13 +2,14 @@ import { Box, useCursor, useInput, usePaste, useWindowSize } from 'ink';
 import { useSyncExternalStore } from 'react';
 import type { Paint } from '../output/style.ts';
 import { keysLine, saidLines } from './components/foot-lines.ts';
-import { type HostFacts, headLine, titleOf } from './components/head-lines.ts';
+import { type HostFacts, headLine, stripLine, titleOf } from './components/head-lines.ts';
 import { Lines } from './components/lines.tsx';
-import { asideLines, mainLines, screenLines, sideBySide } from './components/pane-lines.ts';
+import { asideLines, mainLines, type Pane, screenLines, sideBySide } from './components/pane-lines.ts';
 import { keysIn } from './keys/key-name.ts';
 import { pasteInDialog } from './model/dialog-keys.ts';
-import { layoutOf, type Size } from './model/layout.ts';
+import { type Layout, layoutOf, type Size } from './model/layout.ts';
 import type { TuiModel } from './model/tui-model.ts';
+import type { Drawing } from './screen.ts';
 
 interface AppProps {
   model: TuiModel;
@@ -36,24 +37,44 @@ export function App({ model, paint, host, size }: AppProps) {
   const drawing = { width: columns, paint, isPlain, now: services.now() };
   const said = saidLines(model, drawing);
   const layout = layoutOf({ columns, rows: rows - said.lines.length + 1 }, model);
-  const at = (width: number) => ({ ...drawing, width });
-  const body = sideBySide(
-    [
-      { width: layout.screens, lines: layout.screens > 0 ? screenLines(model, at(layout.screens)) : [] },
-      {
-        width: layout.main,
-        lines: layout.main > 0 ? mainLines(model, at(layout.main), layout.bodyRows) : [],
-      },
-      { width: layout.aside, lines: layout.aside > 0 ? asideLines(model, at(layout.aside)) : [] },
-    ],
-    layout.bodyRows,
-    paint('dim', '│'),
-  );
-  const above = [headLine(model, host(), drawing), titleOf(model, drawing), ...body, ...said.lines];
+  const panes = panesOf(model, drawing, layout);
+  const body = sideBySide(panes, layout.bodyRows, paint('dim', '│'));
+  const above = [
+    headLine(model, host(), drawing),
+    ...(layout.hasStrip ? [stripLine(model, drawing)] : []),
+    titleOf(model, drawing, barsOf(panes)),
+    ...body,
+    ...said.lines,
+  ];
   setCursorPosition(said.cursor === undefined ? undefined : { x: said.cursor, y: above.length - 1 });
   return (
     <Box flexDirection="column" width={columns}>
       <Lines lines={[...above, keysLine(model, drawing)]} />
     </Box>
   );
+}
+
+/** The panes that are seen, from left to right. */
+function panesOf(model: TuiModel, drawing: Drawing, { screens, main, aside, bodyRows }: Layout): Pane[] {
+  const at = (width: number) => ({ ...drawing, width });
+  // Beside another pane the text keeps off the line between them.
+  const margin = screens > 0 ? 1 : 0;
+  const panes = [
+    { width: screens, lines: () => screenLines(model, at(screens)) },
+    {
+      width: main,
+      lines: () => mainLines(model, at(main - margin), bodyRows).map((line) => ' '.repeat(margin) + line),
+    },
+    { width: aside, lines: () => asideLines(model, at(aside)) },
+  ];
+  return panes.filter(({ width }) => width > 0).map(({ width, lines }) => ({ width, lines: lines() }));
+}
+
+/** Where the lines between panes are, in cells from the left. */
+function barsOf(panes: Pane[]): number[] {
+  let at = -1;
+  return panes.slice(0, -1).map(({ width }) => {
+    at += width + 1;
+    return at;
+  });
 }

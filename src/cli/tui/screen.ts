@@ -1,8 +1,12 @@
 import type { Client } from '../../shared/client.ts';
+import type { EventView } from '../../shared/contract/events.ts';
+import type { SseEvent } from '../../shared/sse.ts';
+import type { OpenStream } from '../follow-stream.ts';
 import type { Paint, Style } from '../output/style.ts';
 import type { CallLog } from './call-log/call-log.ts';
 import type { CommandName } from './keys/command-names.ts';
 import type { CallStore } from './live/call-store.ts';
+import type { Follow } from './live/follow.ts';
 
 /** What every screen may use. */
 export interface Services {
@@ -11,6 +15,11 @@ export interface Services {
   calls: CallStore;
   /** The calls that the program itself made. */
   log: CallLog;
+  /** What keys are called, by their ids, as far as they were listed. */
+  keyNames: Map<string, string>;
+  follow: Follow;
+  /** The model that answers where none is named. */
+  defaultModel(): Promise<string>;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -44,6 +53,34 @@ export interface Page {
   lines(drawing: Drawing): string[];
   /** What `copy` copies; the lines unless told. */
   copy?: string;
+  /** Shows its last lines first, and follows them as it grows. */
+  beginsAtEnd?: true;
+  /** Answers whom it is with, wherever it was opened. */
+  reply?: Composition<unknown>;
+  life?: PageLife;
+}
+
+/** What keeps a page current while it is in front. */
+export interface PageLife {
+  /** Fetches it anew. */
+  renew(): Promise<Page>;
+  /** A stream of its own: each of its events has the page fetched anew. */
+  open?: OpenStream;
+  /** Whether an event of the screen's stream is about it. */
+  isTold?(event: SseEvent): boolean;
+}
+
+/** A stream that tells what becomes of a screen's rows. */
+export interface RowStream<Row> {
+  /** After which event it begins, so that nothing is missed between the fetched rows and the first event. */
+  cursor(rows: Row[]): string;
+  open(
+    client: Client,
+    lastId: string | undefined,
+    options: Parameters<OpenStream>[1],
+  ): AsyncIterable<SseEvent>;
+  /** The rows after an event; undefined where only fetching them tells. */
+  see(rows: Row[], event: SseEvent): Row[] | undefined;
 }
 
 /** What a screen does with the rows that were marked, or the one that is selected. */
@@ -76,8 +113,8 @@ export interface Screen<Row = unknown> {
   /** Further names in the command palette. */
   aliases: readonly string[];
   tabs?: readonly string[];
-  /** Said where there are no rows. */
-  empty: string;
+  /** Said where there are no rows: what is missing, then how to get it. */
+  empty: readonly string[];
   /** The keys that are shown at the foot, before those of every screen. */
   footer: readonly CommandName[];
   columns(tab: number): ScreenColumn<Row>[];
@@ -87,6 +124,10 @@ export interface Screen<Row = unknown> {
   live?(services: Services): Row[];
   /** How often rows are fetched while the screen is seen. */
   refreshEveryMs?: number;
+  /** What tells of the rows between two fetches; while it cannot be followed, rows are fetched more often. */
+  stream?: RowStream<Row>;
+  /** Whether an event of the workspace changes rows, so that they are to be fetched anew. */
+  isTouchedBy?(event: EventView): boolean;
   idOf(row: Row): string;
   copyText(row: Row): string;
   /** Another form of the same, for `copy-command`. */
@@ -97,6 +138,10 @@ export interface Screen<Row = unknown> {
   /** Beside the list, where there is room. */
   aside?(row: Row, drawing: Drawing): string[];
   open(row: Row, services: Services): Promise<Page>;
+  /** What was said with whom the row is from. */
+  conversation?(row: Row, services: Services): Promise<Page>;
+  /** Where the API reference tells of the row; its first page unless told. */
+  reference?(row: Row, services: Services): Promise<string>;
   remove?: RowAction<Row>;
   compose?: Composition<Row>;
   edit?: Composition<Row>;

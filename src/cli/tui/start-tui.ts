@@ -2,12 +2,15 @@ import { join } from 'node:path';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { getKey } from '../addresses.ts';
+import { modelOf } from '../commands/respond/request-body.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../failure.ts';
 import { send } from '../send.ts';
+import { openInBrowser } from './browser.ts';
 import { CallLog, loggingClient } from './call-log/call-log.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
 import { CallStore } from './live/call-store.ts';
+import { follower } from './live/follow.ts';
 import { keepCurrent } from './live/keep-current.ts';
 import { TuiModel } from './model/tui-model.ts';
 import { runInTerminal, type TerminalHandle } from './run-in-terminal.tsx';
@@ -23,7 +26,8 @@ export interface TuiOptions {
 export async function startTui(context: Context, { plain }: TuiOptions): Promise<void> {
   await context.client().call(getKey, {});
   const host = context.host();
-  const place = { baseUrl: () => context.host().url, workspace: host.workspace };
+  const keyNames = new Map<string, string>();
+  const place = { baseUrl: () => context.host().url, workspace: host.workspace, keyNames };
   const screens = allScreens(place);
   const path = join(foldersOf(context).config, keysFileName);
   const bindings = loadBindings(
@@ -31,20 +35,8 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     screens.map(({ id }) => id),
   );
   const leaving = new AbortController();
-  const log = new CallLog();
-  let client: Client | undefined;
-  const services: Services = {
-    client: loggingClient({
-      client: () => (client ??= quietClient(context)),
-      log,
-      now: context.now,
-      onChange: () => model.changed({ soon: true }),
-    }),
-    calls: new CallStore(),
-    log,
-    now: context.now,
-  };
   const terminal: TerminalHandle = {};
+  const services = servicesOf(context, { keyNames, onCall: () => model.changed({ soon: true }) });
   const model = new TuiModel({
     screens,
     services,
@@ -55,17 +47,14 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     quit: () => terminal.quit?.(),
     suspend: () => terminal.suspend?.(),
     redraw: () => terminal.redraw?.(),
+    baseUrl: () => context.host().url,
+    browse: (address) => openInBrowser(address, context),
   });
   if (plain) model.view.togglePause();
   const current = keepCurrent({
     model,
-    services,
     signal: leaving.signal,
-    clock: { now: context.now, sleep: (ms, signal) => context.sleep(ms, signal) },
-    forgetHost: () => {
-      client = undefined;
-      context.forgetHost();
-    },
+    sleep: (ms, signal) => context.sleep(ms, signal),
   });
   try {
     const paint = context.out.paint.stdout;
@@ -76,6 +65,35 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     model.end();
     await current.catch(() => {});
   }
+}
+
+function servicesOf(
+  context: Context,
+  { keyNames, onCall }: { keyNames: Map<string, string>; onCall(): void },
+): Services {
+  const log = new CallLog();
+  let client: Client | undefined;
+  return {
+    client: loggingClient({
+      client: () => (client ??= quietClient(context)),
+      log,
+      now: context.now,
+      onChange: onCall,
+    }),
+    calls: new CallStore(),
+    keyNames,
+    log,
+    now: context.now,
+    defaultModel: () => modelOf(context, {}),
+    follow: follower({
+      now: context.now,
+      sleep: (ms, signal) => context.sleep(ms, signal),
+      forgetHost() {
+        client = undefined;
+        context.forgetHost();
+      },
+    }),
+  };
 }
 
 /** Unlike that of commands it says nothing on stderr, which is the screen. */

@@ -8,14 +8,14 @@ import { startTmux, whyNoTmux } from '../../support/tmux.ts';
 const whyNot = whyNoTmux();
 if (whyNot) process.stderr.write(`the program is not tried in a terminal: ${whyNot}\n`);
 
-describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 90_000 }, () => {
+describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }, () => {
   let cli: Awaited<ReturnType<typeof bundleCli>>;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
     cli = await bundleCli();
     daemon = await startDaemon();
-  }, 60_000);
+  }, 180_000);
 
   afterAll(async () => {
     await daemon.stop();
@@ -40,7 +40,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 90_000 },
     await ask();
     await tmux.shows(/❯ .*sim\/assistant/);
     await tmux.text('gk');
-    await tmux.shows(/^Keys .*❯ default/ms);
+    await tmux.shows(/^── Keys .*❯ default/ms);
     await tmux.resize(120, 30);
     await tmux.shows(/❯ Keys +k +│/);
     await tmux.resize(70, 15);
@@ -78,7 +78,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 90_000 },
     daemon = await startDaemon({ home });
     await ask();
     await ask();
-    await tmux.shows(/● live/, 30_000);
+    await tmux.shows(/● live/);
     await tmux.shows(/sim\/assistant[^\n]*\n[^\n]*sim\/assistant/);
   });
 

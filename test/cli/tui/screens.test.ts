@@ -96,7 +96,7 @@ describe('the frame', () => {
   });
 
   test('shows what others wrote and obeys none of it', async () => {
-    const tui = openTui();
+    const tui = openTui({ columns: 200 });
     tui.calls.see(finished(1, { model: 'evil\u001b[31m\u0007\u202emodel' }));
     tui.model.changed();
     await tui.shows('evil␛[31m␇<U+202E>model');
@@ -114,6 +114,15 @@ describe('the frame', () => {
 });
 
 describe('traffic', () => {
+  test('leaves the maker of a model out where its name has no room', async () => {
+    const tui = openTui({ columns: 80 });
+    tui.calls.see(finished(1, { model: 'anthropic/claude-haiku-4-5' }));
+    tui.model.changed();
+    await tui.shows(/ claude-haiku-4-5 +10 → 1,234 /);
+    tui.resize({ columns: 200, rows: 24 });
+    await tui.shows('anthropic/claude-haiku-4-5');
+  });
+
   test('is followed at the top, and stays at its row elsewhere', async () => {
     const tui = openTui();
     for (const number of [1, 2, 3]) tui.calls.see(finished(number));
@@ -137,7 +146,6 @@ describe('traffic', () => {
     tui.type('p');
     await tui.shows('paused, 0 held');
     tui.calls.see(finished(2));
-    tui.model.view.noteHeld();
     tui.model.changed();
     await tui.shows('paused, 1 held');
     expect(tui.frame()).not.toContain('sim/model-2');

@@ -1,19 +1,15 @@
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
 import { CliError, CutShort } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
+import { type AnswerEvent, type AnswerSoFar, isText, noteEvent } from './answer-event.ts';
 import { callsOfResponse, textOfResponse } from './answer-text.ts';
 import type { Progress } from './progress.ts';
 
 /** What is known of a call so far. */
-export interface Following {
-  requestId: string | undefined;
+export interface Following extends AnswerSoFar {
   /** The request that was answered and charged, where its answer is given again. */
   replayOf?: string | undefined;
-  /** The response as its last event told it. */
-  response: ResponseResource | undefined;
-  error: object | undefined;
   /** Whether some of what the model said was printed as it came. */
   hasSaid?: boolean;
 }
@@ -29,17 +25,6 @@ interface FollowOptions {
   progress: Progress;
   /** Whether text, or with --json events, are written as they come. */
   isLive: boolean;
-}
-
-/** One event of the stream, of which only these members are read. */
-interface AnswerEvent {
-  type: string;
-  delta?: unknown;
-  request_id?: string;
-  model?: string;
-  provider?: string;
-  response?: ResponseResource;
-  error?: object;
 }
 
 /** Reads a streamed answer to its end and shows it: as it comes, or at the end in one piece. */
@@ -64,7 +49,7 @@ async function read(context: Context, { events, following, progress, isLive }: F
   try {
     for await (const { data } of events) {
       const event = JSON.parse(data) as AnswerEvent;
-      note(event, following);
+      noteEvent(event, following);
       progress.see(event);
       if (!isLive) continue;
       following.hasSaid ||= isText(event);
@@ -79,17 +64,6 @@ async function read(context: Context, { events, following, progress, isLive }: F
     // Also where it broke off: what is told next begins on a line of its own.
     if (lastCharacter !== '\n') out.text('\n');
   }
-}
-
-function note(event: AnswerEvent, following: Following): void {
-  if (event.type === 'service:route') following.requestId ??= event.request_id;
-  if (event.type === 'error') following.error = event.error;
-  if (/^response\.(completed|incomplete|failed)$/.test(event.type)) following.response = event.response;
-}
-
-function isText(event: AnswerEvent): event is AnswerEvent & { delta: string } {
-  const carriesText = event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta';
-  return carriesText && typeof event.delta === 'string';
 }
 
 function brokenOff({ requestId }: Following): CliError {

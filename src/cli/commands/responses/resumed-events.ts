@@ -1,7 +1,7 @@
 import type { SseEvent } from '../../../shared/sse.ts';
 import { getResponse } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import { mayPass } from '../may-pass.ts';
+import { mayPass } from '../../may-pass.ts';
 
 const firstWaitMs = 250;
 const longestWaitMs = 5000;

@@ -3,13 +3,11 @@ import type { ThreadEvent } from '../../../shared/contract/threads.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { followThread } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
+import { clockTime } from '../../output/time.ts';
 import { tabSeparatedCell } from '../../output/visible.ts';
 import { example } from '../example.ts';
-import { mayPass } from '../may-pass.ts';
+import { follow } from '../follow-rows.ts';
 import { wholeNumber } from '../number-option.ts';
-
-const firstWaitMs = 250;
-const longestWaitMs = 5000;
 
 export const watchThreadCommand = (context: Context) =>
   new Command('watch')
@@ -27,44 +25,32 @@ interface WatchFlags {
 
 /** Follows a thread until it is deleted, or Ctrl-C. A lost connection is told, tried again, and resumed. */
 async function watch(context: Context, { id, after, once }: WatchFlags): Promise<void> {
-  const signal = context.interrupted();
-  let seen = after;
-  let waitMs = firstWaitMs;
-  let isOpen = false;
-  let wasOpen = false;
-  const onOpen = () => {
-    isOpen = true;
-    if (wasOpen) context.out.note('Connected again.');
-    wasOpen = true;
-    waitMs = firstWaitMs;
-  };
-  while (!signal.aborted) {
-    try {
-      const input = { params: { id }, query: { after: seen }, headers: {} };
-      for await (const { data } of context.client().stream(followThread, input, { signal, onOpen })) {
-        const event = JSON.parse(data) as ThreadEvent;
-        seen = event.sequence;
-        await show(context, event);
-        if (once && /^run_(completed|failed|cancelled)$/.test(event.type)) return;
-      }
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!wasOpen || !mayPass(error)) throw error;
-    }
-    if (signal.aborted) break;
-    if (isOpen) context.out.warn('The connection was lost; trying again until it is back.');
-    isOpen = false;
-    await context.sleep(waitMs, signal);
-    waitMs = Math.min(waitMs * 2, longestWaitMs);
-    context.forgetHost();
-  }
-  context.exit = exitCodes.interrupted;
+  const done = new AbortController();
+  await follow(context, {
+    until: done.signal,
+    open: (lastId, options) =>
+      context.client().stream(
+        followThread,
+        {
+          params: { id },
+          query: { after: lastId === undefined ? after : undefined },
+          headers: { 'last-event-id': lastId },
+        },
+        options,
+      ),
+    async show({ data }) {
+      const event = JSON.parse(data) as ThreadEvent;
+      await show(context, event);
+      if (once && /^run_(completed|failed|cancelled)$/.test(event.type)) done.abort();
+    },
+  });
+  if (!done.signal.aborted) context.exit = exitCodes.interrupted;
 }
 
 async function show(context: Context, event: ThreadEvent): Promise<void> {
   if (context.out.wantsJson()) return context.out.element(event);
   const { created_at: at, type, run, data } = event;
-  const time = context.io.stdout.isTty ? at.slice(11, 19) : at;
+  const time = context.io.stdout.isTty ? clockTime(at) : at;
   context.io.stdout.write(`${[time, type, run, tabSeparatedCell(detailOf(data))].join('\t').trimEnd()}\n`);
 }
 

@@ -1,6 +1,11 @@
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import { createResponse } from '../../addresses.ts';
+import {
+  type AnswerEvent,
+  type AnswerSoFar,
+  isText,
+  noteEvent,
+} from '../../commands/respond/answer-event.ts';
 import { callsOfResponse } from '../../commands/respond/answer-text.ts';
 import { billOf, billOfResponse, tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
@@ -21,16 +26,6 @@ export interface Answered {
   bill: string;
   /** What is wrong with the answer, if anything. */
   warning: string | undefined;
-}
-
-interface AnswerEvent {
-  type: string;
-  delta?: unknown;
-  request_id?: string;
-  model?: string;
-  provider?: string;
-  response?: ResponseResource;
-  error?: object;
 }
 
 /**
@@ -66,11 +61,8 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
   };
 }
 
-interface Seen {
+interface Seen extends AnswerSoFar {
   text: string;
-  requestId: string | undefined;
-  response: ResponseResource | undefined;
-  error: object | undefined;
 }
 
 async function read(context: Context, options: AskOptions, seen: Seen): Promise<void> {
@@ -83,10 +75,8 @@ async function read(context: Context, options: AskOptions, seen: Seen): Promise<
   for await (const { data } of events) {
     const event = JSON.parse(data) as AnswerEvent;
     if (event.type === 'service:route' && event.model) onRoute(event.model, event.provider ?? '');
-    if (event.type === 'error') seen.error = event.error;
-    if (/^response\.(completed|incomplete|failed)$/.test(event.type)) seen.response = event.response;
-    const isText = /^response\.(output_text|refusal)\.delta$/.test(event.type);
-    if (!isText || typeof event.delta !== 'string') continue;
+    noteEvent(event, seen);
+    if (!isText(event)) continue;
     seen.text += event.delta;
     onText(event.delta);
   }

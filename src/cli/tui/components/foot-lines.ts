@@ -7,7 +7,7 @@ import { applies } from '../model/applies.ts';
 import type { LineDialog } from '../model/dialog.ts';
 import type { TuiModel } from '../model/tui-model.ts';
 import type { Drawing } from '../screen.ts';
-import { broken } from '../text/cells.ts';
+import { broken, fitCell } from '../text/cells.ts';
 import { fitPainted, paintedWidth } from '../text/painted.ts';
 
 const words: Partial<Record<CommandName, string>> = {
@@ -17,9 +17,10 @@ const words: Partial<Record<CommandName, string>> = {
   filter: 'filter',
   copy: 'copy',
   'copy-command': 'as command',
-  compose: 'new',
   edit: 'limits',
-  reply: 'reply',
+  conversation: 'whispers',
+  'next-unread': 'unread',
+  browse: 'reference',
   mark: 'mark',
   refresh: 'refresh',
   'next-tab': 'next tab',
@@ -29,6 +30,9 @@ const words: Partial<Record<CommandName, string>> = {
   quit: 'quit',
 };
 
+/** Shown at the foot of a page, where the screen has them. */
+const pageCommands: CommandName[] = ['reply'];
+
 /** The last line: the keys that work now. */
 export function keysLine(model: TuiModel, { width, paint }: Drawing): string {
   const hints = hintsOf(model).map(([key, word]) => `${paint('bold', key)} ${word}`);
@@ -36,7 +40,9 @@ export function keysLine(model: TuiModel, { width, paint }: Drawing): string {
   return fitPainted(hints.join('  '), width);
 }
 
-function hintsOf(model: TuiModel): [key: string, word: string][] {
+type Hint = [key: string, word: string];
+
+function hintsOf(model: TuiModel): Hint[] {
   const { dialog, view, pages, options } = model;
   if (dialog?.kind === 'confirm') {
     return [
@@ -49,20 +55,33 @@ function hintsOf(model: TuiModel): [key: string, word: string][] {
   if (dialog) {
     return [
       ['Enter', 'do'],
-      ...(dialog.candidates ? [['Tab', 'complete'] as [string, string]] : []),
+      ...(dialog.candidates
+        ? ([
+            ['↓ ↑', 'choose'],
+            ['Tab', 'complete'],
+          ] satisfies Hint[])
+        : []),
       ['Esc', 'leave'],
     ];
   }
-  if (model.isGoing) return model.views.map(({ screen }) => [screen.letter, screen.title]);
-  const names: CommandName[] =
-    pages.length > 0
-      ? ['back', 'copy', 'help', 'quit']
-      : [...view.screen.footer.filter((name) => applies(model, name)), 'go', 'palette', 'help', 'quit'];
-  return names.flatMap((name): [string, string][] => {
+  if (model.isGoing) return [['Esc', 'stay here']];
+  const names: CommandName[] = pages.front
+    ? ['back', ...pageCommands.filter((name) => applies(model, name)), 'copy', 'help', 'quit']
+    : [...view.screen.footer.filter((name) => applies(model, name)), 'go', 'palette', 'help', 'quit'];
+  return names.flatMap((name): Hint[] => {
     const [key] = keysOf(options.bindings, view.screen.id, name);
-    const word = name === 'remove' ? view.screen.remove?.verb.toLowerCase() : words[name];
+    const word = ownWord(model, name) ?? words[name];
     return key === undefined ? [] : [[shownKey(key), word ?? name]];
   });
+}
+
+/** What a command is called on a screen that has a word of its own for it. */
+function ownWord(model: TuiModel, name: CommandName): string | undefined {
+  const { screen } = model.view;
+  if (name === 'remove') return screen.remove?.verb.toLowerCase();
+  if (name === 'compose') return screen.compose?.label;
+  if (name === 'reply') return model.reply()?.label;
+  return undefined;
 }
 
 interface SaidLine {
@@ -72,14 +91,19 @@ interface SaidLine {
 }
 
 const candidatesMax = 6;
+const candidateWidthMax = 40;
+const noticeLinesMax = 3;
 const faultLinesMax = 4;
 
 /** The lines above the keys: what is asked, written or said. The last one is always there. */
 export function saidLines(model: TuiModel, drawing: Drawing): SaidLine {
   const { dialog, notice } = model;
   const { width, paint } = drawing;
-  if (!dialog)
-    return { lines: [fitPainted(paint('yellow', visibleCell(notice ?? '')), width)], cursor: undefined };
+  if (model.isGoing) return { lines: [...goLines(model, drawing), ''], cursor: undefined };
+  if (!dialog) {
+    const lines = notice === undefined ? [''] : noticeLines(notice, width).map((line) => paint('bold', line));
+    return { lines, cursor: undefined };
+  }
   if (dialog.kind === 'confirm') {
     const button = (text: string, isChosen: boolean) =>
       isChosen ? paint('inverse', `[>${text}<]`) : `[ ${text} ]`;
@@ -92,10 +116,43 @@ export function saidLines(model: TuiModel, drawing: Drawing): SaidLine {
   return writtenLines(dialog, drawing);
 }
 
-function writtenLines(dialog: LineDialog, { width, paint }: Drawing): SaidLine {
-  const above = (dialog.candidates?.(dialog.edit.text) ?? [])
-    .slice(0, candidatesMax)
-    .map((line) => fitPainted(`  ${line}`, width));
+/** Long ones are broken: what is cut off may be what a person needs. */
+function noticeLines(notice: string, width: number): string[] {
+  const lines = broken(visibleCell(notice), width);
+  return lines.slice(0, noticeLinesMax);
+}
+
+const goCellWidth = 14;
+
+/** The letters of the screens, in as many columns as there is room for. */
+function goLines(model: TuiModel, { width, paint }: Drawing): string[] {
+  const cells = model.views.map(
+    ({ screen: { letter, title } }) =>
+      `${paint('bold', letter)} ${title}${' '.repeat(Math.max(1, goCellWidth - title.length - 2))}`,
+  );
+  const inLine = Math.max(1, Math.floor(width / goCellWidth));
+  return Array.from({ length: Math.ceil(cells.length / inLine) }, (_, at) =>
+    cells.slice(at * inLine, (at + 1) * inLine).join(''),
+  );
+}
+
+/** Candidates around the one that is pointed at. */
+function candidateLines(dialog: LineDialog, { width, paint }: Drawing): string[] {
+  const candidates = dialog.candidates?.(dialog.edit.text) ?? [];
+  const chosen = Math.min(dialog.chosen ?? 0, candidates.length - 1);
+  const top = Math.max(0, Math.min(chosen - candidatesMax + 1, candidates.length - candidatesMax));
+  const shown = candidates.slice(top, top + candidatesMax);
+  const nameWidth = Math.max(0, ...shown.map(({ name }) => Math.min(candidateWidthMax, widthOf(name))));
+  return shown.map(({ name, summary }, at) => {
+    const isChosen = top + at === chosen;
+    const text = `${isChosen ? '❯' : ' '} ${fitCell(visibleCell(name), nameWidth)}  ${visibleCell(summary)}`;
+    return isChosen ? paint('inverse', fitCell(text, width)) : fitCell(text, width);
+  });
+}
+
+function writtenLines(dialog: LineDialog, drawing: Drawing): SaidLine {
+  const { width, paint } = drawing;
+  const above = candidateLines(dialog, drawing);
   const fault = dialog.fault ? broken(`! ${visibleCell(dialog.fault)}`, width) : [];
   above.push(...fault.slice(0, faultLinesMax).map((line) => fitPainted(paint('red', line), width)));
   const label = dialog.label.length > 1 ? `${dialog.label}: ` : dialog.label;

@@ -1,4 +1,6 @@
 import { visible } from '../../output/visible.ts';
+import type { ListView } from '../model/list-view.ts';
+import type { OpenPage } from '../model/page-stack.ts';
 import type { TuiModel } from '../model/tui-model.ts';
 import type { Drawing } from '../screen.ts';
 import { broken, fitCell } from '../text/cells.ts';
@@ -17,7 +19,7 @@ export function screenLines(model: TuiModel, { width, paint }: Drawing): string[
 
 /** What the main pane shows: the page in front, or the list. */
 export function mainLines(model: TuiModel, drawing: Drawing, rows: number): string[] {
-  return model.pages.length > 0 ? pageLines(model, drawing, rows) : listLines(model, drawing, rows);
+  return model.pages.front ? pageLines(model, drawing, rows) : listLines(model, drawing, rows);
 }
 
 function listLines(model: TuiModel, drawing: Drawing, height: number): string[] {
@@ -33,10 +35,7 @@ function listLines(model: TuiModel, drawing: Drawing, height: number): string[] 
   const space = Math.max(1, height - above.length - 1);
   model.pageRows = space;
   if (all.length === 0) {
-    const why = view.allRows().length > 0 ? 'No row has this text; Esc shows all again.' : screen.empty;
-    const isUnknown = screen.load && view.loadedAt === undefined;
-    const said = isUnknown ? 'Fetching …' : view.failure ? '' : why;
-    return [...above, paint('dim', said)];
+    return [...above, ...emptyLines(view).map((line, at) => (at === 0 ? line : paint('dim', line)))];
   }
   const columns = screen.columns(view.tab);
   const top = view.top(space);
@@ -49,16 +48,37 @@ function listLines(model: TuiModel, drawing: Drawing, height: number): string[] 
   return [...above, titleLine(columns, drawing), ...rowLines(shown, columns, drawing)];
 }
 
+/** What stands where no row is. */
+function emptyLines({ screen, filter, failure, loadedAt }: ListView): string[] {
+  if (screen.load && loadedAt === undefined) return ['', '  Fetching …'];
+  if (failure) return [];
+  const why = filter !== '' ? ['No row has this text.', 'Esc shows all again.'] : screen.empty;
+  return ['', ...why.map((line) => `  ${line}`)];
+}
+
 function pageLines(model: TuiModel, drawing: Drawing, height: number): string[] {
-  const front = model.pages.at(-1);
+  const { front } = model.pages;
   if (!front) return [];
-  const lines = front.page.lines(drawing);
+  const lines = linesOf(front, drawing);
   model.pageRows = Math.max(1, height - 1);
-  front.top = Math.max(0, Math.min(front.top, lines.length - height));
+  const topMax = Math.max(0, lines.length - height);
+  if (front.isAtEnd) front.top = topMax;
+  front.top = Math.max(0, Math.min(front.top, topMax));
+  front.isAtEnd = front.page.beginsAtEnd === true && front.top === topMax;
   const seen = lines.slice(front.top, front.top + height);
   const below = lines.length - front.top - seen.length;
-  if (below > 0) seen[seen.length - 1] = drawing.paint('dim', `… ${below + 1} more lines`);
+  const { paint } = drawing;
+  if (below > 0) seen[seen.length - 1] = paint('dim', `… ${below + 1} more lines`);
+  if (front.top > 0) seen[0] = paint('dim', `… ${front.top + 1} lines above`);
   return seen;
+}
+
+/** A page is broken into lines once for each width; it may be long. */
+function linesOf(front: OpenPage, drawing: Drawing): string[] {
+  const { page, broken: known } = front;
+  if (known?.page !== page || known.width !== drawing.width)
+    front.broken = { page, width: drawing.width, lines: page.lines(drawing) };
+  return front.broken?.lines ?? [];
 }
 
 /** What is known of the selected row without asking. */
@@ -70,14 +90,15 @@ export function asideLines(model: TuiModel, drawing: Drawing): string[] {
   return (view.screen.aside?.(row, inner) ?? []).map((line) => ` ${line}`);
 }
 
+export interface Pane {
+  lines: string[];
+  /** In cells. */
+  width: number;
+}
+
 /** Panes side by side, each as wide as it is told and all of one height. */
-export function sideBySide(
-  panes: { lines: string[]; width: number }[],
-  height: number,
-  bar: string,
-): string[] {
-  const seen = panes.filter(({ width }) => width > 0);
+export function sideBySide(panes: Pane[], height: number, bar: string): string[] {
   return Array.from({ length: height }, (_, at) =>
-    seen.map(({ lines, width }) => fitPainted(lines[at] ?? '', width)).join(bar),
+    panes.map(({ lines, width }) => fitPainted(lines[at] ?? '', width)).join(bar),
   );
 }

@@ -66,5 +66,6 @@ export function shownKey(name: string): string {
   const parts = /^((?:(?:ctrl|alt|shift)-)*)(.+)$/s.exec(name);
   const [, modifiers = '', base = name] = parts ?? [];
   const told = modifiers.replace(/[a-z]+/g, (word) => word[0]?.toUpperCase() + word.slice(1));
-  return told + (shown[base] ?? base);
+  // With Ctrl a letter is written large, as people do; there is no other one.
+  return told + (shown[base] ?? (modifiers === 'ctrl-' ? base.toUpperCase() : base));
 }

@@ -1,59 +1,54 @@
-import { listTraces } from '../../addresses.ts';
+import type { EventView } from '../../../shared/contract/events.ts';
+import { listTraces, streamEvents } from '../../addresses.ts';
 import { headerFacts } from '../model/header-facts.ts';
+import type { ListView } from '../model/list-view.ts';
 import type { TuiModel } from '../model/tui-model.ts';
 import type { Services } from '../screen.ts';
-import { followEvents } from './follow-events.ts';
-
-interface Clock {
-  now(): number;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-}
+import { followScreens } from './follow-screens.ts';
 
 interface CurrentOptions {
   model: TuiModel;
-  services: Services;
   signal: AbortSignal;
-  clock: Clock;
-  /** A daemon that was started again may be elsewhere. */
-  forgetHost(): void;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 const tickMs = 1000;
 const factsEveryMs = 15_000;
+/** How often rows are fetched whose stream cannot be followed. */
+const fallbackEveryMs = 5000;
 const pastCalls = 100;
 
 /** Keeps everything that is shown up to date until the signal: by events where there are some, else by asking again. */
-export async function keepCurrent({
-  model,
-  services,
-  signal,
-  clock,
-  forgetHost,
-}: CurrentOptions): Promise<void> {
-  const follow = followEvents({
-    client: () => services.client,
+export async function keepCurrent({ model, signal, sleep }: CurrentOptions): Promise<void> {
+  const { services } = model.options;
+  const follow = services.follow({
+    open: (lastId, options) =>
+      services.client.stream(streamEvents, { query: {}, headers: { 'last-event-id': lastId } }, options),
     signal,
-    now: clock.now,
-    sleep: clock.sleep,
-    onRetry: forgetHost,
     onState(connection) {
       model.connection = connection;
       model.changed({ soon: true });
-    },
-    onOpen() {
+      if (connection.state !== 'live') return;
       // What happened while nobody listened is asked for, and what is shown is fetched anew.
       void fillPast(model, services);
       void learnFacts(model, services);
       void model.refresh();
+      // The head counts what was not read, and the traffic tells keys by their names.
+      for (const id of ['whispers', 'keys']) void model.refresh(model.viewOf(id));
     },
-    onEvent(event) {
-      const isSeen = services.calls.see(event);
-      if (isSeen) for (const view of model.views) if (view.screen.id === 'traffic') view.noteHeld();
-      if (event.type === 'events.dropped' || event.type === 'events.gap') void fillPast(model, services);
-      if (isSeen) model.changed({ soon: true });
-    },
+    onEvent: ({ data }) => takeEvent(model, JSON.parse(data) as EventView),
   });
-  await Promise.all([follow, tick({ model, services, signal, clock })]);
+  await Promise.all([follow, tick({ model, signal, sleep })]);
+}
+
+function takeEvent(model: TuiModel, event: EventView): void {
+  const { services } = model.options;
+  if (event.type === 'events.dropped' || event.type === 'events.gap') void fillPast(model, services);
+  for (const view of model.views) {
+    const isSeen = view === model.view || event.type.startsWith('key.');
+    if (isSeen && view.screen.isTouchedBy?.(event)) model.refreshSoon(view);
+  }
+  if (services.calls.see(event)) model.changed({ soon: true });
 }
 
 async function fillPast(model: TuiModel, { client, calls }: Services): Promise<void> {
@@ -74,21 +69,17 @@ async function learnFacts(model: TuiModel, services: Services): Promise<void> {
   model.changed({ soon: true });
 }
 
-async function tick({
-  model,
-  services,
-  signal,
-  clock,
-}: Pick<CurrentOptions, 'model' | 'services' | 'signal' | 'clock'>): Promise<void> {
-  let factsAt = clock.now();
+async function tick({ model, signal, sleep }: CurrentOptions): Promise<void> {
+  const { services } = model.options;
+  let factsAt = services.now();
   while (!signal.aborted) {
-    await clock.sleep(tickMs, signal);
-    const now = clock.now();
+    await sleep(tickMs, signal);
+    const now = services.now();
     if (model.connection.state !== 'lost') {
-      const { view } = model;
-      const every = view.screen.refreshEveryMs;
-      if (every !== undefined && view.loadedAt !== undefined && now - view.loadedAt >= every)
-        void model.refresh();
+      followScreens(model, signal);
+      const every = refreshEveryMs(model.view);
+      const { loadedAt } = model.view;
+      if (every !== undefined && loadedAt !== undefined && now - loadedAt >= every) void model.refresh();
       if (now - factsAt >= factsEveryMs) {
         factsAt = now;
         void learnFacts(model, services);
@@ -97,4 +88,11 @@ async function tick({
     // Times that go on are drawn anew; a screen reader would read them all again.
     if (!model.options.isPlain) model.changed({ soon: true });
   }
+}
+
+/** More often while the stream that would tell cannot be followed. */
+function refreshEveryMs({ screen, line }: ListView): number | undefined {
+  const { refreshEveryMs: every } = screen;
+  if (!screen.stream || line?.state === 'live') return every;
+  return Math.min(every ?? fallbackEveryMs, fallbackEveryMs);
 }

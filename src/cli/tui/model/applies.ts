@@ -6,8 +6,9 @@ export function applies(model: TuiModel, command: CommandName): boolean {
   const { screen } = model.view;
   if (command === 'compose') return screen.compose !== undefined;
   if (command === 'edit') return screen.edit !== undefined;
-  if (command === 'reply') return screen.reply !== undefined;
+  if (command === 'reply') return model.reply() !== undefined;
   if (command === 'remove') return screen.remove !== undefined;
+  if (command === 'conversation') return screen.conversation !== undefined;
   if (command === 'copy-command') return screen.commandText !== undefined;
   return Object.hasOwn(commands, command);
 }

@@ -1,9 +1,18 @@
 import type { CommandName } from '../keys/command-names.ts';
-import type { Composition } from '../screen.ts';
-import { editOf, emptyEdit } from '../text/line-edit.ts';
-import { jsonPage } from '../text/pages.ts';
+import { editOf } from '../text/line-edit.ts';
 import { helpPage } from './help-page.ts';
 import { paletteDialog } from './palette.ts';
+import {
+  askRemoval,
+  browse,
+  copyCommand,
+  copyRow,
+  openComposition,
+  openConversation,
+  openRow,
+  showJson,
+} from './row-commands.ts';
+import { openNextUnread, pickConversation } from './talk-commands.ts';
 import type { Pane, TuiModel } from './tui-model.ts';
 
 /** Does what a key or the palette asks for. */
@@ -32,6 +41,9 @@ const actions: Partial<Record<CommandName, Action>> = {
   go: (model) => {
     model.isGoing = true;
   },
+  conversation: openConversation,
+  'next-unread': openNextUnread,
+  conversations: pickConversation,
   'next-pane': (model) => changePane(model, 1),
   'previous-pane': (model) => changePane(model, -1),
   'next-tab': (model) => changeTab(model, 1),
@@ -42,19 +54,14 @@ const actions: Partial<Record<CommandName, Action>> = {
   'zoom-out': (model) => {
     model.isZoomed = false;
   },
-  raw: (model) => {
-    const { view } = model;
-    const row = view.selected();
-    if (row !== undefined) model.openPage(jsonPage(view.screen.idOf(row), view.screen.json(row)));
-  },
+  raw: showJson,
   copy: copyRow,
-  'copy-command': (model) => {
-    const row = model.view.selected();
-    const text = row === undefined ? undefined : model.view.screen.commandText?.(row);
-    if (text === undefined) model.notice = 'There is no command for this.';
-    else copy(model, text);
+  'copy-command': copyCommand,
+  browse,
+  refresh: (model) => {
+    if (model.pages.front?.page.life) void model.renew();
+    else void model.refresh();
   },
-  refresh: (model) => void model.refresh(),
   pause: (model) => model.view.togglePause(),
   mark: (model) => {
     model.view.toggleMark();
@@ -62,7 +69,7 @@ const actions: Partial<Record<CommandName, Action>> = {
   },
   compose: (model) => openComposition(model, model.view.screen.compose),
   edit: (model) => openComposition(model, model.view.screen.edit),
-  reply: (model) => openComposition(model, model.view.screen.reply),
+  reply: (model) => openComposition(model, model.reply()),
   remove: askRemoval,
   log: (model) => model.showNamed('log'),
   redraw: (model) => model.options.redraw(),
@@ -70,10 +77,14 @@ const actions: Partial<Record<CommandName, Action>> = {
   quit: (model) => model.options.quit(),
 };
 
+/** Scrolls the page in front, or selects another row or screen. */
 function scroll(model: TuiModel, by: number): void {
-  const front = model.pages.at(-1);
-  if (front) front.top = Math.max(0, front.top + Math.max(-1e6, Math.min(1e6, by)));
-  else if (model.pane === 'screens') {
+  const { front } = model.pages;
+  if (front) {
+    // Where a page ends is known when it is drawn.
+    front.top = Math.max(0, front.top + Math.max(-1e6, Math.min(1e6, by)));
+    if (by < 0) front.isAtEnd = false;
+  } else if (model.pane === 'screens') {
     const to = Math.max(0, Math.min(model.views.length - 1, model.current + Math.sign(by)));
     model.show(to);
     model.pane = 'screens';
@@ -82,22 +93,11 @@ function scroll(model: TuiModel, by: number): void {
   } else model.view.move(by);
 }
 
-function openRow(model: TuiModel): void {
-  if (model.pane === 'screens') {
-    model.pane = 'list';
-    return;
-  }
-  const { view } = model;
-  const row = view.selected();
-  if (row === undefined || model.pages.length > 0) return;
-  model.attempt(async () => model.openPage(await view.screen.open(row, model.options.services)));
-}
-
 /** One step back: a page, the filter, the marks, another pane. Never out of the program. */
 function goBack(model: TuiModel): void {
   const { view } = model;
-  if (model.pages.length > 0) model.pages.pop();
-  else if (model.pane !== 'list') model.pane = 'list';
+  if (model.pages.pop()) return;
+  if (model.pane !== 'list') model.pane = 'list';
   else if (model.isZoomed) model.isZoomed = false;
   else if (view.marks.size > 0) view.marks.clear();
   else if (view.filter !== '') view.setFilter('');
@@ -119,19 +119,6 @@ function changeTab(model: TuiModel, by: number): void {
   } else model.show((model.current + by + model.views.length) % model.views.length);
 }
 
-function copyRow(model: TuiModel): void {
-  const page = model.pageText();
-  const row = model.view.selected();
-  const text = page ?? (row === undefined ? undefined : model.view.screen.copyText(row));
-  if (text !== undefined) copy(model, text);
-}
-
-function copy(model: TuiModel, text: string): void {
-  model.options.copy(text);
-  const told = text.length > 40 ? `${text.length} characters` : text;
-  model.notice = `Copied ${told}, if the terminal lets programs copy.`;
-}
-
 function openFilter(model: TuiModel): void {
   const { view } = model;
   const before = view.filter;
@@ -145,53 +132,5 @@ function openFilter(model: TuiModel): void {
     onChange: (text) => view.setFilter(text),
     submit: (text) => view.setFilter(text),
     onCancel: () => view.setFilter(before),
-  };
-}
-
-function openComposition(model: TuiModel, composition: Composition<unknown> | undefined): void {
-  const row = model.view.selected();
-  if (!composition) {
-    model.notice = 'That cannot be done here; ? tells what can.';
-    return;
-  }
-  if (composition.needsRow && row === undefined) {
-    model.notice = 'Nothing is selected.';
-    return;
-  }
-  model.dialog = {
-    kind: 'line',
-    label: composition.label,
-    hint: composition.hint,
-    edit: emptyEdit,
-    fault: undefined,
-    isBusy: false,
-    async submit(text) {
-      const result = await composition.run(text, model.options.services, row);
-      if (typeof result === 'string') model.notice = result;
-      else model.openPage(result);
-      void model.refresh();
-    },
-  };
-}
-
-function askRemoval(model: TuiModel): void {
-  const { view } = model;
-  const { remove } = view.screen;
-  const rows = view.chosen();
-  if (!remove || rows.length === 0) {
-    model.notice = 'There is nothing to remove here.';
-    return;
-  }
-  const run = async () => {
-    model.notice = await remove.run(rows, model.options.services);
-    view.marks.clear();
-    await model.refresh();
-  };
-  model.dialog = {
-    kind: 'confirm',
-    question: remove.question(rows),
-    verb: remove.verb,
-    isYes: false,
-    run: () => model.attempt(run),
   };
 }

@@ -1,4 +1,4 @@
-import { clean, editBy, insert } from '../text/line-edit.ts';
+import { clean, editBy, editOf, insert, type LineEdit } from '../text/line-edit.ts';
 import type { ConfirmDialog, Dialog, LineDialog } from './dialog.ts';
 import type { TuiModel } from './tui-model.ts';
 
@@ -27,29 +27,37 @@ function pressInLine(model: TuiModel, dialog: LineDialog, key: string, input: st
     submit(model, dialog);
     return;
   }
+  const candidates = dialog.candidates?.(dialog.edit.text) ?? [];
+  if (candidates.length > 0 && /^(up|down|ctrl-p|ctrl-n)$/.test(key)) {
+    const by = key === 'down' || key === 'ctrl-n' ? 1 : -1;
+    dialog.chosen = ((dialog.chosen ?? 0) + by + candidates.length) % candidates.length;
+    return;
+  }
   if (key === 'tab' && dialog.candidates) {
-    const [first] = dialog.candidates(dialog.edit.text);
-    const name = first?.split(' ')[0];
-    if (name !== undefined) dialog.edit = { ...dialog.edit, text: name, cursor: name.length };
+    const name = candidates[dialog.chosen ?? 0]?.name;
+    if (name !== undefined) write(dialog, editOf(name));
     return;
   }
   const edited = editBy(dialog.edit, key, input);
-  if (!edited) return;
-  dialog.edit = edited;
-  dialog.fault = undefined;
-  dialog.onChange?.(edited.text);
+  if (edited) write(dialog, edited);
+}
+
+function write(dialog: LineDialog, edit: LineEdit): void {
+  if (edit.text !== dialog.edit.text) {
+    dialog.chosen = 0;
+    dialog.fault = undefined;
+  }
+  dialog.edit = { ...edit, killed: edit.killed || dialog.edit.killed };
+  dialog.onChange?.(edit.text);
 }
 
 /** Text that was pasted: line ends become blanks, as there is one line. */
 export function pasteInDialog(dialog: Dialog | undefined, text: string): void {
   if (dialog?.kind !== 'line' || dialog.isBusy) return;
-  dialog.edit = insert(
-    dialog.edit,
-    clean(text)
-      .replace(/[\n\t]+/g, ' ')
-      .trim(),
-  );
-  dialog.onChange?.(dialog.edit.text);
+  const line = clean(text)
+    .replace(/[\n\t]+/g, ' ')
+    .trim();
+  write(dialog, insert(dialog.edit, line));
 }
 
 function submit(model: TuiModel, dialog: LineDialog): void {
@@ -63,7 +71,8 @@ function submit(model: TuiModel, dialog: LineDialog): void {
     model.changed();
   };
   try {
-    const work = dialog.submit(dialog.edit.text);
+    const { text } = dialog.edit;
+    const work = dialog.submit(text, dialog.candidates?.(text)[dialog.chosen ?? 0]);
     if (work) {
       dialog.isBusy = true;
       work.then(close, tell);

@@ -1,5 +1,14 @@
 import type { LineEdit } from '../text/line-edit.ts';
 
+/** Something that the line being written may mean. */
+export interface Candidate {
+  /** What Tab writes. */
+  name: string;
+  summary: string;
+  /** Does it; `rest` is what stands after its name. */
+  run?(rest: string): void;
+}
+
 /** A line that a person writes at the foot of the screen. */
 export interface LineDialog {
   kind: 'line';
@@ -12,11 +21,13 @@ export interface LineDialog {
   isBusy: boolean;
   /** While it is written. */
   onChange?(text: string): void;
-  /** Resolves when it is done and the line can go. Throws to say why not. */
-  submit(text: string): void | Promise<void>;
+  /** Resolves when it is done and the line can go. Throws to say why not. `chosen` is the candidate that is pointed at. */
+  submit(text: string, chosen: Candidate | undefined): void | Promise<void>;
   onCancel?(): void;
   /** What could be meant, best first. */
-  candidates?(text: string): string[];
+  candidates?(text: string): Candidate[];
+  /** Which candidate is pointed at; the first unless told. */
+  chosen?: number;
 }
 
 /** A question before something that cannot be taken back. */

@@ -1,5 +1,4 @@
 import { getKey, getSession } from '../../addresses.ts';
-import { listWhisperThreads } from '../../site-addresses.ts';
 import type { Services } from '../screen.ts';
 
 /** What the head of the screen says, as far as it is known. */
@@ -8,21 +7,15 @@ export interface HeaderFacts {
   /** Null where the workspace pays afterwards. */
   balanceUsd?: string | null;
   spentTodayUsd?: string;
-  /** Whispers that were not read. */
-  unread?: number;
 }
 
 /** Asks who calls, where, and with how much money. What is refused is left out. */
 export async function headerFacts({ client }: Services): Promise<HeaderFacts> {
   const key = await client.call(getKey, {});
-  const [session, whispers] = await Promise.all([
-    client.call(getSession, {}).catch(() => undefined),
-    client.call(listWhisperThreads, { query: { limit: 200 } }).catch(() => undefined),
-  ]);
+  const session = await client.call(getSession, {}).catch(() => undefined);
   return {
     workspace: session?.workspace.slug ?? key.workspace,
     balanceUsd: key.balance_usd,
     spentTodayUsd: key.spend_usd.day,
-    unread: whispers?.data.reduce((sum, { unread }) => sum + unread, 0) ?? 0,
   };
 }

@@ -1,3 +1,5 @@
+import type { SseEvent } from '../../../shared/sse.ts';
+import type { Connection } from '../live/follow.ts';
 import type { Screen, Services } from '../screen.ts';
 import { noPaint } from '../text/pages.ts';
 
@@ -13,11 +15,14 @@ export class ListView {
   isLoading = false;
   /** When rows were fetched last, in milliseconds since 1970. */
   loadedAt: number | undefined;
-  /** How many things happened since the list was held still; undefined while it is not. */
-  held: number | undefined;
+  /** How the screen's own stream is; undefined until it is followed. */
+  line: Connection | undefined;
   readonly #services: Services;
   #loaded: unknown[] = [];
-  #frozen: unknown[] | undefined;
+  /** What is shown while the list is held still, and the ids in it. */
+  #frozen: { rows: unknown[]; ids: Set<string> } | undefined;
+  /** Events that came while rows were being fetched. */
+  #late: SseEvent[] = [];
   #selected: string | undefined;
   #index = 0;
   #top = 0;
@@ -30,7 +35,16 @@ export class ListView {
 
   /** All rows, filtered or not. */
   allRows(): unknown[] {
-    return this.#frozen ?? this.screen.live?.(this.#services) ?? this.#loaded;
+    return this.#frozen?.rows ?? this.#current();
+  }
+
+  /** What was fetched, whether it is shown or not. */
+  fetchedRows(): unknown[] {
+    return this.#loaded;
+  }
+
+  #current(): unknown[] {
+    return this.screen.live?.(this.#services) ?? this.#loaded;
   }
 
   /** The rows that pass the filter. */
@@ -97,25 +111,39 @@ export class ListView {
     return selected === undefined ? [] : [selected];
   }
 
-  /** Holds the list still, or lets it go on. */
-  togglePause(): void {
-    if (this.held !== undefined) {
-      this.held = undefined;
-      this.#frozen = undefined;
-      return;
-    }
-    this.#frozen = [...this.allRows()];
-    this.held = 0;
+  get isPaused(): boolean {
+    return this.#frozen !== undefined;
   }
 
-  /** Something happened that the list would show. */
-  noteHeld(): void {
-    if (this.held !== undefined) this.held += 1;
+  /** Holds the list still, or lets it go on. */
+  togglePause(): void {
+    if (this.#frozen) this.#frozen = undefined;
+    else {
+      const rows = [...this.allRows()];
+      this.#frozen = { rows, ids: new Set(rows.map((row) => this.screen.idOf(row))) };
+    }
+  }
+
+  /** How many rows came since the list was held still. */
+  heldCount(): number {
+    const ids = this.#frozen?.ids;
+    if (!ids) return 0;
+    return this.#current().reduce<number>((sum, row) => sum + (ids.has(this.screen.idOf(row)) ? 0 : 1), 0);
+  }
+
+  /** Takes one event of the screen's stream; false where the rows must be fetched to know what it changed. */
+  takeEvent(event: SseEvent): boolean {
+    // What is being fetched may be older than the event.
+    if (this.isLoading) this.#late.push(event);
+    const rows = this.screen.stream?.see(this.#loaded, event);
+    if (rows) this.#loaded = rows;
+    return rows !== undefined;
   }
 
   setTab(tab: number): void {
     this.tab = tab;
     this.#loaded = [];
+    this.#frozen = undefined;
     this.loadedAt = undefined;
     this.#selected = undefined;
     this.#index = 0;
@@ -126,10 +154,14 @@ export class ListView {
   async load(explain: (error: unknown) => string): Promise<void> {
     if (!this.screen.load || this.isLoading) return;
     this.isLoading = true;
+    this.#late = [];
     const { tab } = this;
     try {
       const rows = await this.screen.load(this.#services, tab);
-      if (tab === this.tab) this.#take(rows);
+      if (tab === this.tab) {
+        this.#loaded = this.#late.reduce((seen, event) => this.screen.stream?.see(seen, event) ?? seen, rows);
+        this.failure = undefined;
+      }
     } catch (error) {
       if (tab === this.tab) this.failure = explain(error);
     } finally {
@@ -138,12 +170,6 @@ export class ListView {
     // Another tab was chosen meanwhile, and nobody fetched for it.
     if (tab !== this.tab) return this.load(explain);
     this.loadedAt = this.#services.now();
-  }
-
-  #take(rows: unknown[]): void {
-    if (this.held === undefined) this.#loaded = rows;
-    else this.noteHeld();
-    this.failure = undefined;
   }
 
   /** What a person sees of a row is what the filter looks at. */

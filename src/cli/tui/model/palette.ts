@@ -21,14 +21,16 @@ export function paletteDialog(model: TuiModel): LineDialog {
     fault: undefined,
     isBusy: false,
     candidates: (text) =>
-      matching(entries, firstWord(text)).map(({ names, summary }) => `${names[0]}  ${summary}`),
-    submit(text) {
+      matching(entries, firstWord(text)).map(({ names, summary, run }) => ({
+        name: names[0] ?? '',
+        summary,
+        run,
+      })),
+    submit(text, chosen) {
       const word = firstWord(text);
-      if (word === '') return;
-      const [found] = matching(entries, word);
-      if (!found) throw new Error(`There is no command ${word}.`);
+      if (!chosen) throw new Error(`There is no command ${word}.`);
       model.dialog = undefined;
-      found.run(text.trim().slice(word.length).trim());
+      chosen.run?.(text.trim().slice(word.length).trim());
     },
   };
 }

@@ -1,13 +1,15 @@
 import { type BindingsByMode, commandOf } from '../keys/bindings.ts';
 import type { CommandName } from '../keys/command-names.ts';
-import type { Connection } from '../live/follow-events.ts';
-import type { Page, Screen, Services } from '../screen.ts';
+import type { Connection } from '../live/follow.ts';
+import { Redraws } from '../redraws.ts';
+import type { Composition, Drawing, Page, Screen, Services } from '../screen.ts';
 import { noPaint } from '../text/pages.ts';
 import { runCommand } from './commands.ts';
 import type { Dialog } from './dialog.ts';
 import { pressInDialog } from './dialog-keys.ts';
 import type { HeaderFacts } from './header-facts.ts';
 import { ListView } from './list-view.ts';
+import { PageStack } from './page-stack.ts';
 
 interface ModelOptions {
   screens: Screen[];
@@ -21,10 +23,16 @@ interface ModelOptions {
   quit(): void;
   suspend(): void;
   redraw(): void;
+  /** Of the host that is spoken to. */
+  baseUrl(): string;
+  /** Opens an address in the browser; false where there is none. */
+  browse(address: string): boolean;
 }
 
 /** Changes are told at most so often, but for those that a key made. */
 const tellEveryMs = 100;
+/** However many events ask for it, the same is fetched at most so often. */
+const fetchEveryMs = 250;
 
 export type Pane = 'list' | 'screens' | 'aside';
 
@@ -36,7 +44,7 @@ export class TuiModel {
   pane: Pane = 'list';
   isZoomed = false;
   /** What is looked at instead of the list, the last one in front. */
-  readonly pages: { page: Page; top: number }[] = [];
+  readonly pages = new PageStack();
   dialog: Dialog | undefined;
   /** Whether `g` was pressed and its letter is awaited. */
   isGoing = false;
@@ -46,9 +54,8 @@ export class TuiModel {
   facts: HeaderFacts = {};
   /** How many rows the list shows: a page of it. */
   pageRows = 10;
-  #version = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly #redraws = new Redraws(tellEveryMs);
+  readonly #soon = new Map<object, ReturnType<typeof setTimeout>>();
 
   constructor(options: ModelOptions) {
     this.options = options;
@@ -65,33 +72,25 @@ export class TuiModel {
     return this.view.screen.id;
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  get subscribe() {
+    return this.#redraws.subscribe;
+  }
 
-  version = (): number => this.#version;
+  get version() {
+    return this.#redraws.version;
+  }
 
   /** Tells that something is to be drawn anew: at once, or with whatever else changes within a tenth of a second. */
   changed({ soon = false }: { soon?: boolean } = {}): void {
-    if (soon) {
-      this.#timer ??= setTimeout(() => this.#tell(), tellEveryMs);
-      return;
-    }
-    this.#tell();
+    if (soon) this.#redraws.soon();
+    else this.#redraws.now();
   }
 
-  #tell(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#version += 1;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** No more is told from now on. */
+  /** No more is told or fetched from now on. */
   end(): void {
-    clearTimeout(this.#timer);
-    this.#listeners.clear();
+    this.#redraws.end();
+    for (const timer of this.#soon.values()) clearTimeout(timer);
+    this.pages.clear();
   }
 
   /** One key, by its name; `input` is what it would write. */
@@ -121,7 +120,7 @@ export class TuiModel {
   show(index: number): void {
     if (index < 0 || index >= this.views.length) return;
     this.current = index;
-    this.pages.length = 0;
+    this.pages.clear();
     this.pane = 'list';
     if (this.view.loadedAt === undefined) void this.refresh();
   }
@@ -130,26 +129,86 @@ export class TuiModel {
     this.show(this.views.findIndex(({ screen }) => screen.id === id));
   }
 
-  async refresh(): Promise<void> {
-    const { view } = this;
+  /** The view of a screen, by its id. */
+  viewOf(id: string): ListView | undefined {
+    return this.views.find(({ screen }) => screen.id === id);
+  }
+
+  /** Fetches the rows of a screen, the one that is shown unless told. */
+  async refresh(view: ListView = this.view): Promise<void> {
     const loading = view.load(this.options.explain);
     this.changed({ soon: true });
     await loading;
     this.changed({ soon: true });
   }
 
-  openPage(page: Page): void {
-    this.pages.push({ page, top: 0 });
+  /** Fetches rows, once for all that asks for it within a moment. */
+  refreshSoon(view: ListView): void {
+    this.#once(view, () => this.refresh(view));
+  }
+
+  /** What keys are about: the row of the page in front, or else the selected one. */
+  subject(): unknown {
+    return this.pages.front?.row ?? this.view.selected();
+  }
+
+  /** How to answer what is looked at. */
+  reply(): Composition<unknown> | undefined {
+    return this.pages.front?.page.reply ?? this.view.screen.reply;
+  }
+
+  openPage(page: Page, row?: unknown): void {
+    const opened = this.pages.push(page, row);
+    const { open } = page.life ?? {};
+    if (open) {
+      void this.options.services.follow({
+        open,
+        signal: opened.closing.signal,
+        onState() {},
+        onEvent: () => this.renewSoon(),
+      });
+    }
     this.changed();
+  }
+
+  /** Fetches the page in front anew, once for all that asks for it within a moment. */
+  renewSoon(): void {
+    const { front } = this.pages;
+    if (front?.page.life) this.#once(front, () => this.renew());
+  }
+
+  /** Fetches the page in front anew; while that fails it stays as it is. */
+  async renew(): Promise<void> {
+    const { front } = this.pages;
+    try {
+      const page = await front?.page.life?.renew();
+      if (front && page) front.page = page;
+    } catch (error) {
+      this.notice = this.options.explain(error);
+    }
+    this.changed({ soon: true });
+  }
+
+  #once(what: object, work: () => Promise<void>): void {
+    if (this.#soon.has(what)) return;
+    const timer = setTimeout(() => {
+      this.#soon.delete(what);
+      void work();
+    }, fetchEveryMs);
+    this.#soon.set(what, timer);
   }
 
   /** What the page in front says, for copying. */
   pageText(): string | undefined {
-    const front = this.pages.at(-1);
+    const { front } = this.pages;
     if (!front) return undefined;
+    return front.page.copy ?? front.page.lines(this.drawing()).join('\n');
+  }
+
+  /** For text that is measured, compared or copied, not shown. */
+  drawing(): Drawing {
     const { isPlain, services } = this.options;
-    const drawing = { width: 120, paint: noPaint, isPlain, now: services.now() };
-    return front.page.copy ?? front.page.lines(drawing).join('\n');
+    return { width: 120, paint: noPaint, isPlain, now: services.now() };
   }
 
   tell(notice: string): void {

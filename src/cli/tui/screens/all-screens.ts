@@ -10,9 +10,11 @@ import { usageScreen } from './usage.ts';
 import { whispersScreen } from './whispers.ts';
 
 /** Every screen, in the order of the left list. */
-export function allScreens(place: Parameters<typeof callLogScreen>[0]): Screen[] {
+export function allScreens(
+  place: Parameters<typeof callLogScreen>[0] & Parameters<typeof trafficScreen>[0],
+): Screen[] {
   return [
-    trafficScreen,
+    trafficScreen(place),
     keysScreen,
     usageScreen,
     modelsScreen,

@@ -1,7 +1,8 @@
+import { openApi } from '../../addresses.ts';
 import { clockTime, duration } from '../../output/time.ts';
 import { asCommand, asCurl } from '../call-log/as-typed-again.ts';
 import type { LoggedCall } from '../call-log/call-log.ts';
-import type { Screen, ScreenColumn } from '../screen.ts';
+import type { Screen, ScreenColumn, Services } from '../screen.ts';
 import { foreignLines } from '../text/cells.ts';
 
 interface Place {
@@ -24,14 +25,15 @@ export function callLogScreen({ baseUrl, workspace }: Place): Screen<LoggedCall>
     title: 'API calls',
     letter: 'a',
     aliases: ['api', 'calls-made', '@'],
-    empty: 'No calls yet.',
-    footer: ['open', 'copy', 'copy-command', 'filter'],
+    empty: ['No calls yet.'],
+    footer: ['open', 'copy', 'copy-command', 'browse', 'filter'],
     columns: () => columns,
     live: ({ log }) => log.rows(),
     idOf: ({ number }) => String(number),
     copyText: curl,
     commandText: asCommand,
     json: (call) => call,
+    reference: referenceOf,
     aside: (call, { width }) => aside(call, width),
     open: async (call) => ({
       title: `${call.method} ${call.path}`,
@@ -39,6 +41,16 @@ export function callLogScreen({ baseUrl, workspace }: Place): Screen<LoggedCall>
       copy: curl(call),
     }),
   };
+}
+
+/** The place of the call's endpoint on the page of the API reference. */
+async function referenceOf({ method, template }: LoggedCall, { client }: Services): Promise<string> {
+  const { paths } = (await client.call(openApi, {})) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  // The description knows no parameter of several segments.
+  const operation = paths[template.replace('...}', '}')]?.[method.toLowerCase()];
+  return operation ? `/docs#${operation.operationId}` : '/docs';
 }
 
 const columns: ScreenColumn<LoggedCall>[] = [

@@ -26,9 +26,10 @@ export const keysScreen: Screen<KeyRow> = {
   title: 'Keys',
   letter: 'k',
   aliases: ['key', 'api-keys'],
-  empty: 'No keys yet: press c to issue one.',
+  empty: ['No keys yet: press c to issue one.'],
   footer: ['open', 'compose', 'edit', 'remove', 'mark'],
   refreshEveryMs: 10_000,
+  isTouchedBy: ({ type }) => type.startsWith('key.'),
   columns: () => columns,
   load,
   idOf: ({ key }) => key.id,
@@ -112,10 +113,11 @@ function usedStyle(row: KeyRow): 'red' | 'yellow' | undefined {
   return share >= 1 ? 'red' : 'yellow';
 }
 
-async function load({ client }: Services): Promise<KeyRow[]> {
+async function load({ client, keyNames }: Services): Promise<KeyRow[]> {
   const keys = await collectPages(keysMax, (query) =>
     client.call(listKeys, { params: { workspace }, query }),
   );
+  for (const { id, name } of keys) keyNames.set(id, name || id);
   const limited = keys
     .filter(({ status, limits }) => status === 'active' && (limits.spend_cap || limits.requests_per_minute))
     .slice(0, usesMax);

@@ -11,6 +11,7 @@ import { alignedTable } from '../../output/table.ts';
 import { duration } from '../../output/time.ts';
 import type { Screen, ScreenColumn } from '../screen.ts';
 import { recordLines, recordPage } from '../text/pages.ts';
+import { askModel } from './ask-model.ts';
 
 /** What can be asked: prices, and the speed that was measured here in the last hour. */
 export const modelsScreen: Screen<ModelEntry> = {
@@ -18,8 +19,8 @@ export const modelsScreen: Screen<ModelEntry> = {
   title: 'Models',
   letter: 'm',
   aliases: ['model', 'prices'],
-  empty: 'No models.',
-  footer: ['open', 'filter', 'copy', 'refresh'],
+  empty: ['No models.'],
+  footer: ['open', 'compose', 'filter', 'copy', 'refresh'],
   refreshEveryMs: 30_000,
   columns: () => columns,
   load: async ({ client }) => (await client.call(listModels, {})).data,
@@ -30,6 +31,12 @@ export const modelsScreen: Screen<ModelEntry> = {
   summary: (models) => {
     const available = models.filter((model) => availableProviders(model) !== '').length;
     return [`${count(available)} of ${count(models.length)} can be asked now. ${priceUnit}`];
+  },
+  compose: {
+    label: 'ask it',
+    hint: 'anything, of the selected model',
+    needsRow: true,
+    run: (text, services, row) => askModel({ text, model: row?.id }, services),
   },
   aside: (model, drawing) => recordLines(model, modelRecordColumns, drawing),
   open: async (model) =>

@@ -20,7 +20,7 @@ export const providersScreen: Screen<ProviderRow> = {
   title: 'Providers',
   letter: 'p',
   aliases: ['provider', 'daemon', 'status'],
-  empty: 'No providers.',
+  empty: ['No providers.'],
   footer: ['open', 'filter', 'refresh'],
   refreshEveryMs: 5000,
   columns: () => columns,

@@ -1,11 +1,21 @@
 import type { Shout } from '../../../shared/contract/shouts.ts';
+import type { SseEvent } from '../../../shared/sse.ts';
+import { getSession } from '../../addresses.ts';
 import { clockTime } from '../../output/time.ts';
-import { deleteShout, listShouts, postShout } from '../../site-addresses.ts';
-import type { Screen } from '../screen.ts';
+import { deleteShout, listShouts, postShout, streamShouts } from '../../site-addresses.ts';
+import type { RowStream, Screen } from '../screen.ts';
 import { foreignLines } from '../text/cells.ts';
 import { textPage } from '../text/pages.ts';
+import { openWhispers } from './whispers.ts';
 
 const shownMax = 200;
+
+const stream: RowStream<Shout> = {
+  cursor: (shouts) => String(shouts[0]?.id ?? 0),
+  open: (client, lastId, options) =>
+    client.stream(streamShouts, { query: {}, headers: { 'last-event-id': lastId } }, options),
+  see: seeShout,
+};
 
 /** What was said to everybody, newest first. */
 export const shoutsScreen: Screen<Shout> = {
@@ -13,9 +23,10 @@ export const shoutsScreen: Screen<Shout> = {
   title: 'Shouts',
   letter: 's',
   aliases: ['shout', 'zones'],
-  empty: 'No shouts yet: press c to shout.',
-  footer: ['open', 'compose', 'pause', 'filter'],
-  refreshEveryMs: 2000,
+  empty: ['No shouts yet: press c to shout.', 'Everybody on this host reads them.'],
+  footer: ['open', 'compose', 'conversation', 'pause', 'filter'],
+  refreshEveryMs: 30_000,
+  stream,
   columns: () => [
     { title: 'time', width: 8, text: ({ createdAt }) => clockTime(createdAt) },
     { title: 'zone', width: 12, spare: 1, text: ({ zone }) => zone, style: () => 'cyan' },
@@ -31,6 +42,11 @@ export const shoutsScreen: Screen<Shout> = {
     '',
     ...foreignLines(body, width),
   ],
+  async conversation({ author }, services) {
+    const { user } = await services.client.call(getSession, {});
+    if (user.handle === author.handle) throw new Error('You said this yourself.');
+    return openWhispers(author.handle, services);
+  },
   open: async ({ author, zone, body }) => textPage(`${author.handle} in ${zone}`, body),
   compose: {
     label: 'shout',
@@ -50,3 +66,11 @@ export const shoutsScreen: Screen<Shout> = {
     },
   },
 };
+
+/** Newest first, and no more of them than are fetched. What was deleted is told by no event. */
+function seeShout(shouts: Shout[], { event, data }: SseEvent): Shout[] | undefined {
+  if (event !== 'shout.created') return shouts;
+  const shout = JSON.parse(data) as Shout;
+  if (shouts.some(({ id }) => id === shout.id)) return shouts;
+  return [shout, ...shouts].slice(0, shownMax);
+}

@@ -1,12 +1,22 @@
-import type { Thread } from '../../../shared/contract/threads.ts';
-import { createThread, deleteThread, listThreadMessages, listThreads } from '../../addresses.ts';
+import type { Thread, ThreadMessage } from '../../../shared/contract/threads.ts';
+import {
+  createThread,
+  deleteThread,
+  followThread,
+  getThread,
+  listThreadMessages,
+  listThreads,
+} from '../../addresses.ts';
 import { collectPages } from '../../commands/collect-pages.ts';
+import { textOf } from '../../commands/threads/show.ts';
 import { ago } from '../../output/time.ts';
-import type { Drawing, Page, Screen, Services } from '../screen.ts';
+import type { Page, Screen, Services } from '../screen.ts';
 import { foreignLines } from '../text/cells.ts';
+import { saidLines } from '../text/pages.ts';
+import { askModel } from './ask-model.ts';
 
 const threadsMax = 300;
-const messagesMax = 200;
+const messagesMax = 1000;
 
 /** The conversations that are kept, and what was said in them. */
 export const threadsScreen: Screen<Thread> = {
@@ -14,9 +24,13 @@ export const threadsScreen: Screen<Thread> = {
   title: 'Threads',
   letter: 'h',
   aliases: ['thread', 'conversations'],
-  empty: 'No threads yet: press c to begin one, then gateway chat --thread ID.',
-  footer: ['open', 'compose', 'remove', 'filter', 'copy'],
-  refreshEveryMs: 5000,
+  empty: [
+    'No threads yet: press c to begin one, then r to say something in it.',
+    'A thread keeps a conversation with a model; calls go on in it with service.thread.',
+  ],
+  footer: ['open', 'compose', 'reply', 'remove', 'filter'],
+  refreshEveryMs: 15_000,
+  isTouchedBy: ({ type }) => /^request\.(started|completed|failed)$/.test(type),
   columns: () => [
     { title: 'title', width: 20, grows: true, text: ({ title }) => title ?? '–' },
     {
@@ -40,13 +54,24 @@ export const threadsScreen: Screen<Thread> = {
     `begun ${ago(created_at, now)}`,
   ],
   open: openThread,
+  conversation: openThread,
   compose: {
     label: 'begin a thread',
     hint: 'its title, or nothing: the first message gives it one',
     async run(line, { client }) {
       const title = line.trim();
       const { thread } = await client.call(createThread, { body: title === '' ? {} : { title } });
-      return `Begun: gateway chat --thread ${thread.id}`;
+      return `Begun; r says something in it, and so does: gateway chat --thread ${thread.id}`;
+    },
+  },
+  reply: {
+    label: 'say',
+    hint: 'what to say in this thread',
+    needsRow: true,
+    async run(text, services, row) {
+      if (!row) return 'No thread is selected.';
+      await askModel({ text, thread: row.id }, services);
+      return 'Answered.';
     },
   },
   remove: {
@@ -62,26 +87,31 @@ export const threadsScreen: Screen<Thread> = {
   },
 };
 
-async function openThread({ id, title }: Thread, { client }: Services): Promise<Page> {
-  const messages = await collectPages(messagesMax, (query) =>
-    client.call(listThreadMessages, { params: { id }, query }),
-  );
-  const oldestFirst = messages.toSorted((one, other) => one.created_at.localeCompare(other.created_at));
-  const said = oldestFirst.map(({ role, type, content }) => {
-    const text = content
-      .map((part) => (typeof part.text === 'string' ? part.text : JSON.stringify(part)))
-      .join('\n');
-    return { who: type === 'message' ? role : `${role} (${type})`, text };
-  });
-  return { title: title ?? id, lines: (drawing) => saidLines(said, drawing) };
+/** What was said in a thread, and what is being said: each of its events has it fetched anew. */
+async function openThread({ id, title }: Thread, services: Services): Promise<Page> {
+  const { client } = services;
+  const [{ thread }, messages] = await Promise.all([
+    client.call(getThread, { params: { id } }),
+    collectPages(messagesMax, (query) => client.call(listThreadMessages, { params: { id }, query })),
+  ]);
+  const said = messages.map((message) => ({ who: whoSaid(message), text: textOf(message) }));
+  if (thread.working) said.push({ who: 'working …', text: 'A call is under way.' });
+  return {
+    title: title ?? id,
+    lines: (drawing) => saidLines(said, drawing),
+    beginsAtEnd: true,
+    life: {
+      renew: () => openThread({ ...thread, title: thread.title }, services),
+      open: (lastId, options) =>
+        client.stream(
+          followThread,
+          { params: { id }, query: {}, headers: { 'last-event-id': lastId } },
+          options,
+        ),
+    },
+  };
 }
 
-/** Who said what, one after the other. */
-export function saidLines(said: { who: string; text: string }[], { width, paint }: Drawing): string[] {
-  if (said.length === 0) return ['Nothing was said yet.'];
-  return said.flatMap(({ who, text }) => [
-    ...foreignLines(who, width).map((line) => paint('bold', line)),
-    ...foreignLines(text, width - 2).map((line) => `  ${line}`),
-    '',
-  ]);
+function whoSaid({ role, type }: ThreadMessage): string {
+  return type === 'message' ? role : `${role} (${type})`;
 }

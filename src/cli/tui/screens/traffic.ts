@@ -2,14 +2,16 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { getTrace } from '../../addresses.ts';
 import { traceRecord } from '../../commands/traces/columns.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
-import { count, dollars } from '../../output/amount.ts';
+import { briefCount, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { clockTime, duration } from '../../output/time.ts';
+import { widthOf } from '../../output/width.ts';
 import type { CallRow } from '../live/call-store.ts';
 import type { Drawing, Page, Screen, ScreenColumn, Services } from '../screen.ts';
 import { sparkline } from '../text/bar.ts';
 import { recordLines, recordPage } from '../text/pages.ts';
+import { askModel } from './ask-model.ts';
 
 const styles: Readonly<Record<string, Style>> = {
   completed: 'green',
@@ -20,15 +22,33 @@ const styles: Readonly<Record<string, Style>> = {
   failed: 'red',
 };
 
+interface Place {
+  /** Where calls go now. */
+  baseUrl: () => string;
+  /** What keys are called, by their ids. */
+  keyNames: ReadonlyMap<string, string>;
+}
+
 /** The requests of the workspace, newest first, as they happen. */
-export const trafficScreen: Screen<CallRow> = {
+export const trafficScreen = ({ baseUrl, keyNames }: Place): Screen<CallRow> => ({
   id: 'traffic',
   title: 'Traffic',
   letter: 't',
   aliases: ['requests', 'calls', 'live'],
-  empty: 'No requests yet. Ask something: gateway respond "What is a mutex?"',
-  footer: ['open', 'pause', 'filter', 'copy'],
-  columns: () => columns,
+  get empty() {
+    return [
+      'No requests yet.',
+      'Press c to ask a model something, or ask from elsewhere:',
+      '  gateway respond "What is a mutex?"',
+      `  base URL of an SDK   ${baseUrl()}/v1`,
+      '  and its key          gateway keys default',
+    ];
+  },
+  footer: ['open', 'compose', 'pause', 'filter', 'copy'],
+  columns: () => [
+    ...columns,
+    { title: 'key', width: 14, spare: 6, text: ({ key }) => keyText(key, keyNames) },
+  ],
   live: ({ calls }) => calls.rows(),
   idOf: ({ id }) => id,
   copyText: ({ id }) => id,
@@ -37,21 +57,25 @@ export const trafficScreen: Screen<CallRow> = {
   summary,
   aside: (row, drawing) => recordLines(row, asideColumns, drawing),
   open,
-};
+  compose: {
+    label: 'ask',
+    hint: 'anything, of the default model',
+    run: (text, services) => askModel({ text }, services),
+  },
+});
 
 const columns: ScreenColumn<CallRow>[] = [
   { title: 'time', width: 8, text: ({ at }) => clockTime(new Date(at).toISOString()) },
   {
     title: 'status',
-    width: 12,
+    width: 15,
     text: ({ status, errorCode }) => errorCode ?? status,
     style: ({ status }) => styles[status],
   },
-  { title: 'model', width: 16, grows: true, text: ({ model }) => model || '–' },
+  { title: 'model', width: 16, grows: true, text: modelText },
   { title: 'provider', width: 11, spare: 4, text: ({ provider }) => provider ?? '–' },
-  { title: 'in', width: 7, align: 'right', spare: 3, text: (row) => tokens(row, row.inputTokens) },
-  { title: 'out', width: 7, align: 'right', spare: 3, text: (row) => tokens(row, row.outputTokens) },
-  { title: 'cost', width: 10, align: 'right', spare: 2, text: costText },
+  { title: 'tokens', width: 12, align: 'right', spare: 3, text: tokens },
+  { title: 'cost', width: 9, align: 'right', spare: 2, text: costText },
   {
     title: 'first',
     width: 7,
@@ -66,7 +90,6 @@ const columns: ScreenColumn<CallRow>[] = [
     spare: 1,
     text: ({ totalMs, at }, { now }) => duration(totalMs ?? Math.max(0, now - at)),
   },
-  { title: 'key', width: 14, spare: 6, text: ({ key }) => key ?? 'login' },
 ];
 
 const asideColumns: Column<CallRow>[] = [
@@ -84,23 +107,37 @@ const asideColumns: Column<CallRow>[] = [
   { title: 'total', value: ({ totalMs }) => (totalMs === null ? null : duration(totalMs)) },
 ];
 
-function tokens({ status }: CallRow, number: number): string {
-  return status === 'running' ? '' : count(number);
+/** Where there is no room for all of its name, without who makes it. */
+function modelText({ model }: CallRow, { width }: Drawing): string {
+  const shorter = model.slice(model.lastIndexOf('/') + 1);
+  return (widthOf(model) > width ? shorter : model) || '–';
+}
+
+/** A key by its name where that is known; a login has none. */
+function keyText(key: string | null, names: ReadonlyMap<string, string>): string {
+  return key === null ? 'login' : (names.get(key) ?? key);
+}
+
+/** `10 → 1,234`: what went in, what came out. */
+function tokens({ status, inputTokens, outputTokens }: CallRow): string {
+  return status === 'running' ? '' : `${briefCount(inputTokens)} → ${briefCount(outputTokens)}`;
 }
 
 function costText({ status, costUsd }: CallRow): string {
   return status === 'running' ? '' : dollars(costUsd);
 }
 
-const bucketsShown = 60;
+const bucketsInMinute = 12;
+const bucketsShown = 5 * bucketsInMinute;
 
 /** The last five minutes in columns of five seconds, and what they came to. */
 function summary(_rows: CallRow[], { calls, now }: Services, { paint, isPlain, width }: Drawing): string[] {
-  const { finished, failed } = calls.rhythm(now(), Math.min(bucketsShown, Math.max(12, width - 52)));
-  const minutes = (finished.length * 5) / 60;
+  const room = Math.min(bucketsShown, Math.max(bucketsInMinute, width - 52));
+  const minutes = Math.floor(room / bucketsInMinute);
+  const { finished, failed } = calls.rhythm(now(), minutes * bucketsInMinute);
   const sum = finished.reduce((total, one) => total + one, 0);
   const told = [
-    `${count(sum)} in ${minutes % 1 === 0 ? minutes : minutes.toFixed(1)} min`,
+    `${count(sum)} in ${minutes} min`,
     failed > 0 ? paint('red', `${count(failed)} failed`) : 'none failed',
     `${count(calls.running())} running`,
   ].join(' · ');

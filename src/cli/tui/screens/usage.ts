@@ -26,7 +26,7 @@ export const usageScreen: Screen<UsageRow> = {
   letter: 'u',
   aliases: ['cost', 'spend'],
   tabs: ['by day', 'by model', 'by key'],
-  empty: `No calls in the last ${daysShown} days.`,
+  empty: [`No calls in the last ${daysShown} days.`],
   footer: ['open', 'next-tab', 'filter', 'copy'],
   refreshEveryMs: 15_000,
   columns: (tab) => columnsOf(groupings[tab] ?? 'day'),

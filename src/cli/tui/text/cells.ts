@@ -20,30 +20,30 @@ export function foreignLines(text: string, width: number): string[] {
   return lines;
 }
 
-/** Breaks a line between its words where it can, within them where it must. */
+/** Breaks a line between its words where it can, within them where it must. The blank that it is broken at is left out. */
 export function broken(line: string, width: number): string[] {
   const room = Math.max(1, width);
   if (widthOf(line) <= room) return [line];
   const lines: string[] = [];
-  let rest = line;
-  while (widthOf(rest) > room) {
-    const end = endWithin(rest, room);
-    const blank = rest.lastIndexOf(' ', end);
-    const at = blank > 0 ? blank : end;
-    lines.push(rest.slice(0, at).trimEnd());
-    rest = rest.slice(blank > 0 ? at + 1 : at);
+  let start = 0;
+  let at = 0;
+  let wide = 0;
+  /** Behind the last blank that words stand before, and how wide the line is until there. */
+  let blank = { at: 0, wide: 0 };
+  const end = (to: number, from: number, left: number) => {
+    lines.push(line.slice(start, to).trimEnd());
+    start = from;
+    wide = left;
+  };
+  for (const character of line) {
+    const cells = widthOf(character);
+    const isOver = wide + cells > room && at > start;
+    if (isOver && character === ' ') end(at, at + 1, -cells);
+    else if (isOver && blank.at > start) end(blank.at, blank.at, wide - blank.wide);
+    else if (isOver) end(at, at, 0);
+    at += character.length;
+    wide += cells;
+    if (character === ' ' && line.slice(start, at).trim() !== '') blank = { at, wide };
   }
-  return [...lines, rest];
-}
-
-/** How many UTF-16 units of a text fill at most `room` cells, and at least one character. */
-function endWithin(text: string, room: number): number {
-  let width = 0;
-  let end = 0;
-  for (const character of text) {
-    width += widthOf(character);
-    if (width > room && end > 0) break;
-    end += character.length;
-  }
-  return end;
+  return [...lines, line.slice(start)];
 }

@@ -37,5 +37,15 @@ export function textPage(title: string, text: string, copy = text): Page {
   return { title, lines: ({ width }) => foreignLines(text, width), copy };
 }
 
+/** Who said what, one after the other. */
+export function saidLines(said: { who: string; text: string }[], { width, paint }: Drawing): string[] {
+  if (said.length === 0) return ['Nothing was said yet.'];
+  return said.flatMap(({ who, text }) => [
+    ...foreignLines(who, width).map((line) => paint('bold', line)),
+    ...foreignLines(text, width - 2).map((line) => `  ${line}`),
+    '',
+  ]);
+}
+
 /** For text that is measured or copied, not shown. */
 export const noPaint = painter(false);

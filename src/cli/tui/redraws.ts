@@ -1,0 +1,38 @@
+/** Tells a drawing when it is to be drawn anew: at once, or together with whatever else changes meanwhile. */
+export class Redraws {
+  readonly #everyMs: number;
+  readonly #listeners = new Set<() => void>();
+  #version = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Changes that may wait are told at most so often. */
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  version = (): number => this.#version;
+
+  /** Tells at once. */
+  now(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#version += 1;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Tells soon, once for all that changes until then. */
+  soon(): void {
+    this.#timer ??= setTimeout(() => this.now(), this.#everyMs);
+  }
+
+  /** No more is told from now on. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#listeners.clear();
+  }
+}

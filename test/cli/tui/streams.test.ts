@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import type { SseEvent } from '../../../src/shared/sse.ts';
+import { keys, openTui } from '../../support/open-tui.ts';
+
+const at = '2026-11-21T09:00:00.000Z';
+const me = { id: 1, handle: 'me', name: 'Me', avatar: '' };
+const ann = { id: 2, handle: 'ann', name: 'Ann', avatar: '' };
+const bob = { id: 3, handle: 'bob', name: 'Bob', avatar: '' };
+
+function whisper(id: number, sender: typeof me, recipient: typeof me, body: string) {
+  return { id, sender, recipient, body, createdAt: at, updatedAt: at, readAt: null };
+}
+
+function shout(id: number, body: string) {
+  return { id, author: ann, body, zone: 'dev', visibility: 'public', createdAt: at, updatedAt: at };
+}
+
+/** A stream that a test writes into. */
+function channel() {
+  const waiting: SseEvent[] = [];
+  let wake = () => {};
+  const after: (string | undefined)[] = [];
+  return {
+    /** From where each reader began. */
+    after,
+    send(event: string, data: object, id?: number) {
+      waiting.push({
+        event,
+        data: JSON.stringify(data),
+        id: id === undefined ? undefined : String(id),
+      } as SseEvent);
+      wake();
+    },
+    async *open(lastId: string | undefined) {
+      after.push(lastId);
+      for (;;) {
+        const next = waiting.shift();
+        if (next?.event === 'cut') return;
+        if (next) yield next;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+}
+
+function threadWith(peer: typeof me, id: number, body: string, unread = 1) {
+  return { peer, last: whisper(id, peer, me, body), unread };
+}
+
+const threadList = 'GET /api/whispers/threads';
+const shoutList = 'GET /api/shouts';
+
+describe('shouts', () => {
+  test('come by their stream from the last one that was fetched, and after a cut from the last one that was seen', async () => {
+    const stream = channel();
+    const tui = openTui({
+      answers: { [shoutList]: () => ({ data: [shout(7, 'old news')] }) },
+      streams: { 'GET /api/shouts/stream': stream.open },
+    });
+    tui.type('gs');
+    await tui.shows('old news');
+    tui.follow();
+    await expect.poll(() => stream.after).toEqual(['7']);
+    stream.send('shout.created', shout(8, 'fresh news'), 8);
+    await tui.shows(/fresh news.*old news/s);
+    stream.send('cut', {});
+    await expect.poll(() => stream.after).toEqual(['7', '8']);
+  });
+
+  test('that cannot be followed are said to be asked for instead', async () => {
+    const tui = openTui({
+      answers: { [shoutList]: () => ({ data: [shout(7, 'old news')] }) },
+      streams: {
+        'GET /api/shouts/stream': () => {
+          throw new Error('forbidden');
+        },
+      },
+    });
+    tui.type('gs');
+    await tui.shows('old news');
+    tui.follow();
+    await tui.shows('✗ not live');
+  });
+
+  test('are held still, and counted', async () => {
+    const stream = channel();
+    const tui = openTui({
+      answers: { [shoutList]: () => ({ data: [shout(7, 'old news')] }) },
+      streams: { 'GET /api/shouts/stream': stream.open },
+    });
+    tui.type('gs');
+    await tui.shows('old news');
+    tui.follow();
+    tui.type('p');
+    for (const id of [8, 9]) stream.send('shout.created', shout(id, `news ${id}`), id);
+    await tui.shows('paused, 2 held');
+    expect(tui.frame()).not.toContain('news 9');
+    tui.type('p');
+    await tui.shows('news 9');
+  });
+});
+
+describe('whispers', () => {
+  function openWhispers() {
+    const stream = channel();
+    const said = [whisper(4, ann, me, 'Hello you')];
+    const sent: unknown[] = [];
+    const tui = openTui({
+      answers: {
+        [threadList]: () => ({ data: [threadWith(ann, 4, 'Hello you'), threadWith(bob, 3, 'Old', 0)] }),
+        'GET /api/whispers': () => ({ data: said.toReversed() }),
+        'PATCH /api/whispers/read-all': () => ({}),
+        'POST /api/whispers': ({ body }) => sent.push(body),
+        'GET /v1/threads': () => ({
+          data: [{ id: 'th_1', title: 'Trip to Rome', working: false, created_at: at, updated_at: at }],
+          next: null,
+        }),
+      },
+      streams: { 'GET /api/whispers/stream': stream.open },
+    });
+    return { tui, stream, said, sent };
+  }
+
+  test('move whoever wrote last to the top, with one more unread', async () => {
+    const { tui, stream } = openWhispers();
+    tui.type('gw');
+    await tui.shows(/❯ +ann +1 +Hello you/);
+    tui.follow();
+    stream.send('whisper.created', whisper(5, bob, me, 'New from Bob'), 5);
+    await tui.shows(/bob +1 +New from Bob.*ann +1/s);
+    stream.send('whisper.created', whisper(6, me, bob, 'My answer'), 6);
+    await tui.shows(/bob +1 +you: My answer/);
+    expect(tui.lines()[0]).toContain('2 unread');
+  });
+
+  test('of the person that is looked at come while they are looked at, and an answer goes to that person', async () => {
+    const { tui, stream, said, sent } = openWhispers();
+    tui.type('gw');
+    await tui.shows(/❯ +ann/);
+    tui.follow();
+    tui.type(keys.enter);
+    await tui.shows('with ann');
+    said.push(whisper(5, ann, me, 'Still there?'));
+    stream.send('whisper.created', whisper(5, ann, me, 'Still there?'), 5);
+    await tui.shows(/Hello you.*Still there\?/s);
+    stream.send('whisper.created', whisper(6, bob, me, 'Me too'), 6);
+    tui.type('r');
+    await tui.shows('to ann:');
+    tui.type(`Yes.${keys.enter}`);
+    await expect.poll(() => sent).toEqual([{ recipientHandle: 'ann', body: 'Yes.' }]);
+  });
+
+  test('that were not read are opened with Alt-A, and every conversation by a part of its name with Ctrl-P', async () => {
+    const { tui } = openWhispers();
+    tui.type('gw');
+    await tui.shows(/❯ +ann/);
+    tui.type('gt');
+    tui.type('\u001ba');
+    await tui.shows('with ann');
+    tui.type('\u0010');
+    await tui.shows(/❯ ann +whispers/);
+    tui.type('rome');
+    await tui.shows(/❯ Trip to Rome +threads/);
+    tui.type(keys.ctrlU);
+    tui.type(keys.down);
+    await tui.shows(/❯ bob/);
+    tui.type(keys.enter);
+    await tui.shows('with bob');
+  });
+});
+
+test('the API reference is opened in the browser where it tells of the call', async () => {
+  const tui = openTui({
+    answers: {
+      [shoutList]: () => ({ data: [] }),
+      'GET /v1/openapi.json': () => ({ paths: { '/api/shouts': { get: { operationId: 'listShouts' } } } }),
+    },
+  });
+  tui.type('gs');
+  await tui.shows('No shouts yet');
+  tui.type('@v');
+  await expect.poll(() => tui.browsed).toEqual(['http://127.0.0.1:4100/docs#listShouts']);
+});
+
+test('the letters that g waits for are told, all of them', async () => {
+  const tui = openTui();
+  tui.type('g');
+  await tui.shows(/t Traffic .*k Keys .*u Usage .*m Models .*p Providers/);
+  expect(tui.frame()).toMatch(/h Threads .*w Whispers .*s Shouts .*a API calls/);
+});
