@@ -7,6 +7,7 @@ import type * as configuration from '../shared/contract/configuration.ts';
 import type * as credit from '../shared/contract/credit.ts';
 import type * as daemon from '../shared/contract/daemon.ts';
 import type * as events from '../shared/contract/events.ts';
+import type * as keyDefaults from '../shared/contract/key-defaults.ts';
 import type * as keyLimits from '../shared/contract/key-limits.ts';
 import type * as keys from '../shared/contract/keys.ts';
 import type * as models from '../shared/contract/models.ts';
@@ -35,6 +36,10 @@ export const getConfiguration = address<typeof configuration.getConfiguration>(
 export const reloadConfiguration = address<typeof configuration.reloadConfiguration>(
   'POST',
   '/v1/admin/reload',
+);
+export const setKeyDefaults = address<typeof keyDefaults.setKeyDefaults>(
+  'PUT',
+  '/v1/workspaces/{workspace}/keys/{key}/defaults',
 );
 export const openApi = address<typeof daemon.openApi>('GET', '/v1/openapi.json');
 

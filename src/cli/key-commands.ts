@@ -21,6 +21,10 @@ export const keyCommands: Record<string, Verb | Noun> = {
         summary: 'Get or set what a key is limited to.',
         load: async () => (await import('./commands/keys/limits.ts')).limitsCommand,
       },
+      defaults: {
+        summary: 'Set what holds for a key’s calls that do not say.',
+        load: async () => (await import('./commands/keys/defaults.ts')).keyDefaultsCommand,
+      },
       revoke: {
         summary: 'Revoke a key; it takes effect now.',
         load: async () => (await import('./commands/keys/revoke.ts')).revokeKeyCommand,

@@ -207,6 +207,9 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
     get marginPpm() {
       return needs.live.marginPpm;
     },
+    get storesResponses() {
+      return needs.live.storesResponses;
+    },
     get responsesKeptMs() {
       return needs.live.responsesKeptMs;
     },

@@ -7,6 +7,7 @@ import type {
   Result,
   ScopeName,
 } from '../shared/contract/endpoint.ts';
+import type { CacheMode } from '../shared/contract/key-defaults.ts';
 import type { ActionName } from '../shared/contract/key-limits.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { NanoUsd } from '../shared/money.ts';
@@ -45,6 +46,13 @@ export interface KeyLimits {
   expiresAt: number | null;
 }
 
+/** What holds for a key's calls that do not say; null where the host decides. */
+export interface KeyDefaults {
+  cache: CacheMode | null;
+  /** Whether responses are stored. */
+  store: boolean | null;
+}
+
 /** What a key is held to, and the key that issued it; what the owner changes shows at once. */
 export interface KeyRestraints {
   readonly keyId: string;
@@ -53,6 +61,7 @@ export interface KeyRestraints {
   readonly models: readonly string[] | null;
   readonly actions: readonly ActionName[] | null;
   readonly limits: KeyLimits | null;
+  readonly defaults: KeyDefaults | null;
   /** Whether it, or a key that it descends from, is held to anything. */
   readonly isBound: boolean;
 }

@@ -6,17 +6,19 @@ export interface LiveSettings {
   readonly cache: Config['cache'];
   marginPpm: number;
   allPrepaid: boolean;
+  storesResponses: boolean;
   responsesKeptMs: number;
   backgroundRunsMax: number;
 }
 
 export function liveSettings(config: Config): LiveSettings {
-  const { marginPpm, allPrepaid, responsesKeptMs, backgroundRunsMax } = config;
+  const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
   return {
     aliases: { ...config.aliases },
     cache: { ...config.cache },
     marginPpm,
     allPrepaid,
+    storesResponses,
     responsesKeptMs,
     backgroundRunsMax,
   };
@@ -24,8 +26,8 @@ export function liveSettings(config: Config): LiveSettings {
 
 /** Calls that run keep the terms that they began with. */
 export function takeIn(live: LiveSettings, config: Config): void {
-  const { marginPpm, allPrepaid, responsesKeptMs, backgroundRunsMax } = config;
-  Object.assign(live, { marginPpm, allPrepaid, responsesKeptMs, backgroundRunsMax });
+  const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
+  Object.assign(live, { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax });
   Object.assign(live.cache, config.cache);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];
   Object.assign(live.aliases, config.aliases);

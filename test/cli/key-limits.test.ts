@@ -85,6 +85,10 @@ test('keys issue sends limits and what the key is for', async () => {
     'sim/*',
     '--allow-action',
     'chat',
+    '--cache',
+    'read-write',
+    '--store',
+    'no',
   ];
   await runCli(['keys', 'issue', ...flags], { env, now });
   expect(calls[0]?.body).toEqual({
@@ -92,7 +96,21 @@ test('keys issue sends limits and what the key is for', async () => {
     models: ['sim/*'],
     actions: ['chat'],
     limits: { spend_cap: { usd: '5', period: 'day' }, expires_at: '2027-01-01T00:00:00.000Z' },
+    defaults: { cache: 'read-write', store: false },
   });
+});
+
+test('keys defaults sends what was named, and clears what is named', async () => {
+  const { env, calls } = await fakeDaemon({
+    'PUT /v1/workspaces/me/keys/key_1/defaults': () => ({ cache: 'read-only', store: null }),
+  });
+  const args = ['keys', 'defaults', 'key_1', '--cache', 'read-only', '--clear', 'store'];
+  const { stdout } = await runCli(args, { env });
+  expect(calls[0]?.body).toEqual({ cache: 'read-only', store: null });
+  expect(stdout).toBe('cache\tread-only\nstore\t\n');
+  const nothing = await runCli(['keys', 'defaults', 'key_1'], { env });
+  expect(nothing.code).toBe(exitCodes.usage);
+  expect(nothing.stderr).toContain('gateway keys show key_1');
 });
 
 test('keys show draws what of the limits is used up', async () => {
@@ -106,6 +124,7 @@ test('keys show draws what of the limits is used up', async () => {
     models: null,
     actions: ['chat'],
     limits,
+    defaults: { cache: 'read-write', store: false },
     hint: 'gwk_aB3d…x9Zk',
     created_at: '2026-11-20T08:00:00.000Z',
     last_used_at: null,
@@ -120,6 +139,7 @@ test('keys show draws what of the limits is used up', async () => {
   });
   expect(stdout).toMatch(/^spend day +████████░░░░░░░░ \$2\.5 of \$5$/m);
   expect(stdout).toMatch(/^spend total +\$7$/m);
+  expect(stdout).toMatch(/^defaults +cache read-write, not stored$/m);
   expect(stdout).toMatch(/^requests last minute +████████████████ 60 of 60$/m);
   const piped = await runCli(['keys', 'show', 'key_1'], { env, now });
   expect(piped.stdout).toContain('spend_day_usd\t2.5\n');

@@ -276,7 +276,8 @@ describe('the question', () => {
   });
 
   test('carries every flag', async () => {
-    const flags = '--instructions Brief. --max-output-tokens 99 --reasoning-effort low --pay mine --no-store';
+    const flags =
+      '--instructions Brief. --max-output-tokens 99 --reasoning-effort low --pay mine --cache read-write --no-store';
     expect(await bodyOf(['Hi', ...flags.split(' '), '--previous', 'resp_0'])).toEqual({
       model: 'm',
       input: 'Hi',
@@ -284,7 +285,7 @@ describe('the question', () => {
       instructions: 'Brief.',
       max_output_tokens: 99,
       reasoning: { effort: 'low' },
-      service: { pay: 'mine' },
+      service: { pay: 'mine', cache: 'read-write' },
       store: false,
       previous_response_id: 'resp_0',
     });

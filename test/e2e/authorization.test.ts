@@ -193,6 +193,7 @@ const rows: Record<string, Row> = {
   rotateVault: loginOnly,
   exportVault: loginOnly,
   showKey: { ...scoped, ...ownThing },
+  setKeyDefaults: ofKeyOwner,
   getLimits: ofKeyOwner,
   setLimits: ofKeyOwner,
   grantCredit: loginOnly,
@@ -317,7 +318,7 @@ const anyThings: Things = { workspace: 'me', response: 'resp_1', request: 'req_1
 
 /** Whether somebody has to have made what the example names. */
 const namesThings = ({ id }: Endpoint) =>
-  /^(get|delete|cancel)Response$|^listInputItems$|Keys$|ProviderKey$|^(rotate|export)Vault$|^(issue|revoke)Key$|^showKey$|Limits$|^getUsage$|^getTrace$/.test(
+  /^(get|delete|cancel)Response$|^listInputItems$|Keys$|ProviderKey$|^(rotate|export)Vault$|^(issue|revoke)Key$|^showKey$|Limits$|KeyDefaults$|^getUsage$|^getTrace$/.test(
     id,
   );
 

@@ -93,6 +93,17 @@ export function keysStoreContract(open: OpenStorage): void {
       expect(await keys.byId('ws_1', 'key_3')).toBeUndefined();
     });
 
+    test('keep their defaults until others are set, for their workspace alone', async () => {
+      const { keys } = await openWithOwner();
+      const defaults = { cache: 'read-write', store: false } as const;
+      await keys.insert(aKey('key_1', { defaults }));
+      expect((await keys.byDigest('digest of key_1'))?.defaults).toEqual(defaults);
+      expect(await keys.setDefaults('ws_2', 'key_1', null)).toBe(false);
+      expect((await keys.byId('ws_1', 'key_1'))?.defaults).toEqual(defaults);
+      expect(await keys.setDefaults('ws_1', 'key_1', null)).toBe(true);
+      expect((await keys.byId('ws_1', 'key_1'))?.defaults).toBeNull();
+    });
+
     test('remember their latest use, whatever the order in which uses are told', async () => {
       const { keys } = await openWithOwner();
       await keys.insert(aKey('key_1'));

@@ -103,6 +103,7 @@ export function aKey(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {
     models: null,
     actions: null,
     limits: null,
+    defaults: null,
     createdAt: morning,
     lastUsedAt: null,
     revokedAt: null,

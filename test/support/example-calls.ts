@@ -78,6 +78,7 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
   }),
   revokeKey: ({ workspace, key }) => ({ params: { workspace, key } }),
   showKey: ({ workspace, key }) => ({ params: { workspace, key } }),
+  setKeyDefaults: ({ workspace, key }) => ({ params: { workspace, key }, body: { cache: 'read-write' } }),
   getLimits: ({ workspace, key }) => ({ params: { workspace, key } }),
   setLimits: ({ workspace, key }) => ({
     params: { workspace, key },

@@ -61,6 +61,11 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
       if (record) record.limits = limits;
       return record !== undefined;
     },
+    async setDefaults(workspaceId, keyId, defaults) {
+      const record = inWorkspace(workspaceId, keyId);
+      if (record) record.defaults = defaults;
+      return record !== undefined;
+    },
     async touch(uses) {
       for (const { keyId, at } of uses) {
         const record = records.get(keyId);

@@ -123,6 +123,7 @@ async function addStranger(
     scopes: [...scopeNames],
     models: null,
     actions: null,
+    defaults: null,
     createdAt,
     lastUsedAt: null,
     revokedAt: null,

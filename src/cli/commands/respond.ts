@@ -20,6 +20,13 @@ export const respondCommand = (context: Context) =>
     .option('--max-output-tokens <count>', 'the longest answer, reasoning included', wholeNumber({ min: 1 }))
     .option('--reasoning-effort <effort>', 'how long a reasoning model thinks, like low or high')
     .addOption(new Option('--pay <whose>', 'whose provider key pays').choices(['mine', 'ours'] as const))
+    .addOption(
+      new Option('--cache <mode>', 'whether the answer may come from the cache, and is kept there').choices([
+        'off',
+        'read-only',
+        'read-write',
+      ] as const),
+    )
     .option('--store', 'keep the response, as is usual')
     .option('--no-store', 'do not keep the response')
     .option('--background', 'have it made without waiting: prints its id, or with --stream its events')

@@ -53,6 +53,8 @@ export interface Config {
   shedsLoad: boolean;
   aliases: Record<string, string>;
   timeouts: { connectMs: number; headersMs: number; firstEventMs: number; idleMs: number };
+  /** Whether responses are stored whose call does not say. */
+  storesResponses: boolean;
   responsesKeptMs: number;
   /** So many background responses are made at once, of all callers. */
   backgroundRunsMax: number;
@@ -169,6 +171,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       firstEventMs: timeouts?.first_event_ms ?? 300_000,
       idleMs: timeouts?.idle_ms ?? 120_000,
     },
+    storesResponses: file.storage?.store_responses ?? true,
     responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
     backgroundRunsMax: file.background?.max_running ?? 256,
     cache: cacheOf(file),

@@ -126,6 +126,7 @@ export const ConfigFile = Type.Object(
     storage: Type.Optional(
       Type.Object(
         {
+          store_responses: Type.Optional(flag),
           responses_days: Type.Optional(
             Type.Integer({ minimum: 1, maximum: 3650, description: 'a number of days from 1 to 3650' }),
           ),

@@ -38,6 +38,7 @@ const known: Record<string, Known> = {
   'timeouts.headers_ms': { usual: 600_000 },
   'timeouts.first_event_ms': { usual: 300_000 },
   'timeouts.idle_ms': { usual: 120_000 },
+  'storage.store_responses': { usual: true },
   'storage.responses_days': { usual: 30 },
   'background.max_running': { usual: 256 },
   'cache.default': { usual: 'off' },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { KeyDefaults, KeyDefaultsChange } from './key-defaults.ts';
 import { Action, actionNames, keyPath, Limits, LimitsChange, ModelPatterns } from './key-limits.ts';
 import {
   Count,
@@ -26,6 +27,7 @@ export const Key = Type.Object(
     models: nullable(Type.Array(Type.String(), { description: 'The only models it was issued for.' })),
     actions: nullable(Type.Array(Action, { description: 'The only actions it was issued for.' })),
     limits: Limits,
+    defaults: KeyDefaults,
     hint: Type.String({ description: 'What the secret is recognised by: `gwk_aB3d…x9Zk`.' }),
     created_at: Timestamp,
     last_used_at: nullable(Timestamp),
@@ -119,7 +121,7 @@ export const issueKey = endpoint({
   path: '/v1/workspaces/{workspace}/keys',
   summary: 'Issue a key.',
   description:
-    'The secret is in this answer and never again. `models` and `actions` hold for its whole life, `limits` until its owner changes them. A key that issues another hands on only scopes that it has itself; the new key takes over its limits, and what it spends counts against both. Plain members may issue keys where their workspace allows it.',
+    'The secret is in this answer and never again. `models` and `actions` hold for its whole life, `limits` and `defaults` until its owner changes them. A key that issues another hands on only scopes that it has itself; the new key takes over its limits and defaults, and what it spends counts against both. Plain members may issue keys where their workspace allows it.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'admin' },
   surface: 'v1',
@@ -145,6 +147,7 @@ export const issueKey = endpoint({
         }),
       ),
       limits: Type.Optional(LimitsChange),
+      defaults: Type.Optional(KeyDefaultsChange),
     },
     { additionalProperties: false },
   ),

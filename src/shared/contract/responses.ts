@@ -140,7 +140,7 @@ export const CreateResponseBody = Type.Object(
     stream_options: maybe(AnyObject),
     store: maybe(
       Type.Boolean({
-        description: 'Whether the response can be read and continued later; true unless told.',
+        description: 'Whether it can be read and continued later; true unless key or host differ.',
       }),
     ),
     background: maybe(

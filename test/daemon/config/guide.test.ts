@@ -40,6 +40,7 @@ test('the guide tells the defaults', async () => {
     port: file.listen?.port,
     marginPpm: (file.margin_percent ?? Number.NaN) * 10_000,
     findsLocalServers: file.local_servers,
+    storesResponses: file.storage?.store_responses,
     responsesKeptMs: (file.storage?.responses_days ?? Number.NaN) * 24 * 3_600_000,
     backgroundRunsMax: file.background?.max_running,
     logLevel: file.log?.level,

@@ -37,6 +37,7 @@ class Place {
     models: null,
     actions: null,
     limits: null,
+    defaults: null,
     isBound: true,
   };
   readonly child: Held = {
@@ -45,6 +46,7 @@ class Place {
     models: null,
     actions: null,
     limits: null,
+    defaults: null,
     isBound: true,
   };
   granted: number;

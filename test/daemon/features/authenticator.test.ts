@@ -56,6 +56,7 @@ function keep(secret: string, part: Partial<KeyRecord> = {}): KeyRecord {
     models: null,
     actions: null,
     limits: null,
+    defaults: null,
     createdAt: world.now(),
     lastUsedAt: null,
     revokedAt: null,

@@ -56,7 +56,7 @@ function place(wait: () => Promise<unknown> = async () => {}) {
   const set = async (name: 'parent' | 'child', limits: KeyLimits | null) => {
     await store.setLimits('ws_1', `key_${name}`, limits);
     await wait();
-    live.changed(`key_${name}`, limits);
+    live.changed(`key_${name}`, { limits });
   };
   return { world, live, authentic, come, set, expired };
 }

@@ -6,20 +6,26 @@ import { issueKey } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';
+import { defaultFlags, defaultsChange } from './default-flags.ts';
 import { limitFlags, limitsChange } from './limit-flags.ts';
 
 export const issueKeyCommand = (context: Context) =>
-  limitFlags(
-    new Command('issue')
-      .option('--workspace <workspace>', 'the workspace that will own the key', 'me')
-      .option('--name <name>', 'a name you will recognise later')
-      .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopeNames))
-      .option('--allow-model <pattern...>', 'the only models for its whole life; * stands for any characters')
-      .addOption(
-        new Option('--allow-action <action...>', 'the only kinds of calls for its whole life').choices(
-          actions,
+  defaultFlags(
+    limitFlags(
+      new Command('issue')
+        .option('--workspace <workspace>', 'the workspace that will own the key', 'me')
+        .option('--name <name>', 'a name you will recognise later')
+        .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopeNames))
+        .option(
+          '--allow-model <pattern...>',
+          'the only models for its whole life; * stands for any characters',
+        )
+        .addOption(
+          new Option('--allow-action <action...>', 'the only kinds of calls for its whole life').choices(
+            actions,
+          ),
         ),
-      ),
+    ),
   )
     .addHelpText(
       'after',
@@ -28,9 +34,11 @@ export const issueKeyCommand = (context: Context) =>
     .action(({ workspace, name, scope: scopes, allowModel: models, allowAction: actions, ...flags }) => {
       const change = limitsChange(flags, context.now());
       const limits = Object.keys(change).length > 0 ? change : undefined;
+      const wanted = defaultsChange(flags);
+      const defaults = Object.keys(wanted).length > 0 ? wanted : undefined;
       return issueKeyAndShow(context, {
         params: { workspace },
-        body: { name, scopes, models, actions, limits },
+        body: { name, scopes, models, actions, limits, defaults },
       });
     });
 

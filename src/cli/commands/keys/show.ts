@@ -6,6 +6,7 @@ import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import { example } from '../example.ts';
+import { defaultsText } from './default-flags.ts';
 import { limitsText } from './limits-text.ts';
 
 export const showKeyCommand = (context: Context) =>
@@ -43,6 +44,11 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
     title: 'limits',
     value: (key) => limitsText(key.limits),
     show: (key) => limitsText(key.limits) || 'none',
+  },
+  {
+    title: 'defaults',
+    value: (key) => defaultsText(key.defaults),
+    show: (key) => defaultsText(key.defaults) || 'as the host has them',
   },
   ...(['day', 'month', 'total'] as const).map(
     (period): Column<KeyWithUse> => ({

@@ -18,6 +18,7 @@ export interface RequestFlags {
   maxOutputTokens?: number | undefined;
   reasoningEffort?: string | undefined;
   pay?: 'mine' | 'ours' | undefined;
+  cache?: 'off' | 'read-only' | 'read-write' | undefined;
   store?: boolean | undefined;
   background?: boolean | undefined;
   previous?: string | undefined;
@@ -35,7 +36,9 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
   if (flags.previous !== undefined) body.previous_response_id = flags.previous;
   if (flags.store !== undefined) body.store = flags.store;
   if (flags.background) body.background = true;
-  if (flags.pay !== undefined) body.service = { pay: flags.pay };
+  const { pay, cache } = flags;
+  if (pay !== undefined) body.service = { pay };
+  if (cache !== undefined) body.service = { ...body.service, cache };
   if (flags.tools !== undefined) body.tools = toolsOf(flags.tools);
   if (flags.jsonSchema !== undefined) body.text = { format: formatOf(flags.jsonSchema) };
   if (flags.thread !== undefined)

@@ -13,7 +13,7 @@ import { Meter } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ResponsesStore } from './responses-store.ts';
-import { capsOf, checkAction, limitHit } from './restraints.ts';
+import { capsOf, checkAction, defaultsOf, limitHit } from './restraints.ts';
 import type { OpenedRoute, Route, Router } from './router.ts';
 import type { Sealer } from './sealing.ts';
 import type { Wishes } from './service-member.ts';
@@ -31,6 +31,8 @@ export interface InferenceNeeds {
   marginPpm: number;
   /** Whether a workspace pays in advance; none does unless told. */
   isPrepaid?: (workspaceId: string) => boolean;
+  /** Whether responses are stored whose call does not say, nor its key. */
+  storesResponses: boolean;
   /** How long stored responses are kept, in milliseconds. */
   responsesKeptMs: number;
   /** Tells those who watch live; never waits. */
@@ -149,9 +151,10 @@ const restraintsOf = ({ caller }: ModelCall) => (caller.kind === 'key' ? caller.
 
 async function planned(needs: InferenceNeeds, call: ModelCall): Promise<Route[]> {
   const { inference, wishes, caller } = call;
+  const cache = wishes.cache ?? defaultsOf(caller)?.cache ?? undefined;
   const routes = await needs.router.plan({
     inference,
-    wishes,
+    wishes: cache === wishes.cache ? wishes : { ...wishes, cache },
     workspaceId: caller.workspaceId,
     caps: capsOf(restraintsOf(call)),
     isPrepaid: needs.isPrepaid?.(caller.workspaceId) ?? false,

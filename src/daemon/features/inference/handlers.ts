@@ -8,6 +8,7 @@ import { complete } from './chat-completions/complete.ts';
 import { compactionHandlers } from './compaction/handlers.ts';
 import { respond } from './responses/respond.ts';
 import { responseSocketHandlers } from './responses/socket-handlers.ts';
+import { withStore } from './responses/with-store.ts';
 import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
 
 export interface InferenceFeatures {
@@ -23,9 +24,11 @@ export function inferenceHandlers(
   return [
     implement(createResponse, (call) =>
       idempotency.once(onceOf(call, createResponse), (signal, place) => {
-        const { body, requestId, headers } = call;
+        const { requestId, headers } = call;
+        const caller = identified(call.caller);
+        const body = withStore(needs, caller, call.body);
         const asked = {
-          caller: identified(call.caller),
+          caller,
           requestId,
           signal,
           body,

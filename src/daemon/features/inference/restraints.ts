@@ -1,6 +1,6 @@
 import type { ActionName } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { KeyRestraints } from '../../handler.ts';
+import type { KeyCaller, KeyDefaults, KeyRestraints, LoginCaller } from '../../handler.ts';
 import type { RouteCaps } from './router.ts';
 
 const actions: Readonly<Record<string, ActionName>> = {
@@ -42,6 +42,11 @@ export function capsOf(restraints: KeyRestraints | undefined): RouteCaps {
     maxPrice: { input: finite(maxPrice.input), output: finite(maxPrice.output) },
     isSpendCapped,
   };
+}
+
+/** What holds for the calls of a key that do not say; null where there is nothing. */
+export function defaultsOf(caller: KeyCaller | LoginCaller): KeyDefaults | null {
+  return caller.kind === 'key' ? (caller.restraints?.defaults ?? null) : null;
 }
 
 /** The limit that a failure tells of; undefined for every other failure. */

@@ -1,8 +1,10 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
+import { setKeyDefaults } from '../../../shared/contract/key-defaults.ts';
 import { getLimits, setLimits } from '../../../shared/contract/key-limits.ts';
 import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../../shared/contract/keys.ts';
 import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
 import { identified, implement, RelayReply } from '../../handler.ts';
+import { defaultsView } from './defaults.ts';
 import type { KeyOwnership } from './key-ownership.ts';
 import { spendView, toKey } from './key-view.ts';
 import type { Keys } from './keys.ts';
@@ -33,8 +35,8 @@ export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
     issueKey,
     async ({ caller, params, body }) => {
       // The body may be left out altogether.
-      const { name, scopes, models, actions, limits: wanted } = body ?? {};
-      const wish = { name, scopes, models, actions, limits: wanted };
+      const { name, scopes, models, actions, limits, defaults } = body ?? {};
+      const wish = { name, scopes, models, actions, limits, defaults };
       const { record, secret } = await keys.issue(identified(caller), params.workspace, wish);
       const issued: Result<typeof issueKey> = { key: toKey(record, now()), secret };
       return new RelayReply(secretHeaders, JSON.stringify(issued));
@@ -61,6 +63,13 @@ export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
     setLimits,
     async ({ caller, params, body }) =>
       limitsView(await owned.set(identified(caller), params.workspace, params.key, body)),
+    ({ caller, params }) => owned.get(identified(caller), params.workspace, params.key),
+  ),
+
+  implement(
+    setKeyDefaults,
+    async ({ caller, params, body }) =>
+      defaultsView(await owned.setDefaults(identified(caller), params.workspace, params.key, body)),
     ({ caller, params }) => owned.get(identified(caller), params.workspace, params.key),
   ),
 

@@ -5,6 +5,7 @@ import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Spend } from '../metering/index.ts';
 import type { LoginRecord } from '../workspaces/index.ts';
+import { defaultsView } from './defaults.ts';
 import type { KeyRecord } from './keys-store.ts';
 import { limitsView } from './limits.ts';
 
@@ -23,6 +24,7 @@ export function toKey(record: KeyRecord, now: number): Key {
     models: record.models,
     actions: record.actions,
     limits: limitsView(record.limits),
+    defaults: defaultsView(record.defaults),
     hint: record.hint,
     created_at: isoTime(record.createdAt),
     last_used_at: timeOrNull(record.lastUsedAt),

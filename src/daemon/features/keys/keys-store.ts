@@ -1,6 +1,6 @@
 import type { ScopeName } from '../../../shared/contract/endpoint.ts';
 import type { ActionName } from '../../../shared/contract/key-limits.ts';
-import type { KeyLimits } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits } from '../../handler.ts';
 
 /** An API key as it is kept: never the secret, only its digest and what a person recognises it by. */
 export interface KeyRecord {
@@ -21,6 +21,8 @@ export interface KeyRecord {
   actions: ActionName[] | null;
   /** What its owner holds it to; null for nothing. */
   limits: KeyLimits | null;
+  /** What holds for its calls that do not say; null where the host decides all of it. */
+  defaults: KeyDefaults | null;
   createdAt: number;
   lastUsedAt: number | null;
   revokedAt: number | null;
@@ -38,6 +40,8 @@ export interface KeysStore {
   revoke(workspaceId: string, keyId: string, at: number): Promise<string[]>;
   /** Whether there is such a key; its owner and status do not matter. */
   setLimits(workspaceId: string, keyId: string, limits: KeyLimits | null): Promise<boolean>;
+  /** As `setLimits`. */
+  setDefaults(workspaceId: string, keyId: string, defaults: KeyDefaults | null): Promise<boolean>;
   /** Notes when keys were last used; called now and then, not at each use. */
   touch(uses: { keyId: string; at: number }[]): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { defaultScopes, type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
+import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import { type ActionName, actionNames, type LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -10,6 +11,7 @@ import type { EventFeed } from '../events/index.ts';
 import type { UsageReader } from '../metering/index.ts';
 import type { Membership, Workspaces, WorkspacesStore } from '../workspaces/index.ts';
 import type { Authenticator } from './authenticator.ts';
+import { changedDefaults } from './defaults.ts';
 import { toKeyView, toLoginView } from './key-view.ts';
 import type { KeyRecord, KeysStore } from './keys-store.ts';
 import { changedLimits, wellFormed } from './limits.ts';
@@ -37,10 +39,11 @@ export interface NewKey {
   models?: string[] | undefined;
   actions?: readonly ActionName[] | undefined;
   limits?: LimitsChange | undefined;
+  defaults?: KeyDefaultsChange | undefined;
 }
 
 const unnamed = 'unnamed';
-const unrestrained = { models: null, actions: null, limits: null };
+const unrestrained = { models: null, actions: null, limits: null, defaults: null };
 
 /** Issuing, listing and revoking API keys. */
 export function keys(deps: KeysDependencies) {
@@ -155,6 +158,7 @@ async function insert(
     models: key.models,
     actions: key.actions,
     limits: key.limits,
+    defaults: key.defaults,
     createdAt: deps.now(),
     lastUsedAt: null,
     revokedAt: null,
@@ -193,7 +197,7 @@ async function restraintsFor(
   deps: KeysDependencies,
   caller: Identified,
   wish: NewKey,
-): Promise<Pick<KeyRecord, 'models' | 'actions' | 'limits'>> {
+): Promise<Pick<KeyRecord, keyof typeof unrestrained>> {
   const parent = caller.kind === 'key' ? await deps.store.byId(caller.workspaceId, caller.keyId) : undefined;
   const actions = wish.actions ? actionNames.filter((name) => wish.actions?.includes(name)) : null;
   const refused = actions?.find((name) => parent?.actions && !parent.actions.includes(name));
@@ -206,6 +210,7 @@ async function restraintsFor(
     models: wish.models ? wellFormed(wish.models, 'models') : (parent?.models ?? null),
     actions: actions ?? parent?.actions ?? null,
     limits: changedLimits(parent?.limits ?? null, change),
+    defaults: changedDefaults(parent?.defaults ?? null, wish.defaults ?? {}),
   };
 }
 

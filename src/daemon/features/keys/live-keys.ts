@@ -1,4 +1,4 @@
-import type { KeyLimits, KeyRestraints } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits, KeyRestraints } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { KeyRecord, KeysStore } from './keys-store.ts';
 
@@ -12,18 +12,17 @@ class LiveKey implements KeyRestraints {
   readonly models: KeyRecord['models'];
   readonly actions: KeyRecord['actions'];
   limits: KeyLimits | null;
+  defaults: KeyDefaults | null;
   /** Whether its end was told. */
   isOver = false;
 
-  constructor(
-    record: KeyRecord,
-    { limits, parent }: { limits: KeyLimits | null; parent: LiveKey | undefined },
-  ) {
+  constructor(record: KeyRecord, parent: LiveKey | undefined) {
     this.keyId = record.id;
     this.parent = parent;
     this.models = record.models;
     this.actions = record.actions;
-    this.limits = limits;
+    this.limits = record.limits;
+    this.defaults = record.defaults;
   }
 
   get isBound(): boolean {
@@ -45,11 +44,14 @@ export interface LiveKeysNeeds {
   now: () => number;
 }
 
+/** What the owner of a key may change while it is in use. */
+type Changeable = Pick<LiveKey, 'limits' | 'defaults'>;
+
 /** What the keys in use are held to, one object a key, and the watch over those that expire. */
 export function liveKeys({ store, now }: LiveKeysNeeds) {
   const keys = new Map<string, LiveKey>();
   // What was set since the start: a record that was read before must not bring back what held then.
-  const set = new Map<string, KeyLimits | null>();
+  const set = new Map<string, Partial<Changeable>>();
   let waker = new AbortController();
   const wake = () => {
     waker.abort();
@@ -62,8 +64,8 @@ export function liveKeys({ store, now }: LiveKeysNeeds) {
     const { parentId, workspaceId, id } = record;
     const parentRecord = parentId === null ? undefined : await store.byId(workspaceId, parentId);
     const parent = parentRecord && (await of(parentRecord));
-    const made = keys.get(id) ?? new LiveKey(record, { limits: set.get(id) ?? record.limits, parent });
-    if (set.has(id)) made.limits = set.get(id) ?? null;
+    const made = keys.get(id) ?? new LiveKey(record, parent);
+    Object.assign(made, set.get(id));
     keys.set(id, made);
     if (expiryOf(made) < Number.POSITIVE_INFINITY) wake();
     return made;
@@ -72,11 +74,11 @@ export function liveKeys({ store, now }: LiveKeysNeeds) {
   return {
     of,
 
-    /** To be called once a change of limits is on disk: it counts for the next request. */
-    changed(keyId: string, limits: KeyLimits | null): void {
-      set.set(keyId, limits);
+    /** To be called once a change is on disk: it counts for the next request. */
+    changed(keyId: string, change: Partial<Changeable>): void {
+      set.set(keyId, { ...set.get(keyId), ...change });
       const key = keys.get(keyId);
-      if (key) key.limits = limits;
+      if (key) Object.assign(key, change);
       for (const other of keys.values()) if (expiryOf(other) > now()) other.isOver = false;
       wake();
     },

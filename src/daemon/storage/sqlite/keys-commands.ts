@@ -39,6 +39,20 @@ export function keysCommands(database: Connection, orm: Orm) {
         .set({ limits })
         .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
         .run().changes > 0,
+    'keys.setDefaults': ({
+      workspaceId,
+      keyId,
+      defaults,
+    }: {
+      workspaceId: string;
+      keyId: string;
+      defaults: KeyRecord['defaults'];
+    }): boolean =>
+      orm
+        .update(keys)
+        .set({ defaults })
+        .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
+        .run().changes > 0,
     'keys.touch': (uses: Parameters<KeysStore['touch']>[0]): void => {
       for (const { keyId, at } of uses) {
         orm

@@ -37,6 +37,8 @@ export function keysStore(orm: Orm, writer: Writer): KeysStore {
     },
     revoke: (workspaceId, keyId, at) => writer.write('keys.revoke', { workspaceId, keyId, at }),
     setLimits: (workspaceId, keyId, limits) => writer.write('keys.setLimits', { workspaceId, keyId, limits }),
+    setDefaults: (workspaceId, keyId, defaults) =>
+      writer.write('keys.setDefaults', { workspaceId, keyId, defaults }),
     touch: (uses) => writer.write('keys.touch', uses),
   };
 }

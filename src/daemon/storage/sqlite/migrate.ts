@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { DataIsNewer } from './errors.ts';
 
-/** One step of the schema. `version` counts from 1 without gaps. */
+/** One step of the schema. `version` rises from step to step. */
 export interface Migration {
   version: number;
   statements: readonly string[];

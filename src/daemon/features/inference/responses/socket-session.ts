@@ -12,6 +12,7 @@ import { EventWriter } from './event-writer.ts';
 import { endResource, startResource } from './resource.ts';
 import { respond, responsesEndpoint, understand } from './respond.ts';
 import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
+import { withStore } from './with-store.ts';
 
 type ResponseMessage = Message<typeof connectResponses>;
 
@@ -32,7 +33,8 @@ async function answer(
   memory: SocketMemory,
   turn: Turn<ResponseMessage>,
 ): Promise<StreamReply> {
-  const { type: _type, generate, stream_id: lane, stream_options: _options, ...body } = turn.message;
+  const { type: _type, generate, stream_id: lane, stream_options: _options, ...sent } = turn.message;
+  const body = withStore(needs, identified(turn.caller), sent);
   if (lane !== undefined && lane !== null)
     throw invalid('stream_id', 'One socket carries one response at a time; open another socket.');
   if (body.background === true)

@@ -8,6 +8,7 @@ import { threads } from './0006-threads.ts';
 import { traces } from './0007-traces.ts';
 import { cache } from './0008-cache.ts';
 import { site } from './0010-site.ts';
+import { keyDefaults } from './0013-key-defaults.ts';
 
 /** Every version of the schema, oldest first. A released one is never edited: the next change is a new file. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   traces,
   cache,
   site,
+  keyDefaults,
 ];

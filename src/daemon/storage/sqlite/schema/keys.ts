@@ -1,6 +1,6 @@
 import type { ScopeName } from '../../../../shared/contract/endpoint.ts';
 import type { ActionName } from '../../../../shared/contract/key-limits.ts';
-import type { KeyLimits } from '../../../handler.ts';
+import type { KeyDefaults, KeyLimits } from '../../../handler.ts';
 import { integer, sqliteTable, text } from '../orm.ts';
 
 /** Columns of a `KeyRecord`, name for name. */
@@ -16,6 +16,7 @@ export const keys = sqliteTable('keys', {
   models: text('models', { mode: 'json' }).$type<string[]>(),
   actions: text('actions', { mode: 'json' }).$type<ActionName[]>(),
   limits: text('limits', { mode: 'json' }).$type<KeyLimits>(),
+  defaults: text('defaults', { mode: 'json' }).$type<KeyDefaults>(),
   createdAt: integer('created_at').notNull(),
   lastUsedAt: integer('last_used_at'),
   revokedAt: integer('revoked_at'),

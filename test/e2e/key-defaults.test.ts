@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { KeyDefaultsChange } from '../../src/shared/contract/key-defaults.ts';
+import { openSocket } from '../support/socket-client.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+/** Stores nothing unless it is told to. */
+let forgetful: RunningDaemon;
+
+beforeAll(async () => {
+  [daemon, forgetful] = await Promise.all([
+    startDaemon(),
+    startDaemon({ config: 'storage: {store_responses: false}\n' }),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([daemon.stop(), forgetful.stop()]);
+});
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+async function issue(body: object, by = daemon.login, from = daemon) {
+  const answer = await from.fetch('/v1/workspaces/me/keys', { json: body, headers: bearer(by) });
+  expect(answer.status).toBe(200);
+  const { key, secret } = (await answer.json()) as { key: { id: string; defaults: object }; secret: string };
+  return { id: key.id, defaults: key.defaults, secret };
+}
+
+async function set(id: string, body: KeyDefaultsChange) {
+  return await daemon.fetch(`/v1/workspaces/me/keys/${id}/defaults`, {
+    method: 'PUT',
+    body: JSON.stringify(body),
+    headers: { ...bearer(daemon.login), 'content-type': 'application/json' },
+  });
+}
+
+async function ask(secret: string, body: object, { path = '/v1/responses', to = daemon } = {}) {
+  const answer = await to.fetch(path, { json: { model: 'sim/echo', ...body }, headers: bearer(secret) });
+  const { id, store } = (await answer.json()) as { id: string; store: boolean };
+  const kept = await to.fetch(`/v1/responses/${id}`, { headers: bearer(secret) });
+  return { cache: answer.headers.get('x-service-cache'), store, isKept: kept.status === 200 };
+}
+
+describe('a key that answers from the cache by default', () => {
+  test('does so in both formats, unless a call says otherwise', async () => {
+    const { secret, defaults } = await issue({ defaults: { cache: 'read-write' } });
+    expect(defaults).toEqual({ cache: 'read-write', store: null });
+    const input = 'What is a mutex?';
+    expect((await ask(secret, { input })).cache).toBe('miss');
+    expect((await ask(secret, { input })).cache).toBe('hit');
+    expect((await ask(secret, { input, service: { cache: 'off' } })).cache).toBeNull();
+    const chat = { messages: [{ role: 'user', content: input }] };
+    const path = '/v1/chat/completions';
+    expect((await ask(secret, chat, { path })).cache).toBe('miss');
+    expect((await ask(secret, chat, { path })).cache).toBe('hit');
+    // Others of the workspace are not asked whether they want to.
+    expect((await ask(daemon.key, { input })).cache).toBeNull();
+  });
+
+  test('is what its owner makes it, from the next call on', async () => {
+    const { id, secret } = await issue({});
+    const input = 'What is a semaphore?';
+    expect((await ask(secret, { input })).cache).toBeNull();
+    expect(await (await set(id, { cache: 'read-write' })).json()).toEqual({
+      cache: 'read-write',
+      store: null,
+    });
+    expect((await ask(secret, { input })).cache).toBe('miss');
+    expect((await ask(secret, { input })).cache).toBe('hit');
+    await set(id, { store: false });
+    expect(await (await set(id, { cache: null })).json()).toEqual({ cache: null, store: false });
+    expect((await ask(secret, { input })).cache).toBeNull();
+  });
+
+  test('hands that on to the keys that it issues', async () => {
+    const parent = await issue({
+      scopes: ['keys', 'responses'],
+      defaults: { cache: 'read-only', store: false },
+    });
+    const heir = await issue({ scopes: ['responses'], defaults: { store: true } }, parent.secret);
+    expect(heir.defaults).toEqual({ cache: 'read-only', store: true });
+  });
+
+  test('is refused another mode, and to itself', async () => {
+    const { id, secret } = await issue({});
+    const wrong = await set(id, { cache: 'always' } as never);
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { param: 'cache' } }]);
+    const itself = await daemon.fetch(`/v1/workspaces/me/keys/${id}/defaults`, {
+      method: 'PUT',
+      body: '{"cache":"off"}',
+      headers: { ...bearer(secret), 'content-type': 'application/json' },
+    });
+    expect(itself.status).toBe(401);
+  });
+});
+
+describe('whether a response is stored that does not say', () => {
+  test('is what its key has', async () => {
+    const { secret } = await issue({ defaults: { store: false } });
+    expect(await ask(secret, { input: 'Hello.' })).toMatchObject({ store: false, isKept: false });
+    expect(await ask(secret, { input: 'Hello.', store: true })).toMatchObject({ store: true, isKept: true });
+    expect(await ask(daemon.key, { input: 'Hello.' })).toMatchObject({ store: true, isKept: true });
+  });
+
+  test('is what its key has on a socket, which continues it all the same', async () => {
+    const { secret } = await issue({ defaults: { store: false } });
+    const client = await openSocket(`${daemon.url}/v1/responses`, { key: secret });
+    const create = (body: object) => ({ type: 'response.create', model: 'sim/echo', ...body });
+    const { response } = (await client.ask(create({ input: 'Hello.' }))).at(-1);
+    expect(response.store).toBe(false);
+    const next = (await client.ask(create({ input: 'Again.', previous_response_id: response.id }))).at(-1);
+    expect(next.type).toBe('response.completed');
+  });
+
+  test('is what the host has, where the key has nothing', async () => {
+    expect(await ask(forgetful.key, { input: 'Hello.' }, { to: forgetful })).toMatchObject({
+      store: false,
+      isKept: false,
+    });
+    const { secret } = await issue({ defaults: { store: true } }, forgetful.login, forgetful);
+    expect(await ask(secret, { input: 'Hello.' }, { to: forgetful })).toMatchObject({
+      store: true,
+      isKept: true,
+    });
+  });
+
+  test('is never asked of one in the background: it is stored', async () => {
+    const { secret } = await issue({ defaults: { store: false } });
+    expect(await ask(secret, { input: 'Hello.', background: true })).toMatchObject({
+      store: true,
+      isKept: true,
+    });
+  });
+});
