@@ -104,6 +104,26 @@ describe('the values that are suggested', () => {
     expect(await suggested(['host', 'use', 'w'], { GATEWAY_HOME: home })).toEqual(['work']);
   });
 
+  test.each<[string[], string, object, string[]]>([
+    [['threads', 'show', ''], '/v1/threads', { id: 'th_1', title: null }, ['th_1']],
+    [['respond', '--thread', ''], '/v1/threads', { id: 'th_1', title: 'A' }, ['th_1']],
+    [['chats', 'runs', ''], '/v1/threads', { id: 'th_1', title: 'A' }, ['th_1']],
+    [['autopilots', 'show', ''], '/api/autopilots', { handle: 'watch', displayName: 'W' }, ['watch']],
+    [['whispers', 'send', ''], '/api/whispers/threads', { peer: { handle: 'ann', name: 'A' } }, ['ann']],
+    [['shouts', 'list', '--zone', ''], '/api/shouts/zones', { zone: 'dev', count24h: 1 }, ['dev']],
+    [['tokens', 'revoke', 't'], '/api/tokens', { id: 'tok_1', name: 'ci' }, ['tok_1']],
+    [['tokens', 'create', ''], '/api/tokens', { id: 'tok_1', name: 'ci' }, []],
+    [['users', 'login-code', ''], '/v1/admin/users', { handle: 'ann', name: 'A' }, ['ann']],
+  ])('after %j are what the daemon has', async (words, path, row, expected) => {
+    const { env } = await fakeDaemon({ [`GET ${path}`]: () => ({ data: [row] }) });
+    expect(await suggested(words, env)).toEqual(expected);
+  });
+
+  test('are the settings, whether or not a daemon runs', async () => {
+    const env = { GATEWAY_HOME: await temporaryHome() };
+    expect(await suggested(['config', 'set', 'log.'], env)).toEqual(['log.level', 'log.bodies']);
+  });
+
   test('are of the host that the line names', async () => {
     const here = await fakeDaemon({});
     const there = await fakeDaemon({ 'GET /v1/models': () => ({ data: [{ id: 'there/model' }] }) });

@@ -35,7 +35,7 @@ export const respondCommand = (context: Context) =>
       'make the call once, however often it is sent with this key; not streamed',
     )
     .option('--previous <id>', 'the response that this one continues')
-    .option('--thread <id>', 'the thread that this is said in; `new` makes one and tells its id')
+    .option('--thread <thread>', 'the thread that this is said in; `new` makes one and tells its id')
     .option('-n, --no-stdin', 'leave the standard input alone')
     .addHelpText(
       'after',

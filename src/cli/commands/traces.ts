@@ -23,7 +23,7 @@ export const tracesCommand = (context: Context) =>
     )
     .option('--model <model>', 'only requests of this model')
     .option('--provider <provider>', 'only requests that it answered')
-    .option('--key <id>', 'only requests of this key')
+    .option('--key <key>', 'only requests of this key')
     .option('--since <time>', 'that ended at or after this UTC day or time, like 2026-11-01', timeBound)
     .option('--until <time>', 'that ended before this UTC day or time', timeBound)
     .option('--limit <count>', 'at most so many, the last one first', wholeNumber({ min: 1 }), 20)

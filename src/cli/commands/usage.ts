@@ -15,7 +15,7 @@ export const usageCommand = (context: Context) =>
         .choices(['day', 'model', 'key'] as const)
         .default('day'),
     )
-    .option('--key <id>', 'only calls of this key')
+    .option('--key <key>', 'only calls of this key')
     .option('--model <model>', 'only calls that this model answered')
     .option('--since <time>', 'from this UTC day or time on, like 2026-11-01', timeBound)
     .option('--until <time>', 'before this UTC day or time', timeBound)

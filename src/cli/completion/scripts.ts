@@ -29,14 +29,14 @@ complete -F _gateway gateway
   zsh: `#compdef gateway
 # Completion of gateway for zsh. In ~/.zshrc, after compinit: source <(gateway completion zsh)
 _gateway() {
-  local line
+  local line meaning
   local -a found
   for line in "\${(@f)$(gateway completion zsh -- "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)}"; do
     case $line in
       '') ;;
       :files*) compset -P '--*='; _files; return ;;
       :folders*) compset -P '--*='; _files -/; return ;;
-      *) found+=("\${\${line%%$'\\t'*}//:/\\:}:\${line#*$'\\t'}") ;;
+      *) meaning=\${line#*$'\\t'}; found+=("\${\${line%%$'\\t'*}//:/\\:}\${meaning:+:$meaning}") ;;
     esac
   done
   _describe 'gateway' found

@@ -1,6 +1,7 @@
 import * as addresses from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { localName, readHostFile } from '../host-file.ts';
+import * as siteAddresses from '../site-addresses.ts';
 import type { Suggestion } from './suggest.ts';
 
 /** A shell waits for the answer, and its user for the shell. */
@@ -25,7 +26,8 @@ export async function valuesOf(placeholder: string, noun: string, context: Conte
 function sourceOf(placeholder: string, noun: string): Source | undefined {
   if (placeholder === 'file' || placeholder === 'path') return () => [{ value: ':files' }];
   if (placeholder === 'folder') return () => [{ value: ':folders' }];
-  if (placeholder === 'id' || placeholder === 'name') return ofNoun.get(noun);
+  if (placeholder === 'id') return ids.get(noun);
+  if (placeholder === 'name') return names.get(noun);
   return named.get(placeholder);
 }
 
@@ -59,6 +61,44 @@ const workspaces: Source = async (context, signal) => {
   return data.map(({ slug, name }) => ({ value: slug, meaning: name }));
 };
 
+const threads: Source = async (context, signal) => {
+  const { data } = await context.client().call(addresses.listThreads, { query: { limit: 50 } }, { signal });
+  return data.map(({ id, title }) => ({ value: id, meaning: title ?? undefined }));
+};
+
+const users: Source = async (context, signal) => {
+  const { data } = await context.client().call(addresses.listUsers, { query: { limit: 100 } }, { signal });
+  return data.map(({ handle, name }) => ({ value: handle, meaning: name }));
+};
+
+/** Those that the caller whispered with. */
+const people: Source = async (context, signal) => {
+  const { data } = await context.client().call(siteAddresses.listWhisperThreads, { query: {} }, { signal });
+  return data.map(({ peer }) => ({ value: peer.handle, meaning: peer.name }));
+};
+
+const zones: Source = async (context, signal) => {
+  const { data } = await context.client().call(siteAddresses.listZones, { query: {} }, { signal });
+  return data.map(({ zone, count24h }) => ({ value: zone, meaning: `${count24h} in 24 hours` }));
+};
+
+const autopilots: Source = async (context, signal) => {
+  const { data } = await context.client().call(siteAddresses.listAutopilots, { query: {} }, { signal });
+  return data.map(({ handle, displayName }) => ({ value: handle, meaning: displayName }));
+};
+
+const tokens: Source = async (context, signal) => {
+  const { data } = await context.client().call(siteAddresses.listTokens, {}, { signal });
+  return data.map(({ id, name }) => ({ value: id, meaning: name }));
+};
+
+const settings: Source = async (context) => {
+  const { env, platform, home } = context;
+  const tools = await (await context.daemon()).loadConfigTools();
+  const explained = await tools.explain({ env, platform, home });
+  return explained.settings.map(({ name }) => ({ value: name }));
+};
+
 const hosts: Source = (context) => [
   { value: localName, meaning: 'the daemon of this machine' },
   ...Object.entries(readHostFile(context).hosts).map(([value, { url }]) => ({ value, meaning: url })),
@@ -72,12 +112,25 @@ const named = new Map<string, Source>([
   ['request', requests],
   ['workspace', workspaces],
   ['host', hosts],
+  ['thread', threads],
+  ['user', users],
+  ['person', people],
+  ['zone', zones],
+  ['autopilot', autopilots],
 ]);
 
-/** Where the help says `id` or `name`, the noun tells of what. */
-const ofNoun = new Map<string, Source>([
+/** Where the help says `id`, the noun tells of what. */
+const ids = new Map<string, Source>([
   ['keys', keys],
   ['responses', responses],
   ['respond', responses],
+  ['threads', threads],
+  ['chats', threads],
+  ['tokens', tokens],
+]);
+
+/** The same for `name`; elsewhere it is one that somebody makes up. */
+const names = new Map<string, Source>([
   ['host', hosts],
+  ['config', settings],
 ]);
