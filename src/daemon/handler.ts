@@ -160,9 +160,12 @@ export interface Turn<M> {
 /** A socket that is open: it answers each message by a stream of events, which travel as one frame each. */
 export class SocketReply<M> {
   readonly take: (turn: Turn<M>) => Promise<StreamReply>;
+  /** Told of each message that was refused, by `take` or before it came to that, as far as it could be read. */
+  readonly refused: (message: unknown) => void;
 
-  constructor(take: (turn: Turn<M>) => Promise<StreamReply>) {
+  constructor(take: (turn: Turn<M>) => Promise<StreamReply>, refused: (message: unknown) => void = () => {}) {
     this.take = take;
+    this.refused = refused;
   }
 }
 

@@ -30,7 +30,7 @@ export function tellingBodies(handler: Handler, log: Log): Handler {
     new SocketReply(async (turn: Turn<unknown>) => {
       tellAsked(turn.requestId, turn.message);
       return telling(turn.requestId, await reply.take(turn)) as StreamReply;
-    });
+    }, reply.refused);
   return {
     endpoint,
     async handle(call: Call<typeof endpoint>) {

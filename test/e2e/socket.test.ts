@@ -157,6 +157,27 @@ describe('the context of a socket', () => {
     expect(error.error.code).toBe('previous_response_not_found');
   });
 
+  test('is forgotten, too, when what would continue it is no request at all', async () => {
+    const client = await open();
+    const { id } = (await client.ask(create({ input: 'One.' }))).at(-1).response;
+    const bad = create({ input: 'Two.', previous_response_id: id, temperature: 'hot' });
+    expect((await client.ask(bad))[0].error).toMatchObject({ code: 'invalid_request', param: 'temperature' });
+    const [error] = await client.ask(create({ input: 'Two.', previous_response_id: id }));
+    expect(error.error.code).toBe('previous_response_not_found');
+  });
+
+  test('is forgotten when the answer that continues it breaks off, and kept when another message fails', async () => {
+    const client = await open();
+    const { id } = (await client.ask(create({ input: 'One.' }))).at(-1).response;
+    expect((await client.ask(create({ model: 'nobody/nothing', input: 'Two.' })))[0].status).toBe(404);
+    const next = (await client.ask(create({ input: 'Two.', previous_response_id: id }))).at(-1).response;
+    expect(next.status).toBe('completed');
+    const broken = create({ input: 'Three.', previous_response_id: next.id, model: 'sim/broken' });
+    expect((await client.ask(broken)).at(-1).type).toBe('response.failed');
+    const [error] = await client.ask(create({ input: 'Three.', previous_response_id: next.id }));
+    expect(error.error.code).toBe('previous_response_not_found');
+  });
+
   test('begins with what is stored and goes on without', async () => {
     const client = await open();
     const stored = (await client.ask(create({ input: 'One.', store: true }))).at(-1).response;

@@ -322,6 +322,21 @@ describe('a socket ends', () => {
     expect(await client.closed).toMatchObject({ code: 1008 });
   });
 
+  test('not because the credential could not be looked up this time', async () => {
+    let calls = 0;
+    const { client } = await aSocket(echo, {
+      authenticate: (authorization) => {
+        calls += 1;
+        if (calls === 2) throw new ApiError('unavailable');
+        return authenticate(authorization);
+      },
+    });
+    const [told] = await client.ask({ type: 'say', text: 'Hello.' });
+    expect(told).toMatchObject({ status: 503 });
+    client.send({ type: 'say', text: 'Hello.' });
+    expect(await client.next()).toMatchObject({ type: 'echo', text: 'Hello.' });
+  });
+
   test('after its time, once the running answer is over', async () => {
     const open = gate();
     const handler = talk(

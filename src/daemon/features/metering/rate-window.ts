@@ -9,6 +9,8 @@ export class RateWindow {
 
   add(at: number): void {
     this.#times.push(at);
+    // Where no rate is limited nobody counts, and what has left the window would stay for ever.
+    this.count(at);
   }
 
   /** Puts earlier times before those that were added meanwhile. */

@@ -10,7 +10,7 @@ import type { Room } from '../room.ts';
 import type { ServerCall } from '../server-call.ts';
 import { framesOf } from './frames.ts';
 import { PeerWatch } from './peer-watch.ts';
-import { type Frame, readMessage } from './read-message.ts';
+import { checkMessage, type Frame, readMessage } from './read-message.ts';
 import { turnParent } from './turn-parent.ts';
 
 /** Codes of the closing frame. Source: RFC 6455, 7.4.1. */
@@ -115,17 +115,24 @@ export class OpenSocket {
   /** Never rejects. */
   async #answer(frame: Frame, requestId: string): Promise<void> {
     const { room, call, endpoint, reply } = this.#options;
+    let message: unknown;
+    let isTaken = false;
     try {
       const caller = await this.#callerNow(requestId);
-      const message = readMessage(frame, endpoint.socket, room.limits);
+      message = readMessage(frame, room.limits);
+      checkMessage(message, endpoint.socket);
       room.overload.admit(endpoint, message);
       const parent = turnParent(message, call.headers);
       if (parent !== undefined) room.options.onParent?.(requestId, parent);
       // What was asked may be long, and so may the answer be.
       frame.bytes = Buffer.alloc(0);
       const { chunks } = await reply.take({ caller, requestId, message, signal: call.signal });
+      isTaken = true;
+      // The answer may be long, and needs none of it.
+      message = undefined;
       await this.#send(chunks);
     } catch (error) {
+      if (!isTaken) reply.refused(message);
       this.#tell(error, requestId);
       await this.#watch.untilTaken();
     }
@@ -141,7 +148,9 @@ export class OpenSocket {
       checkAccess(endpoint, caller);
       return caller;
     } catch (error) {
-      this.#ending ??= { code: closeCodes.refused, reason: 'The credential is not good any more.' };
+      // What could not be looked up now may be found the next time.
+      if (error instanceof ApiError && (error.status === 401 || error.status === 403))
+        this.#end({ code: closeCodes.refused, reason: 'The credential is not good any more.' });
       throw error;
     }
   }

@@ -11,20 +11,21 @@ export interface Frame {
   isBinary: boolean;
 }
 
-/** A message as its contract says; fails with `invalid_json`, or `invalid_request` and the member at fault. */
-export function readMessage(
-  { bytes, isBinary }: Frame,
-  { message: schema }: SocketShape,
-  { jsonDepthMax }: { jsonDepthMax: number },
-): unknown {
+/** What a frame says, be it as it may; fails with `invalid_json`. */
+export function readMessage({ bytes, isBinary }: Frame, { jsonDepthMax }: { jsonDepthMax: number }): unknown {
   if (isBinary) {
     throw new ApiError('invalid_request', { message: 'Send text frames; this one was binary.' });
   }
   const message = parseJson(bytes, jsonDepthMax);
   if (message === undefined) throw new ApiError('invalid_json', { message: 'The frame is empty.' });
+  return message;
+}
+
+/** Fails with `invalid_request` and the member at fault where a message is not as its contract says. */
+export function checkMessage(message: unknown, { message: schema }: SocketShape): void {
   checkType(message, schema);
   const validate = validatorOf(schema, { coerce: false, all: false });
-  if (validate(message)) return message;
+  if (validate(message)) return;
   const [fault] = faultsOf((validate.errors ?? []) as ErrorObject[], message);
   throw new ApiError('invalid_request', { ...fault });
 }

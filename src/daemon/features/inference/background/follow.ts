@@ -44,8 +44,11 @@ export async function* follow(needs: FollowNeeds, following: Following): AsyncGe
     if (signal.aborted) return;
     const row = await background.byId(workspaceId, id, needs.now());
     const stored = await responses.byId(workspaceId, id, needs.now());
-    // Deleted meanwhile.
-    if (!row || !stored) return;
+    if (!row || !stored) {
+      // Deleted meanwhile: who has followed it to the end of its making has seen its last event.
+      if (run) yield sseDone;
+      return;
+    }
     if (row.lastSequence === null || seen < row.lastSequence) {
       yield closingEvents(JSON.parse(stored.body) as Json, seen + 1);
     }

@@ -4,7 +4,7 @@ import { unixSeconds } from '../../../../shared/time.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../handler.ts';
 import type { InferenceNeeds } from '../begin.ts';
 import { noTokens } from '../bounds.ts';
-import { invalid } from '../fault.ts';
+import { invalid, isObject } from '../fault.ts';
 import { withIds } from '../history.ts';
 import type { StoredTurn } from '../responses-store.ts';
 import { capsOf, checkAction } from '../restraints.ts';
@@ -23,11 +23,20 @@ export function responseSockets(needs: InferenceNeeds) {
     const memory = new SocketMemory(needs.responses, budget);
     if (signal.aborted) memory.close();
     else signal.addEventListener('abort', () => memory.close(), { once: true });
-    return new SocketReply((turn) => answer(needs, memory, turn));
+    // Whatever fails to continue a context ends it.
+    return new SocketReply(
+      (turn) => answer(needs, memory, turn),
+      (message) => memory.forget(continuedBy(message)),
+    );
   };
 }
 
-/** One message: a create call whose context may be what the socket keeps. Whatever fails to continue that ends it. */
+function continuedBy(message: unknown): string | null {
+  const id = isObject(message) ? message.previous_response_id : undefined;
+  return typeof id === 'string' ? id : null;
+}
+
+/** One message: a create call whose context may be what the socket keeps. */
 async function answer(
   needs: InferenceNeeds,
   memory: SocketMemory,
@@ -50,24 +59,19 @@ async function answer(
     if (!isKept) memory.forget(previousId);
   };
   const call = { ...turn, body: { ...body, stream: true }, history: memory, remember };
-  try {
-    if (generate === false) return await warmUp(needs, call);
-    const reply = await respond(needs, {
-      caller: identified(turn.caller),
-      requestId: turn.requestId,
-      signal: turn.signal,
-      body: call.body,
-      strictEvents: false,
-      isOnSocket: true,
-      history: memory,
-      remember,
-    });
-    if (!(reply instanceof StreamReply)) throw new TypeError('a stream was asked for');
-    return new StreamReply(reply.headers, thenEnd(reply.chunks, end));
-  } catch (error) {
-    end();
-    throw error;
-  }
+  if (generate === false) return await warmUp(needs, call);
+  const reply = await respond(needs, {
+    caller: identified(turn.caller),
+    requestId: turn.requestId,
+    signal: turn.signal,
+    body: call.body,
+    strictEvents: false,
+    isOnSocket: true,
+    history: memory,
+    remember,
+  });
+  if (!(reply instanceof StreamReply)) throw new TypeError('a stream was asked for');
+  return new StreamReply(reply.headers, thenEnd(reply.chunks, end));
 }
 
 async function* thenEnd(chunks: AsyncIterable<string>, end: () => void): AsyncGenerator<string> {
