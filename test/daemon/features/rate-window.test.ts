@@ -30,4 +30,5 @@ test('a window that nobody counts holds no more than a minute', () => {
   for (let at = 0; at < 3_000_000; at += 1) window.add(at * 10);
   gc();
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(8 * 1024 * 1024);
+  expect(window.count(30_000_000)).toBe(rateWindowMs / 10 - 1);
 });
