@@ -3,8 +3,8 @@ import { version } from '../shared/version.ts';
 import type { CommandLine } from './command-line.ts';
 import type { CommonFlags } from './common-flags.ts';
 import type { Context } from './context.ts';
-import { tree } from './tree.ts';
-import { isNoun, type Verb } from './verb.ts';
+import { groups } from './tree/tree.ts';
+import { isNoun, type Verb } from './tree/verb.ts';
 
 interface Built {
   program: CommandUnknownOpts;
@@ -60,12 +60,18 @@ export async function runnable(
 }
 
 function addSummaries(program: CommandUnknownOpts, words: string[], context: Context): void {
-  for (const [name, entry] of Object.entries(tree)) {
-    const command = prepare(new Command(name), context).description(entry.summary);
-    program.addCommand(command);
-    if (!isNoun(entry) || name !== words[0]) continue;
-    for (const [verbName, { summary }] of Object.entries(entry.verbs)) {
-      command.addCommand(prepare(new Command(verbName), context).description(summary));
+  const add = (parent: CommandUnknownOpts, name: string, summary: string, heading: string) => {
+    const command = prepare(new Command(name), context).description(summary).helpGroup(heading);
+    parent.addCommand(command);
+    return command;
+  };
+  for (const { title, commands } of groups) {
+    for (const [name, entry] of Object.entries(commands)) {
+      const command = add(program, name, entry.summary, `${title}:`);
+      if (!isNoun(entry) || name !== words[0]) continue;
+      for (const [verbName, { summary }] of Object.entries(entry.verbs)) {
+        add(command, verbName, summary, 'Commands:');
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
-import { tree } from './tree.ts';
-import { isNoun, type Verb } from './verb.ts';
+import { tree } from './tree/tree.ts';
+import { isNoun, type Verb } from './tree/verb.ts';
 
 /** A command line, taken apart as far as the command tree goes. */
 export interface CommandLine {

@@ -3,7 +3,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { scripts, shells } from '../../src/cli/completion/scripts.ts';
-import { tree } from '../../src/cli/tree.ts';
+import { tree } from '../../src/cli/tree/tree.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
 import { fail, fakeDaemon } from './fake-daemon.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { tree } from '../../src/cli/tree.ts';
-import { isNoun } from '../../src/cli/verb.ts';
+import { tree } from '../../src/cli/tree/tree.ts';
+import { isNoun } from '../../src/cli/tree/verb.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { version } from '../../src/shared/version.ts';
 import { runCli } from '../support/run-cli.ts';

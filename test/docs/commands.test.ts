@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { tree } from '../../src/cli/tree.ts';
-import { isNoun } from '../../src/cli/verb.ts';
+import { tree } from '../../src/cli/tree/tree.ts';
+import { isNoun } from '../../src/cli/tree/verb.ts';
 import { commandReference } from '../support/command-reference.ts';
 
 test('the reference of the commands is that of the program: npm run docs', async () => {

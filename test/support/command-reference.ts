@@ -1,8 +1,8 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { runnable } from '../../src/cli/build-program.ts';
 import type { Context } from '../../src/cli/context.ts';
-import { tree } from '../../src/cli/tree.ts';
-import { isNoun, type Verb } from '../../src/cli/verb.ts';
+import { tree } from '../../src/cli/tree/tree.ts';
+import { isNoun, type Verb } from '../../src/cli/tree/verb.ts';
 
 /** Of a command that is only looked at: no more of it is asked for. */
 const context = {

@@ -2,8 +2,8 @@ import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { runnable } from '../build-program.ts';
 import { locate } from '../command-line.ts';
 import type { Context } from '../context.ts';
-import { tree } from '../tree.ts';
-import { isNoun, type Noun, type Verb } from '../verb.ts';
+import { tree } from '../tree/tree.ts';
+import { isNoun, type Noun, type Verb } from '../tree/verb.ts';
 import { valuesOf } from './values.ts';
 
 /** What a word may become. The values `:files` and `:folders` ask the shell for paths. */

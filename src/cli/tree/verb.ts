@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Context } from './context.ts';
+import type { Context } from '../context.ts';
 
 /** Makes one command. Its module is loaded only when it runs or its help is asked for. */
 type Load = () => Promise<(context: Context) => CommandUnknownOpts>;

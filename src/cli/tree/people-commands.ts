@@ -1,0 +1,165 @@
+import type { Noun, Verb } from './verb.ts';
+
+/** Hosts, the people on them, and their workspaces. */
+export const peopleCommands: Record<string, Verb | Noun> = {
+  login: {
+    summary: 'Log in to a host with a code.',
+    load: async () => (await import('../commands/login.ts')).loginCommand,
+  },
+  logout: {
+    summary: 'Log out of a host.',
+    load: async () => (await import('../commands/logout.ts')).logoutCommand,
+  },
+  whoami: {
+    summary: 'Show who is logged in, and where.',
+    load: async () => (await import('../commands/whoami.ts')).whoamiCommand,
+  },
+  host: {
+    summary: 'The hosts that commands can speak to.',
+    alone: 'list',
+    verbs: {
+      add: {
+        summary: 'Name a host.',
+        load: async () => (await import('../commands/host/add.ts')).addHostCommand,
+      },
+      use: {
+        summary: 'Speak to a host from now on.',
+        load: async () => (await import('../commands/host/use.ts')).useHostCommand,
+      },
+      list: {
+        summary: 'List the hosts that have a name here.',
+        load: async () => (await import('../commands/host/list.ts')).listHostsCommand,
+      },
+      remove: {
+        summary: 'Log out of a host and forget it.',
+        load: async () => (await import('../commands/host/remove.ts')).removeHostCommand,
+      },
+    },
+  },
+  sessions: {
+    summary: 'Your logins on a host.',
+    alone: 'list',
+    verbs: {
+      list: {
+        summary: 'List your logins.',
+        load: async () => (await import('../commands/sessions/list.ts')).listSessionsCommand,
+      },
+      revoke: {
+        summary: 'End one of your logins.',
+        load: async () => (await import('../commands/sessions/revoke.ts')).revokeSessionCommand,
+      },
+    },
+  },
+  users: {
+    summary: 'The people of a host, for whoever runs it.',
+    alone: 'list',
+    verbs: {
+      add: {
+        summary: 'Add a user, with a code to log in.',
+        load: async () => (await import('../commands/users/add.ts')).addUserCommand,
+      },
+      list: {
+        summary: 'List the users.',
+        load: async () => (await import('../commands/users/list.ts')).listUsersCommand,
+      },
+      'login-code': {
+        summary: 'Make a code to log in, for a user or yourself.',
+        load: async () => (await import('../commands/users/login-code.ts')).loginCodeCommand,
+      },
+    },
+  },
+  workspaces: {
+    summary: 'Workspaces and who belongs to them.',
+    alone: 'list',
+    verbs: {
+      create: {
+        summary: 'Create a workspace.',
+        load: async () => (await import('../commands/workspaces/create.ts')).createWorkspaceCommand,
+      },
+      list: {
+        summary: 'List your workspaces.',
+        load: async () => (await import('../commands/workspaces/list.ts')).listWorkspacesCommand,
+      },
+      show: {
+        summary: 'Show a workspace.',
+        load: async () => (await import('../commands/workspaces/show.ts')).showWorkspaceCommand,
+      },
+      set: {
+        summary: 'Change a workspace.',
+        load: async () => (await import('../commands/workspaces/set.ts')).setWorkspaceCommand,
+      },
+      use: {
+        summary: 'Act in a workspace from now on.',
+        load: async () => (await import('../commands/workspaces/use.ts')).useWorkspaceCommand,
+      },
+      members: {
+        summary: 'List the members.',
+        load: async () => (await import('../commands/workspaces/members.ts')).membersCommand,
+      },
+      role: {
+        summary: 'Change what a member is.',
+        load: async () => (await import('../commands/workspaces/role.ts')).roleCommand,
+      },
+      remove: {
+        summary: 'Take a member out.',
+        load: async () => (await import('../commands/workspaces/remove.ts')).removeMemberCommand,
+      },
+      invite: {
+        summary: 'Make a code that lets somebody join.',
+        load: async () => (await import('../commands/workspaces/invite.ts')).inviteCommand,
+      },
+      invitations: {
+        summary: 'List the invitations.',
+        load: async () => (await import('../commands/workspaces/invitations.ts')).invitationsCommand,
+      },
+      uninvite: {
+        summary: 'Revoke an invitation.',
+        load: async () => (await import('../commands/workspaces/uninvite.ts')).uninviteCommand,
+      },
+      accept: {
+        summary: 'Join a workspace with a code.',
+        load: async () => (await import('../commands/workspaces/accept.ts')).acceptCommand,
+      },
+      leave: {
+        summary: 'Leave a workspace.',
+        load: async () => (await import('../commands/workspaces/leave.ts')).leaveCommand,
+      },
+    },
+  },
+  profile: {
+    summary: 'You, as others see you.',
+    alone: 'show',
+    verbs: {
+      show: {
+        summary: 'Show your profile.',
+        load: async () => (await import('../commands/profile/show.ts')).showProfileCommand,
+      },
+      set: {
+        summary: 'Change your profile.',
+        load: async () => (await import('../commands/profile/set.ts')).setProfileCommand,
+      },
+      delete: {
+        summary: 'Delete yourself from this host.',
+        load: async () => (await import('../commands/profile/delete.ts')).deleteProfileCommand,
+      },
+    },
+  },
+  tokens: {
+    summary: 'Access tokens: they call the site API for you.',
+    alone: 'list',
+    verbs: {
+      create: {
+        summary: 'Make an access token.',
+        load: async () => (await import('../commands/tokens/create.ts')).createTokenCommand,
+      },
+      list: {
+        summary: 'List your access tokens.',
+        load: async () => (await import('../commands/tokens/list.ts')).listTokensCommand,
+      },
+      revoke: {
+        summary: 'Revoke access tokens.',
+        load: async () => (await import('../commands/tokens/revoke.ts')).revokeTokenCommand,
+      },
+    },
+  },
+};
