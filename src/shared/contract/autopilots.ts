@@ -83,11 +83,16 @@ const changeable = {
       minLength: 1,
       maxLength: 64,
       pattern: '^[A-Za-z0-9:_-]+$',
-      description: 'Kept in lower case; `agent:` and `service:` do not begin one.',
+      description:
+        'Letters, digits, `:`, `_` and `-`; kept in lower case. `agent:` and `service:` do not begin one.',
     }),
   ),
   avatar: Type.Optional(
-    Type.String({ maxLength: 255, pattern: '^(https?://[^\\s\\u0000-\\u001f\\u007f]+)?$' }),
+    Type.String({
+      maxLength: 255,
+      pattern: '^(https?://[^\\s\\u0000-\\u001f\\u007f]+)?$',
+      description: 'The http or https address of a picture; empty for none.',
+    }),
   ),
   tagline: Type.Optional(Type.String({ maxLength: 255 })),
   visibility: Type.Optional(Visibility),

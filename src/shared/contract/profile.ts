@@ -23,7 +23,7 @@ const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 const Email = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
-  description: 'Unique on this host, in upper or lower case.',
+  description: 'An address like `ann@example.org`; unique on this host, in upper or lower case.',
 });
 
 /** The caller's profile. */
@@ -66,7 +66,8 @@ export const updateProfile = endpoint({
           minLength: 1,
           maxLength: 64,
           pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
-          description: 'Unique on this host; kept in lower case.',
+          description:
+            'Letters, digits, `_` and `-`, the first one a letter or digit; unique on this host, and kept in lower case.',
         }),
       ),
     },

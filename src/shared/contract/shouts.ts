@@ -42,7 +42,10 @@ const write = { apiKey: 'workspace', login: 'any', token: 'shouts:write' } as co
 const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 const zonePattern = { maxLength: 64, pattern: '^[A-Za-z0-9:_-]*$' };
 const inZone = Type.Optional(
-  Type.String({ ...zonePattern, description: 'Only those of this zone, in upper or lower case.' }),
+  Type.String({
+    ...zonePattern,
+    description: 'Only those of this zone: letters, digits, `:`, `_` and `-`, in upper or lower case.',
+  }),
 );
 
 /** Lists shouts. */
@@ -80,7 +83,10 @@ export const postShout = endpoint({
     {
       body: PlainText('Plain text that is not blank; it is kept as it came.', { maxLength: 2000 }),
       zone: Type.Optional(
-        Type.String({ ...zonePattern, description: `Kept in lower case; \`${defaultZone}\` unless told.` }),
+        Type.String({
+          ...zonePattern,
+          description: `Letters, digits, \`:\`, \`_\` and \`-\`, kept in lower case; \`${defaultZone}\` unless told.`,
+        }),
       ),
     },
     { additionalProperties: false },

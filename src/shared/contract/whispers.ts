@@ -43,7 +43,8 @@ const Peer = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^[A-Za-z0-9:_-]+$',
-  description: 'The id or handle of a person: only what was said with them.',
+  description:
+    'The id or handle of a person, in letters, digits, `:`, `_` and `-`: only what was said with them.',
 });
 
 /** Lists whispers to and from the caller. */
