@@ -1,0 +1,90 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { runnable } from '../../src/cli/build-program.ts';
+import { locate } from '../../src/cli/command-line.ts';
+import { createContext } from '../../src/cli/process-context.ts';
+
+const names = [
+  'README.md',
+  ...(await readdir('docs'))
+    .filter((it) => it.endsWith('.md') && it !== 'commands.md')
+    .map((it) => `docs/${it}`),
+];
+
+const silent = { write: () => true, isTty: false };
+const context = createContext({
+  io: {
+    stdout: silent,
+    stderr: silent,
+    stdin: {
+      isTty: false,
+      read: async () => new Uint8Array(),
+      readLine: async () => undefined,
+      lines: async function* () {},
+      readHidden: async () => '',
+    },
+    columns: () => 80,
+  },
+  env: {},
+  platform: 'linux',
+  home: '/nowhere',
+  now: Date.now,
+  sleep: async () => {},
+  interrupted: () => new AbortController().signal,
+  serve: () => Promise.reject(new Error('no daemon is started')),
+});
+
+/** The words of each command of a line of shell; a command substitution is a line of its own, and one word of the outer one. */
+function commandsOf(line: string): string[][] {
+  const inner: string[][] = [];
+  const flat = line.replace(/ \d?[<>].*$/, '').replace(/\$\(([^()]*)\)/g, (_whole, within: string) => {
+    inner.push(...commandsOf(within));
+    return 'SUBSTITUTED';
+  });
+  const commands: string[][] = [[]];
+  for (const [, quoted, double, bare, end] of flat.matchAll(
+    /'([^']*)'|"([^"]*)"|([^\s'"|&;#]+)|(\|\||&&|[|;&]|#.*$)/g,
+  )) {
+    if (end !== undefined) commands.push([]);
+    else commands.at(-1)?.push(quoted ?? double ?? bare ?? '');
+    if (end?.startsWith('#')) break;
+  }
+  return [...inner, ...commands.map(ofGateway).filter((words) => words.length > 1)];
+}
+
+/** From `gateway` on, where that is what runs. */
+function ofGateway(words: string[]): string[] {
+  const at = words.lastIndexOf('gateway');
+  const isRun = words[at - 1] === '--' || words.slice(0, at).every((word) => /^(npx$|[A-Z_]+=)/.test(word));
+  return at >= 0 && isRun ? words.slice(at) : [];
+}
+
+const shellOf = (text: string) =>
+  [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```/gm)]
+    .filter(([, , language = '']) => ['', 'sh', 'bash'].includes(language))
+    .flatMap(([, , , block = '']) => block.replaceAll(/\\\n/g, ' ').split('\n'));
+
+const typed = (
+  await Promise.all(
+    names.map(async (name) =>
+      shellOf(await readFile(name, 'utf8'))
+        .flatMap(commandsOf)
+        .map(([, ...words]) => [name, words.join(' '), words] as const),
+    ),
+  )
+).flat();
+
+test('the guides have people type commands', () => {
+  expect(typed.length).toBeGreaterThan(100);
+});
+
+test.each(typed)('%s: gateway %s', async (_name, _line, words) => {
+  const { verb, rest } = locate([...words]);
+  if (verb === undefined) return expect(words.join(' ')).toMatch(/^(--version|help exit-codes|--help)$/);
+  const command = await runnable(verb, context);
+  const { operands, unknown } = command.parseOptions(rest);
+  expect(unknown).toEqual([]);
+  const { registeredArguments: taken } = command;
+  if (!taken.at(-1)?.variadic) expect(operands.length).toBeLessThanOrEqual(taken.length);
+  expect(operands.length).toBeGreaterThanOrEqual(taken.filter(({ required }) => required).length);
+});
