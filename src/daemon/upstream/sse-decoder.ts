@@ -59,7 +59,7 @@ export class SseJsonDecoder implements Decoder {
   }
 
   #take(event: string, data: string, batch: Batch): void {
-    if (data === '[DONE]') {
+    if (isDoneMark(data)) {
       this.#finish(batch, 'done-mark');
       return;
     }
@@ -89,8 +89,13 @@ export class SseJsonDecoder implements Decoder {
   }
 }
 
+/** Some servers put white space around it. */
+function isDoneMark(data: string): boolean {
+  return data === '[DONE]' || (data.length < 16 && data.trim() === '[DONE]');
+}
+
 function isWholeJson(data: string): boolean {
-  if (data === '[DONE]') return true;
+  if (isDoneMark(data)) return true;
   try {
     JSON.parse(data);
     return true;

@@ -274,6 +274,17 @@ describe('a whole answer', () => {
     expect(Buffer.from(answer.bytes).toString()).toContain('"arguments":"{}"');
   });
 
+  test('that ends a call with “stop” says tool_calls', async () => {
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const message = { role: 'assistant', content: null, tool_calls: [call] };
+    const document = JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
+    const { upstream } = await rawUpstream(wholeAnswer(document));
+    const answer = await upstream.open(whole(), signal());
+    if (answer.kind !== 'json') throw new Error('not a document');
+    const { choices } = JSON.parse(Buffer.from(answer.bytes).toString());
+    expect(choices).toEqual([{ index: 0, message, finish_reason: 'tool_calls' }]);
+  });
+
   test('may come as a stream all the same', async () => {
     const events = sse(chunkOf({ content: 'all' }, { finish: 'stop' }), '[DONE]').toString();
     const { upstream } = await rawUpstream(chunkedHead() + chunk(events) + lastChunk);

@@ -1,11 +1,5 @@
-import type {
-  FunctionCallItem,
-  FunctionOutputItem,
-  Inference,
-  MessageItem,
-  ReasoningItem,
-} from '../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { FunctionOutputItem, Inference, MessageItem } from '../../features/inference/neutral.ts';
+import { type Round, roundsOf } from './rounds.ts';
 
 export interface UserTurn {
   role: 'user';
@@ -16,7 +10,7 @@ export interface UserTurn {
 
 export interface AssistantTurn {
   role: 'assistant';
-  items: (MessageItem | FunctionCallItem | ReasoningItem)[];
+  items: Round['items'];
 }
 
 export type Turn = UserTurn | AssistantTurn;
@@ -37,7 +31,6 @@ const nudge = 'Continue.';
  */
 export function conversationOf(inference: Inference): Conversation {
   const system: string[] = isBlank(inference.instructions) ? [] : [inference.instructions as string];
-  const builder = new TurnBuilder();
   const { items } = inference;
   let first = 0;
   for (; first < items.length; first++) {
@@ -45,17 +38,19 @@ export function conversationOf(inference: Inference): Conversation {
     if (text === undefined) break;
     if (!isBlank(text)) system.push(text);
   }
-  for (const item of items.slice(first)) {
-    if (item.type === 'message' && saysNothing(item)) continue;
-    if (item.type === 'function_call_output') builder.addOutput(item);
-    else if (item.type === 'message' && item.role !== 'assistant') builder.addMessage(item);
-    else if (item.type !== 'opaque') builder.addAssistant(item);
-  }
-  const turns = builder.turns();
+  const said = items.slice(first).filter((item) => item.type !== 'message' || !saysNothing(item));
+  const turns = roundsOf(said).flatMap(turnsOf);
   // A conversation of nothing but system messages: the last of them is what is to be answered.
   if (turns.length === 0 && first > 0 && system.length > 0) turns.push(userSays(system.pop() as string));
   if (turns[0]?.role !== 'user') turns.unshift(userSays(nudge));
   return { system, turns };
+}
+
+function turnsOf({ items, results, messages }: Round): Turn[] {
+  const turns: Turn[] = [];
+  if (items.length > 0) turns.push({ role: 'assistant', items });
+  if (results.length > 0 || messages.length > 0) turns.push({ role: 'user', results, messages });
+  return turns;
 }
 
 /** Ends the conversation with the user, for models that do not complete a turn of their own. */
@@ -82,67 +77,4 @@ function systemText(item: Inference['items'][number] | undefined): string | unde
   if (item?.type !== 'message' || (item.role !== 'system' && item.role !== 'developer')) return undefined;
   const texts = item.content.map((part) => (part.type === 'text' ? part.text : undefined));
   return texts.includes(undefined) ? undefined : texts.join('\n');
-}
-
-/** An assistant's turn with the outputs of its calls, and what the user says after them. */
-interface Round {
-  items: AssistantTurn['items'];
-  results: FunctionOutputItem[];
-  messages: MessageItem[];
-}
-
-class TurnBuilder {
-  readonly #rounds: Round[] = [{ items: [], results: [], messages: [] }];
-  /** The round of each call that waits for its output. */
-  readonly #open = new Map<string, Round>();
-
-  addAssistant(item: AssistantTurn['items'][number]): void {
-    let round = this.#last();
-    if (round.results.length > 0 || round.messages.length > 0) {
-      round = { items: [], results: [], messages: [] };
-      this.#rounds.push(round);
-    }
-    round.items.push(item);
-    if (item.type === 'function_call') this.#open.set(item.callId, round);
-  }
-
-  addMessage(item: MessageItem): void {
-    this.#last().messages.push(item);
-  }
-
-  addOutput(item: FunctionOutputItem): void {
-    const round = this.#open.get(item.callId);
-    if (!round) {
-      throw new UpstreamFailure('caller', 'a function output has no call', {
-        publicMessage: 'A function output has no function call with the same id before it.',
-        code: 'invalid_request',
-        param: 'input',
-      });
-    }
-    this.#open.delete(item.callId);
-    round.results.push(item);
-  }
-
-  turns(): Turn[] {
-    return this.#rounds.flatMap(({ items, results, messages }) => {
-      const turns: Turn[] = [];
-      if (items.length > 0) turns.push({ role: 'assistant', items });
-      if (results.length > 0 || messages.length > 0)
-        turns.push({ role: 'user', results: inCallOrder(results, items), messages });
-      return turns;
-    });
-  }
-
-  #last(): Round {
-    return this.#rounds.at(-1) as Round;
-  }
-}
-
-function inCallOrder(results: FunctionOutputItem[], items: AssistantTurn['items']): FunctionOutputItem[] {
-  const places = new Map<string, number>();
-  for (const item of items) {
-    if (item.type === 'function_call' && !places.has(item.callId)) places.set(item.callId, places.size);
-  }
-  const place = ({ callId }: FunctionOutputItem) => places.get(callId) ?? -1;
-  return [...results].sort((one, other) => place(one) - place(other));
 }

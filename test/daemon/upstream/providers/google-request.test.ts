@@ -63,6 +63,20 @@ describe('functions', () => {
     ]);
   });
 
+  test.each([
+    [{}, undefined],
+    [{ type: 'object', additionalProperties: false }, undefined],
+    [{ properties: { x: {} } }, { type: 'object', properties: { x: {} } }],
+    [
+      { type: 'object', additionalProperties: true },
+      { type: 'object', properties: {}, additionalProperties: true },
+    ],
+  ])('with the parameters %j take %j', (parameters, schema) => {
+    const body = bodyFor('gemini-3.5-flash', { tools: [functionTool('look', parameters)] });
+    const [declared] = body.tools as { functionDeclarations: Record<string, unknown>[] }[];
+    expect(declared?.functionDeclarations[0]?.parametersJsonSchema).toEqual(schema);
+  });
+
   test.each<[string, Partial<Inference>, unknown, unknown]>([
     ['nothing asked', {}, ['look', 'find'], undefined],
     ['none', { toolChoice: { mode: 'none' } }, ['look', 'find'], { mode: 'NONE' }],

@@ -154,6 +154,26 @@ describe('tool calls', () => {
     expect(assembled(frames).map(({ id }) => id)).toEqual(found.map((each) => each.callId));
   });
 
+  test('of different names at index 0 without ids are several calls, also without arguments', () => {
+    const named = (name: string) => call({ index: 0, function: { name, arguments: '' } });
+    const { calls: found, frames } = decoded(named('f'), named('g'), calls, '[DONE]');
+    const expected = [
+      { name: 'f', arguments: '{}' },
+      { name: 'g', arguments: '{}' },
+    ];
+    expect(found).toMatchObject(expected);
+    expect(assembled(frames)).toMatchObject(expected);
+  });
+
+  test('that end with “stop” are told as tool_calls: clients would take it for the end', () => {
+    const piece = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const { frames } = decoded(call(piece), stop, '[DONE]');
+    expect(frames.at(-1)?.raw).toBe(JSON.stringify(calls));
+    const cut = decoded(call(piece), chunkOf({}, { finish: 'length' }), '[DONE]');
+    expect(cut.frames.at(-1)?.raw).toBe(JSON.stringify(chunkOf({}, { finish: 'length' })));
+    expect(decoded(chunkOf({ content: 'a' }), stop).frames.at(-1)?.raw).toBe(JSON.stringify(stop));
+  });
+
   test('ids that change with each piece, or come again, are one call', () => {
     const { calls: found } = decoded(
       call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }),
@@ -373,6 +393,10 @@ describe('the end', () => {
   test('without a finish reason and without [DONE] is a cut', () => {
     expect(() => decoded(chunkOf({ content: 'a' }))).toThrow(expect.objectContaining({ kind: 'broken' }));
     expect(decoded(chunkOf({ content: 'a' }), '[DONE]').finish).toBe('stop');
+  });
+
+  test('may have white space around its mark', () => {
+    expect(decoded(chunkOf({ content: 'a' }), stop, ' [DONE] ').finish).toBe('stop');
   });
 
   test('is told once, last, after every item is done', () => {

@@ -156,6 +156,16 @@ describe('a caller of the same format', () => {
     expect(Object.keys(message ?? {}).filter((field) => field.startsWith('reasoning'))).toEqual([...kept]);
   });
 
+  test('has calls without arguments in its history sent with an empty object, which is JSON', () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '' } };
+    const messages = [
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c1', content: '1' },
+    ];
+    const [assistant] = bodyFor(relayed({ messages }), 'generic').messages as Json[];
+    expect(assistant?.tool_calls).toEqual([{ ...call, function: { name: 'f', arguments: '{}' } }]);
+  });
+
   test('does not have its own objects changed', () => {
     const messages = [{ role: 'developer', content: 'x' }];
     const call = relayed({ messages, store: true, max_tokens: 5 });
@@ -201,6 +211,41 @@ describe('a caller of another format', () => {
     expect(chatFault(body)).toBeUndefined();
     expect((body.messages as Json[])[1]).toMatchObject({ content: 'Looking.' });
   });
+
+  test('outputs follow their calls at once, whatever was said in between', () => {
+    const items = [
+      user('?'),
+      called('c1'),
+      called('c2'),
+      user('Hurry'),
+      output('c2', 'two'),
+      output('c1', 'one'),
+    ];
+    const body = bodyFor(translated({ items }));
+    expect(chatFault(body)).toBeUndefined();
+    expect(body.messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant' },
+      { role: 'tool', content: 'one' },
+      { role: 'tool', content: 'two' },
+      { role: 'user', content: 'Hurry' },
+    ]);
+  });
+
+  test.each([
+    [undefined, { type: 'object', properties: {} }],
+    [{}, { type: 'object', properties: {} }],
+    [{ type: 'object' }, { type: 'object', properties: {} }],
+    [{ properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
+    [{ anyOf: [{ type: 'object' }] }, { anyOf: [{ type: 'object' }] }],
+  ])(
+    'a tool with the parameters %j is declared as an object that lists its properties',
+    (parameters, sent) => {
+      const body = bodyFor(translated({ tools: [{ ...tool, parameters }] }));
+      expect(body.tools).toMatchObject([{ function: { parameters: sent } }]);
+      expect(chatFault(body)).toBeUndefined();
+    },
+  );
 
   test('images in tools’ outputs move to the user, after all outputs', () => {
     const image = { type: 'image' as const, url: 'data:image/png;base64,AAAA' };

@@ -1,5 +1,6 @@
 import type { Inference, ToolChoice } from '../../../features/inference/neutral.ts';
-import { type Json, objectOf } from '../json-value.ts';
+import type { Json } from '../json-value.ts';
+import { objectParameters, takesNothing } from '../tool-parameters.ts';
 
 export interface ToolFields {
   tools: Json[] | undefined;
@@ -51,8 +52,7 @@ function callingConfig(choice: ToolChoice): Json | undefined {
 
 /** Functions without parameters are declared without a schema. */
 function schemaOf(parameters: Json | undefined): Json | undefined {
-  if (!parameters) return undefined;
-  const { $schema: _dialect, ...schema } = parameters;
-  const isEmpty = schema.type === 'object' && Object.keys(objectOf(schema.properties) ?? {}).length === 0;
-  return isEmpty && !schema.additionalProperties ? undefined : schema;
+  if (parameters === undefined || takesNothing(parameters)) return undefined;
+  const { $schema: _dialect, ...schema } = objectParameters(parameters);
+  return schema;
 }

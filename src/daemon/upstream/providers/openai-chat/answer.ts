@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import { flattenContent } from './reasoning.ts';
 import { repairCalls } from './tool-calls.ts';
-import { chatTokensIn, finishReasonOf } from './usage.ts';
+import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
 
 /** Reads a whole chat completion, and puts right in place what clients of the format would stumble over. */
 export function readChatAnswer(
@@ -19,10 +19,13 @@ export function readChatAnswer(
   if (finish === undefined)
     throw new UpstreamFailure('server', `${name} ended its answer with the reason "error"`);
   let isRepaired = false;
-  for (const { message } of choices) {
+  for (const choice of choices) {
+    const { message } = choice;
     if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
     if (flattenContent(message) !== undefined) isRepaired = true;
     if (repairCalls(message)) isRepaired = true;
+    const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
+    if (hasCalls && repairFinish(choice)) isRepaired = true;
   }
   return { tokens: chatTokensIn(json), finish, isRepaired };
 }

@@ -5,7 +5,7 @@ import type { Dialect } from '../../sse-decoder.ts';
 import { openAiStreamFailure } from './failure.ts';
 import { flattenContent, ReasoningCollector, type ReasoningTold, reasoningIn } from './reasoning.ts';
 import { ToolCalls } from './tool-calls.ts';
-import { chatTokensIn, finishReasonOf } from './usage.ts';
+import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -81,6 +81,7 @@ export class ChatDialect implements Dialect {
       throw new UpstreamFailure('server', `${this.#provider} ended its answer with the reason "error"`);
     }
     this.#finish = finish;
+    if (!this.#calls.isEmpty && repairFinish(choice)) isChanged = true;
     const missing = this.#calls.finish(batch.events);
     const late = missing.filter((piece) => !fillIn(delta, piece));
     if (late.length > 0 && batch.frames !== undefined) {

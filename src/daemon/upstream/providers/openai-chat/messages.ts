@@ -8,6 +8,7 @@ import type {
 } from '../../../features/inference/neutral.ts';
 import { inlineFile } from '../data-url.ts';
 import { unsupported } from '../provider-words.ts';
+import { type Round, roundsOf } from '../rounds.ts';
 import { shortCallId } from './call-ids.ts';
 import type { Flavour } from './flavour.ts';
 import { replayReasoning } from './reasoning.ts';
@@ -27,7 +28,10 @@ export interface Receiver {
   flavour: Flavour;
 }
 
-/** Chat messages from neutral items. One assistant message holds the thoughts, text and calls of one turn. */
+/**
+ * Chat messages from neutral items. One assistant message holds the thoughts, text and calls of one turn, and the
+ * outputs of its calls follow it at once. Throws an UpstreamFailure of kind `caller` for what the format cannot say.
+ */
 export function chatMessages(
   items: InputItem[],
   instructions: string | undefined,
@@ -35,7 +39,9 @@ export function chatMessages(
 ): Json[] {
   const writer = new MessageWriter(receiver);
   if (instructions) writer.messages.push({ role: 'system', content: instructions });
-  for (const item of items) writer.add(item);
+  for (const round of roundsOf(items)) {
+    for (const item of [...round.items, ...round.results, ...round.messages]) writer.add(item);
+  }
   writer.close();
   return writer.messages;
 }
@@ -51,13 +57,12 @@ class MessageWriter {
     this.#receiver = receiver;
   }
 
-  add(item: InputItem): void {
+  add(item: Round['items'][number] | FunctionOutputItem): void {
     if (item.type !== 'function_call_output') this.#showToolImages();
     if (item.type === 'message') this.#message(item);
     else if (item.type === 'function_call') this.#call(item);
     else if (item.type === 'function_call_output') this.#output(item);
-    else if (item.type === 'reasoning') this.#reasoning(item);
-    // Opaque items belong to tools that only a provider of the caller's own format has.
+    else this.#reasoning(item);
   }
 
   close(): void {

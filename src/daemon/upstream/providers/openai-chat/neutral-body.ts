@@ -6,6 +6,7 @@ import type {
   ToolChoice,
 } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import { objectParameters } from '../tool-parameters.ts';
 import type { Flavour } from './flavour.ts';
 import { chatMessages } from './messages.ts';
 
@@ -51,7 +52,7 @@ function chatTool(tool: Extract<Tool, { type: 'function' }>): Json {
     function: {
       name: tool.name,
       description: tool.description,
-      parameters: tool.parameters ?? { type: 'object', properties: {} },
+      parameters: objectParameters(tool.parameters),
       strict: tool.strict,
     },
   };

@@ -64,7 +64,7 @@ function needsChange(message: Json, flavour: Flavour): boolean {
   if (flavour.hasShortCallIds && message.tool_calls !== undefined) return true;
   if (answerFields.some((field) => field in message)) return true;
   if (emptyFields.some((field) => message[field] === null)) return true;
-  if (Array.isArray(message.tool_calls) && message.tool_calls.some(hasParsed)) return true;
+  if (Array.isArray(message.tool_calls) && message.tool_calls.some(isOddCall)) return true;
   if (Array.isArray(message.content) && message.content.some(hasMessageFields)) return true;
   return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
 }
@@ -78,7 +78,7 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
   }
   for (const field of answerFields) if (field in sent) sent[field] = undefined;
   for (const field of emptyFields) if (sent[field] === null) sent[field] = undefined;
-  if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withoutParsed);
+  if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(asPlainCall);
   if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(asPlainPart);
   if (flavour.hasShortCallIds) {
     if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
@@ -91,13 +91,16 @@ function withShortId(call: unknown): unknown {
   return isObject(call) && typeof call.id === 'string' ? { ...call, id: shortCallId(call.id) } : call;
 }
 
-function hasParsed(call: unknown): boolean {
-  return isObject(call) && isObject(call.function) && 'parsed_arguments' in call.function;
+/** Whether a call has what SDKs add to it, or no arguments at all: many servers parse the text, and nothing is no JSON. */
+function isOddCall(call: unknown): boolean {
+  if (!isObject(call) || !isObject(call.function)) return false;
+  return 'parsed_arguments' in call.function || call.function.arguments === '';
 }
 
-function withoutParsed(call: unknown): unknown {
-  if (!isObject(call) || !isObject(call.function)) return call;
-  return { ...call, function: { ...call.function, parsed_arguments: undefined } };
+function asPlainCall(call: unknown): unknown {
+  if (!isObject(call) || !isObject(call.function) || !isOddCall(call)) return call;
+  const { parsed_arguments: _parsed, ...called } = call.function;
+  return { ...call, function: { ...called, arguments: called.arguments || '{}' } };
 }
 
 function hasMessageFields(part: unknown): boolean {

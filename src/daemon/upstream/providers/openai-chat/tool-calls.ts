@@ -109,11 +109,14 @@ export class ToolCalls {
   }
 }
 
-/** Whether a piece at a known index opens a new call: it has another id and a name, or repeats a whole call without ids. */
+/**
+ * Whether a piece at a known index opens a new call: it has another id and a name; or, without ids, another name, or
+ * the same name again after a whole call.
+ */
 function isAnother(call: CallState, { id, name, text }: { id: string; name: string; text: string }): boolean {
   if (name === '' || call.name === '') return false;
-  if (id !== '' && call.id !== '' && id !== call.id) return true;
-  return id === '' && text !== '' && isWholeObject(call.arguments);
+  if (id !== '') return call.id !== '' && id !== call.id;
+  return name !== call.name || (text !== '' && isWholeObject(call.arguments));
 }
 
 function isWholeObject(text: string): boolean {

@@ -41,3 +41,13 @@ export function finishReasonOf(reason: string): FinishReason | undefined {
   if (reason === 'content_filter' || reason === 'refusal' || reason === 'safety') return 'content_filter';
   return reason === 'error' || reason === 'insufficient_system_resource' ? undefined : 'stop';
 }
+
+/**
+ * Puts right the finish reason of a choice with calls: some servers end it with `stop`, and clients take that for the end
+ * of their loop. Tells whether it was wrong.
+ */
+export function repairFinish(choice: Json): boolean {
+  if (choice.finish_reason !== 'stop') return false;
+  choice.finish_reason = 'tool_calls';
+  return true;
+}

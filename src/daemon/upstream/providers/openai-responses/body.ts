@@ -1,5 +1,6 @@
 import type { Inference, OutputFormat, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import { objectParameters } from '../tool-parameters.ts';
 import { responsesInput } from './items.ts';
 
 type Json = Record<string, unknown>;
@@ -83,7 +84,7 @@ function textFormat(format: OutputFormat): Json {
 function responsesTool(tool: Tool): Json[] {
   if (tool.type !== 'function') return [];
   const { name, description, strict = false } = tool;
-  const parameters = tool.parameters ?? { type: 'object', properties: {} };
+  const parameters = objectParameters(tool.parameters);
   return [{ type: 'function', name, description, parameters, strict }];
 }
 
