@@ -4,6 +4,7 @@ import { ReceivedError } from '../shared/received-error.ts';
 import { CliError, CutShort } from './cli-error.ts';
 import { notRunning } from './hosts.ts';
 import { Unreachable } from './send.ts';
+import { whereListed } from './where-listed.ts';
 
 /** A failure as a person reads it. */
 export interface Explanation {
@@ -70,8 +71,7 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
     case 'out_of_scope':
       return 'Use a key with that scope: gateway keys issue --scope NAME';
     case 'not_found':
-      if (error.param === 'x-workspace-id') return 'Act in your own again with: gateway workspaces use me';
-      break;
+      return notFoundAdvice(error);
     case 'limit_reached':
       // What a key was issued for stays; what its owner limits it to does not.
       return error.param?.startsWith('scopes.')
@@ -96,6 +96,14 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
   const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
   const inspection = inspections[error.code];
   return inspection ? `${wait} What is wrong: ${inspection}` : wait;
+}
+
+function notFoundAdvice({ param, path }: ReceivedError): string | undefined {
+  if (param === 'x-workspace-id') return 'Act in your own again with: gateway workspaces use me';
+  if (param === 'code') return 'Ask whoever sent it for another: gateway workspaces invite';
+  const command = whereListed(path);
+  if (command) return `See what there is: ${command}`;
+  return param ? `Change ${param}, then try again.` : undefined;
 }
 
 /** Where to look when waiting may not be enough. */

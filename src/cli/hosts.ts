@@ -39,7 +39,7 @@ export function notRunning(): CliError {
 export function findHost(flag: string | undefined, surroundings: Surroundings): Host {
   const { env } = surroundings;
   const file = readHostFile(surroundings);
-  const said = flag ?? (env.GATEWAY_HOST || undefined) ?? file.current ?? localName;
+  const { said } = meantHost(flag, surroundings, file);
   const local = readDaemonFile(surroundings);
   if (said === localName && local === undefined) throw notRunning();
   const url = said === localName ? (local as DaemonFile).url : (hostNamed(file, said)?.url ?? hostUrl(said));
@@ -51,6 +51,21 @@ export function findHost(flag: string | undefined, surroundings: Surroundings): 
   // An API key belongs to one workspace, and whoever sets a key in the environment says the workspace there too.
   const workspace = env.GATEWAY_WORKSPACE || (env.GATEWAY_KEY ? undefined : (chosen ?? undefined));
   return { url, token, name: entry?.name ?? (isLocal ? localName : undefined), workspace, isLocal };
+}
+
+/** The host that is meant, as it was named, and by whom; `local` is the daemon of this machine. */
+export function meantHost(
+  flag: string | undefined,
+  surroundings: Surroundings,
+  file = readHostFile(surroundings),
+): { said: string; isNamed: boolean } {
+  const named = flag ?? (surroundings.env.GATEWAY_HOST || undefined);
+  return { said: named ?? file.current ?? localName, isNamed: named !== undefined };
+}
+
+/** Whether this machine's daemon is meant, and it does not run. */
+export function isLocalDown(context: Surroundings & { flags: { host?: string | undefined } }): boolean {
+  return meantHost(context.flags.host, context).said === localName && readDaemonFile(context) === undefined;
 }
 
 /** A host that was named by its address is the entry of that address. */

@@ -6,6 +6,7 @@ interface Received {
   sentStatus: number;
   sentType: string;
   requestId: string | undefined;
+  path: string | undefined;
 }
 
 /** A failure that the service told. `code` is always one of the table; of an unknown one, the nearest by status. */
@@ -14,6 +15,8 @@ export class ReceivedError extends ApiError {
   readonly sentStatus: number;
   readonly sentType: string;
   readonly requestId: string | undefined;
+  /** That of the endpoint which was called, as its contract has it: `/v1/threads/{id}`. */
+  readonly path: string | undefined;
 
   constructor(code: ErrorCode, details: ErrorDetails, received: Received) {
     super(code, details);
@@ -22,6 +25,7 @@ export class ReceivedError extends ApiError {
     this.sentStatus = received.sentStatus;
     this.sentType = received.sentType;
     this.requestId = received.requestId;
+    this.path = received.path;
   }
 
   override get status(): number {
@@ -38,6 +42,7 @@ export function receivedError(
   status: number,
   headers: Record<string, string>,
   bodyText: string,
+  path?: string,
 ): ReceivedError {
   const body = parseObject(bodyText);
   const error = objectOf(body?.error) ?? {};
@@ -56,6 +61,7 @@ export function receivedError(
     sentStatus: status,
     sentType: textOf(type) ?? failures[nearest].type,
     requestId: textOf(request_id) ?? headers['x-request-id'],
+    path,
   });
 }
 

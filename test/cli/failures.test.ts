@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { runCli } from '../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { fail, fakeDaemon } from './fake-daemon.ts';
 
 const failing = (status: number, code: string, headers: Record<string, string> = {}) =>
@@ -36,6 +37,15 @@ test('how long to wait is told', async () => {
   expect((await runCli(['rates'], { env })).stderr).toContain('Try again in 30 s.');
 });
 
+test('a wrong invitation code is told where another comes from', async () => {
+  const { env } = await fakeDaemon({
+    'POST /v1/invitations/accept': (_call, response) =>
+      fail(response, 404, { code: 'not_found', message: 'No.', param: 'code' }),
+  });
+  const { stderr } = await runCli(['workspaces', 'accept'], { env, stdin: 'ABCDE' });
+  expect(stderr).toMatch(/next +Ask whoever sent it for another: gateway workspaces invite\n/);
+});
+
 test('a missing key of a provider is told where to set it', async () => {
   const { env } = await fakeDaemon({
     'GET /v1/rates': (_call, response) =>
@@ -66,4 +76,39 @@ test('whatever else answers at that address is not taken for a gateway', async (
   const { code, stderr } = await runCli(['rates'], { env });
   expect(code).toBe(exitCodes.failed);
   expect(stderr).toMatch(/error: .* does not answer as a gateway does\.\n +next +Check the address/);
+});
+
+describe('on a daemon', () => {
+  let daemon: RunningDaemon;
+  beforeAll(async () => {
+    daemon = await startDaemon();
+  });
+  afterAll(async () => {
+    await daemon.stop();
+  });
+
+  test.each([
+    ['keys show key_1', 'gateway keys list'],
+    ['keys limits get key_1', 'gateway keys list'],
+    ['keys revoke key_1 --yes', 'gateway keys list'],
+    ['threads show th_1', 'gateway threads list'],
+    ['responses get resp_1', 'gateway responses list'],
+    ['usage req_1', 'gateway traces'],
+    ['traces req_1', 'gateway traces'],
+    ['workspaces show other', 'gateway workspaces list'],
+    ['workspaces role max admin', 'gateway workspaces members'],
+    ['workspaces uninvite inv_1', 'gateway workspaces invitations'],
+    ['sessions revoke log_1 --yes', 'gateway sessions list'],
+    ['users login-code max', 'gateway users list'],
+    ['tokens revoke tok_1 --yes', 'gateway tokens list'],
+    ['autopilots show bot', 'gateway autopilots list'],
+    ['chats runs th_1', 'gateway chats list'],
+  ])('%s, of what is not there, says that %s lists what is', async (line, command) => {
+    const env = { GATEWAY_HOME: daemon.home };
+    const { code, stderr } = await runCli(line.split(' '), { env });
+    expect(code).toBe(exitCodes.failed);
+    expect(stderr).toMatch(new RegExp(`next +See what there is: ${command}\n`));
+    const listed = await runCli([...command.split(' ').slice(1), '--help'], { env });
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining(command)]);
+  });
 });

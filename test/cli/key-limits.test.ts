@@ -43,6 +43,8 @@ describe('keys limits', () => {
     [['--max-price', ','], '1.5,6'],
     [['--rpm', '0'], 'whole number from 1'],
     [['--expires', 'soon'], '30d'],
+    [['--expires', '99999999d'], '36500d'],
+    [['--expires', '0d'], '1m'],
     [['--clear', 'everything'], 'spend-cap'],
     [[], '--spend-cap'],
   ])('set %j is not understood, and says what would be', async (flags, hint) => {

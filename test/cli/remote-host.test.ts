@@ -200,6 +200,37 @@ describe('hosts', () => {
     );
   });
 
+  test('in use are not stopped, read or looked into as this machine’s by mistake', async () => {
+    const other = await startDaemon();
+    const env = { GATEWAY_HOME: await temporaryHome() };
+    const run = (args: string[], options: RunOptions = {}) => runCli(args, { env, ...options });
+    try {
+      const { stdout } = await runCli(['users', 'login-code', 'owner'], {
+        env: { GATEWAY_HOME: other.home },
+      });
+      const [, code = ''] = stdout.trim().split('\t');
+      await run(['login', other.url, '--name', 'work', ...file], { stdin: code });
+      expect((await run(['doctor'])).stdout).toContain(`\tdaemon\t${other.url}, process`);
+      expect((await run(['config', 'get', 'listen.port'])).stdout).toBe('0\n');
+      const logs = await run(['logs']);
+      expect([logs.code, logs.stderr]).toEqual([2, expect.stringContaining('The log of work')]);
+      expect((await run(['logs', '--host', 'local'])).code).toBe(0);
+      const here = await run(['stop', '--host', 'local']);
+      expect([here.code, here.stderr]).toEqual([0, 'The daemon is not running.\n']);
+      const unasked = await run(['stop'], { stdin: '' });
+      expect([unasked.code, unasked.stderr]).toEqual([
+        exitCodes.usage,
+        expect.stringContaining(`the daemon of work (${other.url})`),
+      ]);
+      expect((await run(['stop'], { tty: true, typed: ['n'] })).code).toBe(exitCodes.failed);
+      expect((await run(['whoami'])).code).toBe(0);
+      const stopped = await run(['stop', '--yes']);
+      expect([stopped.code, stopped.stderr]).toEqual([0, expect.stringContaining('The daemon of work')]);
+    } finally {
+      await other.stop();
+    }
+  });
+
   test('keep this machine’s own login', async () => {
     const { code, stderr } = await runCli(['logout'], { env: { GATEWAY_HOME: local.home } });
     expect([code, stderr]).toEqual([1, expect.stringContaining('which stays')]);

@@ -158,6 +158,32 @@ describe('models refresh', () => {
     expect((await models()).has('google/gemini-9-pro')).toBe(true);
   });
 
+  test('doubts a provider that suddenly lists next to nothing, until it does so again', async () => {
+    const all = ['a', 'b', 'c', 'd'].map((name) => ({ id: `gpt-9-${name}`, object: 'model', created: 1 }));
+    const few = { object: 'list', data: all.slice(0, 1) };
+    const openai = async () => {
+      const { stdout, code } = await refresh();
+      const rows = JSON.parse(stdout) as { provider: string; models: number; error: string | null }[];
+      const { models: count, error } = rows.find(({ provider }) => provider === 'openai') ?? {};
+      return { code, count, error };
+    };
+    const before = lists['/openai/models'];
+    lists['/openai/models'] = { object: 'list', data: all };
+    expect(await openai()).toEqual({ code: 0, count: 4, error: null });
+    for (const data of [[], all.slice(1, 2), all.slice(0, 1)]) {
+      lists['/openai/models'] = { object: 'list', data };
+      expect(await openai()).toEqual({
+        code: 7,
+        count: 4,
+        error: expect.stringMatching(/^It listed (no|only 1)/),
+      });
+      expect((await models()).has('openai/gpt-9-d')).toBe(true);
+    }
+    expect(lists['/openai/models']).toEqual(few);
+    expect(await openai()).toEqual({ code: 0, count: 1, error: null });
+    lists['/openai/models'] = before;
+  });
+
   test('is kept over a restart', async () => {
     const { home } = daemon;
     await daemon.stop({ keep: true });

@@ -3,6 +3,8 @@ import { exitCodes } from '../../shared/errors.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
+import { localName } from '../host-file.ts';
+import { meantHost } from '../hosts.ts';
 import { example } from './example.ts';
 import { entryOf, type LevelName, levels, lineOf } from './logs/entry.ts';
 import { readLog } from './logs/files.ts';
@@ -33,10 +35,11 @@ const lookEveryMs = 250;
 
 /** Reads the files of this machine's daemon, which need not run. */
 async function showLogs(context: Context, { follow, since, lines, level }: Wishes): Promise<void> {
-  if (context.flags.host !== undefined || context.env.GATEWAY_HOST) {
-    throw new CliError('The log is read on the machine that it is on.', {
+  const { said } = meantHost(context.flags.host, context);
+  if (said !== localName) {
+    throw new CliError(`The log of ${said} is read on the machine that it is on.`, {
       exit: exitCodes.usage,
-      next: 'Run this there, without --host and GATEWAY_HOST.',
+      next: `Run this there. That of this machine: gateway logs --host ${localName}`,
     });
   }
   const from = since?.(context.now()) ?? 0;

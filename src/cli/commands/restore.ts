@@ -3,7 +3,8 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { RestoreOutcome } from '../../shared/restore.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { readDaemonFile } from '../hosts.ts';
+import { localName } from '../host-file.ts';
+import { meantHost, readDaemonFile } from '../hosts.ts';
 import { progressBar } from '../output/progress-bar.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from './confirm.ts';
@@ -34,7 +35,7 @@ export async function restoreAndTell(
   if (running !== undefined) {
     throw new CliError(`The daemon runs (process ${running.pid}).`, {
       exit: exitCodes.failed,
-      next: 'Stop it first: gateway stop',
+      next: `Stop it first: gateway stop${meantHost(undefined, context).said === localName ? '' : ` --host ${localName}`}`,
     });
   }
   await confirm(context, `Put ${file} in the place of the data?`, { yes });

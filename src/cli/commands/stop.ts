@@ -3,7 +3,9 @@ import { exitCodes } from '../../shared/errors.ts';
 import { stopDaemon } from '../addresses.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { isAlive, readDaemonFile } from '../hosts.ts';
+import { localName } from '../host-file.ts';
+import { isAlive, isLocalDown, meantHost } from '../hosts.ts';
+import { confirm } from './confirm.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
 
@@ -15,22 +17,38 @@ export const stopCommand = (context: Context) =>
       wholeNumber({ min: 0, max: 86_400 }),
       60,
     )
+    .option('--yes', 'do not ask, where the daemon of another machine is in use')
     .addHelpText('after', example('gateway stop'))
-    .action(({ wait }) => stopAndWait(context, { waitMs: wait * 1000 }));
+    .action(({ wait, yes }) => stopAndWait(context, { waitMs: wait * 1000, yes }));
 
 const pollMs = 50;
 
+interface StopWish {
+  waitMs: number;
+  yes?: true | undefined;
+}
+
 /** Asks the daemon to stop, and waits for its process to end where it runs on this machine. */
-export async function stopAndWait(context: Context, { waitMs }: { waitMs: number }): Promise<void> {
-  const isNamed = context.flags.host !== undefined || Boolean(context.env.GATEWAY_HOST);
-  if (!isNamed && readDaemonFile(context) === undefined) {
+export async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise<void> {
+  if (isLocalDown(context)) {
     context.out.note('The daemon is not running.');
     return;
   }
-  const { isLocal } = context.host();
+  const { isLocal, name, url } = context.host();
+  const theirs = name === undefined || isLocal ? url : `${name} (${url})`;
+  // Whoever types only `stop` may have forgotten that another machine is in use.
+  if (!isLocal && !meantHost(context.flags.host, context).isNamed) {
+    await confirm(context, `Stop the daemon of ${theirs}? This machine’s own is --host ${localName}.`, {
+      yes,
+    });
+  }
   const { pid } = await context.client().call(stopDaemon, {});
+  if (!isLocal) {
+    context.out.note(`The daemon of ${theirs} stops once running calls are done.`);
+    return;
+  }
   const until = context.now() + waitMs;
-  while (isLocal && isAlive(pid)) {
+  while (isAlive(pid)) {
     if (context.now() >= until) {
       throw new CliError(`The daemon (process ${pid}) is still finishing its calls.`, {
         exit: exitCodes.tryLater,
@@ -39,5 +57,5 @@ export async function stopAndWait(context: Context, { waitMs }: { waitMs: number
     }
     await context.sleep(pollMs);
   }
-  context.out.note(isLocal ? 'Stopped.' : 'It stops once running calls are done.');
+  context.out.note('Stopped.');
 }

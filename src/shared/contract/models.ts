@@ -120,7 +120,9 @@ export const RefreshedProvider = Type.Object(
     provider: Type.String(),
     models: Type.Integer({ minimum: 0, description: 'How many it offers now.' }),
     models_before: Type.Integer({ minimum: 0 }),
-    error: nullable(Type.String({ description: 'Why it could not be asked, for people.' })),
+    error: nullable(
+      Type.String({ description: 'Why it could not be asked, or what it listed is not taken; for people.' }),
+    ),
   },
   { $id: 'RefreshedProvider' },
 );
@@ -132,7 +134,7 @@ export const refreshModels = endpoint({
   path: '/v1/admin/models/refresh',
   summary: 'Ask the providers for their models.',
   description:
-    'Every provider that the host has a key for is asked what it lists. What it tells takes the place of what was known, and is kept over restarts; a provider that cannot be asked keeps what it had.',
+    'Every provider that the host has a key for is asked what it lists. What it tells takes the place of what was known, and is kept over restarts; a provider that cannot be asked keeps what it had, and so does one that lists nothing, or less than half of what it listed before, until it lists the same again.',
   tag: 'Models',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',

@@ -4,7 +4,7 @@ import { getConfiguration } from '../../addresses.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import type { ExplainedSetting } from '../../daemon-module.ts';
-import { readDaemonFile } from '../../hosts.ts';
+import { isLocalDown } from '../../hosts.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';
 import { faultsTold, fileOption, placeOf } from './place.ts';
@@ -42,8 +42,7 @@ async function show(context: Context, name: string | undefined, file: string | u
 }
 
 async function settingsOf(context: Context, file: string | undefined): Promise<Row[]> {
-  const isNamed = context.flags.host !== undefined || Boolean(context.env.GATEWAY_HOST);
-  if (file === undefined && (isNamed || readDaemonFile(context) !== undefined)) {
+  if (file === undefined && !isLocalDown(context)) {
     return (await context.client().call(getConfiguration, {})).settings;
   }
   const tools = await (await context.daemon()).loadConfigTools();

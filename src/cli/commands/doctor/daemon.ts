@@ -5,7 +5,7 @@ import { version, versionHeader } from '../../../shared/version.ts';
 import { getStatus } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { explain } from '../../failure.ts';
-import { readDaemonFile } from '../../hosts.ts';
+import { isLocalDown } from '../../hosts.ts';
 import { send } from '../../send.ts';
 import type { Finding } from './finding.ts';
 
@@ -13,8 +13,7 @@ const defaultPort = 4100;
 
 /** Whether the daemon answers; if so, what it says of itself, and if not, whether it could start. */
 export async function checkDaemon(context: Context): Promise<Finding[]> {
-  const isNamed = context.flags.host !== undefined || Boolean(context.env.GATEWAY_HOST);
-  if (!isNamed && readDaemonFile(context) === undefined) {
+  if (isLocalDown(context)) {
     return [
       { check: 'daemon', state: 'warning', message: 'not running', remedy: 'gateway serve' },
       await checkPort(context),
@@ -24,7 +23,7 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
     return findingsOf(await context.client().call(getStatus, {}));
   } catch (error) {
     if (error instanceof ReceivedError && error.code === 'signed_out') return [answersAKey(context)];
-    const { sentence, details } = explain(error, { isLocal: !isNamed });
+    const { sentence, details } = explain(error, { isLocal: context.host().isLocal });
     const next = details.find(([name]) => name === 'next')?.[1];
     return [{ check: 'daemon', state: 'broken', message: sentence, remedy: next ?? 'gateway serve' }];
   }

@@ -1,12 +1,11 @@
 import { refreshModels } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import { readDaemonFile } from '../../hosts.ts';
+import { isLocalDown } from '../../hosts.ts';
 import type { Finding } from './finding.ts';
 
 /** Has the daemon ask every provider that it has a key for; only where somebody wants it, as others hear of it. */
 export async function checkOnline(context: Context, { online }: { online?: true }): Promise<Finding[]> {
-  const isNamed = context.flags.host !== undefined || Boolean(context.env.GATEWAY_HOST);
-  if (!online || (!isNamed && readDaemonFile(context) === undefined)) return [];
+  if (!online || isLocalDown(context)) return [];
   const { data } = await context.client().call(refreshModels, {});
   return data.map(({ provider, models, error }) => ({
     check: 'online',

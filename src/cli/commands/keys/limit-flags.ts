@@ -83,9 +83,17 @@ const units: Readonly<Record<string, number>> = {
   w: 7 * 24 * hourMs,
 };
 
+const farthestMs = 36_500 * 24 * hourMs;
+
 function expiry(text: string): Expiry {
-  const [, count = '', unit = ''] = /^(\d{1,5})([mhdw])$/.exec(text) ?? [];
-  if (unit !== '') return { inMs: Number(count) * (units[unit] ?? 0) };
+  const [, count = '', unit = ''] = /^(\d+)([mhdw])$/.exec(text) ?? [];
+  if (unit !== '') {
+    const inMs = Number(count) * (units[unit] ?? 0);
+    if (inMs > 0 && inMs <= farthestMs) return { inMs };
+    throw new InvalidArgumentError(
+      'It must be from 1m to 36500d; leave it out for a key that does not end, or take it away with --clear expires.',
+    );
+  }
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return { at: `${text}T00:00:00Z` };
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/.test(text)) return { at: text };
   throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.');

@@ -50,23 +50,39 @@ export interface ListingsNeeds {
 }
 
 const formatVersion = 1;
+/** Of fewer models than these nobody can say that suddenly most are gone. */
+const comparableMin = 4;
 
 /** What providers told of their models when they were last asked; kept over restarts. */
 export function modelListings({ providers, replace, count, keep }: ListingsNeeds) {
   const known = new Map<string, { baseUrl: string | undefined; models: Listing }>();
+  // What a provider listed last when that was doubted: told again, it is true.
+  const doubted = new Map<string, string>();
   const apply = () => replace(new Map([...known].map(([name, { models }]) => [name, models])));
   return {
-    /** Asks every provider that the host has a key for, all at once. One that fails keeps what it told before. */
+    /**
+     * Asks every provider that the host has a key for, all at once. One that fails keeps what it told before, as does one
+     * that suddenly lists less than half of it, until it lists the same again.
+     */
     async refresh(): Promise<RefreshedProvider[]> {
       const asked = providers().filter(({ description, listModels }) => description.available && listModels);
       const before = await Promise.all(asked.map(({ description }) => count(description.name)));
       const told = await Promise.allSettled(asked.map(({ listModels }) => listModels?.() ?? []));
-      for (const [place, { description }] of asked.entries()) {
+      const failures = asked.map(({ description: { name, baseUrl } }, place) => {
         const answer = told[place];
-        if (answer?.status !== 'fulfilled' || answer.value.length === 0) continue;
-        const { name, baseUrl } = description;
-        known.set(name, { baseUrl, models: detailsOf(answer.value) });
-      }
+        const failure = failureOf(answer);
+        if (failure !== null || answer?.status !== 'fulfilled') return failure;
+        const models = detailsOf(answer.value);
+        const doubt = doubtOf(models, known.get(name));
+        const names = Object.keys(models).sort().join('\n');
+        if (doubt !== null && doubted.get(name) !== names) {
+          doubted.set(name, names);
+          return doubt;
+        }
+        doubted.delete(name);
+        known.set(name, { baseUrl, models });
+        return null;
+      });
       apply();
       await keep(JSON.stringify({ version: formatVersion, providers: Object.fromEntries(known) }));
       return await Promise.all(
@@ -74,7 +90,7 @@ export function modelListings({ providers, replace, count, keep }: ListingsNeeds
           provider: description.name,
           models: await count(description.name),
           models_before: before[place] ?? 0,
-          error: failureOf(told[place]),
+          error: failures[place] ?? null,
         })),
       );
     },
@@ -108,6 +124,13 @@ function failureOf(answer: PromiseSettledResult<ListedModel[]> | undefined): str
   if (answer === undefined) return null;
   if (answer.status === 'fulfilled') return answer.value.length > 0 ? null : 'It listed no models.';
   return answer.reason instanceof Error ? answer.reason.message : 'It could not be asked.';
+}
+
+function doubtOf(models: Listing, before: { models: Listing } | undefined): string | null {
+  const count = Object.keys(models).length;
+  const countBefore = Object.keys(before?.models ?? {}).length;
+  if (countBefore < comparableMin || count * 2 >= countBefore) return null;
+  return `It listed only ${count} models, after ${countBefore}: those are kept. If it lists the same again, that is taken.`;
 }
 
 const modalities: ReadonlySet<string> = new Set<Modality>(['text', 'image', 'file', 'audio', 'video']);
