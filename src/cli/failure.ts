@@ -2,8 +2,8 @@ import { NotTheService } from '../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
 import { ReceivedError } from '../shared/received-error.ts';
 import { CliError, CutShort } from './cli-error.ts';
-import { notRunning } from './hosts.ts';
-import { Unreachable } from './send.ts';
+import { notRunning } from './hosts/hosts.ts';
+import { Unreachable } from './hosts/send.ts';
 import { whereListed } from './where-listed.ts';
 
 /** A failure as a person reads it. */

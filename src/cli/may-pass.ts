@@ -1,7 +1,7 @@
 import { exitCodes, failures } from '../shared/errors.ts';
 import { ReceivedError } from '../shared/received-error.ts';
 import { CliError } from './cli-error.ts';
-import { Unreachable } from './send.ts';
+import { Unreachable } from './hosts/send.ts';
 
 /** Whether a failure is of the kind that a restart of the daemon brings and ends. */
 export function mayPass(error: unknown): boolean {

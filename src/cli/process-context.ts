@@ -4,10 +4,10 @@ import { version, versionHeader } from '../shared/version.ts';
 import type { CommonFlags } from './common-flags.ts';
 import type { Context } from './context.ts';
 import type { DaemonModule } from './daemon-module.ts';
-import { findHost, type Host, isSentInClear } from './hosts.ts';
+import { findHost, type Host, isSentInClear } from './hosts/hosts.ts';
+import { send } from './hosts/send.ts';
 import type { Io } from './io.ts';
 import { createOutput } from './output/output.ts';
-import { send } from './send.ts';
 
 export interface Surroundings {
   io: Io;

@@ -7,8 +7,15 @@ import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { isoTime } from '../shared/time.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
-import { backupFiles } from './backup-files.ts';
+import { findProviders, makeProviders } from './assembly/find-providers.ts';
+import { finishing } from './assembly/finished-log.ts';
+import { liveSettings } from './assembly/live-settings.ts';
+import { vaultSettings } from './assembly/master-stores.ts';
+import { createOutgoing, type Outgoing } from './assembly/outgoing.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
+import { prepareBodyCheck } from './http/input-check.ts';
+import { createServer } from './http/server.ts';
+import { backupFiles } from './process/backup-files.ts';
 import {
   dataFileIn,
   dataKey,
@@ -16,28 +23,21 @@ import {
   readSecretFile,
   removeFile,
   writeSecretFile,
-} from './data-folder.ts';
-import { findProviders, makeProviders } from './find-providers.ts';
-import { finishing } from './finished-log.ts';
-import { firstSecrets } from './first-secrets.ts';
-import { prepareBodyCheck } from './http/input-check.ts';
-import { createServer } from './http/server.ts';
-import { liveSettings } from './live-settings.ts';
-import { createLog, noteInFile } from './log.ts';
-import { tellingBodies } from './log-bodies.ts';
-import { openLogFile } from './log-file.ts';
-import { vaultSettings } from './master-stores.ts';
-import { createOutgoing, type Outgoing } from './outgoing.ts';
-import { createReloads } from './reloads.ts';
-import { stopRequests } from './signals.ts';
-import { explainFailure } from './start-failures.ts';
+} from './process/data-folder.ts';
+import { firstSecrets } from './process/first-secrets.ts';
+import { createLog, noteInFile } from './process/log.ts';
+import { tellingBodies } from './process/log-bodies.ts';
+import { openLogFile } from './process/log-file.ts';
+import { createReloads } from './process/reloads.ts';
+import { stopRequests } from './process/signals.ts';
+import { explainFailure } from './process/start-failures.ts';
+import { type AskSecret, unlockAtStart } from './process/unlock-at-start.ts';
+import { watchConfig } from './process/watch-config.ts';
+import { welcome } from './process/welcome.ts';
+import { elapsed, worldOfProcess } from './process/world-of-process.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
-import { type AskSecret, unlockAtStart } from './unlock-at-start.ts';
-import { watchConfig } from './watch-config.ts';
-import { welcome } from './welcome.ts';
 import { type World, within } from './world.ts';
-import { elapsed, worldOfProcess } from './world-of-process.ts';
 
 export interface ServeOptions {
   port?: number;
@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions): Promise<number> {
 
 /** Puts a backup in the place of the data, while no daemon runs. */
 export async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
-  return (await import('./restore.ts')).restore(options);
+  return (await import('./process/restore.ts')).restore(options);
 }
 
 /** What commands do with the configuration where no daemon is asked. */

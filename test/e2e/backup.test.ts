@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { restore } from '../../src/daemon/restore.ts';
+import { restore } from '../../src/daemon/process/restore.ts';
 import { runCli } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 

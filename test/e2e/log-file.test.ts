@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openLogFile } from '../../src/daemon/log-file.ts';
+import { openLogFile } from '../../src/daemon/process/log-file.ts';
 import { runCli } from '../support/run-cli.ts';
 import { startDaemon } from '../support/start-daemon.ts';
 

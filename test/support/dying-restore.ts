@@ -15,7 +15,7 @@ for (const name of ['renameSync', 'rmSync', 'mkdirSync', 'writeFileSync'] as con
   });
 }
 syncBuiltinESMExports();
-const { restore } = await import('../../src/daemon/restore.ts');
+const { restore } = await import('../../src/daemon/process/restore.ts');
 const outcome = await restore({
   backup,
   dataFolder: home,

@@ -5,12 +5,12 @@ import { exitCodes } from '../../shared/errors.ts';
 import { createSession, signOut } from '../addresses.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { changeHostFile, hostNamed, type LoginPlace, localName, readHostFile } from '../host-file.ts';
-import { hostUrl } from '../hosts.ts';
-import { readLoginLink } from '../login-link.ts';
+import { changeHostFile, hostNamed, type LoginPlace, localName, readHostFile } from '../hosts/host-file.ts';
+import { hostUrl } from '../hosts/hosts.ts';
+import { readLoginLink } from '../hosts/login-link.ts';
+import { readCode } from '../hosts/read-code.ts';
+import { remoteLogins } from '../hosts/remote-login.ts';
 import type { Column } from '../output/table.ts';
-import { readCode } from '../read-code.ts';
-import { remoteLogins } from '../remote-login.ts';
 import { example } from './example.ts';
 
 interface LoginOptions {

@@ -2,8 +2,8 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { changeHostFile, hostNamed, readHostFile } from '../host-file.ts';
-import { remoteLogins } from '../remote-login.ts';
+import { changeHostFile, hostNamed, readHostFile } from '../hosts/host-file.ts';
+import { remoteLogins } from '../hosts/remote-login.ts';
 import { example } from './example.ts';
 import { endLogin } from './login.ts';
 

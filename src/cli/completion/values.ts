@@ -1,6 +1,6 @@
 import * as addresses from '../addresses.ts';
 import type { Context } from '../context.ts';
-import { localName, readHostFile } from '../host-file.ts';
+import { localName, readHostFile } from '../hosts/host-file.ts';
 import * as siteAddresses from '../site-addresses.ts';
 import type { Suggestion } from './suggest.ts';
 

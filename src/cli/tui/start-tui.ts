@@ -5,7 +5,7 @@ import { getKey } from '../addresses.ts';
 import { modelOf } from '../commands/respond/request-body.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../failure.ts';
-import { send } from '../send.ts';
+import { send } from '../hosts/send.ts';
 import { openInBrowser } from './browser.ts';
 import { CallLog, loggingClient } from './call-log/call-log.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';

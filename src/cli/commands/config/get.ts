@@ -4,7 +4,7 @@ import { getConfiguration } from '../../addresses.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import type { ExplainedSetting } from '../../daemon-module.ts';
-import { isLocalDown } from '../../hosts.ts';
+import { isLocalDown } from '../../hosts/hosts.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';
 import { faultsTold, fileOption, placeOf } from './place.ts';

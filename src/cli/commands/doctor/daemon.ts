@@ -5,8 +5,8 @@ import { version, versionHeader } from '../../../shared/version.ts';
 import { getStatus } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { explain } from '../../failure.ts';
-import { isLocalDown } from '../../hosts.ts';
-import { send } from '../../send.ts';
+import { isLocalDown } from '../../hosts/hosts.ts';
+import { send } from '../../hosts/send.ts';
 import type { Finding } from './finding.ts';
 
 const defaultPort = 4100;

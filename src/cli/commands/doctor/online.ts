@@ -1,6 +1,6 @@
 import { refreshModels } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import { isLocalDown } from '../../hosts.ts';
+import { isLocalDown } from '../../hosts/hosts.ts';
 import type { Finding } from './finding.ts';
 
 /** Has the daemon ask every provider that it has a key for; only where somebody wants it, as others hear of it. */

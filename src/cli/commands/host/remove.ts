@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../context.ts';
-import { changeHostFile, hostNamed, readHostFile } from '../../host-file.ts';
+import { changeHostFile, hostNamed, readHostFile } from '../../hosts/host-file.ts';
 import { confirm } from '../confirm.ts';
 import { example } from '../example.ts';
 import { dropLogin } from '../logout.ts';

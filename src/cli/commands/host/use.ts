@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import { changeHostFile, hostNamed, localName, readHostFile } from '../../host-file.ts';
+import { changeHostFile, hostNamed, localName, readHostFile } from '../../hosts/host-file.ts';
 import { example } from '../example.ts';
 
 export const useHostCommand = (context: Context) =>

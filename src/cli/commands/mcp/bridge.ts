@@ -4,8 +4,8 @@ import { SseReader } from '../../../shared/sse.ts';
 import { asTyped } from '../../as-typed.ts';
 import type { Context } from '../../context.ts';
 import { explain } from '../../failure.ts';
-import type { Host } from '../../hosts.ts';
-import { send, Unreachable } from '../../send.ts';
+import type { Host } from '../../hosts/hosts.ts';
+import { send, Unreachable } from '../../hosts/send.ts';
 import { headersOf, type Message, messageOf, objectOf } from './message.ts';
 
 /** For what the client asked just before it closed: a client that is gone waits for nothing. */

@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
 import type { LoginCode } from '../../../shared/contract/people.ts';
 import type { Context } from '../../context.ts';
-import { hostUrl, isLoopbackUrl } from '../../hosts.ts';
-import { loginLink } from '../../login-link.ts';
+import { hostUrl, isLoopbackUrl } from '../../hosts/hosts.ts';
+import { loginLink } from '../../hosts/login-link.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 

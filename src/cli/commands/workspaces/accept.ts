@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { acceptInvitation } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import { readCode } from '../../read-code.ts';
+import { readCode } from '../../hosts/read-code.ts';
 import { example } from '../example.ts';
 import { workspaceColumns } from './columns.ts';
 import { actIn } from './use.ts';

@@ -3,7 +3,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { getWorkspace } from '../../addresses.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import { changeHostFile, localName } from '../../host-file.ts';
+import { changeHostFile, localName } from '../../hosts/host-file.ts';
 import { example } from '../example.ts';
 
 export const useWorkspaceCommand = (context: Context) =>

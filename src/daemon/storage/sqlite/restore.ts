@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { isoTime } from '../../../shared/time.ts';
 import { mastersIn } from './back-up.ts';
-import { backupsFolder } from './backup-store.ts';
 import type { Connection } from './connection.ts';
 import { contentDigest, filesTable, infoTable, pagesAndReferences } from './content-digest.ts';
 import { copyFollowed } from './copy-followed.ts';
@@ -14,6 +13,7 @@ import { lockFolder } from './lock.ts';
 import { writeMeta } from './meta.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
+import { backupsFolder } from './stores/backup-store.ts';
 import { addUp, problemsOf } from './sums.ts';
 
 export interface RestoreTask {

@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
+import { meteringCommands } from './commands/metering-commands.ts';
+import { responseInsert } from './commands/response-insert.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 import { writeMeta } from './meta.ts';
-import { meteringCommands } from './metering-commands.ts';
-import { responseInsert } from './response-insert.ts';
 import { Totals } from './totals.ts';
 import { batchRunner, type Commands, type Operation } from './write-batch.ts';
 import type { FromWriter, ToWriter } from './writer-protocol.ts';
@@ -53,7 +53,7 @@ function batches(database: Connection) {
   let complete = false;
   return (operations: Operation[]): FromWriter | Promise<FromWriter> => {
     if (complete || operations.every(([name]) => name in commands)) return run(operations);
-    return import('./commands.ts').then(({ otherCommands }) => {
+    return import('./commands/commands.ts').then(({ otherCommands }) => {
       Object.assign(commands, otherCommands(database, totals));
       complete = true;
       return run(operations);

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import type { WriteCommands } from './commands.ts';
+import type { WriteCommands } from './commands/commands.ts';
 import { DataNeedsRepair } from './errors.ts';
 import type { StorageLog } from './log.ts';
 import type { BatchAnswer, BatchFailure, Operation } from './write-batch.ts';

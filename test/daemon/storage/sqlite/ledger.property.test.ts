@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LedgerEntry } from '../../../../src/daemon/features/metering/metering-store.ts';
-import { meteringCommands } from '../../../../src/daemon/storage/sqlite/metering-commands.ts';
+import { meteringCommands } from '../../../../src/daemon/storage/sqlite/commands/metering-commands.ts';
 import { holdRow, settlementRow } from '../../../../src/daemon/storage/sqlite/metering-rows.ts';
 import { migrate } from '../../../../src/daemon/storage/sqlite/migrate.ts';
 import { migrations } from '../../../../src/daemon/storage/sqlite/migrations/index.ts';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { explainFailure } from '../../../../src/daemon/start-failures.ts';
+import { explainFailure } from '../../../../src/daemon/process/start-failures.ts';
 import { openForWriting } from '../../../../src/daemon/storage/sqlite/connection.ts';
 import {
   DataFolderInUse,

@@ -1,0 +1,73 @@
+import { chmod, mkdir, open, stat, unlink, writeFile } from 'node:fs/promises';
+import { dataFiles } from '../../shared/folders.ts';
+
+/** The path of a file of the data folder. */
+export type DataFile = (name: keyof typeof dataFiles) => string;
+
+export function dataFileIn(folder: string): DataFile {
+  return (name) => `${folder}/${dataFiles[name]}`;
+}
+
+/** Makes the folder for its owner alone, and refuses one that others could write into. */
+export async function prepareDataFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (process.platform === 'win32') return;
+  const { mode, uid } = await stat(folder);
+  if (uid !== process.getuid?.()) throw new FolderUnsafe(`${folder} belongs to another user.`);
+  if ((mode & 0o022) !== 0)
+    throw new FolderUnsafe(`${folder} can be written by others; run: chmod 700 ${folder}`);
+  if ((mode & 0o077) !== 0) await chmod(folder, 0o700);
+}
+
+/** The data folder, or a file of secrets in it, is open to others. */
+export class FolderUnsafe extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'FolderUnsafe';
+  }
+}
+
+/** Reads a file that only its owner may read; undefined when there is none. */
+export async function readSecretFile(path: string): Promise<string | undefined> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { mode } = await file.stat();
+      if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+        throw new FolderUnsafe(`${path} can be read by others; run: chmod 600 ${path}`);
+      return (await file.readFile('utf8')).trim();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Writes a file that only its owner may read. A file of that name is replaced, never followed as a link. */
+export async function writeSecretFile(path: string, text: string): Promise<void> {
+  await unlink(path).catch(ignoreAbsent);
+  await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+}
+
+export async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch(ignoreAbsent);
+}
+
+/** The key that seals reasoning: 32 bytes, made at the first start. */
+export async function dataKey(path: string, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array> {
+  const kept = await readSecretFile(path);
+  if (kept !== undefined) {
+    const key = Buffer.from(kept, 'base64url');
+    if (key.length !== 32) throw new FolderUnsafe(`${path} does not hold a key of 32 bytes.`);
+    return key;
+  }
+  const key = randomBytes(32);
+  await writeSecretFile(path, Buffer.from(key).toString('base64url'));
+  return key;
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

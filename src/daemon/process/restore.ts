@@ -1,0 +1,60 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { dataFiles, foldersOf } from '../../shared/folders.ts';
+import type { RestoreOptions, RestoreOutcome } from '../../shared/restore.ts';
+import { isoTime } from '../../shared/time.ts';
+import { restoreBackup } from '../storage/sqlite/restore.ts';
+import { configName } from './backup-files.ts';
+import { prepareDataFolder } from './data-folder.ts';
+import { explainFailure } from './start-failures.ts';
+
+/** Puts a backup in the place of the data, while no daemon runs. */
+export async function restore({
+  backup,
+  dataFolder,
+  env,
+  onProgress,
+}: RestoreOptions): Promise<RestoreOutcome> {
+  try {
+    const folders = foldersOf({ env, platform: process.platform, home: homedir() });
+    const folder = resolve(dataFolder ?? folders.data);
+    const file = resolve(backup);
+    // Before anything is made: a name that was typed wrong leaves nothing behind.
+    if (!statSync(file).isFile()) return { problem: `${file} is not a file.`, exit: 1 };
+    await prepareDataFolder(folder);
+    const fileNames = [dataFiles.dataKey, dataFiles.listings];
+    const { others, madeAt, aside, ...restored } = restoreBackup({
+      folder,
+      backup: file,
+      at: Date.now(),
+      fileNames,
+      onProgress,
+    });
+    return {
+      ...restored,
+      dataFolder: folder,
+      madeAt: madeAt === undefined ? null : isoTime(madeAt),
+      aside: aside ?? null,
+      configWritten: writeConfig(`${folders.config}/config.yaml`, others.get(configName)),
+    };
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { problem: `There is no file ${path}.`, exit: 1 };
+    const { text, exit } = await explainFailure(error);
+    return { problem: text, exit };
+  }
+}
+
+/** One that is there stays: it may be the newer one. */
+function writeConfig(path: string, content: Buffer | undefined): string | null {
+  if (content === undefined) return null;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
+    return path;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
+    throw error;
+  }
+}

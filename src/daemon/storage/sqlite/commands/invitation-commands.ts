@@ -1,0 +1,68 @@
+import type { InvitationRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
+import { and, eq, gt, isNull, type Orm } from '../orm.ts';
+import { invitations, members } from '../schema/workspaces.ts';
+
+type Outcome = Awaited<ReturnType<PeopleStore['acceptInvitation']>>;
+
+export function invitationCommands(orm: Orm) {
+  return {
+    'people.insertInvitation': (record: InvitationRecord): void => {
+      orm.insert(invitations).values(record).run();
+    },
+
+    'people.revokeInvitation': ({
+      workspaceId,
+      invitationId,
+      at,
+    }: {
+      workspaceId: string;
+      invitationId: string;
+      at: number;
+    }): boolean =>
+      orm
+        .update(invitations)
+        .set({ revokedAt: at })
+        .where(and(eq(invitations.id, invitationId), eq(invitations.workspaceId, workspaceId), isOpen(at)))
+        .run().changes > 0,
+
+    'people.acceptInvitation': ({
+      digest,
+      userId,
+      at,
+    }: Parameters<PeopleStore['acceptInvitation']>[0]): Outcome => {
+      const found = orm
+        .select()
+        .from(invitations)
+        .where(and(eq(invitations.digest, digest), isOpen(at)))
+        .get();
+      if (!found) return 'unknown';
+      const { workspaceId, role } = found;
+      const membership = and(eq(members.workspaceId, workspaceId), eq(members.userId, userId));
+      if (orm.select().from(members).where(membership).get()) return 'member';
+      orm
+        .update(invitations)
+        .set({ acceptedBy: userId, acceptedAt: at })
+        .where(eq(invitations.id, found.id))
+        .run();
+      orm.insert(members).values({ userId, workspaceId, role, joinedAt: at }).run();
+      return { workspaceId, role };
+    },
+  };
+}
+
+/** Ends the open invitations that somebody made. */
+export function endInvitations(
+  orm: Orm,
+  { workspaceId, userId, at }: { workspaceId: string; userId: string; at: number },
+): void {
+  orm
+    .update(invitations)
+    .set({ revokedAt: at })
+    .where(and(eq(invitations.workspaceId, workspaceId), eq(invitations.createdBy, userId), isOpen(at)))
+    .run();
+}
+
+/** Neither accepted, revoked nor past its time. */
+function isOpen(at: number) {
+  return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt), gt(invitations.expiresAt, at));
+}

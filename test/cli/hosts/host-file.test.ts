@@ -1,0 +1,39 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { changeHostFile, hostNamed, readHostFile } from '../../../src/cli/hosts/host-file.ts';
+import { loginLink, readLoginLink } from '../../../src/cli/hosts/login-link.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
+
+const surroundings = (home: string) => ({ env: { GATEWAY_HOME: home }, platform: process.platform, home });
+
+test('what is changed is read back, from a file of its owner’s alone', async () => {
+  const home = await temporaryHome();
+  const around = surroundings(home);
+  expect(readHostFile(around)).toEqual({ current: null, hosts: {}, localWorkspace: null });
+  const work = { url: 'https://gateway.example.org', login: null, user: null, workspace: null };
+  changeHostFile(around, (file) => {
+    file.hosts.work = work;
+    file.current = 'work';
+  });
+  expect(hostNamed(readHostFile(around), 'work')).toEqual({ ...work, name: 'work' });
+  expect(hostNamed(readHostFile(around), 'constructor')).toBeUndefined();
+  expect(readdirSync(home)).toEqual(['hosts.json']);
+  if (process.platform !== 'win32') expect(statSync(join(home, 'hosts.json')).mode & 0o777).toBe(0o600);
+});
+
+test('a damaged file is told with its name, and what to do', async () => {
+  const home = await temporaryHome();
+  writeFileSync(join(home, 'hosts.json'), '{"hosts":');
+  const { code, stderr } = await runCli(['host', 'list'], { env: { GATEWAY_HOME: home } });
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${join(home, 'hosts.json')} is damaged.`);
+});
+
+test('a login link is taken apart into what it was made of', () => {
+  for (const url of ['https://gateway.example.org', 'http://127.0.0.1:4100', 'https://example.org/gateway']) {
+    expect(readLoginLink(loginLink(`${url}/`, '7K3QM-9XWZ2'))).toEqual({ url, code: '7K3QM-9XWZ2' });
+  }
+  expect(readLoginLink('7K3QM-9XWZ2')).toEqual({ url: undefined, code: '7K3QM-9XWZ2' });
+  expect(readLoginLink('ftp://x/login#7K3QM-9XWZ2').url).toBeUndefined();
+});

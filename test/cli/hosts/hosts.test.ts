@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { hostUrl, isSentInClear } from '../../../src/cli/hosts/hosts.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
+import { fakeDaemon } from '../fake-daemon.ts';
+
+const answers = { 'GET /v1/openapi.json': () => ({ openapi: '3.1.0' }) };
+const asked = ['openapi'];
+
+describe('the host', () => {
+  test('is the local daemon, with its login key, when nothing else is said', async () => {
+    const { env, calls } = await fakeDaemon(answers);
+    expect((await runCli(asked, { env })).code).toBe(0);
+    expect(calls[0]?.headers.authorization).toBe('Bearer gwl_local');
+  });
+
+  test('is --host before GATEWAY_HOST before the local daemon', async () => {
+    const [local, named, flagged] = await Promise.all([
+      fakeDaemon(answers),
+      fakeDaemon(answers),
+      fakeDaemon(answers),
+    ]);
+    const env = { ...local.env, GATEWAY_HOST: named.url };
+    await runCli(asked, { env });
+    await runCli([...asked, '--host', flagged.url], { env });
+    await runCli(['--host', flagged.url, ...asked], { env });
+    expect([local, named, flagged].map(({ calls }) => calls.length)).toEqual([0, 1, 2]);
+  });
+
+  test('gets GATEWAY_KEY', async () => {
+    const { env, calls, url } = await fakeDaemon(answers);
+    await runCli(asked, { env: { ...env, GATEWAY_KEY: 'gwk_mine' } });
+    await runCli(asked, { env: { ...env, GATEWAY_KEY: 'gwk_mine', GATEWAY_HOST: url } });
+    expect(calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer gwk_mine', 'Bearer gwk_mine']);
+  });
+
+  test('never gets the login key of another daemon', async () => {
+    const [local, other] = await Promise.all([fakeDaemon(answers), fakeDaemon(answers)]);
+    await runCli([...asked, '--host', other.url], { env: local.env });
+    expect(other.calls[0]?.headers.authorization).toBeUndefined();
+  });
+});
+
+describe('no daemon', () => {
+  test('is told with the remedy and exit code 6', async () => {
+    const { code, stdout, stderr } = await runCli(asked, { env: { GATEWAY_HOME: await temporaryHome() } });
+    expect({ code, stdout }).toEqual({ code: exitCodes.tryLater, stdout: '' });
+    expect(stderr).toContain('The daemon is not running.');
+    expect(stderr).toContain('gateway serve');
+  });
+
+  test('is what a file of a dead process means: whoever took its port gets no key', async () => {
+    const { env, home, calls, url } = await fakeDaemon(answers);
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
+    expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
+    expect(calls).toEqual([]);
+  });
+
+  test('is what a refused connection means', async () => {
+    const { env, close } = await fakeDaemon(answers);
+    await close();
+    const { code, stderr } = await runCli(asked, { env });
+    expect(code).toBe(exitCodes.tryLater);
+    expect(stderr).toContain('gateway serve');
+  });
+
+  test('elsewhere is not blamed on the local one', async () => {
+    const { url, close } = await fakeDaemon(answers);
+    await close();
+    const { code, stderr } = await runCli([...asked, '--host', url], { env: {} });
+    expect(code).toBe(exitCodes.tryLater);
+    expect(stderr).toContain('ECONNREFUSED');
+    expect(stderr).not.toContain('gateway serve');
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ['127.0.0.1:4100', 'http://127.0.0.1:4100'],
+    ['localhost:4100/', 'http://localhost:4100'],
+    ['gateway.example.org', 'https://gateway.example.org'],
+    ['http://10.0.0.7:4100', 'http://10.0.0.7:4100'],
+    ['https://example.org/gateway/', 'https://example.org/gateway'],
+  ])('%s is %s', (name, url) => {
+    expect(hostUrl(name)).toBe(url);
+  });
+
+  test.each(['', 'ftp://example.org', 'http://', 'https://user:secret@example.org', 'a b'])(
+    '%j is none',
+    (name) => {
+      expect(() => hostUrl(name)).toThrow(/not the address/);
+    },
+  );
+
+  test('tells whether a key could be read on the way', () => {
+    expect(isSentInClear('http://127.0.0.1:4100')).toBe(false);
+    expect(isSentInClear('https://example.org')).toBe(false);
+    expect(isSentInClear('http://example.org')).toBe(true);
+  });
+});
+
+test('another version of the daemon is told once, on stderr', async () => {
+  const { env } = await fakeDaemon(answers, { version: '99.0.0' });
+  const { stdout, stderr } = await runCli(asked, { env });
+  expect(JSON.parse(stdout)).toEqual({ openapi: '3.1.0' });
+  expect(stderr.match(/99\.0\.0/g)).toHaveLength(1);
+});

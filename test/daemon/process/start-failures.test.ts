@@ -1,0 +1,81 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type ServeOptions, serve } from '../../../src/daemon/main.ts';
+import { startDaemon } from '../../support/start-daemon.ts';
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'gateway-start-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A start that has to fail: its exit code and what a person reads. */
+async function failedStart(home: string, options: Partial<ServeOptions> = {}) {
+  let stderr = '';
+  const exit = await serve({
+    env: { GATEWAY_HOME: home },
+    stdout: { write: () => expect.fail('it started') },
+    stderr: { write: (text: string) => (stderr += text) },
+    port: 0,
+    ...options,
+  });
+  return { exit, stderr };
+}
+
+describe('a start that fails says in words', () => {
+  test.runIf(process.platform === 'linux')('who has the port', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { exit, stderr } = await failedStart(await folder(), { port });
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^Port ${port} is taken by node .*\\(pid ${process.pid}\\)\\.\\n`));
+    expect(stderr).toContain('--port 0');
+  });
+
+  test('that the machine has no such address', async () => {
+    // Of a block that is reserved for documentation: RFC 5737.
+    const { exit, stderr } = await failedStart(await folder(), { host: '192.0.2.1' });
+    expect({ exit, stderr }).toEqual({
+      exit: 1,
+      stderr: 'This machine has no address 192.0.2.1.\nChoose one that it has with --host.\n',
+    });
+  });
+
+  test('that the data folder is a file', async () => {
+    const path = join(await folder(), 'file');
+    await writeFile(path, '');
+    const { exit, stderr } = await failedStart(path);
+    expect(exit).toBe(1);
+    expect(stderr).toBe(`${path} is not a folder.\nChoose another folder with GATEWAY_HOME or --data.\n`);
+  });
+
+  test('where the daemon answers that uses the folder', async () => {
+    const daemon = await startDaemon();
+    onTestFinished(() => daemon.stop().then(() => {}));
+    const { exit, stderr } = await failedStart(daemon.home);
+    expect(exit).toBe(1);
+    expect(stderr).toContain(`It answers at ${daemon.url} (pid ${process.pid}).`);
+  });
+
+  test('what is wrong in the configuration and in the script, with their places', async () => {
+    const home = await folder();
+    await writeFile(join(home, 'config.yaml'), 'margin_percent: -1\n');
+    const config = await failedStart(home);
+    expect(config.exit).toBe(2);
+    expect(config.stderr).toMatch(
+      /^The configuration has faults:\n {2}.*config\.yaml:1:17: `margin_percent` /,
+    );
+    await writeFile(join(home, 'config.yaml'), 'simulate: script.yaml\n');
+    await writeFile(join(home, 'script.yaml'), 'rules:\n  - reply: 42\n');
+    const script = await failedStart(home);
+    expect(script.exit).toBe(2);
+    expect(script.stderr).toMatch(
+      / {2}.*script\.yaml:2:12: `rules\[0\]\.reply` must be text; put quotes around 42\n/,
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { Provider } from '../../../src/daemon/assembly/providers.ts';
+import { welcome } from '../../../src/daemon/process/welcome.ts';
+
+type Described = Pick<Provider, 'description'>;
+
+function provider(name: string, reason: string | null): Described {
+  const available = reason === null;
+  return { description: { name, kind: 'compatible', available, reason, models: [], wires: ['chat'] } };
+}
+
+const facts = {
+  url: 'http://127.0.0.1:4100',
+  config: {
+    dataFolder: '/d',
+    host: '127.0.0.1',
+    allowedHosts: [] as string[],
+    typed: { name: 'npx gateway', first: undefined },
+  },
+  isFresh: false,
+  providers: [provider('openai', 'no key: set OPENAI_API_KEY'), provider('simulator', null)],
+  found: Promise.resolve([] as Described[]),
+};
+
+test('the welcome names each command as it has to be typed, and nothing to type first unless needed', async () => {
+  const text = await welcome(facts);
+  expect(text).toContain('$(npx gateway keys default)');
+  expect(text).toMatch(/^ {2}npx gateway tail +watch/m);
+  expect(text).not.toContain('export');
+  const typed = { name: 'gateway', first: 'export GATEWAY_HOME=/d' };
+  const elsewhere = await welcome({ ...facts, config: { ...facts.config, typed } });
+  expect(elsewhere).toMatch(/\n {2}export GATEWAY_HOME=\/d\n {2}curl .*\$\(gateway keys default\)/);
+  expect(elsewhere).not.toContain('npx');
+});
+
+test('the welcome tells who can be asked, and what the others lack', async () => {
+  const text = await welcome({ ...facts, found: Promise.resolve([provider('ollama', null)]) });
+  expect(text).toMatch(/providers +simulator, ollama\n +openai: no key: set OPENAI_API_KEY\n/);
+});
+
+test('the welcome says what other machines may call', async () => {
+  expect(await welcome(facts)).not.toMatch(/^ {2}network/m);
+  const everywhere = { ...facts.config, host: '0.0.0.0' };
+  expect(await welcome({ ...facts, config: everywhere })).toMatch(/network +others are refused until/);
+  const named = { ...everywhere, allowedHosts: ['gateway.lan'] };
+  expect(await welcome({ ...facts, config: named })).toMatch(
+    /network +others may call gateway\.lan; .*unencrypted/,
+  );
+});
