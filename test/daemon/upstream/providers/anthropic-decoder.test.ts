@@ -212,6 +212,14 @@ describe('blocks', () => {
     expect(item).toMatchObject({ callId: 'toolu_a', name: 'a', arguments: '{"x":1}' });
   });
 
+  test('of calls without ids get one each', () => {
+    const call = (index: number) => [start(index, { type: 'tool_use', name: 'a', input: {} }), stop(index)];
+    const { items } = summarize(decode(newDecoder(), sse(...call(0), ...call(1), end('tool_use'), over)));
+    const ids = items.map((item) => (item.kind === 'function_call' ? item.callId : ''));
+    expect(ids).toEqual([expect.stringMatching(/^call_/), expect.stringMatching(/^call_/)]);
+    expect(new Set(ids).size).toBe(2);
+  });
+
   test('of thoughts that are not shown still come back; unsigned ones do not', () => {
     const thought = (signature: unknown) =>
       sse(

@@ -64,6 +64,19 @@ describe('max_tokens', () => {
   });
 });
 
+describe('the cache of prompts', () => {
+  const named = { body: { model: 'm', prompt_cache_key: 'agent-7' } };
+
+  test('is used for callers who name their prompt, and for nobody else', () => {
+    expect(bodyFor('claude-sonnet-4-5', named).cache_control).toEqual({ type: 'ephemeral' });
+    expect(bodyFor('claude-sonnet-4-5')).not.toHaveProperty('cache_control');
+  });
+
+  test('is not asked of models that may not have one', () => {
+    expect(bodyFor('some-other-model', named)).not.toHaveProperty('cache_control');
+  });
+});
+
 describe('sampling', () => {
   const sampling = { temperature: 1.6, topP: 0.9, topK: 5, presencePenalty: 1, seed: 3, stop: ['END', '\n'] };
 

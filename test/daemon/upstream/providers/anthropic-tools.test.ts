@@ -105,6 +105,76 @@ describe('tools', () => {
     expect(tool?.input_schema).not.toHaveProperty('anyOf');
   });
 
+  test('of older dialects of JSON Schema are told in the one that the API takes', () => {
+    const pair = { type: 'array', items: [{ type: 'number' }, { type: 'string' }], additionalItems: false };
+    const parameters = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object',
+      properties: {
+        items: { $schema: 'x', ...pair },
+        age: { type: 'number', minimum: 0, exclusiveMinimum: true, required: true },
+        share: { type: 'number', maximum: 1, exclusiveMaximum: false },
+        free: { type: 'array', items: [{ enum: [1, 2] }] },
+      },
+      additionalProperties: { not: pair },
+    };
+    const before = structuredClone(parameters);
+    const [tool] = bodyFor('claude-sonnet-4-6', { tools: [functionTool('look', parameters)] }).tools ?? [];
+    const modern = { type: 'array', items: false, prefixItems: [{ type: 'number' }, { type: 'string' }] };
+    expect(tool?.input_schema).toEqual({
+      type: 'object',
+      properties: {
+        items: modern,
+        age: { type: 'number', exclusiveMinimum: 0 },
+        share: { type: 'number', maximum: 1 },
+        free: { type: 'array', prefixItems: [{ enum: [1, 2] }] },
+      },
+      additionalProperties: { not: modern },
+    });
+    expect(parameters).toEqual(before);
+  });
+
+  describe('are strict as far as one request may be', () => {
+    const open = (count: number) => {
+      const names = Array.from({ length: count }, (_, at) => `p${at}`);
+      return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) };
+    };
+    const nullable = (count: number) => {
+      const { properties } = open(count);
+      for (const name in properties) properties[name] = { anyOf: [{ type: 'string' }, { type: 'null' }] };
+      return { type: 'object', properties, required: Object.keys(properties) };
+    };
+    const strictOf = (...schemas: Record<string, unknown>[]) => {
+      const tools = schemas.map((schema, at) => functionTool(`t${at}`, schema, true));
+      return bodyFor('claude-sonnet-4-6', { tools }).tools?.map(({ strict }) => strict ?? false);
+    };
+
+    test.each<[string, Record<string, unknown>[], boolean[]]>([
+      ['24 optional properties', [open(20), open(5), open(4)], [true, false, true]],
+      ['16 properties of several types', [nullable(16), nullable(1), open(3)], [true, false, true]],
+      [
+        '20 tools',
+        Array.from({ length: 21 }, () => nullable(0)),
+        Array.from({ length: 21 }, (_, at) => at < 20),
+      ],
+    ])('%s', (_what, schemas, expected) => {
+      expect(strictOf(...schemas)).toEqual(expected);
+    });
+
+    test('and the schema of the answer comes first', () => {
+      const tools = [functionTool('look', open(20), true)];
+      const asked = (schema: Record<string, unknown>) =>
+        ({ type: 'json_schema', name: 'a', description: undefined, schema, strict: true }) as const;
+      const both = bodyFor('claude-sonnet-4-6', { tools, format: asked(open(10)) });
+      expect(both.output_config).toBeDefined();
+      expect(both.tools?.[0]).not.toHaveProperty('strict');
+      const tooMuch = bodyFor('claude-sonnet-4-6', { tools, format: asked(open(25)) });
+      expect(tooMuch.output_config).toBeUndefined();
+      expect(JSON.stringify(tooMuch.system)).toContain('JSON Schema');
+      expect(tooMuch.tools?.[0]).toMatchObject({ strict: true });
+    });
+  });
+
   test('are strict only where the model can hold to it', () => {
     const schema = { type: 'object', properties: { x: { type: 'number', minimum: 1 } }, required: ['x'] };
     const strict = [functionTool('look', schema, true)];
@@ -174,6 +244,9 @@ describe('a structured answer', () => {
         $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } },
       },
     ],
+    ['alternatives by condition', 'claude-sonnet-4-6', { ...schema, if: {}, else: { required: ['tags'] } }],
+    ['values that are objects', 'claude-sonnet-4-6', { type: 'object', properties: { a: { enum: [{}] } } }],
+    ['tuples', 'claude-sonnet-4-6', { type: 'object', properties: { a: { items: [{ type: 'null' }] } } }],
   ])('is asked for in words: %s', (_what, model, asked) => {
     const body = bodyFor(model, { format: { ...format, schema: asked } });
     expect(body.output_config).toBeUndefined();
@@ -181,9 +254,35 @@ describe('a structured answer', () => {
     expect((body.system as { text: string }[])[0]?.text).toContain(JSON.stringify(asked));
   });
 
+  test('has formats and patterns that cannot be enforced in words', () => {
+    const properties = {
+      day: { type: 'string', format: 'date', pattern: '^2' },
+      path: { type: 'string', format: 'uri-reference' },
+      name: { type: 'string', pattern: '^(?!x)\\bfoo' },
+    };
+    const asked = { type: 'object', properties, required: ['day', 'path', 'name'] };
+    expect(
+      bodyFor('claude-sonnet-4-6', { format: { ...format, schema: asked } }).output_config,
+    ).toMatchObject({
+      format: {
+        schema: {
+          properties: {
+            day: properties.day,
+            path: { type: 'string', description: '(format: "uri-reference")' },
+            name: { type: 'string', description: `(pattern: ${JSON.stringify(properties.name.pattern)})` },
+          },
+        },
+      },
+    });
+  });
+
   test('is read quickly, however its parts refer to each other', () => {
     const names = Array.from({ length: 30 }, (_, at) => `n${at}`);
-    const twice = (to: string) => ({ type: 'object', properties: { a: { $ref: to }, b: { $ref: to } } });
+    const twice = (to: string) => ({
+      type: 'object',
+      properties: { a: { $ref: to }, b: { $ref: to } },
+      required: ['a', 'b'],
+    });
     const $defs: Record<string, unknown> = { last: { type: 'string' } };
     names.forEach((name, at) => {
       $defs[name] = twice(`#/$defs/${names[at + 1] ?? 'last'}`);

@@ -9,6 +9,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { countOf, type Json, objectOf, textOf } from '../json-value.ts';
+import { newCallId } from '../openai-chat/tool-calls.ts';
 import { streamFailure } from './failure.ts';
 
 /** A content block that has begun: the output item it belongs to, and what it needs when it ends. */
@@ -100,7 +101,8 @@ class MessagesDialect implements Dialect {
       const index = this.#begin({ kind: 'reasoning' }, into);
       this.#blocks.set(key, { kind: 'redacted', index, data: textOf(block.data) ?? '' });
     } else if (block.type === 'tool_use') {
-      const callId = textOf(block.id) ?? '';
+      // Not every server behind this format gives its calls ids.
+      const callId = textOf(block.id) || newCallId();
       const index = this.#begin({ kind: 'function_call', callId, name: textOf(block.name) ?? '' }, into);
       const input = objectOf(block.input) ?? {};
       const whole = Object.keys(input).length > 0;

@@ -25,6 +25,8 @@ export interface ModelTraits {
   takesSchema: boolean;
   /** Whether a conversation may end with the assistant. */
   takesPrefill: boolean;
+  /** Whether it can be asked to cache the prompt, which it does not do by itself. */
+  cachesPrompts: boolean;
 }
 
 /** A model that is not Claude, behind the same API: only what every such server takes. */
@@ -40,6 +42,7 @@ const stranger: ModelTraits = {
   takesForcedTools: true,
   takesSchema: false,
   takesPrefill: true,
+  cachesPrompts: false,
 };
 
 export function traitsOf(model: string): ModelTraits {
@@ -60,6 +63,7 @@ export function traitsOf(model: string): ModelTraits {
     takesForcedTools: !newest,
     takesSchema: rank >= 405,
     takesPrefill: rank < 406,
+    cachesPrompts: rank >= 305,
   };
 }
 

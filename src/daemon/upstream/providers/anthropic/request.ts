@@ -1,11 +1,13 @@
 import type { Inference, ReasoningItem } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Json } from '../json-value.ts';
+import { modernSchema } from '../modern-schema.ts';
 import { unsupported } from '../provider-words.ts';
 import { conversationOf, endWithUser, isBlank } from '../turns.ts';
 import { isThought, type Message, messagesOf } from './messages.ts';
 import { type ModelTraits, traitsOf } from './models.ts';
 import { isStrictable, strictSchema } from './schema.ts';
+import { StrictBudget } from './strict-budget.ts';
 import { thinkingFields } from './thinking.ts';
 import { toolFields } from './tools.ts';
 
@@ -25,7 +27,10 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
   trimPrefill(messages);
 
   const maxTokens = maxTokensOf(call, traits);
-  const { tools, toolChoice, forced, instruction } = toolFields(inference, traits);
+  // The answer's schema comes first: without it the answer is no answer, while tools are called all the same.
+  const budget = new StrictBudget();
+  const format = formatOf(inference, traits, budget);
+  const { tools, toolChoice, forced, instruction } = toolFields(inference, traits, budget);
   const { thinking, effort } = thinkingFields(inference.reasoning, {
     traits,
     maxTokens,
@@ -33,7 +38,6 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
     canContinueThoughts: canContinueThoughts(messages),
     replays: messages.some(({ content }) => content.some(isThought)),
   });
-  const format = formatOf(inference, traits);
   const system = [...conversation.system, format.instruction, instruction].filter((text) => !isBlank(text));
   return {
     model,
@@ -43,6 +47,7 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
     tools,
     tool_choice: toolChoice,
     thinking,
+    cache_control: traits.cachesPrompts && asksForCache(inference) ? { type: 'ephemeral' } : undefined,
     output_config: effort || format.schema ? { effort, format: format.schema } : undefined,
     ...samplingOf(inference, {
       traits,
@@ -50,6 +55,11 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
     }),
     stream: true,
   };
+}
+
+/** Others cache by themselves; here writing costs more than reading, so it is done for callers who name their prompt. */
+function asksForCache({ body }: Inference): boolean {
+  return ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'].some((name) => !!body[name]);
 }
 
 /** Required by the API, so a call without a limit gets all that the model can write. */
@@ -76,13 +86,15 @@ function canContinueThoughts(messages: readonly Message[]): boolean {
 function formatOf(
   { format }: Inference,
   traits: ModelTraits,
+  budget: StrictBudget,
 ): { schema: Json | undefined; instruction: string | undefined } {
   if (!format) return { schema: undefined, instruction: undefined };
   if (format.type === 'json_object') {
     return { schema: undefined, instruction: 'Answer with one JSON object and nothing else.' };
   }
-  if (traits.takesSchema && isStrictable(format.schema)) {
-    return { schema: { type: 'json_schema', schema: strictSchema(format.schema) }, instruction: undefined };
+  const modern = modernSchema(format.schema);
+  if (traits.takesSchema && isStrictable(modern) && budget.takes(modern)) {
+    return { schema: { type: 'json_schema', schema: strictSchema(modern) }, instruction: undefined };
   }
   const schema = JSON.stringify(format.schema);
   const instruction = `Answer with nothing but JSON that conforms to this JSON Schema:\n${schema}`;

@@ -1,4 +1,5 @@
 import { type Json, listOf, objectOf } from '../json-value.ts';
+import { modernSchema } from '../modern-schema.ts';
 
 /** Keywords that structured outputs refuse; they are told to the model in words. */
 const unenforced = [
@@ -14,6 +15,16 @@ const unenforced = [
   'minProperties',
   'maxProperties',
 ];
+/** Keywords that change what fits, and can neither be enforced nor left out. */
+const unsayable = [
+  ...['not', 'if', 'contains', 'prefixItems', 'propertyNames', 'patternProperties'],
+  ...['dependentSchemas', 'dependentRequired', 'unevaluatedProperties', 'unevaluatedItems'],
+];
+const formats = new Set([
+  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
+]);
+/** Assertions and references back, which no grammar can follow. */
+const unenforcedPattern = /\(\?(?:[=!]|<[=!])|\\[bB1-9]/;
 const schemaMaps = ['properties', '$defs', 'definitions'];
 const schemaLists = ['anyOf', 'allOf', 'prefixItems'];
 
@@ -22,11 +33,11 @@ const schemaLists = ['anyOf', 'allOf', 'prefixItems'];
  * enforced there, moved to the description. Source: Anthropic's documentation, "Structured outputs", limitations.
  */
 export function strictSchema(schema: Json): Json {
-  const { $schema: _dialect, oneOf, ...rest } = schema;
+  const { oneOf, ...rest } = schema;
   const strict: Json = rest;
   const untold: string[] = [];
-  for (const keyword of unenforced) {
-    if (!(keyword in strict)) continue;
+  for (const keyword of [...unenforced, 'format', 'pattern']) {
+    if (!(keyword in strict) || isEnforced(keyword, strict[keyword])) continue;
     untold.push(`${keyword}: ${JSON.stringify(strict[keyword])}`);
     delete strict[keyword];
   }
@@ -52,12 +63,17 @@ export function strictSchema(schema: Json): Json {
   return strict;
 }
 
+function isEnforced(keyword: string, value: unknown): boolean {
+  if (keyword === 'format') return typeof value === 'string' && formats.has(value);
+  return keyword === 'pattern' && typeof value === 'string' && !unenforcedPattern.test(value);
+}
+
 /** Deeper than this nobody nests on purpose. */
 const depthMax = 100;
 
 /**
- * Whether structured outputs can say what a schema says: no free objects, which would have to be closed, and no schema
- * within itself.
+ * Whether structured outputs can say what a schema says: no free objects, which would have to be closed, no schema within
+ * itself, and none of the keywords that they do not know.
  */
 export function isStrictable(schema: Json): boolean {
   return isStrictableWithin(schema, { root: schema, open: [], sound: new Set(), depth: 0 });
@@ -76,6 +92,8 @@ function isStrictableWithin(schema: unknown, at: Whereabouts): boolean {
   const { $ref: reference, ...rest } = objectOf(schema) ?? {};
   if (at.depth > depthMax) return false;
   if (typeof reference === 'string') return isStrictableReference(reference, at);
+  if (unsayable.some((keyword) => keyword in rest)) return false;
+  if (listOf(rest.enum).some((value) => typeof value === 'object' && value !== null)) return false;
   const properties = Object.values(objectOf(rest.properties) ?? {});
   if (isObjectType(rest) && properties.length === 0) return false;
   if (rest.additionalProperties !== undefined && rest.additionalProperties !== false) return false;
@@ -108,7 +126,7 @@ function lookUp(root: Json, reference: string): Json | undefined {
  */
 export function inputSchema(parameters: Json | undefined): Json {
   if (!parameters) return { type: 'object', properties: {} };
-  const { $schema: _dialect, anyOf, oneOf, allOf, ...rest } = parameters;
+  const { anyOf, oneOf, allOf, ...rest } = modernSchema(parameters);
   const branches = [...listOf(anyOf), ...listOf(oneOf)].map((branch) => objectOf(branch) ?? {});
   const parts = listOf(allOf).map((part) => objectOf(part) ?? {});
   const schema: Json = { ...rest, type: 'object' };

@@ -2,6 +2,7 @@ import type { Inference, Tool, ToolChoice } from '../../../features/inference/ne
 import { type Json, objectOf } from '../json-value.ts';
 import type { ModelTraits } from './models.ts';
 import { inputSchema, isStrictable, strictSchema } from './schema.ts';
+import type { StrictBudget } from './strict-budget.ts';
 
 type FunctionTool = Extract<Tool, { type: 'function' }>;
 
@@ -14,11 +15,11 @@ export interface ToolFields {
   instruction: string | undefined;
 }
 
-/** More `strict` tools than this are refused in one request. */
-const strictToolsMax = 20;
-
-/** The caller's functions and how they may be chosen. Tools of other kinds are left out: no such server knows them. */
-export function toolFields(inference: Inference, traits: ModelTraits): ToolFields {
+/**
+ * The caller's functions and how they may be chosen; those that are to be strict are, as far as the budget goes. Tools of
+ * other kinds are left out: no such server knows them.
+ */
+export function toolFields(inference: Inference, traits: ModelTraits, budget: StrictBudget): ToolFields {
   const choice = inference.toolChoice ?? { mode: 'auto' };
   const functions = inference.tools.filter((tool) => tool.type === 'function');
   const names = namesOffered(choice, traits);
@@ -26,7 +27,6 @@ export function toolFields(inference: Inference, traits: ModelTraits): ToolField
   if (offered.length === 0) {
     return { tools: undefined, toolChoice: undefined, forced: false, instruction: undefined };
   }
-  const canBeStrict = traits.takesSchema && offered.filter(({ strict }) => strict).length <= strictToolsMax;
   const wanted = choiceType(choice);
   const forced = wanted === 'any' || wanted === 'tool';
   const type = forced && !traits.takesForcedTools ? 'auto' : wanted;
@@ -35,7 +35,7 @@ export function toolFields(inference: Inference, traits: ModelTraits): ToolField
   if (inference.parallelToolCalls === false && type !== 'none') toolChoice.disable_parallel_tool_use = true;
   const isDefault = type === 'auto' && toolChoice.disable_parallel_tool_use === undefined;
   return {
-    tools: offered.map((tool) => toTool(tool, canBeStrict)),
+    tools: offered.map((tool) => toTool(tool, traits, budget)),
     toolChoice: isDefault && inference.toolChoice === undefined ? undefined : toolChoice,
     forced: forced && traits.takesForcedTools,
     instruction: forced && type === 'auto' ? 'Answer by calling one of the tools, not with text.' : undefined,
@@ -68,9 +68,10 @@ function hasNoOrStrictParameters(schema: Json): boolean {
   return isEmpty ? !schema.additionalProperties : isStrictable(schema);
 }
 
-function toTool(tool: FunctionTool, canBeStrict: boolean): Json {
+function toTool(tool: FunctionTool, { takesSchema }: ModelTraits, budget: StrictBudget): Json {
   const schema = inputSchema(tool.parameters);
-  const strict = tool.strict === true && canBeStrict && hasNoOrStrictParameters(schema);
+  const canBeStrict = tool.strict === true && takesSchema && hasNoOrStrictParameters(schema);
+  const strict = canBeStrict && budget.takesTool(schema);
   return {
     name: tool.name,
     description: tool.description,

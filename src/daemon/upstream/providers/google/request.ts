@@ -1,6 +1,7 @@
 import type { Inference, ReasoningItem } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Json } from '../json-value.ts';
+import { modernSchema } from '../modern-schema.ts';
 import { unsupported } from '../provider-words.ts';
 import { conversationOf, endWithUser, isBlank } from '../turns.ts';
 import { contentsOf } from './contents.ts';
@@ -54,10 +55,7 @@ function formatOf(
   if (!format || forced) return { fields: {}, instruction: undefined };
   if (hasTools && !traits.takesSchemaWithTools) return { fields: {}, instruction: inWords(format) };
   const fields: Json = { responseMimeType: 'application/json' };
-  if (format.type === 'json_schema') {
-    const { $schema: _dialect, ...schema } = format.schema;
-    fields.responseJsonSchema = schema;
-  }
+  if (format.type === 'json_schema') fields.responseJsonSchema = modernSchema(format.schema);
   return { fields, instruction: undefined };
 }
 

@@ -1,5 +1,6 @@
 import type { Inference, ToolChoice } from '../../../features/inference/neutral.ts';
 import type { Json } from '../json-value.ts';
+import { modernSchema } from '../modern-schema.ts';
 import { objectParameters, takesNothing } from '../tool-parameters.ts';
 
 export interface ToolFields {
@@ -53,6 +54,5 @@ function callingConfig(choice: ToolChoice): Json | undefined {
 /** Functions without parameters are declared without a schema. */
 function schemaOf(parameters: Json | undefined): Json | undefined {
   if (parameters === undefined || takesNothing(parameters)) return undefined;
-  const { $schema: _dialect, ...schema } = objectParameters(parameters);
-  return schema;
+  return modernSchema(objectParameters(parameters));
 }
