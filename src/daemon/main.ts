@@ -24,6 +24,7 @@ import {
   removeFile,
   writeSecretFile,
 } from './process/data-folder.ts';
+import { type DrainTimes, drain } from './process/drain.ts';
 import { firstSecrets } from './process/first-secrets.ts';
 import { createLog, noteInFile } from './process/log.ts';
 import { tellingBodies } from './process/log-bodies.ts';
@@ -52,8 +53,7 @@ export interface ServeOptions {
   replay?: string;
   replaySpeed?: 'real' | 'instant';
   logLevel?: string;
-  /** How long running calls may take to end once the daemon was asked to stop, and once it was asked again. */
-  drain?: Drain;
+  drain?: DrainTimes;
   env: Record<string, string | undefined>;
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
@@ -61,13 +61,8 @@ export interface ServeOptions {
   askSecret?: AskSecret | undefined;
 }
 
-interface Drain {
-  patientMs: number;
-  hurriedMs: number;
-}
-
 /** Service managers kill what has not ended after 30 seconds or more. */
-const usualDrain: Drain = { patientMs: 25_000, hurriedMs: 5_000 };
+const usualDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
 
 /** Serves until it is told to stop; resolves to the exit code. A start that fails is explained on stderr. */
 export async function serve(options: ServeOptions): Promise<number> {
@@ -93,7 +88,7 @@ export async function loadConfigTools() {
 }
 
 type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret'> & {
-  drain: Drain;
+  drain: DrainTimes;
   flags: ConfigFlags;
 };
 
@@ -209,7 +204,12 @@ async function start(config: Config, running: Running): Promise<void> {
     await requests.first;
     asking.abort();
     app.closeEvents();
-    await telling(drain({ server, app }, requests.second, running), running);
+    await drain([server, app], {
+      times: io.drain,
+      askedAgain: requests.second,
+      died: running.died,
+      stderr: io.stderr,
+    });
     background.abort();
     await working;
   } finally {
@@ -246,35 +246,6 @@ async function serverOf(config: Config, { app, makeId, log, telemetry }: ServerN
   });
   telemetry.watch(server.running);
   return server;
-}
-
-const silentMs = 300;
-
-/** Says what is waited for when it takes long enough for a person to wonder. */
-async function telling(drained: Promise<void>, { io }: Running): Promise<void> {
-  const seconds = Math.round(io.drain.patientMs / 1000);
-  const text = `Running calls have ${seconds} s to end; stop it again to cut them short.\n`;
-  const timer = setTimeout(() => io.stderr.write(text), silentMs);
-  await drained.finally(() => clearTimeout(timer));
-}
-
-/** Waits for running calls, as long as is fitting. */
-async function drain(
-  { server, app }: { server: Awaited<ReturnType<typeof createServer>>; app: ReturnType<typeof createApp> },
-  askedAgain: Promise<void>,
-  { io, died }: Running,
-): Promise<void> {
-  const { patientMs, hurriedMs } = io.drain;
-  const withStorageDead = new Promise<void>((resolve) => {
-    if (died.aborted) resolve();
-    else died.addEventListener('abort', () => resolve(), { once: true });
-  });
-  const both = (ms: number) => Promise.all([server.drain(ms), app.drain(ms)]);
-  await Promise.race([
-    both(patientMs),
-    askedAgain.then(() => both(hurriedMs)),
-    withStorageDead.then(() => both(0)),
-  ]);
 }
 
 /** Work that may take long and need not be done before the first call. Never rejects. */
