@@ -2,6 +2,7 @@ import { NotTheService } from '../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
 import { ReceivedError } from '../shared/received-error.ts';
 import { CliError, CutShort } from './cli-error.ts';
+import { localName } from './hosts/host-file.ts';
 import { notRunning } from './hosts/hosts.ts';
 import { Unreachable } from './hosts/send.ts';
 import { whereListed } from './where-listed.ts';
@@ -70,6 +71,9 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
       return 'Run this on the machine of the daemon, without GATEWAY_KEY, or set GATEWAY_KEY to a login key.';
     case 'out_of_scope':
       return 'Use a key with that scope: gateway keys issue --scope NAME';
+    case 'permission':
+      if (isLocal || !error.path?.startsWith('/v1/admin/')) break;
+      return `That of this machine’s own daemon: --host ${localName}`;
     case 'not_found':
       return notFoundAdvice(error);
     case 'limit_reached':

@@ -305,11 +305,23 @@ describe('workspaces', () => {
     const { run } = await loggedIn();
     expect((await run(['users', 'add', 'intruder'])).code).toBe(exitCodes.refused);
     expect((await run(['users'])).code).toBe(exitCodes.refused);
-    expect((await run(['status'])).code).toBe(exitCodes.refused);
+    const status = await run(['status']);
+    expect([status.code, status.stderr]).toEqual([3, expect.stringMatching(/next +.*--host local\n/)]);
+    expect((await run(['doctor'])).stdout).toMatch(/^ok\tdaemon\t.*whoever runs it only\t$/m);
     const operator = { env: { GATEWAY_HOME: remote.home } };
     expect((await runCli(['users'], operator)).stdout).toMatch(/\towner\tOwner\t/);
     expect((await runCli(['users', 'add', 'owner'], operator)).code).toBe(1);
   });
+});
+
+test('a model is found for those who may not ask which is the usual one', async () => {
+  const { run } = await loggedIn();
+  expect(await run(['respond', 'Hi.', '--quiet'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('simulator'),
+  });
+  const env = { GATEWAY_HOME: await temporaryHome(), GATEWAY_HOST: remote.url, GATEWAY_KEY: remote.key };
+  expect((await runCli(['respond', 'Hi.', '--json=model'], { env })).stdout).toContain('sim/assistant');
 });
 
 describe('a process of its own', () => {

@@ -357,11 +357,32 @@ describe('the question', () => {
     expect(models).toEqual(['my/model', 'the/default']);
   });
 
-  test('of a key that may not see the default has to name its model', async () => {
-    const { env } = await fakeDaemon({
-      'GET /v1/admin/status': (_call, reply) => fail(reply, 401, { code: 'signed_out', message: 'No.' }),
+  test('of a key, which may not ask for the default, goes to a model that answers', async () => {
+    const model = (id: string, provider: string, available = true) => ({
+      id,
+      service: { providers: [{ provider, available }] },
     });
-    const { code, stderr } = await runCli(['respond', 'Hi'], { env: { ...env, GATEWAY_KEY: 'gwk_x' } });
+    let listed = [
+      model('sim/assistant', 'simulator'),
+      model('acme/gone', 'acme', false),
+      model('acme/there', 'acme'),
+      model('anthropic/claude-haiku-4-5', 'anthropic'),
+    ];
+    const { env, calls } = await fakeDaemon({
+      'POST /v1/responses': () => response(),
+      'GET /v1/admin/status': (_call, reply) => fail(reply, 401, { code: 'signed_out', message: 'No.' }),
+      'GET /v1/models': () => ({ object: 'list', data: listed }),
+    });
+    const say = () => runCli(['respond', 'Hi'], { env: { ...env, GATEWAY_KEY: 'gwk_x' } });
+    await say();
+    listed = listed.slice(0, 3);
+    await say();
+    listed = listed.slice(0, 2);
+    await say();
+    const asked = calls.flatMap(({ body }) => (body ? [(body as { model: string }).model] : []));
+    expect(asked).toEqual(['anthropic/claude-haiku-4-5', 'acme/there', 'sim/assistant']);
+    listed = listed.slice(1);
+    const { code, stderr } = await say();
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain('--model');
   });

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
+import type { ErrorCode } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { version, versionHeader } from '../../../shared/version.ts';
 import { getStatus } from '../../addresses.ts';
@@ -22,20 +23,21 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
   try {
     return findingsOf(await context.client().call(getStatus, {}));
   } catch (error) {
-    if (error instanceof ReceivedError && error.code === 'signed_out') return [answersAKey(context)];
+    if (error instanceof ReceivedError && /^(signed_out|permission)$/.test(error.code))
+      return [tellsOthers(context, error.code)];
     const { sentence, details } = explain(error, { isLocal: context.host().isLocal });
     const next = details.find(([name]) => name === 'next')?.[1];
     return [{ check: 'daemon', state: 'broken', message: sentence, remedy: next ?? 'gateway serve' }];
   }
 }
 
-/** A key may not ask how the daemon is; that it was told so says that the daemon runs. */
-function answersAKey(context: Context): Finding {
+/** Only whoever runs a host may ask how it is; that others are told so says that it runs. */
+function tellsOthers(context: Context, code: ErrorCode): Finding {
   return {
     check: 'daemon',
     state: 'ok',
-    message: `${context.host().url}; how it is, it tells a login only`,
-    remedy: 'To see more, run this without GATEWAY_KEY.',
+    message: `${context.host().url} answers; how it is, it tells ${code === 'signed_out' ? 'a login' : 'whoever runs it'} only`,
+    remedy: code === 'signed_out' ? 'To see more, run this without GATEWAY_KEY.' : null,
   };
 }
 

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { ModelProvider } from '../../../shared/contract/models.ts';
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { preferredModels } from '../../../shared/preferred-models.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { createThread, getStatus } from '../../addresses.ts';
+import { createThread, getStatus, listModels } from '../../addresses.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 import { inputPart } from './input-part.ts';
@@ -88,12 +90,22 @@ async function defaultModel(context: Context): Promise<string | null | undefined
   try {
     return (await context.client().call(getStatus, {})).default_model;
   } catch (error) {
-    // Only a login may see the status; a key has to name its model.
     if (error instanceof ReceivedError && /^(signed_out|permission|out_of_scope)$/.test(error.code))
-      return undefined;
+      return await firstAnswering(context);
     throw error;
   }
 }
+
+/** The host tells its default to whoever runs it alone; others take one that anybody may know to be there. */
+async function firstAnswering(context: Context): Promise<string | undefined> {
+  const { data } = await context.client().call(listModels, {});
+  const answering = data.filter(({ service }) => service.providers.some(({ available }) => available));
+  const preferred = preferredModels.find((id) => answering.some((model) => model.id === id));
+  const real = answering.find(({ service }) => service.providers.some(isReal));
+  return preferred ?? (real ?? answering[0])?.id;
+}
+
+const isReal = ({ provider, available }: ModelProvider) => available && provider !== 'simulator';
 
 function toolsOf(path: string): CreateResponseBody['tools'] {
   const value = readJson(path);

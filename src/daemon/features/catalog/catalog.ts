@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { preferredModels } from '../../../shared/preferred-models.ts';
 import type { World } from '../../world.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
 import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';
@@ -185,15 +186,9 @@ export function defaultModel(all: readonly Resolution[], providers: readonly Pro
     const has = (id: string) =>
       all.some((model) => model.id === id && model.offers.some((offer) => offer.provider === provider.name));
     const found =
-      preferredDefaults.find(has) ??
+      preferredModels.find(has) ??
       all.find((model) => model.offers.some((offer) => offer.provider === provider.name))?.id;
     if (found !== undefined) return found;
   }
   return 'sim/assistant';
 }
-
-const preferredDefaults = [
-  'openai/gpt-5-mini',
-  'anthropic/claude-haiku-4-5',
-  'google/gemini-2.5-flash',
-] as const;

@@ -130,7 +130,9 @@ type Members = Pick<KeysDependencies, 'workspaces'>;
 async function issuer({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
   const membership = await workspaces.membership(caller, workspace);
   if (membership && (await workspaces.mayIssueKeys(membership))) return membership;
-  throw new ApiError('permission', { message: 'You may not issue keys in this workspace.' });
+  throw new ApiError('permission', {
+    message: 'Only the owner and admins issue keys in this workspace; they can let members do so.',
+  });
 }
 
 async function member({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
