@@ -205,3 +205,34 @@ test('key shows the calling key', async () => {
   expect(stdout).toMatch(/balance +not prepaid/);
   expect(stdout).toMatch(/spend total +\$1\.5/);
 });
+
+describe('a key that is named by its name', () => {
+  const others = [
+    { ...keyRecord, id: 'key_2', name: 'twice' },
+    { ...keyRecord, id: 'key_3', name: 'twice' },
+    { ...keyRecord, id: 'key_4', name: 'ci', status: 'revoked' },
+  ];
+  const named = () =>
+    fakeDaemon({
+      [`GET ${keys}`]: () => ({ object: 'list', data: [keyRecord, ...others], has_more: false, next: null }),
+      [`DELETE ${keys}/key_1`]: () => ({ id: 'key_1', object: 'key', deleted: true, also_revoked: [] }),
+    });
+
+  test('is the active one of that name', async () => {
+    const { env, calls } = await named();
+    expect((await runCli(['keys', 'revoke', 'ci', '--yes'], { env })).code).toBe(0);
+    expect(calls.at(-1)).toMatchObject({ method: 'DELETE', path: `${keys}/key_1` });
+  });
+
+  test.each([
+    ['twice', '2 keys are called "twice".'],
+    ['nobody', 'No active key is called "nobody".'],
+  ])('is none where it is not sure: %s', async (name, message) => {
+    const { env, calls } = await named();
+    const { code, stderr } = await runCli(['keys', 'revoke', name, '--yes'], { env });
+    expect(code).toBe(exitCodes.failed);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('gateway keys list');
+    expect(calls.map(({ method }) => method)).toEqual(['GET']);
+  });
+});

@@ -84,6 +84,18 @@ test('a provider comes, changes and goes', async () => {
   expect(await models()).not.toContain('near/one');
 });
 
+test('the status tells of an upstream that takes any name', async () => {
+  await write(`${first}upstreams: [{ name: mine, base_url: "http://127.0.0.1:9/v1", models: ["*"] }]\n`);
+  await cli('reload');
+  const { stdout } = await cli('status', '--json');
+  expect(JSON.parse(stdout).providers).toContainEqual({
+    name: 'mine',
+    state: 'available',
+    models: 0,
+    reason: 'takes any name: mine/MODEL',
+  });
+});
+
 test('all workspaces pay in advance once that is set', async () => {
   await write(`${first}billing: { mode: prepaid }\n`);
   await cli('reload');

@@ -47,12 +47,22 @@ export function statusReader(needs: StatusNeeds) {
       default_model: defaultModel(all, descriptions),
       storage: { writable, reason: reason ?? null },
       vault: { state: vault.state, store: vault.store, reason: vault.reason },
-      providers: descriptions.map(({ name, available, reason: why }): ProviderStatus => {
+      providers: descriptions.map(({ name, available, reason: why, models: served }): ProviderStatus => {
         const bench = benched.get(name);
         const models = all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length;
         if (!available) return { name, state: 'unavailable', models, reason: why };
-        return { name, state: bench ? 'benched' : 'available', models, reason: bench ?? null };
+        return {
+          name,
+          state: bench ? 'benched' : 'available',
+          models,
+          reason: bench ?? anyName(name, served),
+        };
       }),
     };
   };
+}
+
+/** What is not seen from a count of models: an upstream may be asked for others, too. */
+function anyName(name: string, served: readonly string[] | '*' | undefined): string | null {
+  return served === '*' ? `takes any name: ${name}/MODEL` : null;
 }

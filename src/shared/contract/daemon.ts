@@ -11,7 +11,9 @@ export const ProviderStatus = Type.Object(
       description: '`benched`: it failed too often and is left alone for a while.',
     }),
     models: Type.Integer({ minimum: 0, description: 'How many it offers.' }),
-    reason: nullable(Type.String({ description: 'Why it is not available, for people.' })),
+    reason: nullable(
+      Type.String({ description: 'Why it is not available, or what else is to know of it, for people.' }),
+    ),
   },
   { $id: 'ProviderStatus' },
 );

@@ -7,13 +7,14 @@ import type { Context } from '../../context.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';
 import { type DefaultFlags, defaultFlags, defaultsChange } from './default-flags.ts';
+import { keyNamed } from './key-named.ts';
 
 const names = ['cache', 'store'] as const satisfies readonly (keyof KeyDefaultsChange)[];
 
 export const keyDefaultsCommand = (context: Context) =>
   defaultFlags(
     new Command('defaults')
-      .argument('<key>', 'the id of the key, key_…')
+      .argument('<key>', 'the key: its id, key_…, or its name')
       .option('--workspace <workspace>', 'the workspace that owns the key', 'me'),
   )
     .addOption(new Option('--clear <name...>', 'what the host shall decide again').choices(names))
@@ -39,7 +40,8 @@ async function changeDefaults(context: Context, { workspace, key, flags, clear }
       next: `Name one: --cache, --store or --clear. Those that hold are in: gateway keys show ${key}`,
     });
   }
-  const defaults = await context.client().call(setKeyDefaults, { params: { workspace, key }, body });
+  const params = { workspace, key: await keyNamed(context, { workspace, key }) };
+  const defaults = await context.client().call(setKeyDefaults, { params, body });
   await context.out.record(defaults, columns);
   context.out.note('It counts from the next call on.');
 }

@@ -8,6 +8,7 @@ import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import { example } from '../example.ts';
+import { keyNamed } from './key-named.ts';
 import { type LimitFlags, limitFlags, limitsChange } from './limit-flags.ts';
 
 /** Names of flags, and the limits that they set. */
@@ -25,7 +26,7 @@ export const limitsCommand = (context: Context) =>
   limitFlags(
     new Command('limits')
       .addArgument(new Argument('<what>', 'get them, or set some of them').choices(['get', 'set'] as const))
-      .argument('<key>', 'the id of the key, key_…')
+      .argument('<key>', 'the key: its id, key_…, or its name')
       .option('--workspace <workspace>', 'the workspace that owns the key', 'me'),
   )
     .addOption(
@@ -61,14 +62,13 @@ export async function showLimits(context: Context, wish: Wish): Promise<void> {
       next: `To set them: gateway keys limits set ${wish.key} …`,
     });
   }
-  const { workspace, key } = wish;
-  const limits = await context.client().call(getLimits, { params: { workspace, key } });
+  const params = { workspace: wish.workspace, key: await keyNamed(context, wish) };
+  const limits = await context.client().call(getLimits, { params });
   await context.out.record(limits, limitColumns(context.now()));
 }
 
 /** Sends what was named and leaves the rest as it is. */
 export async function changeLimits(context: Context, wish: Wish): Promise<void> {
-  const { workspace, key } = wish;
   const body = changeOf(wish, context.now());
   if (Object.keys(body).length === 0) {
     throw new CliError('No limit was named.', {
@@ -76,7 +76,8 @@ export async function changeLimits(context: Context, wish: Wish): Promise<void> 
       next: 'Name one: --spend-cap, --max-price, --model, --rpm, --expires, or --clear',
     });
   }
-  const limits = await context.client().call(setLimits, { params: { workspace, key }, body });
+  const params = { workspace: wish.workspace, key: await keyNamed(context, wish) };
+  const limits = await context.client().call(setLimits, { params, body });
   await context.out.record(limits, limitColumns(context.now()));
   context.out.note('It counts from the next call on.');
 }

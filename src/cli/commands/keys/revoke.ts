@@ -3,14 +3,17 @@ import { revokeKey } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { confirm } from '../confirm.ts';
 import { example } from '../example.ts';
+import { keyNamed } from './key-named.ts';
 
 export const revokeKeyCommand = (context: Context) =>
   new Command('revoke')
-    .argument('<id>', 'the id of the key, key_…')
+    .argument('<key>', 'the key: its id, key_…, or its name')
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
     .option('--yes', 'do not ask')
     .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
-    .action((id, { workspace, yes }) => revokeKeyAndTell(context, { workspace, id, yes }));
+    .action(async (key, { workspace, yes }) =>
+      revokeKeyAndTell(context, { workspace, id: await keyNamed(context, { workspace, key }), yes }),
+    );
 
 interface Revocation {
   workspace: string;

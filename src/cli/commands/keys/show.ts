@@ -7,15 +7,17 @@ import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import { example } from '../example.ts';
 import { defaultsText } from './default-flags.ts';
+import { keyNamed } from './key-named.ts';
 import { limitsText } from './limits-text.ts';
 
 export const showKeyCommand = (context: Context) =>
   new Command('show')
-    .argument('<key>', 'the id of the key, key_…')
+    .argument('<key>', 'the key: its id, key_…, or its name')
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
     .addHelpText('after', example('gateway keys show key_01jd…'))
     .action(async (key, { workspace }) => {
-      const shown = await context.client().call(showKey, { params: { workspace, key } });
+      const params = { workspace, key: await keyNamed(context, { workspace, key }) };
+      const shown = await context.client().call(showKey, { params });
       await context.out.record(shown, keyRecord(context.now()));
     });
 

@@ -1,0 +1,27 @@
+import { exitCodes } from '../../../shared/errors.ts';
+import { listKeys } from '../../addresses.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+import { visible } from '../../output/visible.ts';
+import { collectPages } from '../collect-pages.ts';
+
+const keysMax = 1000;
+
+/** The id of the key that somebody named: by its id, or by a name that one active key has. */
+export async function keyNamed(
+  context: Context,
+  { workspace, key }: { workspace: string; key: string },
+): Promise<string> {
+  if (key.startsWith('key_')) return key;
+  const all = await collectPages(keysMax, (query) =>
+    context.client().call(listKeys, { params: { workspace }, query }),
+  );
+  const found = all.filter(({ name, status }) => name === key && status === 'active');
+  const [one, ...others] = found;
+  if (one && others.length === 0) return one.id;
+  const shown = visible(key);
+  throw new CliError(
+    one ? `${found.length} keys are called "${shown}".` : `No active key is called "${shown}".`,
+    { exit: exitCodes.failed, next: 'Name it by its id: gateway keys list' },
+  );
+}
