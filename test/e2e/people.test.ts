@@ -8,6 +8,9 @@ let daemon: RunningDaemon;
 let ann: Person;
 let max: Person;
 let otto: Person;
+/** Somebody who goes, and a workspace that they were in. */
+let eve: Person;
+let team: string;
 
 const ask = (method: string, path: string, options: AskOptions = {}) =>
   askDaemon(daemon, method, path, options);
@@ -306,15 +309,52 @@ describe('keys of members', () => {
 
   test('pass to the owner when the member goes, and keep working', async () => {
     const team = await aWorkspace([ann, 'admin']);
-    const json = { name: 'ann’s', scopes: ['responses', 'keys'] };
-    const { body } = await ask('POST', `/v1/workspaces/${team}/keys`, { as: ann.login, json });
-    const list = async (as: string) => await ask('GET', `/v1/workspaces/${team}/keys`, { as });
-    expect((await list(body.secret)).body.data[0].owner).toBe(ann.id);
+    const { body } = await ask('POST', `/v1/workspaces/${team}/keys`, { as: ann.login, json: {} });
+    const keys = async () =>
+      (await ask('GET', `/v1/workspaces/${team}/keys`, { as: daemon.login })).body.data;
+    expect((await keys())[0].owner).toBe(ann.id);
     await ask('DELETE', `/v1/workspaces/${team}/members/me`, { as: ann.login });
     const owner = (await ask('GET', '/v1/sessions/current', { as: daemon.login })).body.user.id;
-    const seen = await list(body.secret);
-    expect([codeOf(seen), seen.body.data[0].owner]).toEqual(['200 ok', owner]);
-    expect(codeOf(await list(ann.login))).toBe('403 permission');
+    expect((await keys())[0]).toMatchObject({ owner, scopes: body.key.scopes });
+    const json = { model: 'sim/echo', input: 'Still here.' };
+    expect(codeOf(await ask('POST', '/v1/responses', { as: body.secret, json }))).toBe('200 ok');
+    expect(codeOf(await ask('GET', `/v1/workspaces/${team}/keys`, { as: ann.login }))).toBe('403 permission');
+  });
+
+  test.each([
+    ['leaves', () => ask('DELETE', `/v1/workspaces/${team}/members/me`, { as: eve.login })],
+    ['is taken out', () => ask('DELETE', `/v1/workspaces/${team}/members/${eve.id}`, { as: daemon.login })],
+    [
+      'is deleted',
+      async () => {
+        const json = { email: 'eve@example.com' };
+        await ask('PATCH', '/api/settings/profile', { as: eve.login, json });
+        return ask('DELETE', '/api/settings/profile', { as: eve.login, json });
+      },
+    ],
+  ])('never act for the owner whom they pass to when the member %s', async (_what, go) => {
+    eve = await addPerson(daemon, `eve-${made}`);
+    team = await aWorkspace([eve, 'member']);
+    const allowed = { as: daemon.login, json: { members_may_issue_keys: true } };
+    await ask('PATCH', `/v1/workspaces/${team}`, allowed);
+    const json = { scopes: ['responses', 'keys', 'billing', 'workspace'] };
+    const { body } = await ask('POST', `/v1/workspaces/${team}/keys`, { as: eve.login, json });
+    const tries: [string, string, object?][] = [
+      ['GET', '/api/me'],
+      ['GET', '/api/whispers'],
+      ['POST', '/api/shouts', { body: 'I am the owner.' }],
+      ['GET', `/v1/workspaces/${team}/provider-keys`],
+      ['POST', `/v1/workspaces/${team}/keys`, {}],
+      ['DELETE', `/v1/workspaces/${team}/keys/${body.key.id}`],
+    ];
+    expect((await ask('GET', '/api/me', { as: body.secret })).body.data.user.handle).toBe(eve.handle);
+    expect((await go()).status).toBe(200);
+    for (const [method, path, sent] of tries) {
+      const told = await ask(method, path, { as: body.secret, ...(sent && { json: sent }) });
+      expect([method, path, told.status]).toEqual([method, path, 403]);
+    }
+    const json2 = { model: 'sim/echo', input: 'Still here.' };
+    expect(codeOf(await ask('POST', '/v1/responses', { as: body.secret, json: json2 }))).toBe('200 ok');
   });
 });
 

@@ -22,6 +22,9 @@ export type ScopeName = (typeof scopeNames)[number];
 
 export const defaultScopes: readonly ScopeName[] = ['responses', 'models:read', 'usage:read'];
 
+/** What a key does in the name, or by the role, of whoever owns it: gone when it passes to another owner. */
+export const ownerScopes: readonly ScopeName[] = ['keys', 'billing', 'workspace'];
+
 /** What an access token may do on the site API; `*` is everything. */
 export const abilityNames = [
   '*',

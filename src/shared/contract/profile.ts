@@ -84,7 +84,7 @@ export const deleteProfile = endpoint({
   path: '/api/settings/profile',
   summary: 'Delete yourself from this host.',
   description:
-    'Your logins, tokens and memberships end, your keys end or pass to the owner of their workspace, your shouts go; whispers stay with whoever they went to, from a deleted user. Whoever runs the host, and the last owner of a workspace with other members, cannot do it.',
+    'Your logins, tokens and memberships end, your keys end or pass to the owner of their workspace without the scopes `keys`, `billing` and `workspace`, your shouts go; whispers stay with whoever they went to, from a deleted user. Whoever runs the host, and the last owner of a workspace with other members, cannot do it.',
   tag: 'Profile',
   access,
   surface: 'site',

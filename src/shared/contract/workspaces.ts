@@ -178,7 +178,7 @@ export const removeMember = endpoint({
   path: '/v1/workspaces/{workspace}/members/{user}',
   summary: 'Remove a member, or leave.',
   description:
-    'Everybody may leave, but the last owner: 409 `conflict`. The API keys of whoever goes pass to the workspace’s owner and keep working.',
+    'Everybody may leave, but the last owner: 409 `conflict`. The API keys of whoever goes pass to the workspace’s owner and keep working, without the scopes `keys`, `billing` and `workspace`: they would act for the owner.',
   tag: 'Workspaces',
   access: { login: 'member', loginOnly: true },
   surface: 'v1',

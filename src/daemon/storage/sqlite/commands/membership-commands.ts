@@ -4,10 +4,11 @@ import type {
   RoleOutcome,
   WorkspaceWish,
 } from '../../../features/workspaces/people-store.ts';
-import { and, asc, eq, ne, type Orm } from '../orm.ts';
+import { and, asc, eq, ne, type Orm, sql } from '../orm.ts';
 import { keys } from '../schema/keys.ts';
 import { members, workspaces } from '../schema/workspaces.ts';
 import { endInvitations } from './invitation-commands.ts';
+import { passedOnScopes } from './passed-keys.ts';
 
 /** Inserts it with its owner under the first slug that is free, which comes back; undefined when none is. */
 export function insertWorkspace(
@@ -67,7 +68,7 @@ export function membershipCommands(orm: Orm) {
       if (heir === undefined) throw new Error(`${workspaceId} has no owner`);
       orm
         .update(keys)
-        .set({ ownerId: heir })
+        .set({ ownerId: heir, scopes: sql.raw(passedOnScopes) })
         .where(and(eq(keys.workspaceId, workspaceId), eq(keys.ownerId, userId)))
         .run();
       endInvitations(orm, { workspaceId, userId, at });

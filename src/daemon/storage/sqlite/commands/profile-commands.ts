@@ -1,5 +1,6 @@
 import type { Irremovable, ProfileChanges, Removed } from '../../../features/profile/profile-store.ts';
 import type { Connection } from '../connection.ts';
+import { passedOnScopes } from './passed-keys.ts';
 
 /** What changes about a person, and their end. */
 export function profileCommands(database: Connection) {
@@ -56,9 +57,11 @@ const lastOwnerOf = `SELECT w.slug FROM members m JOIN workspaces w ON w.id = m.
 function endCredentials(database: Connection, userId: string, at: number): string[] {
   database
     .prepare(
-      `UPDATE keys SET owner_id = coalesce((SELECT m.user_id FROM members m WHERE m.workspace_id = keys.workspace_id
-        AND m.role = 'owner' AND m.user_id <> @userId ORDER BY m.joined_at, m.user_id LIMIT 1), owner_id)
-      WHERE owner_id = @userId`,
+      `UPDATE keys SET owner_id = heir.user_id, scopes = ${passedOnScopes}
+      FROM (SELECT k.id, (SELECT m.user_id FROM members m WHERE m.workspace_id = k.workspace_id
+        AND m.role = 'owner' AND m.user_id <> @userId ORDER BY m.joined_at, m.user_id LIMIT 1) AS user_id
+        FROM keys k WHERE k.owner_id = @userId) heir
+      WHERE heir.id = keys.id AND heir.user_id IS NOT NULL`,
     )
     .run({ userId });
   const end = (table: string, column: string) =>
