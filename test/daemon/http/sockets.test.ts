@@ -143,6 +143,21 @@ describe('a handshake', () => {
     expect(await wire.all()).not.toContain('101');
     open.resolve();
   });
+
+  test('offers of HTTP/2 behind an answer on its way end the connection and leave nothing running', async () => {
+    const open = gate();
+    const slow = implement(anEndpoint({ method: 'GET', path: '/v1/slow' }), async () => {
+      await open.promise;
+      return { late: true };
+    });
+    const { port, server } = await aListeningServer([slow, ping]);
+    const offer = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n`;
+    const wire = new Wire(port).send(offer('/v1/slow') + offer('/v1/ping').repeat(20));
+    await wire.all();
+    open.resolve();
+    await eventually('nothing runs', () => server.running().requests === 0, { withinMs: 2_000 });
+  });
 });
 
 describe('messages', () => {

@@ -18,13 +18,13 @@ export function serveUpgrades(server: Server, room: Room): void {
     [...room.socketAt].map(([path, handler]) => [path, socketDoor(handler, room)] as const),
   );
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-      serveWithoutUpgrade(server, { request, socket, head });
-      return;
-    }
-    // An answer on its way would have this one's frames in the middle of it.
+    // An answer on its way would have this one's in the middle of it, and after a new beginning nobody would send its own.
     if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
       socket.destroy();
+      return;
+    }
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      serveWithoutUpgrade(server, { request, socket, head });
       return;
     }
     socket.on('error', () => socket.destroy());
