@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, foldersOf } from '../../shared/folders.ts';
@@ -89,11 +89,12 @@ function keptLogin(entry: NamedHost, surroundings: Surroundings): Host['token'] 
 
 /** The running local daemon, by the file that it wrote; undefined when there is none or its process is gone. */
 export function readDaemonFile(surroundings: Surroundings): DaemonFile | undefined {
-  const text = readText(join(foldersOf(surroundings).data, dataFiles.daemon));
+  const path = join(foldersOf(surroundings).data, dataFiles.daemon);
+  const text = readText(path);
   if (text === undefined) return undefined;
   try {
     const file = JSON.parse(text) as DaemonFile;
-    return typeof file.url === 'string' && isAlive(file.pid) ? file : undefined;
+    return typeof file.url === 'string' && isOfOwner(path, file.pid) ? file : undefined;
   } catch {
     return undefined;
   }
@@ -112,6 +113,22 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     // A process of another user is alive too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * Whether a process is that of the user who owns a file. One of another user has the number of a daemon that is gone, and
+ * may have its port as well: it gets no key.
+ */
+function isOfOwner(path: string, pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // Root may signal everybody, and only Linux tells it whose a process is.
+    if (process.getuid?.() !== 0) return true;
+    const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? 0;
+    return owner === 0 || owner === statSync(path).uid;
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostUrl, isSentInClear } from '../../../src/cli/hosts/hosts.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
@@ -59,6 +59,19 @@ describe('no daemon', () => {
     expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
     expect(calls).toEqual([]);
   });
+
+  test.skipIf(process.platform === 'win32')(
+    'is what a process of another user means, however it came to that number',
+    async () => {
+      const { env, home, calls, url } = await fakeDaemon(answers);
+      // For whoever is not root, the first process of the machine is somebody else's.
+      const other = process.getuid?.() === 0 ? spawn('/bin/sleep', ['60'], { uid: 65_534 }) : undefined;
+      onTestFinished(() => void other?.kill());
+      await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid: other?.pid ?? 1 }));
+      expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
+      expect(calls).toEqual([]);
+    },
+  );
 
   test('is what a refused connection means', async () => {
     const { env, close } = await fakeDaemon(answers);
