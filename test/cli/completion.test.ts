@@ -78,6 +78,27 @@ describe('the values that are suggested', () => {
     expect(await suggested(['models', 'show', ''], env)).toEqual(['sim/echo', 'openai/gpt-5']);
   });
 
+  test('are nothing that a shell would run or a terminal obey', async () => {
+    const evil = [
+      'a$(id)',
+      'a;id',
+      'a`id`',
+      'a b',
+      'a|id',
+      'a>b',
+      "a'",
+      'a"',
+      'a\\b',
+      'a&',
+      '~a',
+      '\u001b[2J',
+      'a\nb',
+    ];
+    const data = [...evil, 'qwen3:8b', 'x/y@v1.5+z'].map((id) => ({ id }));
+    const { env } = await fakeDaemon({ 'GET /v1/models': () => ({ object: 'list', data }) });
+    expect(await suggested(['models', 'show', ''], env)).toEqual(['qwen3:8b', 'x/y@v1.5+z']);
+  });
+
   test('are the active keys, with their names', async () => {
     const { env } = await fakeDaemon({
       [`GET ${keys}`]: () => ({

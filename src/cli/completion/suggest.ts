@@ -135,9 +135,13 @@ function hostOf(rest: string[]): string | undefined {
   return word === '--host' ? rest[at + 1] : word.slice('--host='.length);
 }
 
-/** One a line: the value, a tab and what it means, without what would break the line. */
+/** What every shell takes for one word and nothing more: it is put into the line as it is, and somebody presses Return. */
+const word = /^[\p{L}\p{N}_.:/@+,=%[\]-]+$/u;
+
+/** One a line: the value, a tab and what it means, without what would break the line. Others name models and hosts. */
 export function suggestionLines(suggestions: Suggestion[]): string {
   return suggestions
-    .map(({ value, meaning = '' }) => `${value}\t${meaning.replace(/\p{Cc}+/gu, ' ')}\n`)
+    .filter(({ value }) => word.test(value))
+    .map(({ value, meaning = '' }) => `${value}\t${meaning.replace(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ')}\n`)
     .join('');
 }

@@ -76,7 +76,7 @@ export function createOutput({ io, env, flags }: OutputOptions): Output {
     async table(rows, columns, { empty }) {
       if (wantsJson()) return whole(rows);
       const show = await import('./table.ts');
-      if (isQuiet()) return void io.stdout.write(show.essentials(rows, columns));
+      if (isQuiet()) return void io.stdout.write(safe(show.essentials(rows, columns)));
       if (!io.stdout.isTty) return void io.stdout.write(show.tabSeparatedRows(rows, columns));
       if (rows.length === 0) return warn(empty);
       io.stdout.write(show.alignedTable(rows, columns, terminal()));
@@ -84,7 +84,7 @@ export function createOutput({ io, env, flags }: OutputOptions): Output {
     async record(row, columns, { pipedRow } = {}) {
       if (wantsJson()) return whole(row);
       const show = await import('./table.ts');
-      if (isQuiet()) return void io.stdout.write(show.essentials([row], columns));
+      if (isQuiet()) return void io.stdout.write(safe(show.essentials([row], columns)));
       if (io.stdout.isTty) return void io.stdout.write(show.alignedRecord(row, columns, terminal()));
       io.stdout.write(
         pipedRow ? show.tabSeparatedRows([row], pipedRow) : show.tabSeparatedRecord(row, columns),

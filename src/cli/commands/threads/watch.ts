@@ -51,7 +51,8 @@ async function show(context: Context, event: ThreadEvent): Promise<void> {
   if (context.out.wantsJson()) return context.out.element(event);
   const { created_at: at, type, run, data } = event;
   const time = context.io.stdout.isTty ? clockTime(at) : at;
-  context.io.stdout.write(`${[time, type, run, tabSeparatedCell(detailOf(data))].join('\t').trimEnd()}\n`);
+  const cells = [time, type, run, detailOf(data)].map(tabSeparatedCell);
+  context.out.text(`${cells.join('\t').trimEnd()}\n`);
 }
 
 function detailOf({ error, provider, model, messages }: ThreadEvent['data']): string {
