@@ -171,7 +171,7 @@ async function start(config: Config, running: Running): Promise<void> {
   if (listings !== undefined) app.restoreListings(listings);
   const first = await firstSecrets(app, file);
   await app.recover();
-  const server = await serverOf(config, { app, makeId, log, telemetry });
+  const server = await serverOf(config, { ...running, app, makeId, telemetry });
   const requests = stopRequests(stop.signal);
   const unwatch = watchConfig({
     file: config.configFile,
@@ -226,12 +226,13 @@ const tellingMs = 1_500;
 
 interface ServerNeeds {
   app: ReturnType<typeof createApp>;
+  storage: Running['storage'];
   makeId: MakeId;
   log: Running['log'];
   telemetry: Telemetry;
 }
 
-async function serverOf(config: Config, { app, makeId, log, telemetry }: ServerNeeds) {
+async function serverOf(config: Config, { app, storage, makeId, log, telemetry }: ServerNeeds) {
   const server = await createServer({
     handlers: config.logsBodies ? app.handlers.map((it) => tellingBodies(it, log)) : app.handlers,
     authenticate: app.authenticate,
@@ -239,6 +240,7 @@ async function serverOf(config: Config, { app, makeId, log, telemetry }: ServerN
     log,
     version,
     shedsLoad: config.shedsLoad,
+    isDiskFull: storage.isDiskFull,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.corsOrigins,
     onFinish: finishing(log, telemetry),

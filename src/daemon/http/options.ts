@@ -114,6 +114,8 @@ export interface HttpServerOptions {
   limits?: Partial<HttpLimits>;
   /** Whether new work is refused when there is more than can be done; true unless told. */
   shedsLoad?: boolean;
+  /** Whether the disk is: then nothing new is taken. It never is unless told. */
+  isDiskFull?: () => boolean;
   /** Another judge of the load than one that is well at first. */
   overload?: Overload;
   onFinish?: (finished: FinishedRequest) => void;

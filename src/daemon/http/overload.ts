@@ -9,6 +9,7 @@ export interface LoadSample {
   memoryShare: number;
   /** Open connections, of those that are accepted. */
   connectionsShare: number;
+  isDiskFull: boolean;
 }
 
 /** `busy`: no new streams. `overwhelmed`: nothing new but what relieves or ends something. */
@@ -33,17 +34,19 @@ export class Overload {
   #lateLooks = 0;
   #veryLateLooks = 0;
   #load: Load = 'well';
+  #isDiskFull = false;
 
   get load(): Load {
     return this.#load;
   }
 
   /** Takes a sample; true when the load is another one than before. */
-  look({ loopDelayMs, memoryShare, connectionsShare }: LoadSample): boolean {
+  look({ loopDelayMs, memoryShare, connectionsShare, isDiskFull }: LoadSample): boolean {
     const before = this.#load;
+    this.#isDiskFull = isDiskFull;
     this.#lateLooks = loopDelayMs > busyLoopDelayMs ? this.#lateLooks + 1 : 0;
     this.#veryLateLooks = loopDelayMs > overwhelmedLoopDelayMs ? this.#veryLateLooks + 1 : 0;
-    if (memoryShare > overwhelmedMemoryShare || this.#veryLateLooks >= overwhelmedLooksMin) {
+    if (isDiskFull || memoryShare > overwhelmedMemoryShare || this.#veryLateLooks >= overwhelmedLooksMin) {
       this.#load = 'overwhelmed';
     } else if (
       this.#lateLooks >= busyLooksMin ||
@@ -60,7 +63,9 @@ export class Overload {
     if (this.#load === 'well' || endpoint.underLoad === 'kept') return;
     if (this.#load === 'overwhelmed' || isStream(endpoint, body)) {
       throw new ApiError('unavailable', {
-        message: 'The daemon has more to do than it can. Try again in a moment.',
+        message: this.#isDiskFull
+          ? 'The disk of the daemon is full.'
+          : 'The daemon has more to do than it can. Try again in a moment.',
         retryAfterSeconds,
       });
     }

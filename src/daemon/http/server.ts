@@ -67,6 +67,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
         stopWatching = watchLoad({
           overload: room.overload,
           log: options.log,
+          isDiskFull: options.isDiskFull ?? (() => false),
           connections: () => ({ open: room.running.count, max: app.server.maxConnections }),
         });
       const bound = app.server.address();

@@ -10,12 +10,13 @@ const resolutionMs = 50;
 export interface WatchLoadOptions {
   overload: Overload;
   log: Log;
+  isDiskFull: () => boolean;
   /** Open connections and how many are accepted; undefined where that is not bounded. */
   connections: () => { open: number; max: number | undefined };
 }
 
 /** Looks at the process once a second until the function that it returns is called. */
-export function watchLoad({ overload, log, connections }: WatchLoadOptions): () => void {
+export function watchLoad({ overload, log, isDiskFull, connections }: WatchLoadOptions): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   // Within a container the system's memory is not ours to fill.
@@ -26,6 +27,7 @@ export function watchLoad({ overload, log, connections }: WatchLoadOptions): () 
       loopDelayMs: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),
       memoryShare: process.memoryUsage.rss() / memoryMax,
       connectionsShare: max === undefined ? 0 : open / max,
+      isDiskFull: isDiskFull(),
     };
     delay.reset();
     if (!overload.look(sample)) return;

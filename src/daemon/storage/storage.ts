@@ -45,6 +45,8 @@ export interface Storage {
   writesWaiting(): number;
   /** Whether writes are accepted: false after a failed check or a full disk, with the reason. */
   state(): { writable: boolean; reason: string | undefined };
+  /** Whether there is hardly room for what is under way: nothing new should be begun. */
+  isDiskFull(): boolean;
   /** Called once when the engine can go on no longer; the process should end. */
   onFatal(listener: (reason: Error) => void): void;
   /** The thorough checks that are too slow for the start; refuses writes from then on when they fail. */

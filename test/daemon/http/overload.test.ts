@@ -4,7 +4,7 @@ import { implement, StreamReply } from '../../../src/daemon/handler.ts';
 import { type LoadSample, Overload } from '../../../src/daemon/http/overload.ts';
 import { anEndpoint, aServer, echo, ping } from './http-fixture.ts';
 
-const calm: LoadSample = { loopDelayMs: 2, memoryShare: 0.1, connectionsShare: 0.1 };
+const calm: LoadSample = { loopDelayMs: 2, memoryShare: 0.1, connectionsShare: 0.1, isDiskFull: false };
 
 function afterLooks(...samples: Partial<LoadSample>[]): Overload {
   const overload = new Overload();
@@ -34,6 +34,7 @@ describe('the load', () => {
     [{ memoryShare: 0.71 }, 'busy'],
     [{ connectionsShare: 0.81 }, 'busy'],
     [{ memoryShare: 0.86 }, 'overwhelmed'],
+    [{ isDiskFull: true }, 'overwhelmed'],
     [{ memoryShare: 0.69, connectionsShare: 0.79, loopDelayMs: 199 }, 'well'],
   ])('with %j is %s', (sample, load) => {
     expect(afterLooks(sample).load).toBe(load);

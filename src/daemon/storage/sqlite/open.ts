@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Storage } from '../storage.ts';
 import { type Connection, openForReading } from './connection.ts';
-import { watchDisk } from './disk-watch.ts';
+import { type DiskBounds, watchDisk } from './disk-watch.ts';
 import { finishRestore } from './finish-restore.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
 import type { StorageLog } from './log.ts';
@@ -39,8 +39,8 @@ export interface SqliteOptions {
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
   log: StorageLog;
-  /** With less free space than this `state()` is not writable; 64 MiB unless told. */
-  freeBytesMin?: number;
+  /** With less free space than `lowBytes` (256 MiB unless told) `state()` is not writable. */
+  disk?: Partial<DiskBounds>;
   /** Starts another writer's thread, for tests that make it fail. */
   startWriter?: () => Worker;
 }
@@ -50,7 +50,7 @@ export interface SqliteOptions {
  * Rejects with `DataFolderInUse`, `DataIsNewer` or `DataNeedsRepair`; the file is then as it was.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
-  const { folder, now, log, freeBytesMin = 64 * 1024 * 1024 } = options;
+  const { folder, now, log } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
     log.warn({ folder }, 'other users of this machine can look into the data folder; chmod 700 closes it');
@@ -70,7 +70,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       writer,
       reader: new Reader(file),
       lock,
-      disk: watchDisk({ folder, freeBytesMin, log }),
+      disk: watchDisk({ folder, bounds: options.disk, log }),
       log,
       folder,
     });
@@ -125,9 +125,10 @@ function assemble({ database, writer, reader, lock, disk, log, folder }: Parts):
     providerKeys: providerKeysStore(orm, writer),
     backups: backupStore(folder, database.name),
     state: () => {
-      const reason = writer.trouble ?? (disk.isLow() ? 'the disk is almost full' : undefined);
+      const reason = writer.trouble ?? (disk.level() === 'enough' ? undefined : 'the disk is almost full');
       return { writable: reason === undefined, reason };
     },
+    isDiskFull: () => disk.level() === 'full',
     writesWaiting: () => writer.waiting,
     onFatal: (listener) => writer.onFatal(listener),
     check: async () => {

@@ -292,7 +292,8 @@ describe('closing', () => {
 });
 
 test('a disk that is almost full closes the door to new calls but not to those under way', async () => {
-  const storage = await open({ folder, freeBytesMin: Number.MAX_SAFE_INTEGER });
+  const storage = await open({ folder, disk: { lowBytes: Number.MAX_SAFE_INTEGER } });
   expect(storage.state()).toEqual({ writable: false, reason: 'the disk is almost full' });
+  expect(storage.isDiskFull()).toBe(false);
   await storage.metering.settle(aSettlement('req_1'));
 });
