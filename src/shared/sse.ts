@@ -9,8 +9,11 @@ export interface SseEvent {
   id: string | undefined;
 }
 
-/** Past this many characters without a line end, or in one event, a stream is not worth reading further. */
-export const sseEventCharsMax = 4 * 1024 * 1024;
+/**
+ * Past this many characters without a line end, or in one event, a stream is not worth reading further. A whole answer
+ * may be told in one event, pictures included, so it is as long as a whole answer may be.
+ */
+export const sseEventCharsMax = 32 * 1024 * 1024;
 
 export class SseTooLong extends Error {
   constructor() {
@@ -35,9 +38,10 @@ export class SseReader {
   push(bytes: Uint8Array): SseEvent[] {
     const events: SseEvent[] = [];
     const fresh = this.#decoder.decode(bytes, { stream: true });
-    // A long line grows piece by piece: searching all of it again for each piece would be quadratic.
+    // A long line grows piece by piece: looking at all of it again for each piece would be quadratic.
     if (this.#rest !== '' && !this.#endsInCr && !fresh.includes('\n') && !fresh.includes('\r')) {
-      this.#keep(this.#rest + fresh);
+      if (this.#rest.length + fresh.length > sseEventCharsMax) throw new SseTooLong();
+      this.#rest += fresh;
       return events;
     }
     const text = this.#rest === '' ? fresh : this.#rest + fresh;

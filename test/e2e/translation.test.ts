@@ -348,6 +348,51 @@ describe('what a provider of the caller’s own format adds', () => {
     ]);
   });
 
+  describe('is passed on: several parts of one message, each with its own citations', () => {
+    const cited = {
+      type: 'url_citation',
+      url: 'https://a.example',
+      title: 'A',
+      start_index: 0,
+      end_index: 3,
+    };
+    const parts = [
+      { type: 'output_text', text: 'Looked. ' },
+      { type: 'output_text', text: 'Sun', annotations: [cited], logprobs: [] },
+    ];
+    const shown = parts.map((part) => ({ annotations: [], logprobs: [], ...part }));
+    const item = { id: 'm', type: 'message', status: 'completed', role: 'assistant', content: parts };
+    const document = { id: 'r', object: 'response', status: 'completed', output: [item], usage: null };
+
+    test('in a document', async () => {
+      const model = places.say('openai');
+      places.openai.script({ raw: { body: JSON.stringify(document) } });
+      const { output } = await respond({ model, input: 'Weather?' });
+      expect(output[0]?.content).toEqual(shown);
+    });
+
+    test('in a stream, whose last event tells what its others told', async () => {
+      const model = places.say('openai');
+      const events: Json[] = [
+        { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
+        ...parts.map(({ text: delta }, content_index) => ({
+          ...{ type: 'response.output_text.delta', output_index: 0, item_id: 'm', content_index },
+          delta,
+        })),
+        { type: 'response.output_item.done', output_index: 0, item },
+        { type: 'response.completed', response: document },
+      ];
+      const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+      places.openai.script({ raw: { headers: { 'content-type': 'text/event-stream' }, body } });
+      const answer = await places.daemon.fetch('/v1/responses', {
+        json: { model, input: 'Weather?', stream: true },
+      });
+      const told = (await answer.text()).matchAll(/^data: (\{.*)$/gm);
+      const last = [...told].map(([, data]) => JSON.parse(data ?? '') as Json).at(-1);
+      expect(last).toMatchObject({ type: 'response.completed', response: { output: [{ content: shown }] } });
+    });
+  });
+
   test('reaches it although it is not known here: members, tools and items', async () => {
     await respond({
       model: places.say('openai', { text: 'Yes.' }),

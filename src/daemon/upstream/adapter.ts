@@ -38,6 +38,8 @@ export interface Adapter {
     json: Record<string, unknown>,
     call: UpstreamCall,
   ): { tokens: Tokens | undefined; finish: FinishReason; isRepaired?: boolean };
+  /** Such a document as the one batch of a stream, from a server that cannot stream. Throws as `readAnswer` does. */
+  documentAsBatch?(json: Record<string, unknown>, call: UpstreamCall): Batch;
   /** What a status of 400 or more means. `body` is at most 64 KiB and may be anything. */
   failure(status: number, headers: Record<string, string>, body: string): UpstreamFailure;
 }

@@ -1,3 +1,4 @@
+import type { Batch } from '../features/inference/neutral.ts';
 import type {
   JsonAnswer,
   StreamAnswer,
@@ -56,7 +57,7 @@ async function open(
     }
     // A provider may stream although a document was asked for: that is as good, since streams are drained anyway.
     if (isWhole && !type.startsWith('text/event-stream')) return await readDocument(options, call, answer);
-    if (type.startsWith('application/json')) throw await documentForStream(options, answer);
+    if (type.startsWith('application/json')) return await documentForStream(options, call, answer);
     return await readStream(options, call, answer);
   } catch (error) {
     throw upstreamFailureOf(error, name);
@@ -88,18 +89,15 @@ async function refusal(adapter: Adapter, answer: IncomingAnswer): Promise<Upstre
 }
 
 async function readDocument(
-  { name, adapter }: HttpUpstreamOptions,
+  options: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
 ): Promise<JsonAnswer> {
-  const bytes = await answer.body.bytes(answerBytesMax);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  const json = parseObject(text);
-  if (json === undefined || adapter.readAnswer === undefined) {
-    throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
+  const { name, adapter } = options;
+  const { bytes, json } = await readJson(options, answer);
+  if (adapter.readAnswer === undefined) {
+    throw new UpstreamFailure('broken', `${name} answered with a document that cannot be read`);
   }
-  const status = errorStatusIn(json);
-  if (status !== undefined) throw adapter.failure(status, answer.headers, text.slice(0, errorBytesMax));
   const { tokens, finish, isRepaired } = adapter.readAnswer(json, call);
   return {
     kind: 'json',
@@ -111,16 +109,38 @@ async function readDocument(
   };
 }
 
-/** A document where a stream was asked for is nearly always an error under a status of 200. */
+/** A document where a stream was asked for: an error under a status of 200, or the answer of a server that cannot stream. */
 async function documentForStream(
-  { name, adapter }: HttpUpstreamOptions,
+  options: HttpUpstreamOptions,
+  call: UpstreamCall,
   answer: IncomingAnswer,
-): Promise<UpstreamFailure> {
-  const text = await readText(answer.body, errorBytesMax);
+): Promise<StreamAnswer> {
+  const { name, adapter } = options;
+  const { json } = await readJson(options, answer);
+  if (adapter.documentAsBatch === undefined) {
+    throw new UpstreamFailure('broken', `${name} answered with a document where a stream was asked for`);
+  }
+  return { kind: 'stream', batches: only(adapter.documentAsBatch(json, call)) };
+}
+
+async function* only(batch: Batch): AsyncGenerator<Batch> {
+  yield batch;
+}
+
+/** The document, and its object. Throws what it stands for if it is an error in disguise. */
+async function readJson(
+  { name, adapter }: HttpUpstreamOptions,
+  { body, headers }: IncomingAnswer,
+): Promise<{ bytes: Uint8Array; json: Record<string, unknown> }> {
+  const bytes = await body.bytes(answerBytesMax);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const json = parseObject(text);
-  const status = json && errorStatusIn(json);
-  if (status !== undefined) return adapter.failure(status, answer.headers, text);
-  return new UpstreamFailure('broken', `${name} answered with a document where a stream was asked for`);
+  if (json === undefined) {
+    throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
+  }
+  const status = errorStatusIn(json);
+  if (status !== undefined) throw adapter.failure(status, headers, text.slice(0, errorBytesMax));
+  return { bytes, json };
 }
 
 /** Waits for the first batch that holds something; the answer that is returned begins with it. */

@@ -129,7 +129,15 @@ describe('a stream', () => {
     expect(await batches.next()).toMatchObject({ done: true });
   });
 
-  test('with an event of 100 MB is given up at 4 MiB', async () => {
+  test('may tell a picture of megabytes in one event', async () => {
+    const picture = 'x'.repeat(8 * 1024 * 1024);
+    const events = sse(chunkOf({ content: 'a', picture }), chunkOf({}, { finish: 'stop' }), '[DONE]');
+    const { upstream } = await rawUpstream(chunkedHead() + chunk(events.toString()) + lastChunk);
+    const { frames } = await readAll(await upstream.open(callOf(), signal()));
+    expect(frames[0]?.raw.length).toBeGreaterThan(picture.length);
+  });
+
+  test('with an event of 100 MB is given up at 32 MiB', async () => {
     let written = 0;
     const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const server = await startRawServer((socket) => {
@@ -171,6 +179,22 @@ describe('a stream', () => {
     expect(summary(decoded.events)).toMatchObject({ text: 'abc', finish: 'stop' });
   });
 
+  test('that a server cannot give is made of its document', async () => {
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: { x: 1 } } };
+    const message = { role: 'assistant', content: 'Yes', reasoning_content: 'hm', tool_calls: [call] };
+    const usage = { prompt_tokens: 3, completion_tokens: 2 };
+    const document = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage };
+    const { upstream } = await rawUpstream(wholeAnswer(JSON.stringify(document)));
+    const { events } = await readAll(await upstream.open(callOf(), signal()));
+    expect(summary(events)).toMatchObject({
+      text: 'Yes',
+      thoughts: 'hm',
+      calls: [{ callId: 'a', name: 'f', arguments: '{"x":1}' }],
+      finish: 'stop',
+      tokens: { input: 3, output: 2 },
+    });
+  });
+
   test('without an answer in it is broken, never an empty success', async () => {
     const { upstream } = await rawUpstream(chunkedHead() + chunk('data: [DONE]\n\n') + lastChunk);
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
@@ -190,8 +214,8 @@ describe('before the first event', () => {
     await expect(upstream.open(whole(), signal())).rejects.toMatchObject({ kind: 'rate-limited' });
   });
 
-  test('a document where a stream was asked for is broken', async () => {
-    const { upstream } = await rawUpstream(wholeAnswer('{"choices":[{"message":{"content":"x"}}]}'));
+  test('a document without an answer is broken', async () => {
+    const { upstream } = await rawUpstream(wholeAnswer('{"choices":[]}'));
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
   });
 

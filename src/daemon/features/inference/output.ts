@@ -1,5 +1,5 @@
 import type { MakeId } from '../../../shared/ids.ts';
-import type { Json } from './fault.ts';
+import { isObject, type Json } from './fault.ts';
 import type { InferenceEvent, ReasoningOrigin } from './neutral.ts';
 
 export type OutputPart =
@@ -164,7 +164,7 @@ export function showItem(item: OutputItem, { sealed, status }: ShowOptions): Jso
         type: 'message',
         status: item.whole?.status ?? status,
         role: 'assistant',
-        content: item.parts.map(showPart),
+        content: wholeContent(item.whole) ?? item.parts.map(showPart),
       };
     case 'function_call':
       return {
@@ -188,6 +188,17 @@ export function showItem(item: OutputItem, { sealed, status }: ShowOptions): Jso
     case 'opaque':
       return item.json;
   }
+}
+
+/** The parts as their provider told them: places in a text, as annotations name them, are counted in each part anew. */
+function wholeContent(whole: Json | undefined): Json[] | undefined {
+  const content = Array.isArray(whole?.content) ? whole.content.filter(isObject) : [];
+  if (content.length === 0) return undefined;
+  return content.map((part) =>
+    part.type === 'output_text'
+      ? { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
+      : part,
+  );
 }
 
 /** A content part in the Responses format. */

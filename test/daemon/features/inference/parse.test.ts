@@ -137,6 +137,24 @@ describe('chat messages', () => {
     ]);
   });
 
+  test('of tools that are no functions are kept whole, calls and outputs', () => {
+    const call = { id: 'c1', type: 'custom', custom: { name: 'patch', input: '*** Begin' } };
+    const output = { role: 'tool', tool_call_id: 'c1', content: 'done' };
+    const { items } = parse([{ role: 'assistant', tool_calls: [call] }, output]);
+    expect(items).toEqual([
+      { type: 'opaque', json: call },
+      { type: 'opaque', json: output },
+    ]);
+  });
+
+  test('may choose among functions in the older form', () => {
+    const functions = [{ name: 'f', parameters: { type: 'object' } }];
+    const asked = (function_call: unknown) =>
+      parse([{ role: 'user', content: 'x' }], { functions, function_call }).toolChoice;
+    expect(asked({ name: 'f' })).toEqual({ mode: 'function', name: 'f' });
+    expect(asked('none')).toEqual({ mode: 'none' });
+  });
+
   test('with what was sealed here open into reasoning and reach no provider sealed', () => {
     const details = [{ type: 'reasoning.encrypted', data: 'gws1.x', format: 'gateway-sealed-v1' }];
     const messages = [{ role: 'assistant', content: 'a', reasoning_details: details }];
@@ -152,6 +170,10 @@ describe('chat messages', () => {
     [
       [{ role: 'user', content: [{ type: 'image_url', image_url: 'ftp://x' }] }],
       'messages[0].content[0].image_url',
+    ],
+    [
+      [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }],
+      'messages[0].content[0].file.file_data',
     ],
     [[{ role: 'tool', content: 'x' }], 'messages[0].tool_call_id'],
     [[{ role: 'assistant', tool_calls: [{ id: 'c' }] }], 'messages[0].tool_calls[0].function'],

@@ -439,6 +439,17 @@ describe('a whole answer', () => {
     });
   });
 
+  test('stands for the stream that a server could not give', () => {
+    const batch = adapter.documentAsBatch?.(responsesDocument(whole, asked), responses());
+    const { text, calls, tokens, finish } = summary(batch?.events ?? []);
+    expect({ text, tokens, finish }).toMatchObject({
+      text: whole.text,
+      tokens: { input: 9, output: 8 },
+      finish: 'stop',
+    });
+    expect(calls.at(-1)).toMatchObject({ arguments: '{}' });
+  });
+
   test.each([
     [{ status: 'failed', error: { code: 'server_error', message: 'x' } }, 'server'],
     [{ status: 'in_progress', output: [] }, 'broken'],

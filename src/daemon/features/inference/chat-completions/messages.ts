@@ -12,6 +12,7 @@ export type OpenSealed = (sealed: string) => ReasoningOrigin | undefined;
 /** Chat messages → neutral items. A tool's message becomes an output, an assistant's calls become items of their own. */
 export function parseMessages(messages: readonly Json[], open: OpenSealed): InputItem[] {
   const items: InputItem[] = [];
+  const opaqueCalls = new Set<unknown>();
   let legacyCalls = 0;
   messages.forEach((message, index) => {
     const param = `messages[${index}]`;
@@ -26,12 +27,18 @@ export function parseMessages(messages: readonly Json[], open: OpenSealed): Inpu
         });
         break;
       case 'assistant':
-        items.push(...parseAssistant(message, param, { open, legacyCallId: `legacy_${legacyCalls}` }));
+        items.push(
+          ...parseAssistant(message, param, { open, opaqueCalls, legacyCallId: `legacy_${legacyCalls}` }),
+        );
         if (isObject(message.function_call)) legacyCalls += 1;
         break;
-      case 'tool':
-        items.push(toolOutput(requiredText(message.tool_call_id, `${param}.tool_call_id`), message, param));
+      case 'tool': {
+        const callId = requiredText(message.tool_call_id, `${param}.tool_call_id`);
+        items.push(
+          opaqueCalls.has(callId) ? { type: 'opaque', json: message } : toolOutput(callId, message, param),
+        );
         break;
+      }
       case 'function':
         items.push(toolOutput(`legacy_${legacyCalls - 1}`, message, param));
         break;
@@ -52,10 +59,13 @@ function toolOutput(callId: string, message: Json, param: string): InputItem {
 
 interface AssistantOptions {
   open: OpenSealed;
+  /** Filled with the ids of calls of tools that are no functions: only a provider of this format knows them. */
+  opaqueCalls: Set<unknown>;
   legacyCallId: string;
 }
 
-function parseAssistant(message: Json, param: string, { open, legacyCallId }: AssistantOptions): InputItem[] {
+function parseAssistant(message: Json, param: string, options: AssistantOptions): InputItem[] {
+  const { open, opaqueCalls, legacyCallId } = options;
   const items = parseReasoning(message, param, open);
   const content = parseChatContent(message.content, `${param}.content`);
   const refusal = optionalText(message.refusal, `${param}.refusal`);
@@ -66,7 +76,11 @@ function parseAssistant(message: Json, param: string, { open, legacyCallId }: As
   calls.forEach((call, index) => {
     const at = `${param}.tool_calls[${index}]`;
     if (!isObject(call)) throw invalid(at, 'This must be an object.');
-    items.push(functionCall(requiredText(call.id, `${at}.id`), call.function, `${at}.function`));
+    const callId = requiredText(call.id, `${at}.id`);
+    if (typeof call.type === 'string' && call.type !== 'function') {
+      opaqueCalls.add(callId);
+      items.push({ type: 'opaque', json: call });
+    } else items.push(functionCall(callId, call.function, `${at}.function`));
   });
   if (isObject(message.function_call))
     items.push(functionCall(legacyCallId, message.function_call, `${param}.function_call`));

@@ -46,7 +46,7 @@ function parseChatTools(body: CreateChatCompletionBody): Tool[] {
 }
 
 function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Tool[]): ToolChoice | undefined {
-  const choice = body.tool_choice;
+  const choice = body.tool_choice ?? legacyChoice(body);
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') return parseMode(choice);
   if (choice.type === 'function') {
@@ -57,6 +57,14 @@ function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Too
   }
   if (choice.type === 'allowed_tools' && isObject(choice.allowed_tools)) return allowed(choice.allowed_tools);
   return undefined;
+}
+
+/** The older form, in which a choice among `functions` was told. */
+function legacyChoice({
+  function_call: choice,
+}: Record<string, unknown>): CreateChatCompletionBody['tool_choice'] {
+  if (typeof choice === 'string') return choice;
+  return isObject(choice) ? { type: 'function', function: choice } : undefined;
 }
 
 function allowed(choice: Record<string, unknown>): ToolChoice {

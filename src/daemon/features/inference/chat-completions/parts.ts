@@ -53,6 +53,8 @@ function parseAudio(value: unknown, param: string): ContentPart {
 function parseFile(value: unknown, param: string): ContentPart {
   if (!isObject(value)) throw invalid(param, 'This must be an object.');
   const filename = optionalText(value.filename, `${param}.filename`);
-  const data = requiredText(value.file_data, `${param}.file_data`);
+  const data = optionalText(value.file_data, `${param}.file_data`);
+  if (data === undefined)
+    throw invalid(`${param}.file_data`, 'A file needs file_data; stored files are not kept here.');
   return { type: 'file', data, ...(filename === undefined ? {} : { filename }) };
 }

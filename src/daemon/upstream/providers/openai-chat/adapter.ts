@@ -1,7 +1,7 @@
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
-import { readChatAnswer } from './answer.ts';
+import { chatAnswerAsBatch, readChatAnswer } from './answer.ts';
 import { ChatDialect } from './decoder.ts';
 import { openAiFailure } from './failure.ts';
 import { type FlavourName, flavourOf } from './flavour.ts';
@@ -33,6 +33,7 @@ export function chatAdapter(settings: ChatSettings): Adapter {
       new SseJsonDecoder(name, new ChatDialect(name, call.model), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readChatAnswer(json, name),
+    documentAsBatch: (json, { model }) => chatAnswerAsBatch(json, name, model),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
   };
 }

@@ -1,7 +1,8 @@
 import type { Tokens } from '../../../../shared/money.ts';
-import type { FinishReason } from '../../../features/inference/neutral.ts';
+import type { Batch, FinishReason } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
+import { ChatDialect } from './decoder.ts';
 import { flattenContent } from './reasoning.ts';
 import { repairCalls } from './tool-calls.ts';
 import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
@@ -28,4 +29,14 @@ export function readChatAnswer(
     if (hasCalls && repairFinish(choice)) isRepaired = true;
   }
   return { tokens: chatTokensIn(json), finish, isRepaired };
+}
+
+/** The same as what a stream of one piece would have told. Of several choices it is the first. */
+export function chatAnswerAsBatch(json: Record<string, unknown>, name: string, model: string): Batch {
+  readChatAnswer(json, name);
+  const batch: Batch = { events: [], frames: undefined };
+  const dialect = new ChatDialect(name, model);
+  dialect.take(json, '', batch);
+  dialect.finish(batch, 'done-mark');
+  return batch;
 }

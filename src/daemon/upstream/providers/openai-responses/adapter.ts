@@ -5,7 +5,7 @@ import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { readResponsesAnswer } from './answer.ts';
 import { neutralResponsesBody, relayedResponsesBody } from './body.ts';
-import { ResponsesDialect } from './decoder.ts';
+import { ResponsesDialect, responseAsBatch } from './decoder.ts';
 
 export interface ResponsesSettings extends ProviderSettings {
   /** Sent with every call, names in lower case. */
@@ -31,6 +31,7 @@ export function responsesAdapter(settings: ResponsesSettings): Adapter {
       new SseJsonDecoder(name, new ResponsesDialect(name, call.model), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readResponsesAnswer(json, name),
+    documentAsBatch: (json, { model }) => responseAsBatch(json, name, model),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
   };
 }

@@ -112,6 +112,13 @@ export class ResponsesDialect implements Dialect {
   }
 }
 
+/** A whole response as what a stream of nothing but its last event would have told. */
+export function responseAsBatch(response: Json, provider: string, model: string): Batch {
+  const batch: Batch = { events: [], frames: undefined };
+  new ResponsesDialect(provider, model).take({ type: 'response.completed', response }, '', batch);
+  return batch;
+}
+
 /** Gives a call without arguments the text of an empty object, in the events that tell it as finished. */
 function fillArguments(json: Json): boolean {
   if (json.type === 'response.function_call_arguments.done' && isEmpty(json.arguments)) {
