@@ -117,6 +117,14 @@ describe('what goes wrong', () => {
     });
   });
 
+  test('a name that nobody has: unresolved', async () => {
+    // Longer than a part of a name may be: no resolver asks anybody for it.
+    expect(await failureOf(network().send(post(`http://${'x'.repeat(64)}.invalid`)))).toMatchObject({
+      kind: 'unresolved',
+      message: expect.stringContaining('resolved'),
+    });
+  });
+
   test('a connection that never stands: connect-timeout', async () => {
     // The handshake of TLS waits for an answer that a silent server never gives.
     const server = await startRawServer(() => undefined);

@@ -2,8 +2,8 @@ import { sseDone } from '../../../../shared/sse.ts';
 import type { Json } from '../fault.ts';
 import type { ResponsesStore } from '../responses-store.ts';
 import { whenAborted } from '../when-aborted.ts';
-import type { BackgroundStore, EventBatch } from './background-store.ts';
-import { closingEvents } from './closing-events.ts';
+import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
+import { closingEvents, interruptedResponse } from './closing-events.ts';
 import { textAfter } from './event-text.ts';
 import type { Run } from './run.ts';
 
@@ -44,18 +44,20 @@ export async function* follow(needs: FollowNeeds, following: Following): AsyncGe
     if (signal.aborted) return;
     const row = await background.byId(workspaceId, id, needs.now());
     const stored = await responses.byId(workspaceId, id, needs.now());
-    if (!row || !stored) {
-      // Deleted meanwhile: who has followed it to the end of its making has seen its last event.
-      if (run) yield sseDone;
-      return;
+    const response = stored ? (JSON.parse(stored.body) as Json) : unfinished(row);
+    if (response && row && (row.lastSequence === null || seen < row.lastSequence)) {
+      yield closingEvents(response, seen + 1);
     }
-    if (row.lastSequence === null || seen < row.lastSequence) {
-      yield closingEvents(JSON.parse(stored.body) as Json, seen + 1);
-    }
-    yield sseDone;
+    // Of one that was deleted meanwhile, who followed its making has seen the last event.
+    if (response || run) yield sseDone;
   } finally {
     release();
   }
+}
+
+/** What nobody works on any more although nothing could be written that said so. */
+function unfinished(row: BackgroundResponse | undefined): Json | undefined {
+  return row?.isRunning ? interruptedResponse(row.body) : undefined;
 }
 
 async function* batches(
