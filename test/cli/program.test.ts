@@ -67,7 +67,7 @@ test.each([
   [['keys', 'lst'], 'Did you mean list?'],
   [['keys', 'list', '--nonsense'], "unknown option '--nonsense'"],
   [['keys', 'issue', '--scope', 'everything'], 'Allowed choices'],
-  [['keys', 'revoke'], "missing required argument 'id'"],
+  [['keys', 'revoke'], "missing required argument 'key'"],
   [['keys', 'list', '--limit', 'many'], 'whole number'],
   [['serve', '--log-level', 'loud'], 'Allowed choices'],
   [['serve', '--replay-speed', 'real'], '--replay-speed is of no use without --replay'],

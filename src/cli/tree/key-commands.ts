@@ -26,7 +26,7 @@ export const keyCommands: Record<string, Verb | Noun> = {
         load: async () => (await import('../commands/keys/defaults.ts')).keyDefaultsCommand,
       },
       revoke: {
-        summary: 'Revoke a key; it takes effect now.',
+        summary: 'Revoke a key and those that it issued; it takes effect now.',
         load: async () => (await import('../commands/keys/revoke.ts')).revokeKeyCommand,
       },
       default: {
