@@ -22,13 +22,12 @@ interface Seen {
 }
 
 /** Says what went wrong, where, and what to do next. A failure that nobody foresaw is told as a bug, with its stack. */
-export function explain(error: unknown, { isLocal }: Seen): Explanation {
-  if (error instanceof CutShort)
-    return { ...explain(error.failure, { isLocal }), exit: exitCodes.partlyDone };
-  if (error instanceof ReceivedError) return explainReceived(error, { isLocal });
+export function explain(error: unknown, seen: Seen): Explanation {
+  if (error instanceof CutShort) return { ...explain(error.failure, seen), exit: exitCodes.partlyDone };
+  if (error instanceof ReceivedError) return explainReceived(error, seen);
   if (error instanceof CliError) return explainOwn(error);
   if (error instanceof Unreachable) {
-    if (error.kind === 'refused' && isLocal) return explainOwn(notRunning());
+    if (error.kind === 'refused' && seen.isLocal) return explainOwn(notRunning());
     return {
       exit: exitCodes.tryLater,
       sentence: error.message,
@@ -76,6 +75,10 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
       return `That of this machine’s own daemon: --host ${localName}`;
     case 'not_found':
       return notFoundAdvice(error);
+    case 'previous_response_not_found':
+      return 'See what there is: gateway responses list';
+    case 'permission':
+      return 'Ask whoever may, or log in as they are: gateway whoami tells who you are.';
     case 'limit_reached':
       // What a key was issued for stays; what its owner limits it to does not.
       return error.param?.startsWith('scopes.')
@@ -95,19 +98,19 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
   const { retry } = failures[error.code];
   if (retry === 'after-paying')
     return 'Add credit, then try again: whoever runs the host can, with gateway credit grant.';
-  if (retry === 'no') return error.param ? `Change ${error.param}, then try again.` : undefined;
+  if (retry === 'no') return `Change ${error.param ?? 'what you ask for'}, then try again.`;
   const seconds = error.retryAfterSeconds;
   const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
   const inspection = inspections[error.code];
   return inspection ? `${wait} What is wrong: ${inspection}` : wait;
 }
 
-function notFoundAdvice({ param, path }: ReceivedError): string | undefined {
+function notFoundAdvice({ param, path }: ReceivedError): string {
   if (param === 'x-workspace-id') return 'Act in your own again with: gateway workspaces use me';
   if (param === 'code') return 'Ask whoever sent it for another: gateway workspaces invite';
   const command = whereListed(path);
   if (command) return `See what there is: ${command}`;
-  return param ? `Change ${param}, then try again.` : undefined;
+  return `Change ${param ?? 'what you ask for'}, then try again.`;
 }
 
 /** Where to look when waiting may not be enough. */

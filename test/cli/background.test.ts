@@ -102,8 +102,8 @@ test('responses list shows what is kept and what is being made', async () => {
       .split('\n')
       .map((line) => line.split('\t').slice(0, 4)),
   ).toEqual([
-    [done, 'completed', 'chat/listed', 'yes'],
-    [running, 'queued', 'chat/silent', 'yes'],
+    [done, 'completed', 'chat/listed', 'true'],
+    [running, 'queued', 'chat/silent', 'true'],
   ]);
   const page = await place.daemon.fetch(`/v1/stored-responses?limit=1&after=${done}`);
   expect(await page.json()).toMatchObject({ data: [{ id: running }], has_more: true, next: running });

@@ -20,7 +20,10 @@ export async function examine(context: Context, wishes: Wishes = {}): Promise<vo
   const findings: Finding[] = [];
   for (const check of checks) findings.push(...(await check(context, wishes)));
   const { out, io } = context;
-  if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) await out.table(findings, columns, { empty: '' });
+  if (out.isQuiet() && !out.wantsJson()) {
+    const amiss = findings.filter(({ state }) => state !== 'ok');
+    await out.table(amiss, columns, { empty: '' });
+  } else if (!io.stdout.isTty || out.wantsJson()) await out.table(findings, columns, { empty: '' });
   else
     for (const finding of findings) io.stdout.write(asTyped(lines(finding, out.paint.stdout), context.env));
   if (findings.some((finding) => finding.state === 'broken')) context.exit = exitCodes.failed;
@@ -36,7 +39,7 @@ const styles = { ok: 'green', warning: 'yellow', broken: 'red' } as const;
 
 const columns: Column<Finding>[] = [
   { title: 'state', value: (finding) => finding.state, style: (finding) => styles[finding.state] },
-  { title: 'check', value: (finding) => finding.check },
+  { title: 'check', value: (finding) => finding.check, essential: true },
   { title: 'found', value: (finding) => finding.message },
   { title: 'remedy', value: (finding) => finding.remedy },
 ];

@@ -93,10 +93,11 @@ export function tabSeparatedRecord<Row>(row: Row, columns: Column<Row>[]): strin
   return columns.map((column) => `${column.title}\t${plain(column, row)}\n`).join('');
 }
 
-/** The essential member of each row, a line each. */
+/** The essential member of each row that has one, a line each. */
 export function essentials<Row>(rows: Row[], columns: Column<Row>[]): string {
   const column = columns.find((one) => one.essential) ?? columns[0];
-  return column ? rows.map((row) => `${plain(column, row)}\n`).join('') : '';
+  const names = column ? rows.map((row) => plain(column, row)) : [];
+  return names.map((name) => (name === '' ? '' : `${name}\n`)).join('');
 }
 
 function plain<Row>(column: Column<Row>, row: Row): string {
@@ -104,7 +105,9 @@ function plain<Row>(column: Column<Row>, row: Row): string {
 }
 
 function shown<Row>(column: Column<Row>, row: Row): string {
-  return visibleCell(column.show ? column.show(row) : String(column.value(row) ?? '–'));
+  if (column.show) return visibleCell(column.show(row));
+  const value = column.value(row);
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : visibleCell(String(value ?? '–'));
 }
 
 interface Measured<Row> {

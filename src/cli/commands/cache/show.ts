@@ -2,7 +2,10 @@ import { Command } from '@commander-js/extra-typings';
 import type { CacheView } from '../../../shared/contract/cache.ts';
 import { getCache } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
+import { count } from '../../output/amount.ts';
+import { sizeText } from '../../output/progress-bar.ts';
 import type { Column } from '../../output/table.ts';
+import { duration } from '../../output/time.ts';
 import { example } from '../example.ts';
 
 export const showCacheCommand = (context: Context) =>
@@ -14,8 +17,13 @@ export const showCacheCommand = (context: Context) =>
     });
 
 const columns: Column<CacheView>[] = [
-  { title: 'entries', value: (cache) => cache.entries, align: 'right' },
-  { title: 'bytes', value: (cache) => cache.bytes, align: 'right' },
+  { title: 'entries', value: (cache) => cache.entries, show: (cache) => count(cache.entries) },
+  { title: 'bytes', label: 'size', value: (cache) => cache.bytes, show: (cache) => sizeText(cache.bytes) },
   { title: 'default', value: (cache) => cache.default },
-  { title: 'ttl_seconds', value: (cache) => cache.ttl_seconds, align: 'right' },
+  {
+    title: 'ttl_seconds',
+    label: 'given for',
+    value: (cache) => cache.ttl_seconds,
+    show: (cache) => duration(cache.ttl_seconds * 1000),
+  },
 ];

@@ -19,6 +19,6 @@ export const listChatsCommand = (context: Context) =>
 const columns = (now: number): Column<Chat>[] => [
   { title: 'id', value: (chat) => chat.id },
   { title: 'title', value: (chat) => chat.title },
-  { title: 'working', value: (chat) => (chat.working ? 'yes' : 'no') },
+  { title: 'working', value: (chat) => chat.working },
   { title: 'updated_at', value: (chat) => chat.updatedAt, show: (chat) => ago(chat.updatedAt, now) },
 ];

@@ -27,6 +27,6 @@ const columns = (now: number): Column<ListedResponse>[] => [
     style: (row) => (row.status === 'failed' ? 'red' : row.status === 'completed' ? 'green' : 'dim'),
   },
   { title: 'model', value: (row) => row.model },
-  { title: 'background', value: (row) => (row.background ? 'yes' : 'no'), isSpare: true },
+  { title: 'background', value: (row) => row.background, isSpare: true },
   { title: 'created', value: created, show: (row) => ago(created(row), now) },
 ];

@@ -12,7 +12,7 @@ interface EventHead {
   sequence_number: number;
 }
 
-/** The events of a background response to its last one. A lost connection is told, tried again, and resumed. */
+/** The events of a background response to its last one. A connection that was lost is told, tried again, and resumed. */
 export async function* resumedEvents(
   context: Context,
   id: string,
@@ -20,9 +20,11 @@ export async function* resumedEvents(
 ): AsyncGenerator<SseEvent> {
   let after: number | undefined;
   let waitMs = firstWaitMs;
+  let wasOpen = false;
   let isLost = false;
   const onOpen = () => {
     if (isLost) context.out.note('Connected again.');
+    wasOpen = true;
     isLost = false;
     waitMs = firstWaitMs;
   };
@@ -37,7 +39,7 @@ export async function* resumedEvents(
         if (isLast.test(type)) return;
       }
     } catch (error) {
-      if (signal.aborted || !mayPass(error)) throw error;
+      if (signal.aborted || !wasOpen || !mayPass(error)) throw error;
     }
     if (!isLost) context.out.warn('The connection was lost; trying again until it is back.');
     isLost = true;

@@ -8,7 +8,7 @@ export const threadColumns = (now: number): Column<Thread>[] => [
   { title: 'title', value: (thread) => thread.title },
   {
     title: 'working',
-    value: (thread) => (thread.working ? 'yes' : 'no'),
+    value: (thread) => thread.working,
     style: (thread) => (thread.working ? 'yellow' : 'dim'),
   },
   {

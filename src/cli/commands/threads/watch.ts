@@ -50,9 +50,10 @@ async function watch(context: Context, { id, after, once }: WatchFlags): Promise
 async function show(context: Context, event: ThreadEvent): Promise<void> {
   if (context.out.wantsJson()) return context.out.element(event);
   const { created_at: at, type, run, data } = event;
-  const time = context.io.stdout.isTty ? clockTime(at) : at;
-  const cells = [time, type, run, detailOf(data)].map(tabSeparatedCell);
-  context.out.text(`${cells.join('\t').trimEnd()}\n`);
+  const { isTty } = context.io.stdout;
+  const cells = [isTty ? clockTime(at) : at, type, run ?? '', detailOf(data)].map(tabSeparatedCell);
+  const line = cells.join('\t');
+  context.out.text(`${isTty ? line.trimEnd() : line}\n`);
 }
 
 function detailOf({ error, provider, model, messages }: ThreadEvent['data']): string {

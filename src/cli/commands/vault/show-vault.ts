@@ -21,16 +21,16 @@ const columns = (now: number): Column<VaultStatus>[] => [
     style: (vault) => (vault.state === 'unlocked' ? 'green' : 'yellow'),
   },
   { title: 'store', value: (vault) => vault.store, show: (vault) => vault.store ?? 'none yet' },
-  { title: 'key_id', value: (vault) => vault.key_id, show: (vault) => vault.key_id ?? '' },
+  { title: 'key_id', value: (vault) => vault.key_id, show: (vault) => vault.key_id ?? '–' },
   {
     title: 'made_at',
     value: (vault) => vault.made_at,
-    show: (vault) => (vault.made_at === null ? '' : ago(vault.made_at, now)),
+    show: (vault) => (vault.made_at === null ? '–' : ago(vault.made_at, now)),
   },
   { title: 'secrets', value: (vault) => vault.secrets },
   { title: 'reason', value: (vault) => vault.reason, show: (vault) => vault.reason ?? untouched(vault) },
 ];
 
 function untouched({ state }: VaultStatus): string {
-  return state === 'no_vault' ? 'It is made with the first provider key.' : '';
+  return state === 'no_vault' ? 'It is made with the first provider key.' : '–';
 }

@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../context.ts';
 import { example } from '../example.ts';
 import { wholeNumber } from '../number-option.ts';
+import { whisperColumns } from './columns.ts';
 import { listWhispersOf } from './list-whispers.ts';
 import { whisperLine } from './whisper-line.ts';
 
@@ -14,7 +15,9 @@ export const whisperThreadCommand = (context: Context) =>
       const found = await listWhispersOf(context, { person, limit });
       // As it was said, from the top.
       const whispers = found.toReversed();
-      if (context.out.wantsJson()) return context.out.document(whispers);
-      if (whispers.length === 0) context.out.note('No whispers.');
+      const { out } = context;
+      if (out.wantsJson() || out.isQuiet())
+        return out.table(whispers, whisperColumns(context.now()), { empty: '' });
+      if (whispers.length === 0) out.note('No whispers.');
       for (const whisper of whispers) context.io.stdout.write(whisperLine(whisper, context));
     });

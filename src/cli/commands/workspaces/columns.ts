@@ -10,7 +10,6 @@ export const workspaceColumns = (now: number): Column<Workspace>[] => [
   {
     title: 'members_may_issue_keys',
     value: (workspace) => workspace.members_may_issue_keys,
-    show: (workspace) => (workspace.members_may_issue_keys ? 'yes' : 'no'),
     isSpare: true,
   },
   {

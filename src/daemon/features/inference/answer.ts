@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { RelayReply } from '../../handler.ts';
 import type { AnswerPlace } from '../idempotency/index.ts';
-import { asApiError, type Begun, endedFailure, failedStatus, type InferenceNeeds } from './begin.ts';
+import { asApiError, type Begun, endedFailure, settledAs, type InferenceNeeds } from './begin.ts';
 import { type Settled, type StartedFailure, type StreamRenderer, startedType } from './renderer.ts';
 import { UpstreamFailure } from './upstream.ts';
 
@@ -71,8 +71,8 @@ export async function failStarted(
 ): Promise<{ failure: StartedFailure; settled: Settled | undefined }> {
   const failure = startedFailure(begun, error);
   if (failure.code === 'server_error') needs.log.warn({ err: error }, 'an answer broke');
-  const status = failedStatus(begun.ended());
-  const settled = await begun.meter.settle({ status, errorCode: failure.code }).catch(() => undefined);
+  const reason = settledAs(begun.ended(), failure.code);
+  const settled = await begun.meter.settle(reason).catch(() => undefined);
   if (!begun.ended() && error instanceof UpstreamFailure) begun.finishRoute({ failure: error });
   return { failure, settled };
 }
@@ -133,7 +133,7 @@ export async function wholeAnswer<T>(
     const ended = begun.ended();
     if (ended) {
       const failure = endedFailure(ended);
-      await begun.meter.settle({ status: failedStatus(ended), errorCode: failure.code }).catch(() => {});
+      await begun.meter.settle(settledAs(ended, failure.code)).catch(() => {});
       throw failure;
     }
     const { failure } = await failStarted(needs, begun, error);

@@ -9,7 +9,7 @@ import { ableRoutes } from './able-routes.ts';
 import { cutAllowance, fullAllowance } from './allowance.ts';
 import { costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
 import { liveEvent, tellRouted } from './live-event.ts';
-import { Meter } from './meter.ts';
+import { Meter, type SettleReason } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ResponsesStore } from './responses-store.ts';
@@ -262,13 +262,17 @@ async function failBefore(meter: Meter, { error, ended, asked }: FailedBefore): 
   const failure = ended ? endedFailure(ended) : asApiError(error);
   // Whoever was asked and not waited for may have worked on the prompt.
   if (ended && asked) meter.chargePromptOf(asked);
-  await meter.settle({ status: failedStatus(ended), errorCode: failure.code }).catch(() => {});
+  await meter.settle(settledAs(ended, failure.code)).catch(() => {});
   return failure;
 }
 
-/** How a call without a whole answer counts: callers cancel by leaving, by revoking the key and by letting it expire. */
-export function failedStatus(ended: EndedBy | undefined): 'canceled' | 'failed' {
-  return ended === undefined || ended === 'draining' ? 'failed' : 'canceled';
+/**
+ * How a call without a whole answer is settled. Callers cancel by leaving, by stopping it, by revoking the key and by letting it
+ * expire; what they ended themselves did not fail, so that there is nothing to name.
+ */
+export function settledAs(ended: EndedBy | undefined, code: string): SettleReason {
+  if (ended === undefined || ended === 'draining') return { status: 'failed', errorCode: code };
+  return { status: 'canceled', ...((ended === 'revoked' || ended === 'expired') && { errorCode: code }) };
 }
 
 /** What a caller is told whose call was ended from outside. */

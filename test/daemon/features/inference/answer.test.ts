@@ -90,7 +90,8 @@ describe('a whole answer that fails', () => {
   ] as const)('%s, is told and settled as that', async (_how, error, ended, code, status) => {
     const { needs, call, settlements, released } = await begun({ ended });
     await expect(wholeAnswer(needs, call, failing(error))).rejects.toMatchObject({ code });
-    expect(settlements).toMatchObject([{ usage: { status, errorCode: code } }]);
+    const errorCode = ended === 'client-left' ? null : code;
+    expect(settlements).toMatchObject([{ usage: { status, errorCode } }]);
     expect(released()).toBe(1);
   });
 

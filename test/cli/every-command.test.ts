@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tree } from '../../src/cli/tree/tree.ts';
+import { isNoun } from '../../src/cli/tree/verb.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { apart, commandLines } from '../support/command-lines.ts';
+import { addPerson } from '../support/people.ts';
+import { type RunOptions, runCli } from '../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { ownKeysConfig } from '../support/two-workspaces.ts';
+
+let daemon: RunningDaemon;
+
+beforeAll(async () => {
+  daemon = await startDaemon({ config: ownKeysConfig });
+  await addPerson(daemon, 'ann');
+  await run(['provider-keys', 'set', 'openai'], { stdin: 'sk-example-0123456789abcdef' });
+});
+
+afterAll(async () => {
+  await daemon.stop();
+});
+
+const run = (args: string[], options: RunOptions = {}) =>
+  runCli(args, { ...options, env: { GATEWAY_HOME: daemon.home, ...options.env } });
+
+async function get(args: string[], jq: string, options: RunOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await run([...args, '--jq', jq], options);
+  expect([code, stderr]).toEqual([exitCodes.done, stderr]);
+  return stdout.trim();
+}
+
+/** Nothing listens at the other end of this address. */
+const nowhere = 'http://127.0.0.1:9';
+// What is asked about a provider that cannot be reached has its answer, and an exit code that tells it.
+const codeOf = (name: string) => (name === 'provider-keys check' ? exitCodes.tryLater : exitCodes.done);
+const escapeCode = '\u001b';
+const colour = new RegExp(`${escapeCode}\\[[\\d;]*m`);
+
+test('every command is held to the rules of output, or to tests of its own', () => {
+  const commands = Object.entries(tree).flatMap(([name, entry]) =>
+    isNoun(entry) ? Object.keys(entry.verbs).map((verb) => `${name} ${verb}`) : [name],
+  );
+  expect([...Object.keys(commandLines), ...apart].sort()).toEqual(commands.sort());
+});
+
+describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal }) => {
+  const call = async (more: string[] = [], options: RunOptions = {}) => {
+    const { args, options: own } = await make(get);
+    return await run([...args, ...more], { ...own, ...options });
+  };
+
+  test('prints JSON, the members that are asked for, and what jq makes of it', async () => {
+    const { code, stdout } = await call(['--json']);
+    expect(code).toBe(codeOf(name));
+    expect(stdout).toMatch(/^.+\n$/);
+    const value = JSON.parse(stdout) as Record<string, unknown> | Record<string, unknown>[];
+    const [field = 'none'] = Object.keys((Array.isArray(value) ? value[0] : value) ?? {});
+    const picked = JSON.parse((await call([`--json=${field}`])).stdout);
+    for (const one of [picked].flat()) expect(Object.keys(one)).toEqual([field]);
+    const told = await call(['--jq', 'type']);
+    expect(told.stdout).toBe(Array.isArray(value) ? 'array\n' : 'object\n');
+  });
+
+  test('prints rows of tabs into a pipe, without colours or words for people', async () => {
+    const { code, stdout } = await call();
+    expect(code).toBe(codeOf(name));
+    expect(stdout).not.toContain(escapeCode);
+    if (isText) return;
+    const rows = stdout.split('\n').map((row) => row.split('\t'));
+    expect(rows.pop()).toEqual(['']);
+    expect(rows.flat()).not.toContain('yes');
+    expect(rows.flat()).not.toContain('no');
+    expect(new Set(rows.map((row) => row.length)).size).toBeLessThanOrEqual(1);
+  });
+
+  test('says no more than names, or the secret, when it is to be quiet', async () => {
+    const { stdout, stderr } = await call(['--quiet']);
+    expect(stderr).toBe('');
+    if (!isText) expect(stdout).toMatch(/^([^\t\n]+\n)*$/);
+  });
+
+  test('has no colours where they are not wanted', async () => {
+    for (const [flags, env] of [
+      [['--no-color'], {}],
+      [[], { NO_COLOR: '1' }],
+      [[], { CI: 'true' }],
+      [[], { TERM: 'dumb' }],
+    ] as const) {
+      const { code, stdout, stderr } = await call([...flags], {
+        tty: true,
+        env: { ...env, GATEWAY_HOME: daemon.home },
+      });
+      expect([code, stderr]).toEqual([codeOf(name), stderr]);
+      expect(stdout + stderr).not.toMatch(colour);
+    }
+  });
+
+  test('tells an option that it does not have', async () => {
+    const { code, stdout, stderr } = await call(['--nonsense']);
+    expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
+    expect(stderr).toBe("error: unknown option '--nonsense'\nSee --help.\n");
+  });
+
+  test.skipIf(isLocal)('says what to do where nobody listens', async () => {
+    const { code, stdout, stderr } = await call([], {
+      env: { GATEWAY_HOST: nowhere, GATEWAY_KEY: daemon.key },
+    });
+    expect({ code, stdout }).toEqual({ code: exitCodes.tryLater, stdout: '' });
+    expect(stderr).toMatch(/^error: .+\n(?: {2}.+\n)* {2}next +.+\n$/);
+  });
+
+  test.skipIf(isLocal)('says what to do with a key that is none', async () => {
+    const env = { GATEWAY_HOST: daemon.url, GATEWAY_KEY: 'gwk_none' };
+    const { code, stdout, stderr } = await call([], { env });
+    expect({ code, stdout }).toEqual({ code: exitCodes.signIn, stdout: '' });
+    expect(stderr).toMatch(/^error: .+\n(?: {2}.+\n)* {2}request +req_.+\n {2}next +.+\n$/);
+  });
+});

@@ -1,0 +1,155 @@
+import type { RunOptions } from './run-cli.ts';
+
+/** One way to call a command that succeeds; what it names is made anew for each run. */
+export interface CommandLine {
+  /** The words of the command and its arguments. */
+  args: string[];
+  options?: RunOptions;
+}
+
+/** What makes the things that commands name, by commands: what a jq expression makes of one's JSON. */
+type Get = (args: string[], jq: string, options?: RunOptions) => Promise<string>;
+
+interface Sample {
+  make(get: Get): CommandLine | Promise<CommandLine>;
+  /** Text or a document by nature, whoever reads it. */
+  isText?: true;
+  /** It asks no daemon, or does without. */
+  isLocal?: true;
+}
+
+const line = (...args: string[]): Sample => ({ make: () => ({ args }) });
+const text = (sample: Sample): Sample => ({ ...sample, isText: true });
+const local = (sample: Sample): Sample => ({ ...sample, isLocal: true });
+
+/** A command about one thing that is made first. */
+const about = (words: string[], made: [args: string[], jq: string], ...rest: string[]): Sample => ({
+  make: async (get) => ({ args: [...words, await get(...made), ...rest] }),
+});
+
+let count = 0;
+const fresh = (name: string): string => {
+  count += 1;
+  return `${name}${count}`;
+};
+
+const aKey: [string[], string] = [['keys', 'issue', '--name', 'swept'], '.key.id'];
+const aResponse: [string[], string] = [['respond', '-n', '--model', 'sim/echo', 'Hello.'], '.id'];
+const aBackground: [string[], string] = [
+  ['respond', '-n', '--model', 'sim/echo', '--background', 'Hello.'],
+  '.id',
+];
+const aThread: [string[], string] = [['threads', 'create', 'Swept'], '.id'];
+const aWorkspace: [string[], string] = [['workspaces', 'create', 'Swept'], '.id'];
+const anAutopilot: [string[], string] = [['autopilots', 'create', 'Swept'], '.id'];
+
+/** By the words of a command; those that are not here are in `apart`. */
+export const commandLines: Record<string, Sample> = {
+  status: line('status'),
+  doctor: local(line('doctor')),
+  'config get': local(line('config', 'get', 'cache')),
+  'config path': local(text(line('config', 'path'))),
+  'config schema': local(text(line('config', 'schema'))),
+  'config set': local(line('config', 'set', 'cache.default', 'off')),
+  'config unset': local(line('config', 'unset', 'cache.default')),
+  reload: line('reload'),
+  respond: text(line('respond', '-n', '--model', 'sim/echo', 'Hello.')),
+  compact: text({
+    make: () => ({
+      args: ['compact', '--model', 'sim/echo'],
+      options: { stdin: '[{"role":"user","content":"Hello."}]' },
+    }),
+  }),
+  'responses get': text(about(['responses', 'get'], aResponse)),
+  'responses list': line('responses', 'list'),
+  'responses watch': text(about(['responses', 'watch'], aBackground)),
+  'responses cancel': about(['responses', 'cancel'], aBackground),
+  'responses delete': about(['responses', 'delete'], aResponse, '--yes'),
+  'threads list': line('threads', 'list'),
+  'threads show': text(about(['threads', 'show'], aThread)),
+  'threads create': line('threads', 'create', 'Swept'),
+  'threads rename': about(['threads', 'rename'], aThread, 'Swept again'),
+  'threads delete': about(['threads', 'delete'], aThread, '--yes'),
+  'threads stop': about(['threads', 'stop'], aThread),
+  'chats list': line('chats', 'list'),
+  'chats runs': about(['chats', 'runs'], aThread),
+  'models list': line('models', 'list', '--match', 'sim'),
+  'models show': line('models', 'show', 'sim/echo'),
+  'models refresh': line('models', 'refresh'),
+  rates: line('rates', '--match', 'sim'),
+  usage: line('usage'),
+  traces: line('traces'),
+  'keys issue': line('keys', 'issue', '--name', 'swept'),
+  'keys list': line('keys', 'list'),
+  'keys show': about(['keys', 'show'], aKey),
+  'keys limits': about(['keys', 'limits', 'set'], aKey, '--rpm', '5'),
+  'keys defaults': about(['keys', 'defaults'], aKey, '--store', 'no'),
+  'keys revoke': about(['keys', 'revoke'], aKey, '--yes'),
+  'keys default': local(text(line('keys', 'default'))),
+  key: line('key'),
+  'cache show': line('cache', 'show'),
+  'cache clear': line('cache', 'clear'),
+  'provider-keys set': {
+    make: () => ({
+      args: ['provider-keys', 'set', 'openai'],
+      options: { stdin: 'sk-example-0123456789abcdef' },
+    }),
+  },
+  'provider-keys list': line('provider-keys', 'list'),
+  'provider-keys check': line('provider-keys', 'check', 'openai'),
+  'provider-keys delete': {
+    make: async (get) => {
+      await get(['provider-keys', 'set', 'vercel'], '.provider', { stdin: 'vck_example0123456789abcdef' });
+      return { args: ['provider-keys', 'delete', 'vercel', '--yes'] };
+    },
+  },
+  'vault status': line('vault', 'status'),
+  'vault unlock': line('vault', 'unlock'),
+  'vault rotate': line('vault', 'rotate', '--to', 'plain', '--yes'),
+  'vault export': line('vault', 'export', '--yes'),
+  whoami: line('whoami'),
+  'host list': local(line('host', 'list')),
+  'sessions list': line('sessions', 'list'),
+  'users add': { make: () => ({ args: ['users', 'add', fresh('bob')] }) },
+  'users list': line('users', 'list'),
+  'users login-code': line('users', 'login-code'),
+  'workspaces create': line('workspaces', 'create', 'Swept'),
+  'workspaces list': line('workspaces', 'list'),
+  'workspaces show': line('workspaces', 'show'),
+  'workspaces set': about(['workspaces', 'set', '--name', 'Another'], aWorkspace),
+  'workspaces members': line('workspaces', 'members'),
+  'workspaces invite': line('workspaces', 'invite'),
+  'workspaces invitations': line('workspaces', 'invitations'),
+  'workspaces uninvite': about(['workspaces', 'uninvite'], [['workspaces', 'invite'], '.invitation.id']),
+  'whispers send': line('whispers', 'send', 'ann', 'Hello.'),
+  'whispers list': line('whispers', 'list'),
+  'whispers thread': line('whispers', 'thread', 'ann'),
+  'whispers read': line('whispers', 'read', '--all'),
+  'shouts post': line('shouts', 'post', 'Hello.'),
+  'shouts list': line('shouts', 'list'),
+  'shouts delete': about(['shouts', 'delete'], [['shouts', 'post', 'Gone.'], '.id'], '--yes'),
+  zones: line('zones'),
+  'autopilots create': line('autopilots', 'create', 'Swept'),
+  'autopilots list': line('autopilots', 'list'),
+  'autopilots show': about(['autopilots', 'show'], anAutopilot),
+  'autopilots update': about(['autopilots', 'update'], anAutopilot, '--tagline', 'Here.'),
+  'autopilots archive': about(['autopilots', 'archive'], anAutopilot, '--yes'),
+  'profile show': line('profile', 'show'),
+  'profile set': line('profile', 'set', '--name', 'Owner'),
+  'tokens create': { make: () => ({ args: ['tokens', 'create', fresh('swept')] }) },
+  'tokens list': line('tokens', 'list'),
+  'tokens revoke': about(['tokens', 'revoke'], [['tokens', 'create', 'swept'], '.id'], '--yes'),
+  'credit show': line('credit', 'show'),
+  'credit grant': line('credit', 'grant', 'me', '1'),
+  'ledger verify': line('ledger', 'verify'),
+  openapi: text(line('openapi')),
+};
+
+/** Commands that end or change what the others need, or go on until they are stopped: tests of their own are about them. */
+export const apart = [
+  ...['serve', 'stop', 'backup', 'restore', 'service install', 'service uninstall', 'service status'],
+  ...['chat', 'tui', 'mcp', 'completion'],
+  ...['logs', 'tail', 'threads watch', 'whispers watch', 'shouts watch'],
+  ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
+  ...['workspaces use', 'workspaces role', 'workspaces remove', 'workspaces accept', 'workspaces leave'],
+];
