@@ -71,14 +71,13 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
     case 'out_of_scope':
       return 'Use a key with that scope: gateway keys issue --scope NAME';
     case 'permission':
-      if (isLocal || !error.path?.startsWith('/v1/admin/')) break;
+      if (isLocal || !error.path?.startsWith('/v1/admin/'))
+        return 'Ask whoever may, or log in as they are: gateway whoami tells who you are.';
       return `That of this machine’s own daemon: --host ${localName}`;
     case 'not_found':
       return notFoundAdvice(error);
     case 'previous_response_not_found':
       return 'See what there is: gateway responses list';
-    case 'permission':
-      return 'Ask whoever may, or log in as they are: gateway whoami tells who you are.';
     case 'limit_reached':
       // What a key was issued for stays; what its owner limits it to does not.
       return error.param?.startsWith('scopes.')
