@@ -98,6 +98,14 @@ describe('a call goes on to the next provider', () => {
     expect(calls).toHaveLength(1);
   });
 
+  test('but a provider that keeps breaking its connections is not asked twice as often', async () => {
+    const reset = fails('network', { cause: new NetworkFailure('reset', 'a: the connection broke') });
+    const { open, calls } = setUp({ a: [reset] });
+    for (let made = 0; made < 10; made += 1) await failureOf(open());
+    // The breaker opens at the fifth failure in a row.
+    expect(calls).toHaveLength(2 + 2 + 8);
+  });
+
   test('three times at most', async () => {
     const down = fails('server', { status: 503 });
     const { open, calls } = setUp({ a: [down], b: [down], c: [down], d: ['ok'] });

@@ -100,7 +100,8 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
         openers.live.attempted(route.provider, route.offer.model, { isOk: false });
       }
       if (error.kind === 'caller') throw callerFault(error, request.inference.wire, attempts);
-      if (failures.length === 0 && waiting.length === 0 && brokeUnanswered(error)) waiting.push(route);
+      if (failures.length === 0 && waiting.length === 0 && isWorthOneMore(openers, route, error))
+        waiting.push(route);
       failures.push(error);
     }
   }
@@ -109,10 +110,11 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
 
 /**
  * Hosts close connections that were idle for a while, at times in the moment in which one is used again: where there is
- * no other provider, a new connection is worth one more try.
+ * no other provider, a new connection is worth one more try. One that keeps failing is not asked twice as often for it.
  */
-function brokeUnanswered({ details: { cause } }: UpstreamFailure): boolean {
-  return cause instanceof NetworkFailure && cause.kind === 'reset';
+function isWorthOneMore({ health }: Openers, route: Route, { details: { cause } }: UpstreamFailure): boolean {
+  const isReset = cause instanceof NetworkFailure && cause.kind === 'reset';
+  return isReset && health.standing(route).state === 'ready';
 }
 
 async function tryRoute(openers: Openers, request: OpenRequest, route: Route): Promise<UpstreamAnswer> {
