@@ -227,6 +227,15 @@ describe('listing keys', () => {
   });
 });
 
+test('keys issue keys that issue keys, but not without end', async () => {
+  let { secret } = await daemon.issue(ann, { scopes: ['keys'] });
+  for (let generation = 2; generation <= 16; generation += 1)
+    ({ secret } = await daemon.issue(await daemon.withSecret(secret), { scopes: ['keys'] }));
+  await expect(daemon.issue(await daemon.withSecret(secret), { scopes: ['keys'] })).rejects.toMatchObject({
+    code: 'permission',
+  });
+});
+
 describe('revoking a key', () => {
   test('works once, at once', async () => {
     const { key, secret } = await daemon.issue(ann);

@@ -42,6 +42,8 @@ export interface NewKey {
   defaults?: KeyDefaultsChange | undefined;
 }
 
+/** Each call of a key is held to all that it descends from. */
+const generationsMax = 16;
 const unnamed = 'unnamed';
 const unrestrained = { models: null, actions: null, limits: null, defaults: null };
 
@@ -200,6 +202,10 @@ async function restraintsFor(
   caller: Identified,
   wish: NewKey,
 ): Promise<Pick<KeyRecord, keyof typeof unrestrained>> {
+  if (caller.kind === 'key' && generationsOf(caller) >= generationsMax) {
+    const message = `A key that was issued through ${generationsMax - 1} others issues no more.`;
+    throw new ApiError('permission', { message });
+  }
   const parent = caller.kind === 'key' ? await deps.store.byId(caller.workspaceId, caller.keyId) : undefined;
   const actions = wish.actions ? actionNames.filter((name) => wish.actions?.includes(name)) : null;
   const refused = actions?.find((name) => parent?.actions && !parent.actions.includes(name));
@@ -214,6 +220,13 @@ async function restraintsFor(
     limits: changedLimits(parent?.limits ?? null, change),
     defaults: changedDefaults(parent?.defaults ?? null, wish.defaults ?? {}),
   };
+}
+
+/** How many keys there are from the first of its line down to this one. */
+function generationsOf({ restraints }: KeyCaller): number {
+  let count = 0;
+  for (let key = restraints; key; key = key.parent) count += 1;
+  return count;
 }
 
 function mayRevoke(membership: Membership, record: KeyRecord): boolean {
