@@ -3,6 +3,13 @@ import { ApiError } from '../../shared/errors.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;
+/** Of one object. */
+const membersMax = 10_000;
+
+const sentences = {
+  deep: (depthMax: number) => `The body is nested more than ${depthMax} levels deep.`,
+  wide: () => `An object in the body has more than ${membersMax} members.`,
+};
 
 /** Whether a body of this content type is read: JSON in UTF-8 and nothing else, so that no web form can be sent. */
 export function isJson(contentType: string | undefined): boolean {
@@ -15,9 +22,8 @@ export function isJson(contentType: string | undefined): boolean {
 export function parseJson(bytes: Buffer, depthMax: number): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.' });
-  if (bytes.length > depthMax && isDeeperThan(depthMax, bytes)) {
-    throw new ApiError('invalid_json', { message: `The body is nested more than ${depthMax} levels deep.` });
-  }
+  const fault = bytes.length > depthMax ? shapeFault(bytes, { depthMax, membersMax }) : undefined;
+  if (fault !== undefined) throw new ApiError('invalid_json', { message: sentences[fault](depthMax) });
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const text = bytes.toString('utf8', hasByteOrderMark ? 3 : 0);
   try {
@@ -28,22 +34,34 @@ export function parseJson(bytes: Buffer, depthMax: number): unknown {
   }
 }
 
-/** Counts brackets outside strings: a deep body would overflow the stack of whatever walks over it later. */
-export function isDeeperThan(depthMax: number, bytes: Buffer): boolean {
+/**
+ * Counts brackets and colons outside strings. A deep body would overflow the stack of whatever walks over it later; an
+ * object of so many members that it becomes a dictionary takes microseconds for each one, whenever it is made or copied.
+ */
+export function shapeFault(
+  bytes: Buffer,
+  { depthMax, membersMax }: { depthMax: number; membersMax: number },
+): 'deep' | 'wide' | undefined {
+  const members = new Uint32Array(depthMax + 1);
   let depth = 0;
   for (let i = 0; i < bytes.length; i += 1) {
     const byte = bytes[i] as number;
     if (byte === quote) {
       i = stringEnd(bytes, i + 1);
-      if (i < 0) return false;
+      if (i < 0) return undefined;
+    } else if (byte === 0x3a) {
+      const count = (members[depth] ?? 0) + 1;
+      if (count > membersMax) return 'wide';
+      members[depth] = count;
     } else if (byte === 0x5b || byte === 0x7b) {
       depth += 1;
-      if (depth > depthMax) return true;
+      if (depth > depthMax) return 'deep';
+      members[depth] = 0;
     } else if (byte === 0x5d || byte === 0x7d) {
       depth -= 1;
     }
   }
-  return false;
+  return undefined;
 }
 
 /** The index of the quote that ends a string; -1 when there is none. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement } from '../../../src/daemon/handler.ts';
-import { isDeeperThan, parseJson } from '../../../src/daemon/http/json-body.ts';
+import { parseJson, shapeFault } from '../../../src/daemon/http/json-body.ts';
 import { aListeningServer, anEndpoint, aServer, echo, statusesIn, Wire } from './http-fixture.ts';
 
 async function send(payload: string | Buffer, contentType = 'application/json', headers = {}) {
@@ -15,6 +15,9 @@ async function send(payload: string | Buffer, contentType = 'application/json', 
   });
   return { status: answer.statusCode, json: answer.json(), text: answer.body };
 }
+
+const objectOf = (members: number) =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: members }, (_, at) => [`k${at}`, at])));
 
 describe('a body', () => {
   test.each([
@@ -56,6 +59,8 @@ describe('a body', () => {
     ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['400 KB of brackets', '['.repeat(400_000)],
     ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`],
+    ['an object of 10,001 members', objectOf(10_001)],
+    ['such an object inside another', `{"a":[{"b":1},${objectOf(10_001)}]}`],
     ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
   ])('with %s is refused', async (_what, payload) => {
     const { status, json } = await send(payload);
@@ -201,6 +206,19 @@ describe('a client that asks before it sends', () => {
   });
 });
 
+describe('counting members', () => {
+  test('counts those of each object by itself, and nothing in strings', () => {
+    const limits = { depthMax: 5, membersMax: 3 };
+    const fault = (text: string) => shapeFault(Buffer.from(text), limits);
+    expect(fault('{"a":1,"b":2,"c":"::::"}')).toBeUndefined();
+    expect(fault('[{"a":1,"b":2,"c":3},{"a":1,"b":2,"c":3}]')).toBeUndefined();
+    expect(fault('{"a":{"x":1,"y":2},"b":{"x":1},"c":[{"x":1}]}')).toBeUndefined();
+    expect(fault('{"a":1,"b":{"x":1},"c":3,"d":4}')).toBe('wide');
+    expect(fault('{"a":{"b":[{"w":1,"x":1,"y":1,"z":1}]}}')).toBe('wide');
+    expect(fault(']]]]:')).toBeUndefined();
+  });
+});
+
 describe('counting depth', () => {
   const depthOf = (value: unknown): number =>
     typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
@@ -224,7 +242,8 @@ describe('counting depth', () => {
     fc.assert(
       fc.property(tree, fc.integer({ min: 0, max: 6 }), (value, depthMax) => {
         const bytes = Buffer.from(JSON.stringify(value));
-        expect(isDeeperThan(depthMax, bytes)).toBe(depthOf(value) > depthMax);
+        const fault = depthOf(value) > depthMax ? 'deep' : undefined;
+        expect(shapeFault(bytes, { depthMax, membersMax: 1e6 })).toBe(fault);
         expect(parseJson(bytes, 64)).toEqual(value);
       }),
       { numRuns: 300 },
@@ -234,7 +253,7 @@ describe('counting depth', () => {
   test('is quick on megabytes of one string', () => {
     const bytes = Buffer.from(JSON.stringify({ image: 'A'.repeat(32 * 1024 * 1024), b: [1] }));
     const startedAt = performance.now();
-    expect(isDeeperThan(2, bytes)).toBe(false);
+    expect(shapeFault(bytes, { depthMax: 2, membersMax: 2 })).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
