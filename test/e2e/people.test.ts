@@ -66,6 +66,7 @@ describe('a user', () => {
     expect(codeOf(await add('ANN'))).toBe('409 conflict');
     expect(codeOf(await add('me'))).toBe('400 invalid_request');
     expect(codeOf(await add('usr_ann'))).toBe('400 invalid_request');
+    expect(codeOf(await add('2'))).toBe('400 invalid_request');
     expect(codeOf(await add('service:x'))).toBe('400 invalid_request');
   });
 

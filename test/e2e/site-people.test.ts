@@ -187,6 +187,10 @@ describe('the profile', () => {
     [{ avatar: 'javascript:alert(1)' }, 'avatar'],
     [{ handle: 'agent:x' }, 'handle'],
     [{ handle: 'MAX' }, 'handle'],
+    // Each would be taken for somebody else: oneself, an id of the other surface, an id of this one.
+    [{ handle: 'Me' }, 'handle'],
+    [{ handle: 'usr_1' }, 'handle'],
+    [{ handle: '2' }, 'handle'],
     [{ id: 5 }, 'id'],
   ])('does not change to %j', async (json, field) => {
     expect(await ask('PATCH', '/api/settings/profile', { as: ann.login, json })).toEqual(invalid(field));

@@ -2,6 +2,7 @@ import type { Body } from '../../../shared/contract/endpoint.ts';
 import type { updateProfile } from '../../../shared/contract/profile.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../../handler.ts';
+import { isReservedHandle } from '../workspaces/index.ts';
 import type { Persons } from './persons.ts';
 import type { Irremovable, PersonRecord, ProfileStore } from './profile-store.ts';
 
@@ -28,6 +29,8 @@ export function profile({ store, persons, endings, forgetRole, now }: ProfileNee
       }
       const { userId } = await persons.of(caller);
       const changes = wish.handle === undefined ? wish : { ...wish, handle: wish.handle.toLowerCase() };
+      if (changes.handle !== undefined && isReservedHandle(changes.handle))
+        throw fault('handle', 'is reserved');
       const collision = await store.change(userId, changes, now());
       if (collision) throw fault(collision, taken[collision]);
       return await persons.of(caller);

@@ -5,7 +5,7 @@ import type { Caller, LoginCaller } from '../../handler.ts';
 import type { EventFeed } from '../events/index.ts';
 import { makeCode, readCode } from './codes.ts';
 import type { IdPage, LoginCodeRecord, PeopleStore } from './people-store.ts';
-import { checkedText, slugsFor } from './slugs.ts';
+import { checkedText, isReservedHandle, slugsFor } from './slugs.ts';
 import type { Workspaces } from './workspaces.ts';
 import type { UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './workspaces-store.ts';
 
@@ -48,7 +48,7 @@ export function users(needs: PeopleNeeds) {
     /** Fails with `conflict` when the handle is taken, and with `invalid_request` when it could be taken for something else. */
     async addUser(wish: { handle: string; name: string | undefined }) {
       const handle = wish.handle.toLowerCase();
-      if (handle === 'me' || handle.startsWith('usr_')) {
+      if (isReservedHandle(handle)) {
         throw new ApiError('invalid_request', { param: 'handle', message: 'This handle is reserved.' });
       }
       const createdAt = now();

@@ -24,6 +24,11 @@ export function checkedSlug(slug: string): string {
   return slug;
 }
 
+/** Whether a handle in lower case could be taken for something else: for oneself, or for the id of another. */
+export function isReservedHandle(handle: string): boolean {
+  return handle === 'me' || handle.startsWith('usr_') || /^[0-9]+$/.test(handle);
+}
+
 /** Half a surrogate pair is text for JSON but not for UTF-8: it would be kept as another name. */
 export function checkedText<Text extends string | undefined>(text: Text, param: string): Text {
   if (text?.isWellFormed() === false) {
