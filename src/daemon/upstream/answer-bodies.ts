@@ -31,6 +31,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
+ * Whether a refusal is a page of what stands before a provider: a firewall that dislikes words, or another server at a
+ * wrong address. It tells nothing of the key or the model.
+ */
+export function standsBefore(status: number, body: string): boolean {
+  return (status === 403 || status === 404) && /^\s*<(!doctype|html|head|body)/i.test(body.slice(0, 256));
+}
+
+/**
  * The status that a document stands for when it is an error in disguise: `{error: …}` where the provider gave nothing
  * else, or `{object: "error", …}`. Some write the status into `code`; 500 where they do not. Undefined for an answer.
  */

@@ -174,6 +174,12 @@ describe('when nobody answers', () => {
     expect(JSON.stringify([error.message, error.extra])).not.toContain('secret');
   });
 
+  test('a provider that is called at a wrong address: what to check', async () => {
+    const { open } = setUp({ a: [fails('server', { status: 404 })] });
+    const { message } = await failureOf(open());
+    expect(message).toContain('check its base_url (404)');
+  });
+
   test('the client has left: nothing more is tried, nobody is blamed', async () => {
     const { open, calls, health, live } = setUp({ a: [fails('network')], b: ['ok'] });
     const abort = new AbortController();

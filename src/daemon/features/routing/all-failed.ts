@@ -37,6 +37,13 @@ const sentences: Readonly<Record<string, string>> = {
   broken_answer: 'broke off its answer',
 };
 
+const addressSentence = 'has nothing at the address that it is called at: check its base_url';
+
+/** Whether not even an API answered. */
+function isAddress(status: number, code: string | null): boolean {
+  return status === 404 && code === 'server_error';
+}
+
 /** The code of an attempt that failed. */
 export function errorCodeOf(failure: UpstreamFailure): string {
   return errorCodes[failure.kind];
@@ -80,7 +87,7 @@ export function allFailed(
     });
   }
   const told = attempts.map(({ provider, status, error_code: code }) => {
-    const what = sentences[code ?? ''] ?? 'failed';
+    const what = isAddress(status, code) ? addressSentence : (sentences[code ?? ''] ?? 'failed');
     return `${provider} ${what}${status > 0 ? ` (${status})` : ''}`;
   });
   return new ApiError('upstream_failed', {

@@ -195,6 +195,7 @@ describe('a failure', () => {
   test('of something that is not the API is read by its status', () => {
     const adapter = anthropicAdapter({ name: 'anthropic', baseUrl: 'http://127.0.0.1:9' });
     expect(adapter.failure(502, {}, '<html>Bad gateway</html>').kind).toBe('server');
+    expect(adapter.failure(403, {}, '<!doctype html><h1>Blocked</h1>').kind).toBe('server');
     expect(adapter.failure(422, {}, '').kind).toBe('caller');
     expect(adapter.failure(408, {}, '').kind).toBe('timeout');
   });

@@ -182,6 +182,14 @@ describe('a failure', () => {
     await expect(ask('gemini-3.5-flash')).rejects.toMatchObject({ kind: 'authentication' });
   });
 
+  test.each([403, 404])('that is a web page tells nothing of key or model: %i', (status) => {
+    const adapter = googleAdapter(
+      { name: 'google', baseUrl: 'http://127.0.0.1:9' },
+      { makeCallId: () => 'c' },
+    );
+    expect(adapter.failure(status, {}, '<!DOCTYPE html>\n<title>Error</title>').kind).toBe('server');
+  });
+
   test('may come in a list', () => {
     const adapter = googleAdapter(
       { name: 'google', baseUrl: 'http://127.0.0.1:9' },

@@ -31,6 +31,21 @@ describe('what a refusal means', () => {
       { error: { code: 400, message: 'a/b is not a valid model ID' } },
       'unknown-model',
     ],
+    [
+      'OpenRouter, an input that its moderation flagged',
+      403,
+      { error: { code: 403, message: 'flagged', metadata: { reasons: ['violence'], flagged_input: 'x' } } },
+      'caller',
+    ],
+    [
+      'OpenRouter, a model that cannot do it',
+      404,
+      { error: { code: 404, message: 'No endpoints found that support tool use.' } },
+      'caller',
+    ],
+    ['a firewall before the provider', 403, '<!DOCTYPE html><title>Blocked</title>', 'server'],
+    ['a key without a right', 403, 'Forbidden', 'authentication'],
+    ['FastAPI, a wrong address', 404, { detail: 'Not Found' }, 'server'],
     ['DeepSeek, unknown model', 400, openai('invalid_request_error', 'Model Not Exist'), 'unknown-model'],
     ['DeepSeek, no balance', 402, openai('invalid_request_error', 'Insufficient Balance'), 'billing'],
     [
@@ -125,6 +140,7 @@ describe('what a refusal means', () => {
       'invalid_request',
       'messages[1].content',
     ],
+    ['Azure', openai('content_filter', 'x', 'prompt'), 'invalid_request', 'prompt'],
   ])('the caller of %s is told code and field: %j', (_case, body, code, param) => {
     expect(failure(400, body)).toMatchObject({ kind: 'caller', details: { code, param } });
   });

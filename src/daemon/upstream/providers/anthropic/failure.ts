@@ -3,7 +3,7 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/inference/upstream.ts';
-import { parseObject } from '../../answer-bodies.ts';
+import { parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds } from '../../retry-after.ts';
 import { type Json, objectOf, textOf } from '../json-value.ts';
 import { callerDetails } from '../provider-words.ts';
@@ -29,7 +29,7 @@ export function failureOf(
   body: string,
 ): UpstreamFailure {
   const error = objectOf(parseObject(body)?.error) ?? {};
-  const kind = kindOf(status, error);
+  const kind = standsBefore(status, body) ? 'server' : kindOf(status, error);
   const message = `${name} answered ${status} ${shortType(error)}`.trimEnd();
   if (kind === 'caller') {
     const words = textOf(error.message) ?? 'The provider refused the request.';

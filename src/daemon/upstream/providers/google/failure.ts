@@ -3,7 +3,7 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/inference/upstream.ts';
-import { parseObject } from '../../answer-bodies.ts';
+import { parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds, retryAfterSecondsMax } from '../../retry-after.ts';
 import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
 import { callerDetails } from '../provider-words.ts';
@@ -15,6 +15,9 @@ export function failureOf(
   headers: Record<string, string>,
   body: string,
 ): UpstreamFailure {
+  if (standsBefore(status, body)) {
+    return new UpstreamFailure('server', `${name} answered ${status} with a web page`, { status });
+  }
   const error = errorIn(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, ''))) ?? {};
   return toFailure(`${name} answered`, status, error, retryAfterSeconds(headers));
 }

@@ -3,7 +3,7 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/inference/upstream.ts';
-import { isObject, parseObject } from '../../answer-bodies.ts';
+import { isObject, parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds } from '../../retry-after.ts';
 
 /** What of an error body is used: names, never sentences to be passed on, for those quote keys and prompts. */
@@ -13,6 +13,8 @@ interface ErrorTold {
   param: string | undefined;
   /** Only ever matched against patterns. */
   message: string;
+  /** Whether it is the input that was not liked: other calls are answered. */
+  isFlagged: boolean;
 }
 
 const billing = /insufficient_quota|insufficient_balance|insufficient_credits|billing|payment_required/;
@@ -23,7 +25,9 @@ const noModelSaid =
   /model[^.]{0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
 const tooLong =
   /context_length_exceeded|exceed_context_size|context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens/i;
-const unsupported = /unsupported|not[ _]supported|does not support|unavailable now/i;
+const unsupported =
+  /unsupported|not[ _]supported|does not support|unavailable now|no endpoints found that support/i;
+const flagged = /content_policy|content_filter|moderation/;
 const badKeySaid = /(incorrect|invalid)[^.]{0,20}api key|api key[^.]{0,20}(incorrect|invalid|not valid)/i;
 
 /**
@@ -37,7 +41,7 @@ export function openAiFailure(
   body: string,
 ): UpstreamFailure {
   const told = toldIn(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, '')));
-  const kind = kindOf(status, told);
+  const kind = standsBefore(status, body) ? 'server' : kindOf(status, told);
   const details: UpstreamFailureDetails = { status };
   const retryAfter = retryAfterSeconds(headers);
   if (retryAfter !== undefined) details.retryAfterSeconds = retryAfter;
@@ -64,17 +68,22 @@ function statusFor({ code, type }: ErrorTold): number {
 
 function toldIn(body: Record<string, unknown> | undefined): ErrorTold {
   const error = body?.error ?? body ?? {};
-  if (!isObject(error)) return { code: '', type: '', param: undefined, message: text(error) };
+  if (!isObject(error))
+    return { code: '', type: '', param: undefined, message: text(error), isFlagged: false };
   const detail = error.detail ?? error.message;
+  const metadata = isObject(error.metadata) ? error.metadata : {};
+  const code = nameIn(error.code) || nameIn(error.status);
+  const type = nameIn(error.type);
   return {
-    code: nameIn(error.code) || nameIn(error.status),
-    type: nameIn(error.type),
+    code,
+    type,
+    isFlagged: 'flagged_input' in metadata || 'reasons' in metadata || flagged.test(`${code} ${type}`),
     param: paramIn(error.param),
     message: typeof detail === 'string' ? detail : text(detail === undefined ? '' : JSON.stringify(detail)),
   };
 }
 
-function kindOf(status: number, { code, type, message }: ErrorTold): UpstreamFailureKind {
+function kindOf(status: number, { code, type, message, isFlagged }: ErrorTold): UpstreamFailureKind {
   const names = `${code} ${type}`;
   if (status === 402 || billing.test(names)) return 'billing';
   // Before the rest: some say 400 or 413 for what a smaller load would have passed.
@@ -82,15 +91,26 @@ function kindOf(status: number, { code, type, message }: ErrorTold): UpstreamFai
   if (status === 401 || badKey.test(names) || (status < 500 && badKeySaid.test(message)))
     return 'authentication';
   if (noModel.test(names)) return 'unknown-model';
-  if (status === 403) return 'authentication';
-  if (status === 404) return message === '' && code === '' ? 'server' : 'unknown-model';
+  if (status === 403) return isFlagged ? 'caller' : 'authentication';
+  if (status === 404) return kindOfNotFound(code, message);
   if (status !== 400 && status !== 413 && status !== 422) return 'server';
   if (unsupported.test(code)) return 'caller';
   return noModelSaid.test(message) && !tooLong.test(message) ? 'unknown-model' : 'caller';
 }
 
+/** Of an address, which the caller can do nothing about; of what the request needs; or of the model. */
+function kindOfNotFound(code: string, message: string): UpstreamFailureKind {
+  if (code === '' && /^(not found)?$/i.test(message)) return 'server';
+  return unsupported.test(message) ? 'caller' : 'unknown-model';
+}
+
 /** Sentences of our own: a provider's may quote the prompt. */
-function tellCaller(status: number, { code, param, message }: ErrorTold): UpstreamFailureDetails {
+function tellCaller(status: number, told: ErrorTold): UpstreamFailureDetails {
+  const { code, param, message, isFlagged } = told;
+  if (isFlagged) {
+    const publicMessage = 'The provider’s moderation refused the input.';
+    return { code: 'invalid_request', publicMessage, param: param ?? null };
+  }
   const words = `${code} ${message}`;
   if (tooLong.test(words)) {
     return {
