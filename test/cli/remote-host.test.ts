@@ -142,6 +142,31 @@ describe('a login elsewhere', () => {
     expect([code, stderr]).toEqual([exitCodes.signIn, expect.stringContaining('gateway login')]);
   });
 
+  test('of one person is never that of another, whatever host and machine they share', async () => {
+    const { handle, env, run } = await loggedIn();
+    const other = await newUser();
+    const name = new URL(remote.url).host;
+    await run(['login', remote.url, '--name', 'theirs', ...file], { stdin: other.code });
+    const who = async (host: string) => (await run(['whoami', '--quiet', '--host', host])).stdout.trim();
+    expect([await who(name), await who('theirs')]).toEqual([handle, other.handle]);
+    expect((await run(['logout', '--host', 'theirs'])).code).toBe(0);
+    expect(await who(name)).toBe(handle);
+    expect(textOf(env.GATEWAY_HOME).match(/gwl_\w+/g)).toHaveLength(1);
+  });
+
+  test('takes the place of the one before, which ends', async () => {
+    const { handle, env, run } = await loggedIn();
+    const [before] = textOf(env.GATEWAY_HOME).match(/gwl_\w+/) ?? [];
+    const operator = { env: { GATEWAY_HOME: remote.home } };
+    const { stdout } = await runCli(['users', 'login-code', handle, '--quiet'], operator);
+    const again = await run(['login', ...file], { stdin: stdout });
+    expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
+    expect(textOf(env.GATEWAY_HOME)).not.toContain(before);
+    const { status } = await askDaemon(remote, 'GET', '/v1/sessions/current', { as: before as string });
+    expect(status).toBe(401);
+    expect((await run(['whoami', '--quiet'])).stdout).toBe(`${handle}\n`);
+  });
+
   test('is one among the user’s, which can be ended from another', async () => {
     const { handle, run } = await loggedIn();
     const operator = { env: { GATEWAY_HOME: remote.home } };

@@ -2,10 +2,18 @@ import { Command } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { createSession as createSessionContract } from '../../shared/contract/people.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
 import { createSession, signOut } from '../addresses.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { changeHostFile, hostNamed, type LoginPlace, localName, readHostFile } from '../hosts/host-file.ts';
+import {
+  changeHostFile,
+  hostNamed,
+  type LoginPlace,
+  localName,
+  type NamedHost,
+  readHostFile,
+} from '../hosts/host-file.ts';
 import { hostUrl } from '../hosts/hosts.ts';
 import { readLoginLink } from '../hosts/login-link.ts';
 import { readCode } from '../hosts/read-code.ts';
@@ -56,17 +64,18 @@ export async function logIn(
   const made = await context
     .clientFor({ url, token: undefined, workspace: undefined })
     .call(createSession, { body: { code, name: machineName() } });
+  const entry = { url, login: place, session: made.session.id, user: made.user.handle, workspace: null };
   try {
-    await logins.keep(url, place, made.secret);
+    await logins.keep(entry, made.secret);
   } catch (error) {
     await endLogin(context, url, made.secret);
     throw error;
   }
   changeHostFile(context, (file) => {
-    file.hosts[chosen] = { url, login: place, user: made.user.handle, workspace: null };
+    file.hosts[chosen] = entry;
     file.current = chosen;
   });
-  if (old && old.url !== url) await logins.forget(old);
+  if (old) await replaceLogin(context, old);
   context.forgetHost();
   await context.out.record({ ...made, host: chosen, url }, columns);
   context.out.note(
@@ -103,13 +112,28 @@ export function localIsTaken(): CliError {
   });
 }
 
+/** Ends a login in whose place there is another; one that cannot be had or reached is only told of. */
+async function replaceLogin(context: Context, old: NamedHost): Promise<void> {
+  const logins = remoteLogins(context);
+  try {
+    const secret = await logins.read(old);
+    if (secret === undefined) return;
+    await logins.forget(old);
+    if (await endLogin(context, old.url, secret)) return;
+  } catch {
+    // As for one that did not answer.
+  }
+  context.out.warn(`The login from before could not be ended; see: gateway sessions list`);
+}
+
 /** Signs a login out that nobody will use; that it could not be reached changes nothing. */
 export async function endLogin(context: Context, url: string, token: string): Promise<boolean> {
   try {
     await context.clientFor({ url, token, workspace: undefined }).call(signOut, {});
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // One that is refused was ended before.
+    return error instanceof ReceivedError && error.code === 'unauthenticated';
   }
 }
 

@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { changeHostFile, hostNamed, readHostFile } from '../hosts/host-file.ts';
+import { changeHostFile, hostNamed, loggedOut, readHostFile } from '../hosts/host-file.ts';
 import { remoteLogins } from '../hosts/remote-login.ts';
 import { example } from './example.ts';
 import { endLogin } from './login.ts';
@@ -37,7 +37,7 @@ export async function dropLogin(context: Context, name: string): Promise<void> {
   const isEnded = secret === undefined || (await endLogin(context, entry.url, secret));
   await logins.forget(entry);
   changeHostFile(context, ({ hosts }) => {
-    hosts[name] = { url: entry.url, login: null, user: null, workspace: null };
+    hosts[name] = loggedOut(entry.url);
   });
   if (isEnded) return;
   context.out.warn(`${entry.url} did not answer: the login is forgotten here, but still good there.`);

@@ -13,10 +13,17 @@ export interface NamedHost {
   url: string;
   /** Null while nobody is logged in. */
   login: LoginPlace | null;
+  /** The id of that login: two people, or two folders of settings, may log in to one host. */
+  session: string | null;
   /** The handle of whoever is logged in. */
   user: string | null;
   /** The id of the workspace to act in; null for the user's own. */
   workspace: string | null;
+}
+
+/** A host that nobody is logged in to. */
+export function loggedOut(url: string): NamedHost {
+  return { url, login: null, session: null, user: null, workspace: null };
 }
 
 /** `hosts.json` of the config folder; it holds no secrets. */

@@ -13,9 +13,12 @@ const fileName = 'host-logins.json';
 const insecureAdvice =
   'Or keep the login in a file that only you can read, unencrypted: gateway login --insecure-storage';
 
-/** Logins of remote hosts by their address. Everything throws a CliError that says what helps. */
+/** Which login, and where it lies. */
+type Kept = Pick<NamedHost, 'url' | 'login' | 'session'>;
+
+/** Logins of remote hosts, each under its address and its own id. Everything throws a CliError that says what helps. */
 export function remoteLogins(surroundings: Surroundings) {
-  const account = (url: string) => `login ${url}`;
+  const account = ({ url, session }: Kept) => `login ${url} ${session}`;
   return {
     /** Fails where nothing could be kept, before anything is used up. */
     async check(place: LoginPlace): Promise<void> {
@@ -26,10 +29,11 @@ export function remoteLogins(surroundings: Surroundings) {
       });
     },
 
-    async read({ url, login }: Pick<NamedHost, 'url' | 'login'>): Promise<string | undefined> {
+    async read(kept: Kept): Promise<string | undefined> {
+      const { url, login } = kept;
       if (login === null) return undefined;
-      if (login === 'file') return readFile(surroundings)[url];
-      const secret = await withKeychain(surroundings, (keychain) => keychain.get(account(url)));
+      if (login === 'file') return readFile(surroundings)[account(kept)];
+      const secret = await withKeychain(surroundings, (keychain) => keychain.get(account(kept)));
       if (secret !== undefined) return secret;
       throw new CliError(`The keychain holds no login for ${url}, or is locked.`, {
         exit: exitCodes.signIn,
@@ -37,16 +41,18 @@ export function remoteLogins(surroundings: Surroundings) {
       });
     },
 
-    async keep(url: string, place: LoginPlace, secret: string): Promise<void> {
-      if (place === 'file') changeFile(surroundings, (logins) => ({ ...logins, [url]: secret }));
-      else await withKeychain(surroundings, (keychain) => keychain.set(account(url), secret));
+    async keep(kept: Kept, secret: string): Promise<void> {
+      const name = account(kept);
+      if (kept.login === 'file') changeFile(surroundings, (logins) => ({ ...logins, [name]: secret }));
+      else await withKeychain(surroundings, (keychain) => keychain.set(name, secret));
     },
 
-    async forget({ url, login }: Pick<NamedHost, 'url' | 'login'>): Promise<void> {
-      if (login === 'keychain') {
-        await withKeychain(surroundings, (keychain) => keychain.delete(account(url)));
-      } else if (login === 'file') {
-        changeFile(surroundings, ({ [url]: _, ...others }) => others);
+    async forget(kept: Kept): Promise<void> {
+      const name = account(kept);
+      if (kept.login === 'keychain') {
+        await withKeychain(surroundings, (keychain) => keychain.delete(name));
+      } else if (kept.login === 'file') {
+        changeFile(surroundings, ({ [name]: _, ...others }) => others);
       }
     },
   };

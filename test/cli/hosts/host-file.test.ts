@@ -11,7 +11,13 @@ test('what is changed is read back, from a file of its owner’s alone', async (
   const home = await temporaryHome();
   const around = surroundings(home);
   expect(readHostFile(around)).toEqual({ current: null, hosts: {}, localWorkspace: null });
-  const work = { url: 'https://gateway.example.org', login: null, user: null, workspace: null };
+  const work = {
+    url: 'https://gateway.example.org',
+    login: null,
+    session: null,
+    user: null,
+    workspace: null,
+  };
   changeHostFile(around, (file) => {
     file.hosts.work = work;
     file.current = 'work';

@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import { changeHostFile, hostNamed, localName, readHostFile } from '../../hosts/host-file.ts';
+import { changeHostFile, hostNamed, localName, loggedOut, readHostFile } from '../../hosts/host-file.ts';
 import { hostUrl } from '../../hosts/hosts.ts';
 import { example } from '../example.ts';
 import { localIsTaken } from '../login.ts';
@@ -37,7 +37,7 @@ export async function addHost(context: Context, { name, address, use }: NewHost)
     });
   }
   changeHostFile(context, (file) => {
-    file.hosts[name] = known ?? { url, login: null, user: null, workspace: null };
+    file.hosts[name] = known ?? loggedOut(url);
     if (use) file.current = name;
   });
   if (context.out.wantsJson()) await context.out.document({ name, url });
