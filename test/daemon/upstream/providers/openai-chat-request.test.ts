@@ -166,6 +166,16 @@ describe('a caller of the same format', () => {
     expect(assistant?.tool_calls).toEqual([{ ...call, function: { name: 'f', arguments: '{}' } }]);
   });
 
+  test('has answers that said nothing sent back as empty text, not as null', () => {
+    const messages = [{ role: 'assistant', content: null, refusal: null, tool_calls: [] }];
+    expect(bodyFor(relayed({ messages })).messages).toEqual([{ role: 'assistant', content: '' }]);
+  });
+
+  test('has empty lists of tools left out, and what it says about them', () => {
+    const body = bodyFor(relayed({ tools: [], tool_choice: 'required', parallel_tool_calls: true }));
+    expect(Object.keys(body)).toEqual(['model', 'messages', 'stream', 'stream_options']);
+  });
+
   test('does not have its own objects changed', () => {
     const messages = [{ role: 'developer', content: 'x' }];
     const call = relayed({ messages, store: true, max_tokens: 5 });

@@ -18,13 +18,23 @@ export function relayedBody(call: UpstreamCall, flavour: Flavour): Json {
   boundOutput(sent, call.outputTokensMax, flavour);
   if (!flavour.takesStreamOptions) sent.stream_options = undefined;
   else if (stream) sent.stream_options = withUsage(body.stream_options);
-  if (body.tool_choice === 'required') sent.tool_choice = flavour.requiredToolChoice;
+  if (isEmptyList(body.tools)) withoutTools(sent);
+  else if (body.tool_choice === 'required') sent.tool_choice = flavour.requiredToolChoice;
   if (flavour.seedField !== 'seed' && 'seed' in body) {
     sent[flavour.seedField] = body.seed;
     sent.seed = undefined;
   }
   if (Array.isArray(body.messages)) sent.messages = relayedMessages(body.messages, flavour);
   return sent;
+}
+
+/** Many clients send an empty list, which OpenAI and others refuse, and with it what is said about tools. */
+function withoutTools(sent: Json): void {
+  for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) sent[field] = undefined;
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function boundOutput(sent: Json, outputTokensMax: number | undefined, flavour: Flavour): void {
@@ -64,6 +74,7 @@ function needsChange(message: Json, flavour: Flavour): boolean {
   if (flavour.hasShortCallIds && message.tool_calls !== undefined) return true;
   if (answerFields.some((field) => field in message)) return true;
   if (emptyFields.some((field) => message[field] === null)) return true;
+  if (saysNothing(message) || isEmptyList(message.tool_calls)) return true;
   if (Array.isArray(message.tool_calls) && message.tool_calls.some(isOddCall)) return true;
   if (Array.isArray(message.content) && message.content.some(hasMessageFields)) return true;
   return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
@@ -78,13 +89,22 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
   }
   for (const field of answerFields) if (field in sent) sent[field] = undefined;
   for (const field of emptyFields) if (sent[field] === null) sent[field] = undefined;
+  if (isEmptyList(sent.tool_calls)) sent.tool_calls = undefined;
+  if (saysNothing(sent)) sent.content = '';
   if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(asPlainCall);
   if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(asPlainPart);
   if (flavour.hasShortCallIds) {
     if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
+    if (isEmptyList(sent.tool_calls)) sent.tool_calls = undefined;
+    if (saysNothing(sent)) sent.content = '';
     if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
   }
   return sent;
+}
+
+/** Whether an answer held neither words nor calls: sent back as it came, it would be refused. */
+function saysNothing({ content, tool_calls: calls, function_call: called, audio }: Json): boolean {
+  return (content ?? calls ?? called ?? audio ?? null) === null;
 }
 
 function withShortId(call: unknown): unknown {
