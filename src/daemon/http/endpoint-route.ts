@@ -46,6 +46,8 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, room: Room):
         if (endpoint.socket) throw new ApiError('invalid_request', { message: onlySocket });
         check(call);
         room.overload.admit(endpoint, call.body);
+        if (endpoint.stream && call.caller.kind === 'nobody')
+          room.publicStreams.enter(call.remoteAddress, call.response);
         answer = handle(call);
       } catch (error) {
         room.responder.fail(call, error);

@@ -75,6 +75,8 @@ export interface HttpLimits {
   /** Requests without a credential, of one address. */
   publicBurst: number;
   publicPerSecond: number;
+  /** Streams of one address that are open without a credential. */
+  publicStreamsMax: number;
 }
 
 export const httpLimits: HttpLimits = {
@@ -98,6 +100,7 @@ export const httpLimits: HttpLimits = {
   drainGraceMs: 3_000,
   publicBurst: 100,
   publicPerSecond: 20,
+  publicStreamsMax: 100,
 };
 
 export interface HttpServerOptions {

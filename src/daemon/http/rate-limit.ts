@@ -33,8 +33,8 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
 
 export type AddressRateLimit = ReturnType<typeof addressRateLimit>;
 
-/** One subscriber of IPv6 has 2⁶⁴ addresses: they share a bucket. */
-function network(address: string): string {
+/** What is counted as one address. One subscriber of IPv6 has 2⁶⁴ of them: they share a bucket. */
+export function network(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [left = '', right] = address.split('::');
   const groups = left === '' ? [] : left.split(':');

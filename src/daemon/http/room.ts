@@ -4,6 +4,7 @@ import { type HostNames, hostNames, requestGuard } from './guard.ts';
 import { nothingHere } from './nothing-here.ts';
 import { type HttpLimits, type HttpServerOptions, httpLimits } from './options.ts';
 import { Overload } from './overload.ts';
+import { type PublicStreams, publicStreams } from './public-streams.ts';
 import { type AddressRateLimit, addressRateLimit } from './rate-limit.ts';
 import { Responder } from './responder.ts';
 import { RunningCalls } from './running-calls.ts';
@@ -17,6 +18,7 @@ export interface Room {
   origins: ReadonlySet<string>;
   guard: ReturnType<typeof requestGuard>;
   publicRate: AddressRateLimit;
+  publicStreams: PublicStreams;
   responder: Responder;
   running: RunningCalls;
   /** What a request is told that meets no endpoint. */
@@ -47,6 +49,7 @@ export function makeRoom(options: HttpServerOptions): Room {
       perSecond: limits.publicPerSecond,
       elapsed: () => performance.now(),
     }),
+    publicStreams: publicStreams(limits.publicStreamsMax),
     responder: new Responder({
       limits,
       log: options.log,

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { identified, implement } from '../../../src/daemon/handler.ts';
+import { identified, implement, StreamReply } from '../../../src/daemon/handler.ts';
 import type { Access } from '../../../src/shared/contract/endpoint.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
-import { anEndpoint, aServer, keyWith } from './http-fixture.ts';
+import { eventually } from '../../support/eventually.ts';
+import { aListeningServer, anEndpoint, aServer, keyWith, statusesIn, Wire } from './http-fixture.ts';
 
 async function get(access: Access, authorization?: string, parts = {}, options = {}) {
   const handler = implement(anEndpoint({ method: 'GET', access, ...parts }), async ({ caller }) => ({
@@ -131,6 +132,29 @@ describe('callers without a credential', () => {
     expect(Number(refused.headers['retry-after'])).toBe(10);
     expect((await ask({}, '10.0.0.2')).statusCode).toBe(200);
     expect((await ask({ authorization: 'Bearer login' })).statusCode).toBe(200);
+  });
+
+  test('have so many streams open from one address, and another once one is over', async () => {
+    const endless = async function* (signal: AbortSignal) {
+      yield 'data: {}\n\n';
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    };
+    const handler = implement(
+      anEndpoint({ method: 'GET', stream: { event: Type.Unknown(), done: true, always: true } }),
+      async ({ signal }) => new StreamReply({}, endless(signal)),
+    );
+    const { port } = await aListeningServer([handler], { limits: { publicStreamsMax: 2 } });
+    const open = async (headers = '') => {
+      const wire = new Wire(port);
+      wire.send(`GET /v1/things HTTP/1.1\r\nHost: localhost:${port}\r\n${headers}\r\n`);
+      await wire.until(/data: |"code"/);
+      return { wire, status: statusesIn(wire.received)[0] };
+    };
+    const first = await open();
+    expect([first.status, (await open()).status, (await open()).status]).toEqual([200, 200, 429]);
+    expect((await open('Authorization: Bearer login\r\n')).status).toBe(200);
+    first.wire.socket.destroy();
+    await eventually('a place is free', async () => (await open()).status === 200);
   });
 });
 

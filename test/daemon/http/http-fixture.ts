@@ -95,7 +95,7 @@ export async function aServer(
     version: '1.2.3',
     onFinish: (request) => finished.push(request),
     ...options,
-    limits: { drainGraceMs: 200, publicBurst: 1e6, ...options.limits },
+    limits: { drainGraceMs: 200, publicBurst: 1e6, publicStreamsMax: 1e6, ...options.limits },
   });
   onTestFinished(() => server.close());
   return { server, logged, finished };
