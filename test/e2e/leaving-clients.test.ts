@@ -181,13 +181,13 @@ describe('a reader that is slow', () => {
         const isStill = now === before;
         before = now;
         const times = await Promise.all(Array.from({ length: 20 }, () => timeOf(wire, quick.model)));
-        expect(Math.max(...times)).toBeLessThan(2_000);
+        expect(Math.max(...times)).toBeLessThan(10_000);
         return isStill;
       });
       // What both buffers of the kernel and those of the daemon hold together.
       expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
       for (const answer of slow) answer.leave();
-      await eventually('the provider is let go', () => chaotic.chaos.busy === 0, { withinMs: 2_000 });
+      await eventually('the provider is let go', () => chaotic.chaos.busy === 0);
       const { faults, usageOf } = await chaotic.atRest();
       expect(faults).toEqual([]);
       expect(usageOf(model).map(({ status }) => status)).toEqual(slow.map(() => 'canceled'));
@@ -224,7 +224,7 @@ describe('two hundred calls at once whose clients leave when they like', () => {
     const [, second = 0] = heaps;
     expect((heaps.at(-1) ?? 0) - second).toBeLessThan(8 * 1024 * 1024);
     // Idle connections are closed after four seconds; one that a call had leaked would stay.
-    await eventually('no connection is left', () => chaotic.chaos.connections === 0, { withinMs: 15_000 });
+    await eventually('no connection is left', () => chaotic.chaos.connections === 0);
   });
 
   async function oneClient(random: () => number): Promise<void> {
