@@ -1,5 +1,6 @@
 import type { Prices } from '../../../shared/money.ts';
 import { freePrices } from './exact-price.ts';
+import { isMaker, isReseller } from './model-index.ts';
 import { type Capabilities, traitsOf } from './model-traits.ts';
 import type { Offer, ProviderDescription } from './offer.ts';
 import { ownValue } from './own-value.ts';
@@ -64,13 +65,15 @@ export function settledPrices(provider: ProviderDescription, providerModel: stri
 }
 
 /** The family that a model's traits and prices are looked up under; another server's own names have none. */
-function familyAndName(provider: ProviderDescription, model: { id: string; providerModel: string }) {
-  const isMaker = provider.kind === 'openai' || provider.kind === 'anthropic' || provider.kind === 'google';
-  if (isMaker) return { family: provider.kind as string, name: model.providerModel };
-  const slash = model.providerModel.indexOf('/');
-  const isReseller = provider.kind === 'openrouter' || provider.kind === 'vercel';
-  if (!isReseller || slash < 0) return { family: '', name: model.providerModel };
-  return { family: model.providerModel.slice(0, slash), name: model.providerModel.slice(slash + 1) };
+function familyAndName(
+  provider: ProviderDescription,
+  model: { providerModel: string },
+): { family: string; name: string } {
+  const { providerModel } = model;
+  if (isMaker(provider.kind)) return { family: provider.kind, name: providerModel };
+  const slash = providerModel.indexOf('/');
+  if (!isReseller(provider.kind) || slash < 0) return { family: '', name: providerModel };
+  return { family: providerModel.slice(0, slash), name: providerModel.slice(slash + 1) };
 }
 
 function findListed(

@@ -25,7 +25,8 @@ function headerText(name: string): string {
 
 /**
  * The stream that the caller gets: the provider's batches, rendered; then the settlement, on disk before the last
- * event, as a reader may ask for the usage the moment the stream ends. `keep` stores the answer. Whoever leaves early pays for what was made.
+ * event, as a reader may ask for the usage the moment the stream ends. `keep` stores the answer. Whoever leaves early
+ * pays for what was made.
  */
 export async function* relayStream(
   needs: InferenceNeeds,

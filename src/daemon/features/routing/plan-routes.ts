@@ -10,7 +10,8 @@ const shownReasonsMax = 4;
 
 /**
  * The providers to try, best first: those of the model asked for, those of each fallback, then those that are rate
- * limited, failing or without the model for now. A provider that refuses the key is left out. An error when none is left: `no_route` says for each provider why not, `limit_reached` that the key may not use the model.
+ * limited, failing or without the model for now. A provider that refuses the key is left out. An error when none is
+ * left: `no_route` says for each provider why not, `limit_reached` that the key may not use the model.
  * Pure: the same request, health and measurements give the same routes.
  */
 export function planRoutes(request: PlanRequest, health: HealthReader, live: LiveReader): Route[] | ApiError {

@@ -166,6 +166,23 @@ describe('a caller of the same format', () => {
     expect(assistant?.tool_calls).toEqual([{ ...call, function: { name: 'f', arguments: '{}' } }]);
   });
 
+  test('DeepSeek gets a place for thoughts in every answer, whoever gave it: it refuses histories without', () => {
+    const messages = [
+      { role: 'user', content: '?' },
+      { role: 'assistant', content: 'Yes' },
+      { role: 'assistant', content: 'No', reasoning_content: 'hm' },
+    ];
+    expect(bodyFor(relayed({ messages }), 'deepseek').messages).toEqual([
+      messages[0],
+      { ...messages[1], reasoning_content: '' },
+      messages[2],
+    ]);
+    const items = [user('?'), called('c1'), output('c1', '1')];
+    const [, assistant] = bodyFor(translated({ items }), 'deepseek').messages as Json[];
+    expect(assistant).toMatchObject({ role: 'assistant', reasoning_content: '' });
+    expect(bodyFor(relayed({ messages }), 'generic').messages).toEqual(messages);
+  });
+
   test('has answers that said nothing sent back as empty text, not as null', () => {
     const messages = [{ role: 'assistant', content: null, refusal: null, tool_calls: [] }];
     expect(bodyFor(relayed({ messages })).messages).toEqual([{ role: 'assistant', content: '' }]);

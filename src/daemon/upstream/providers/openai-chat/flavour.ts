@@ -21,6 +21,8 @@ export interface Flavour {
   requiredToolChoice: 'required' | 'any';
   /** Fields of an assistant's message in which it takes its own reasoning back; others it may refuse. */
   reasoningFields: readonly string[];
+  /** Whether every message of the assistant must have `reasoning_content`, empty where the thoughts are not known. */
+  wantsReasoning: boolean;
   /** Where the reasoning effort goes. */
   effort: 'reasoning_effort' | 'reasoning';
   takesVerbosity: boolean;
@@ -38,6 +40,7 @@ const openai: Flavour = {
   knowsDeveloper: true,
   requiredToolChoice: 'required',
   reasoningFields: [],
+  wantsReasoning: false,
   effort: 'reasoning_effort',
   takesVerbosity: true,
   takesTopK: false,
@@ -84,6 +87,7 @@ const flavours: Record<FlavourName, Flavour> = {
     ...generic,
     outputTokensField: 'max_tokens',
     reasoningFields: ['reasoning_content'],
+    wantsReasoning: true,
     takesTopK: false,
   },
   groq: {

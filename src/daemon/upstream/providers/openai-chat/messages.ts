@@ -130,6 +130,7 @@ class MessageWriter {
       const text = message.content === null ? [] : [{ type: 'text', text: message.content }];
       message.content = [...thinking, ...text];
     }
+    if (this.#receiver.flavour.wantsReasoning) message.reasoning_content ??= '';
     // Thoughts alone are no message.
     if (message.content !== null || message.tool_calls) this.messages.push(message);
   }

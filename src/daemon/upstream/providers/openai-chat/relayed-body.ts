@@ -75,6 +75,7 @@ function needsChange(message: Json, flavour: Flavour): boolean {
   if (answerFields.some((field) => field in message)) return true;
   if (emptyFields.some((field) => message[field] === null)) return true;
   if (saysNothing(message) || isEmptyList(message.tool_calls)) return true;
+  if (flavour.wantsReasoning && typeof message.reasoning_content !== 'string') return true;
   if (Array.isArray(message.tool_calls) && message.tool_calls.some(isOddCall)) return true;
   if (Array.isArray(message.content) && message.content.some(hasMessageFields)) return true;
   return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
@@ -89,12 +90,14 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
   }
   for (const field of answerFields) if (field in sent) sent[field] = undefined;
   for (const field of emptyFields) if (sent[field] === null) sent[field] = undefined;
+  if (flavour.wantsReasoning && message.role === 'assistant') sent.reasoning_content ??= '';
   if (isEmptyList(sent.tool_calls)) sent.tool_calls = undefined;
   if (saysNothing(sent)) sent.content = '';
   if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(asPlainCall);
   if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(asPlainPart);
   if (flavour.hasShortCallIds) {
     if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
+    if (flavour.wantsReasoning && message.role === 'assistant') sent.reasoning_content ??= '';
     if (isEmptyList(sent.tool_calls)) sent.tool_calls = undefined;
     if (saysNothing(sent)) sent.content = '';
     if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
