@@ -24,6 +24,16 @@ export function publicWords(text: string): string {
   );
 }
 
+const ownWordsMax = 300;
+
+/**
+ * What a provider says itself before it names or quotes anything of the request. Only this may tell of the account: by
+ * the rest, a caller could have the account of all others taken for one that is closed.
+ */
+export function ownWords(text: string): string {
+  return text.slice(0, ownWordsMax).split(/["'`“”‘’:=(){}[\]<>]|\.\S/, 1)[0] ?? '';
+}
+
 /** What the caller is told of a refused request, and under which code. */
 export function callerDetails(status: number, words: string): UpstreamFailureDetails {
   return {

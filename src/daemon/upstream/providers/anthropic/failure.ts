@@ -6,7 +6,7 @@ import {
 import { parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds } from '../../retry-after.ts';
 import { type Json, objectOf, textOf } from '../json-value.ts';
-import { callerDetails } from '../provider-words.ts';
+import { callerDetails, ownWords } from '../provider-words.ts';
 
 const kinds: Record<string, UpstreamFailureKind> = {
   invalid_request_error: 'caller',
@@ -53,7 +53,7 @@ export function streamFailure(name: string, event: Json): UpstreamFailure {
 
 function kindOf(status: number | undefined, error: Json): UpstreamFailureKind {
   // An empty account is told as a bad request.
-  if (/credit balance is too low/i.test(textOf(error.message) ?? '')) return 'billing';
+  if (/credit balance is too low/i.test(ownWords(textOf(error.message) ?? ''))) return 'billing';
   const told = kinds[textOf(error.type) ?? ''];
   if (told !== undefined) return told;
   if (status === 400 || status === 413 || status === 422) return 'caller';

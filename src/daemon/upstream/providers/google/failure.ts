@@ -6,7 +6,7 @@ import {
 import { parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds, retryAfterSecondsMax } from '../../retry-after.ts';
 import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
-import { callerDetails } from '../provider-words.ts';
+import { callerDetails, ownWords } from '../provider-words.ts';
 
 /** What a refusal means: `{error:{code, message, status, details[]}}`, sometimes in a list. */
 export function failureOf(
@@ -54,11 +54,12 @@ function toFailure(
 }
 
 function kindOf(status: number, words: string, error: Json): UpstreamFailureKind {
-  if (status === 402 || /enable billing|billing account|credits are depleted/i.test(words)) return 'billing';
+  const own = ownWords(words);
+  if (status === 402 || /enable billing|billing account|credits are depleted/i.test(own)) return 'billing';
   if (status === 400) {
     // A wrong key is told as a bad request.
     const isKey = reasons(error).some((reason) => reason.startsWith('API_KEY_'));
-    if (isKey || /api key (not valid|not found|expired|is invalid)/i.test(words)) return 'authentication';
+    if (isKey || /api key (not valid|not found|expired|is invalid)/i.test(own)) return 'authentication';
     // Nothing that the caller could change: where the provider is called from, for example.
     return error.status === 'FAILED_PRECONDITION' ? 'server' : 'caller';
   }

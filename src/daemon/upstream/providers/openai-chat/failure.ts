@@ -5,6 +5,7 @@ import {
 } from '../../../features/inference/upstream.ts';
 import { isObject, parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds } from '../../retry-after.ts';
+import { ownWords } from '../provider-words.ts';
 
 /** What of an error body is used: names, never sentences to be passed on, for those quote keys and prompts. */
 interface ErrorTold {
@@ -88,7 +89,7 @@ function kindOf(status: number, { code, type, message, isFlagged }: ErrorTold): 
   if (status === 402 || billing.test(names)) return 'billing';
   // Before the rest: some say 400 or 413 for what a smaller load would have passed.
   if (status === 429 || status === 498 || rate.test(names)) return 'rate-limited';
-  if (status === 401 || badKey.test(names) || (status < 500 && badKeySaid.test(message)))
+  if (status === 401 || badKey.test(names) || (status < 500 && badKeySaid.test(ownWords(message))))
     return 'authentication';
   if (noModel.test(names)) return 'unknown-model';
   if (status === 403) return isFlagged ? 'caller' : 'authentication';
