@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, onTestFinished, test } from 'vitest';
+import { callsMax } from '../../../src/cli/tui/live/call-store.ts';
+import { keepCurrent } from '../../../src/cli/tui/live/keep-current.ts';
+import type { SseEvent } from '../../../src/shared/sse.ts';
+import { openTui } from '../../support/open-tui.ts';
+
+/** An hour of six requests a second, each of three events. */
+const requests = 6 * 3600;
+const types = ['request.started', 'request.routed', 'request.completed'];
+const begunAt = Date.parse('2026-11-21T09:00:00Z');
+/** So many events come in one piece. */
+const batch = 100;
+/** More than this is kept by nothing that has an end. */
+const growthBytesMax = 8 * 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+function eventOf(number: number): SseEvent {
+  const request = Math.floor(number / types.length);
+  const type = types[number % types.length];
+  const isEnd = type === 'request.completed';
+  const data = {
+    type,
+    sequence: number,
+    created_at: new Date(begunAt + (request * 1000) / 6).toISOString(),
+    data: {
+      request_id: `req_${request}`,
+      model: `sim/model-${request}`,
+      provider: 'simulator',
+      endpoint: '/v1/responses',
+      ...(isEnd && { status: 'completed', input_tokens: 10, output_tokens: 20, total_ms: 30 }),
+    },
+  };
+  return { event: 'message', data: JSON.stringify(data), id: String(number) };
+}
+
+test('an hour of traffic in seconds: keys are answered, redraws are few, and memory stays as it is', async () => {
+  const told = { events: 0, heap: 0 };
+  const ends = Promise.withResolvers<void>();
+  async function* flood() {
+    for (let number = 0; number < requests * types.length; number += 1) {
+      yield eventOf(number);
+      told.events += 1;
+      if (number % batch === 0) await nextTurn();
+      if (number === requests) told.heap = heapBytes();
+    }
+    ends.resolve();
+    await new Promise(() => {});
+  }
+  const tui = openTui({ rows: 40, columns: 120, streams: { 'GET /v1/events': flood } });
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const startedAt = performance.now();
+  void keepCurrent({ model: tui.model, signal: leaving.signal, sleep: () => new Promise(() => {}) });
+
+  await expect.poll(() => told.events).toBeGreaterThan(1000);
+  tui.type('?');
+  await tui.shows('Keys of Traffic');
+  expect(told.events).toBeLessThan(requests * types.length);
+
+  await ends.promise;
+  const seconds = (performance.now() - startedAt) / 1000;
+  expect(tui.model.version()).toBeLessThan(20 + seconds * 20);
+  expect(tui.calls.rows()).toHaveLength(callsMax);
+  expect(tui.calls.rows()[0]).toMatchObject({ id: `req_${requests - 1}`, status: 'completed' });
+  expect(tui.calls.running()).toBe(0);
+  expect(heapBytes() - told.heap).toBeLessThan(growthBytesMax);
+});
