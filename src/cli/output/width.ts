@@ -1,11 +1,25 @@
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const nothing = /\p{M}|\u200d/u;
+/** What makes one picture of several characters: joiners, skin tones, flags, keycaps. */
+const joins = /[\u200d\ufe0f\u20e3\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]/u;
+let segmenter: Intl.Segmenter | undefined;
 const plain = /^[\x20-\x7e]*$/;
 
 /** How many cells of a terminal a text fills. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
+  let width = 0;
+  if (joins.test(text)) {
+    segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+    for (const { segment } of segmenter.segment(text))
+      width += segment.includes('\ufe0f') ? 2 : Math.min(2, widthOfEach(segment));
+    return width;
+  }
+  return widthOfEach(text);
+}
+
+function widthOfEach(text: string): number {
   let width = 0;
   for (const character of text) width += widthOfOne(character);
   return width;

@@ -4,7 +4,6 @@ import { foldersOf } from '../../shared/folders.ts';
 import { getKey } from '../addresses.ts';
 import { modelOf } from '../commands/respond/request-body.ts';
 import type { Context } from '../context.ts';
-import { explain } from '../failure.ts';
 import { send } from '../hosts/send.ts';
 import { openInBrowser } from './browser.ts';
 import { CallLog, loggingClient } from './call-log/call-log.ts';
@@ -16,6 +15,7 @@ import { TuiModel } from './model/tui-model.ts';
 import { runInTerminal, type TerminalHandle } from './run-in-terminal.tsx';
 import type { Services } from './screen.ts';
 import { allScreens } from './screens/all-screens.ts';
+import { told } from './told.ts';
 
 export interface TuiOptions {
   /** For screen readers: one pane, no drawings, nothing that moves by itself. */
@@ -42,7 +42,7 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     services,
     bindings,
     isPlain: plain === true,
-    explain: (error) => sentence(error, host.isLocal),
+    explain: (error) => told(error, host),
     copy: (text) => terminal.copy?.(text),
     quit: () => terminal.quit?.(),
     suspend: () => terminal.suspend?.(),
@@ -108,10 +108,4 @@ function urlOf(context: Context): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function sentence(error: unknown, isLocal: boolean): string {
-  const { sentence: said, details } = explain(error, { isLocal });
-  const next = details.find(([name]) => name === 'next')?.[1];
-  return next ? `${said} ${next}` : said;
 }

@@ -102,8 +102,12 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.text('Good morning');
     await tmux.keys('Enter');
     await tmux.shows(/You said: “Good morning”/);
-    await tmux.text('/model sim/slow');
-    await tmux.keys('Enter');
+    await tmux.text('/mo');
+    await tmux.shows(/go on with another model/);
+    await tmux.keys('Tab');
+    await tmux.text('slow');
+    await tmux.shows(/^ +sim\/slow/m);
+    await tmux.keys('Tab', 'Enter');
     await tmux.shows(/sim\/slow answers/);
     await tmux.text('a b c d e f g h i j k l m n o p q r s t u v w x y z');
     await tmux.keys('Enter');
@@ -114,6 +118,25 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.keys('Enter');
     await tmux.shows(/2 answers · /);
     await tmux.keys('C-c');
-    await tmux.shows(/ended with 0/);
+    const after = await tmux.shows(/ended with 0/);
+    expect(after).not.toContain('Enter sends');
+  });
+
+  test('chat tells an answer that breaks off, and goes on after the daemon was started again', async () => {
+    const tmux = await open('chat --model sim/broken');
+    await tmux.shows(/\/help tells/);
+    await tmux.text('Good morning');
+    await tmux.keys('Enter');
+    await tmux.shows(/! .*broke off its answer.*Cut short\. /s);
+    const { home } = daemon;
+    await daemon.stop({ keep: true });
+    daemon = await startDaemon({ home });
+    await tmux.keys('C-u');
+    await tmux.text('/model sim/echo');
+    await tmux.keys('Enter');
+    await tmux.shows(/sim\/echo answers/);
+    await tmux.text('Here again');
+    await tmux.keys('Enter');
+    await tmux.shows(/^Here again$/m);
   });
 });

@@ -1,5 +1,7 @@
+import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import { createResponse } from '../../addresses.ts';
+import { CliError } from '../../cli-error.ts';
 import {
   type AnswerEvent,
   type AnswerSoFar,
@@ -25,7 +27,9 @@ export interface Answered {
   /** What it took, in a line. */
   bill: string;
   /** What is wrong with the answer, if anything. */
-  warning: string | undefined;
+  warning?: string | undefined;
+  /** Why it broke off after its first words. */
+  failure?: unknown;
 }
 
 /**
@@ -36,16 +40,19 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
   const { conversation, signal } = options;
   const startedAt = context.now();
   const seen: Seen = { text: '', requestId: undefined, response: undefined, error: undefined };
+  let failure: unknown;
   try {
     await read(context, options, seen);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    failure = error;
   }
-  if (signal.aborted && !seen.response) return cancelled(context, conversation, seen);
-  const { response, requestId } = seen;
-  const failure = seen.error ?? (response?.status === 'failed' ? response.error : undefined);
-  if (failure) throw receivedError(500, requestHeaders(requestId), JSON.stringify({ error: failure }));
-  if (!response) throw new Error('The answer broke off before its end.');
+  const { response } = seen;
+  if (signal.aborted && !response) return ended('Cancelled.', context, conversation, seen);
+  failure ??= failureOf(seen);
+  if (failure && seen.text === '') throw failure;
+  // What was said until then was made, and may have been charged.
+  if (failure) return { ...(await ended('Cut short.', context, conversation, seen)), failure };
+  if (!response) throw brokenOff();
   const { usage, service } = response;
   conversation.count({
     input: Number(usage?.input_tokens ?? 0),
@@ -56,7 +63,7 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
     response.status === 'incomplete' ? (response.incomplete_details?.reason ?? 'it was cut short') : '';
   return {
     text: seen.text + callsOfResponse(response),
-    bill: billOfResponse(response, { requestId, tookMs: context.now() - startedAt }),
+    bill: billOfResponse(response, { requestId: undefined, tookMs: context.now() - startedAt }),
     warning: why === '' ? undefined : `The answer is incomplete: ${why}.`,
   };
 }
@@ -82,19 +89,36 @@ async function read(context: Context, options: AskOptions, seen: Seen): Promise<
   }
 }
 
-async function cancelled(context: Context, conversation: Conversation, seen: Seen): Promise<Answered> {
-  const usage = seen.requestId === undefined ? undefined : await billOf(context, seen.requestId);
+/** Why there is no whole answer; undefined where there is one. */
+function failureOf({ response, error, requestId }: Seen): Error | undefined {
+  const failure = error ?? (response?.status === 'failed' ? response.error : undefined);
+  if (failure) return receivedError(500, requestHeaders(requestId), JSON.stringify({ error: failure }));
+  return response ? undefined : brokenOff();
+}
+
+function brokenOff(): Error {
+  return new CliError('The answer broke off before its end.', {
+    exit: exitCodes.tryLater,
+    next: 'Enter asks again.',
+  });
+}
+
+/** An answer without its end, with what it took until then. */
+async function ended(
+  how: string,
+  context: Context,
+  conversation: Conversation,
+  { requestId, text }: Seen,
+): Promise<Answered> {
+  const usage = requestId === undefined ? undefined : await billOf(context, requestId).catch(() => undefined);
   if (!usage) {
-    return {
-      text: seen.text,
-      bill: 'Cancelled. What it cost, if anything, is in: gateway usage',
-      warning: undefined,
-    };
+    const where = ['gateway usage', ...(requestId === undefined ? [] : [requestId])].join(' ');
+    return { text, bill: `${how} What it cost, if anything: ${where}` };
   }
   const { tokens, charged_usd: charged, cost, model, request_id: id } = usage;
   conversation.count({ input: tokens.input, output: tokens.output, costUsd: cost === null ? null : charged });
   const parts = [model, tokensText(tokens.input, tokens.output), dollars(charged), id];
-  return { text: seen.text, bill: `Cancelled. ${parts.join(' · ')}`, warning: undefined };
+  return { text, bill: `${how} ${parts.join(' · ')}` };
 }
 
 function requestHeaders(requestId: string | undefined): Record<string, string> {

@@ -1,25 +1,31 @@
 import { charactersPerToken, type DollarPrices, pricesOf } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
 import { duration } from '../../output/time.ts';
+import { Redraws } from '../redraws.ts';
 import { foreignLines } from '../text/cells.ts';
-import { clean, editBy, editOf, emptyEdit, insert, type LineEdit } from '../text/line-edit.ts';
+import {
+  clean,
+  editBy,
+  editOf,
+  emptyEdit,
+  insert,
+  type LineEdit,
+  lineDown,
+  lineUp,
+} from '../text/line-edit.ts';
 import { ask } from './ask.ts';
 import type { Conversation } from './conversation.ts';
+import { History } from './history.ts';
 import { LineFeed } from './line-feed.ts';
+import { type PrintedLine, Printer } from './printer.ts';
 import { runSlash } from './slash-commands.ts';
+import { Suggestions } from './suggestions.ts';
 
 interface ChatOptions {
   context: Context;
   explain(error: unknown): string;
   columns(): number;
   quit(): void;
-}
-
-/** A line that is printed for good. */
-export interface PrintedLine {
-  id: number;
-  kind: 'you' | 'answer' | 'note' | 'fault';
-  text: string;
 }
 
 interface Answering {
@@ -30,59 +36,51 @@ interface Answering {
   prices: DollarPrices | undefined;
 }
 
-const historyMax = 500;
 const tellEveryMs = 80;
+const tickMs = 250;
 
 /** The conversation on the screen: what is printed, what is growing, what is being written. */
 export class ChatModel {
   readonly options: ChatOptions;
   readonly conversation: Conversation;
   readonly feed = new LineFeed();
-  printed: PrintedLine[] = [];
+  readonly suggestions: Suggestions;
   edit: LineEdit = emptyEdit;
   answering: Answering | undefined;
-  readonly #history: string[] = [];
-  #historyAt = 0;
-  #printedCount = 0;
-  #version = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #listeners = new Set<() => void>();
+  /** Once it is left nothing is drawn below what was said. */
+  isLeaving = false;
+  readonly #printer = new Printer();
+  readonly #history = new History();
+  readonly #redraws = new Redraws(tellEveryMs);
 
   constructor(conversation: Conversation, options: ChatOptions) {
     this.conversation = conversation;
     this.options = options;
+    this.suggestions = new Suggestions(options.context, () => this.changed());
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  get subscribe() {
+    return this.#redraws.subscribe;
+  }
 
-  version = (): number => this.#version;
+  get version() {
+    return this.#redraws.version;
+  }
 
   changed({ soon = false }: { soon?: boolean } = {}): void {
-    if (soon) {
-      this.#timer ??= setTimeout(() => this.changed(), tellEveryMs);
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#version += 1;
-    for (const listener of this.#listeners) listener();
+    if (soon) this.#redraws.soon();
+    else this.#redraws.now();
   }
 
-  /** Prints text for good; what somebody else wrote is never obeyed. */
+  /** All lines that were printed, the same array until there are more. */
+  printed(): PrintedLine[] {
+    return this.#printer.lines();
+  }
+
+  /** Prints text for good, apart from what stands above; what somebody else wrote is never obeyed. */
   print(kind: PrintedLine['kind'], text: string): void {
-    this.#printLines(kind, foreignLines(text, this.options.columns() - 3));
-  }
-
-  #printLines(kind: PrintedLine['kind'], lines: string[]): void {
-    if (lines.length === 0) return;
-    const fresh = lines.map((text) => {
-      this.#printedCount += 1;
-      return { id: this.#printedCount, kind, text };
-    });
-    this.printed = [...this.printed, ...fresh];
+    const lines = foreignLines(text.trimEnd(), this.options.columns() - 3);
+    this.#printer.print(kind, lines, { isApart: kind !== 'note' || this.#printer.lastKind() !== 'fault' });
   }
 
   /** The line that tells how an answer goes. */
@@ -105,8 +103,11 @@ export class ChatModel {
     else if (key === 'ctrl-d' && this.edit.text === '') this.options.quit();
     else if (key === 'alt-enter' || key === 'ctrl-j') this.edit = insert(this.edit, '\n');
     else if (key === 'enter') this.#enter();
-    else if (key === 'up' || key === 'ctrl-p') this.#recall(-1);
-    else if (key === 'down' || key === 'ctrl-n') this.#recall(1);
+    else if (key === 'tab') this.#complete();
+    else if (key === 'up') this.edit = lineUp(this.edit) ?? this.#recalled(-1);
+    else if (key === 'down') this.edit = lineDown(this.edit) ?? this.#recalled(1);
+    else if (key === 'ctrl-p') this.edit = this.#recalled(-1);
+    else if (key === 'ctrl-n') this.edit = this.#recalled(1);
     else this.edit = editBy(this.edit, key, input) ?? this.edit;
     this.changed();
   }
@@ -114,6 +115,15 @@ export class ChatModel {
   paste(text: string): void {
     this.edit = insert(this.edit, clean(text));
     this.changed();
+  }
+
+  #recalled(by: 1 | -1): LineEdit {
+    return this.#history.go(by, this.edit) ?? this.edit;
+  }
+
+  #complete(): void {
+    const [first] = this.suggestions.of(this.edit.text);
+    if (first) this.edit = { ...editOf(first.line), killed: this.edit.killed };
   }
 
   #interrupt(): void {
@@ -133,19 +143,10 @@ export class ChatModel {
     // What is written while an answer comes stays until it is there.
     if (line === '' || this.answering) return;
     this.edit = emptyEdit;
-    this.#remember(text);
+    this.#history.add(text);
+    // A daemon that was started again since the last question may be elsewhere.
+    this.options.context.forgetHost();
     void (line.startsWith('/') ? this.#command(line) : this.send(text));
-  }
-
-  #remember(text: string): void {
-    this.#history.push(text);
-    if (this.#history.length > historyMax) this.#history.shift();
-    this.#historyAt = this.#history.length;
-  }
-
-  #recall(by: number): void {
-    this.#historyAt = Math.max(0, Math.min(this.#history.length, this.#historyAt + by));
-    this.edit = { ...editOf(this.#history[this.#historyAt] ?? ''), killed: this.edit.killed };
   }
 
   async #command(line: string): Promise<void> {
@@ -162,53 +163,69 @@ export class ChatModel {
   /** Asks, and prints the answer as it comes. What could not be asked goes back into the line. */
   async send(text: string): Promise<void> {
     const { context } = this.options;
-    const { conversation, feed } = this;
     this.print('you', text);
-    const label = conversation.model;
-    const controller = new AbortController();
     const answering: Answering = {
-      controller,
+      controller: new AbortController(),
       startedAt: context.now(),
-      label,
+      label: this.conversation.model,
       characters: 0,
       prices: undefined,
     };
     this.answering = answering;
-    const ticking = setInterval(() => this.changed({ soon: true }), 250);
+    const ticking = setInterval(() => this.changed({ soon: true }), tickMs);
     this.changed();
     try {
-      const {
-        text: answer,
-        bill,
-        warning,
-      } = await ask(context, {
-        conversation,
-        text,
-        signal: controller.signal,
-        onRoute: (model, provider) => {
-          answering.label = `${model} via ${provider}`;
-          void pricesOf(context, model).then((prices) => {
-            answering.prices = prices;
-          });
-        },
-        onText: (piece) => {
-          answering.characters += piece.length;
-          this.#printLines('answer', feed.push(piece, this.options.columns() - 1));
-          this.changed({ soon: true });
-        },
-      });
-      this.#printLines('answer', feed.end());
-      conversation.turns.push({ role: 'user', text }, { role: 'assistant', text: answer });
-      if (warning) this.print('fault', warning);
-      this.print('note', bill);
+      await this.#answer(text, answering);
     } catch (error) {
-      this.#printLines('answer', feed.end());
+      this.#endAnswer();
       this.print('fault', this.options.explain(error));
-      if (this.edit.text === '') this.edit = editOf(text);
+      this.#giveBack(text);
     } finally {
       clearInterval(ticking);
       this.answering = undefined;
       this.changed();
     }
+  }
+
+  async #answer(text: string, answering: Answering): Promise<void> {
+    const { conversation, options } = this;
+    const {
+      text: answer,
+      bill,
+      warning,
+      failure,
+    } = await ask(options.context, {
+      conversation,
+      text,
+      signal: answering.controller.signal,
+      onRoute: (model, provider) => {
+        answering.label = `${model} via ${provider}`;
+        void pricesOf(options.context, model).then((prices) => {
+          answering.prices = prices;
+        });
+      },
+      onText: (piece) => {
+        const isFirst = answering.characters === 0;
+        answering.characters += piece.length;
+        this.#printer.print('answer', this.feed.push(piece, options.columns() - 1), { isApart: isFirst });
+        this.changed({ soon: true });
+      },
+    });
+    this.#endAnswer();
+    if (warning) this.print('fault', warning);
+    if (failure) {
+      this.print('fault', options.explain(failure));
+      this.#giveBack(text);
+    } else conversation.turns.push({ role: 'user', text }, { role: 'assistant', text: answer });
+    this.print('note', bill);
+  }
+
+  #endAnswer(): void {
+    this.#printer.print('answer', this.feed.end(), { isApart: false });
+  }
+
+  /** What got no answer can be sent again with Enter. */
+  #giveBack(text: string): void {
+    if (this.edit.text === '') this.edit = editOf(text);
   }
 }

@@ -4,6 +4,9 @@ import type { LineEdit } from '../text/line-edit.ts';
 
 const prompt = '› ';
 const further = '  ';
+/** What is written has more lines than there is room for. */
+const moreAbove = '↑ ';
+const moreBelow = '↓ ';
 
 interface InputLines {
   lines: string[];
@@ -36,8 +39,13 @@ export function inputLines(
   if (at <= cursor) place = here(lines);
   const top = Math.max(0, Math.min(place.y - linesMax + 1, lines.length - linesMax));
   const seen = lines.slice(top, top + linesMax);
+  const below = lines.length - top - seen.length;
+  const signOf = (index: number) => {
+    if (index === 0) return top > 0 ? moreAbove : prompt;
+    return index === seen.length - 1 && below > 0 ? moreBelow : further;
+  };
   return {
-    lines: seen.map((line, index) => (index === 0 && top === 0 ? prompt : further) + line),
+    lines: seen.map((line, index) => signOf(index) + line),
     x: prompt.length + place.x,
     y: place.y - top,
   };

@@ -44,10 +44,16 @@ const slashCommands: Readonly<Record<string, SlashCommand>> = {
   },
 };
 
+/** Every command, with how it is written. */
+export function slashUsages(): { name: string; usage: string; summary: string }[] {
+  return Object.entries(slashCommands).map(([name, { usage, summary }]) => ({ name, usage, summary }));
+}
+
 const keyHelp = [
   'Enter sends; Alt-Enter, Ctrl-J or \\ and Enter begin a new line.',
-  '↑ ↓ go through what you wrote; Ctrl-A E B F K U W Y and Alt-B F D edit the line.',
-  'Ctrl-C ends an answer and tells what it cost; again, it leaves.',
+  'Tab completes a command; ↑ ↓ go through the lines, then through what you wrote.',
+  'Emacs keys edit: Ctrl-A E B F K U W Y T and Alt-B F D.',
+  'Ctrl-C ends an answer and tells what it cost; it empties the line, then leaves.',
 ];
 
 /** Runs a line that begins with a slash; throws in words what is wrong with it. */

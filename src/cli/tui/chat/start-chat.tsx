@@ -1,8 +1,10 @@
 import { render } from 'ink';
 import { getThread, listThreadMessages } from '../../addresses.ts';
+import { collectPages } from '../../commands/collect-pages.ts';
 import { modelOf } from '../../commands/respond/request-body.ts';
+import { textOf } from '../../commands/threads/show.ts';
 import type { Context } from '../../context.ts';
-import { explain } from '../../failure.ts';
+import { told } from '../told.ts';
 import { ChatApp } from './chat-app.tsx';
 import { ChatModel } from './chat-model.ts';
 import { Conversation } from './conversation.ts';
@@ -16,20 +18,21 @@ export interface ChatFlags {
 
 const framesPerSecond = 12;
 const messagesShown = 20;
+const messagesMax = 1000;
 
 /** Talks with a model until it is left; fails before the first line where nobody answers. */
 export async function startChat(context: Context, { model, thread, instructions }: ChatFlags): Promise<void> {
   const conversation = new Conversation({ model: await modelOf(context, { model }), thread });
   conversation.system = instructions;
-  const { isLocal } = context.host();
+  const host = context.host();
   const chat: ChatModel = new ChatModel(conversation, {
     context,
-    explain(error) {
-      const { sentence, details } = explain(error, { isLocal });
-      return [sentence, ...details.filter(([name]) => name === 'next').map(([, text]) => text)].join(' ');
-    },
+    explain: (error) => told(error, host),
     columns: () => context.io.columns(),
-    quit: () => instance.unmount(),
+    quit() {
+      chat.isLeaving = true;
+      chat.changed();
+    },
   });
   if (thread !== undefined) await printThread(context, chat, thread);
   chat.print('note', `${conversation.model}; /help tells what else there is.`);
@@ -49,12 +52,13 @@ export async function startChat(context: Context, { model, thread, instructions 
 /** What was said in the thread last, oldest first. */
 async function printThread(context: Context, chat: ChatModel, id: string): Promise<void> {
   await context.client().call(getThread, { params: { id } });
-  const { data } = await context
-    .client()
-    .call(listThreadMessages, { params: { id }, query: { limit: messagesShown } });
-  const oldestFirst = data.toSorted((one, other) => one.created_at.localeCompare(other.created_at));
-  for (const { role, content } of oldestFirst) {
-    const said = content.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
-    if (said !== '') chat.print(role === 'user' ? 'you' : 'answer', said);
+  const messages = await collectPages(messagesMax, (query) =>
+    context.client().call(listThreadMessages, { params: { id }, query }),
+  );
+  const left = messages.length - messagesShown;
+  if (left > 0) chat.print('note', `${left} earlier messages: gateway threads show ${id}`);
+  for (const message of messages.slice(-messagesShown)) {
+    const said = textOf(message);
+    if (said !== '') chat.print(message.role === 'user' ? 'you' : 'answer', said);
   }
 }

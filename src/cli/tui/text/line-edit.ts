@@ -60,6 +60,22 @@ export function editBy(edit: LineEdit, key: string, input: string): LineEdit | u
   return isText ? insert(edit, clean(input)) : undefined;
 }
 
+/** The cursor in the line above, as far to the right as it was; undefined in the first line. */
+export function lineUp(edit: LineEdit): LineEdit | undefined {
+  const start = lineStart(edit);
+  if (start === 0) return undefined;
+  const above = lineStart({ ...edit, cursor: start - 1 });
+  return at(edit, Math.min(above + edit.cursor - start, start - 1));
+}
+
+/** The cursor in the line below; undefined in the last line. */
+export function lineDown(edit: LineEdit): LineEdit | undefined {
+  const end = lineEnd(edit);
+  if (end === edit.text.length) return undefined;
+  const below = { ...edit, cursor: end + 1 };
+  return at(edit, Math.min(end + 1 + edit.cursor - lineStart(edit), lineEnd(below)));
+}
+
 /** What was pasted or typed, without characters that steer terminals. */
 export function clean(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
