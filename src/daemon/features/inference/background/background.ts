@@ -161,7 +161,7 @@ export class Background {
 
 function tooMany(runsMax: number): ApiError {
   return new ApiError('rate_limited', {
-    message: `${runsMax} background responses are being made, and no more are at once; try again when some have ended.`,
+    message: `As many background responses are being made as may be at once (${runsMax}); try again when one has ended.`,
     retryAfterSeconds,
   });
 }
