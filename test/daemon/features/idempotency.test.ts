@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '../../../src/daemon/features/idempotency/fingerprint.ts';
 import {
+  type AnswerPlace,
   type Claimed,
   Idempotency,
   type IdempotencyStore,
@@ -79,6 +80,40 @@ function make(fails?: string[]) {
 const answers = (text: string) => async () => new RelayReply({ 'x-service-model': 'm' }, text);
 const never = () => new Promise<RelayReply>(() => {});
 const turns = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('an answer that is kept with its settlement', () => {
+  /** What was placed is in the store, as the settlement has put it there. */
+  const placing = (rows: Map<string, Row>, placed: RelayReply, given = placed) => {
+    return async (_signal: AbortSignal, place?: AnswerPlace) => {
+      const kept = place?.take(placed);
+      if (kept) (rows.get(kept.scope + kept.key) as Row).answer = kept;
+      return given;
+    };
+  };
+
+  test('is not written again', async () => {
+    const { idempotency, rows, warnings, call } = make(['finish']);
+    const reply = new RelayReply({ a: '1' }, 'made');
+    await idempotency.once(call(), placing(rows, reply));
+    expect(warnings).toEqual([]);
+    expect((await idempotency.once(call(), never)).headers).toMatchObject({ 'idempotent-replayed': 'true' });
+  });
+
+  test('gives way to the one that was given, where that differs', async () => {
+    const { idempotency, rows, call } = make();
+    const given = new RelayReply({ a: '1' }, 'made, and not stored');
+    await idempotency.once(call(), placing(rows, new RelayReply({ a: '1' }, 'made'), given));
+    const twin = (await idempotency.once(call(), never)) as RelayReply;
+    expect(Buffer.from(twin.body).toString()).toBe('made, and not stored');
+  });
+
+  test('is not kept when it is too long', async () => {
+    const { idempotency, rows, call } = make();
+    const long = new RelayReply({}, 'x'.repeat(16 * 1024 * 1024 + 1));
+    await idempotency.once(call(), placing(rows, long));
+    expect(rows.size).toBe(0);
+  });
+});
 
 describe('a call with a key', () => {
   test('is given up by a twin that has waited for ten minutes', async () => {
