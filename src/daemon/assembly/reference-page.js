@@ -43,6 +43,14 @@ function reveal() {
     if (id === target?.id) link.setAttribute('aria-current', 'true');
     else link.removeAttribute('aria-current');
   }
+  // The list alone is moved: to scroll to the link would move the page, too.
+  const link = links.get(target?.id);
+  if (link) {
+    const list = one('nav');
+    const { top, bottom } = link.getBoundingClientRect();
+    const frame = list.getBoundingClientRect();
+    if (top < frame.top || bottom > frame.bottom) list.scrollTop += top - frame.top - frame.height / 3;
+  }
 }
 addEventListener('hashchange', reveal);
 reveal();

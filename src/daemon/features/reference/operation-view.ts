@@ -70,6 +70,9 @@ function answersView({ responses }: Operation): Markup {
   )}</ul></details>`;
 }
 
+/** What a description has to say of an answer that needs no words. */
+const plainAnswer = 'The answer.';
+
 function goodView(status: string, { description, content = {}, headers = {} }: Answer): Markup {
   const own = Object.entries(headers).filter(([, { $ref }]) => $ref === undefined);
   const bodies = Object.entries(content).map(
@@ -80,7 +83,8 @@ function goodView(status: string, { description, content = {}, headers = {} }: A
     ([name, it]) =>
       html`<li><code class="name">${name}</code> <span class="says">${inline(it.description ?? '')}</span></li>`,
   );
-  return html`<h4>Answer <code>${status}</code></h4><p>${inline(description)}</p>${bodies}${
+  const says = description !== plainAnswer && html`<p>${inline(description)}</p>`;
+  return html`<h4>Answer <code>${status}</code></h4>${says}${bodies}${
     own.length > 0 && html`<details><summary>Headers</summary><ul class="members">${rows}</ul></details>`
   }`;
 }
