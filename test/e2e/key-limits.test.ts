@@ -337,6 +337,57 @@ describe('a key that expires', () => {
   });
 });
 
+describe('what a provider is told of the body', () => {
+  const chat = {
+    input: undefined,
+    max_output_tokens: undefined,
+    messages: [{ role: 'user', content: 'Hello.' }],
+  };
+  const choices: [string, unknown][] = [
+    ['models', ['dear/model']],
+    ['route', 'fallback'],
+    ['provider', { order: ['dear'] }],
+    ['providerOptions', { gateway: { models: ['dear/model'] } }],
+    ['plugins', [{ id: 'web' }]],
+    ['preset', 'dear'],
+  ];
+
+  test.each(choices)('has no %s that would step around limits', async (name, value) => {
+    for (const limits of [
+      { models: ['paid/*'] },
+      { max_price: { output: '5' } },
+      { spend_cap: { usd: '1', period: 'day' } },
+    ]) {
+      const { secret } = await issue({ limits });
+      for (const [body, path] of [[{}], [chat, '/v1/chat/completions']] as [object, string?][]) {
+        expect(outcome(await ask(secret, { ...body, [name]: value }, path))).toEqual([
+          400,
+          'invalid_request',
+          name,
+        ]);
+      }
+    }
+    expect(fake.requests).toEqual([]);
+    const { secret } = await issue();
+    await ask(secret, { ...chat, [name]: value }, '/v1/chat/completions');
+    expect(fake.requests[0]?.body).toMatchObject({ [name]: value });
+  });
+
+  test('asks for no dearer service where money is limited', async () => {
+    const { secret } = await issue({ limits: { spend_cap: { usd: '1', period: 'day' } } });
+    expect(outcome(await ask(secret, { service_tier: 'priority' }))).toEqual([
+      400,
+      'invalid_request',
+      'service_tier',
+    ]);
+    for (const tier of ['auto', 'default', 'flex', null]) {
+      expect((await ask(secret, { service_tier: tier })).status).toBe(200);
+    }
+    const { secret: free } = await issue({ limits: { models: ['paid/*'] } });
+    expect((await ask(free, { service_tier: 'priority' })).status).toBe(200);
+  });
+});
+
 test('each limit that is hit is told to those who watch', async () => {
   const { id, secret } = await issue({ actions: ['chat'] });
   const leave = new AbortController();

@@ -8,12 +8,13 @@ import type { Threads } from '../threads/index.ts';
 import { ableRoutes } from './able-routes.ts';
 import { cutAllowance, fullAllowance } from './allowance.ts';
 import { costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
+import { heldTo } from './held-to.ts';
 import { liveEvent, tellRouted } from './live-event.ts';
 import { Meter, type SettleReason } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ResponsesStore } from './responses-store.ts';
-import { capsOf, checkAction, defaultsOf, limitHit } from './restraints.ts';
+import { checkAction, defaultsOf, limitHit } from './restraints.ts';
 import type { OpenedRoute, Route, Router } from './router.ts';
 import type { Sealer } from './sealing.ts';
 import type { Wishes } from './service-member.ts';
@@ -151,13 +152,13 @@ const restraintsOf = ({ caller }: ModelCall) => (caller.kind === 'key' ? caller.
 
 async function planned(needs: InferenceNeeds, call: ModelCall): Promise<Route[]> {
   const { inference, wishes, caller } = call;
+  const held = heldTo(needs, call);
   const cache = wishes.cache ?? defaultsOf(caller)?.cache ?? undefined;
   const routes = await needs.router.plan({
     inference,
     wishes: cache === wishes.cache ? wishes : { ...wishes, cache },
     workspaceId: caller.workspaceId,
-    caps: capsOf(restraintsOf(call)),
-    isPrepaid: needs.isPrepaid?.(caller.workspaceId) ?? false,
+    ...held,
   });
   return ableRoutes(routes, inference);
 }

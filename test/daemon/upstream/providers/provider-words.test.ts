@@ -56,6 +56,12 @@ describe('what a caller wrote, quoted by a provider, counts against nobody’s k
     expect(failure(message).kind).toBe('caller');
   });
 
+  test('nor does a file of Google’s that the caller may not read', () => {
+    const message = 'You do not have permission to access the File abc123 or it may not exist.';
+    const body = JSON.stringify({ error: { code: 403, message, status: 'PERMISSION_DENIED' } });
+    expect(googleFailure('p', 403, {}, body).kind).toBe('caller');
+  });
+
   test.each([
     [openai, 'Incorrect API key provided: xa***', 'authentication'],
     [openai, 'API key not valid. Please pass a valid API key.', 'authentication'],

@@ -63,6 +63,8 @@ function kindOf(status: number, words: string, error: Json): UpstreamFailureKind
     // Nothing that the caller could change: where the provider is called from, for example.
     return error.status === 'FAILED_PRECONDITION' ? 'server' : 'caller';
   }
+  // A file that a caller named: it says nothing of the key.
+  if (status === 403 && /\bpermission to access the file\b/i.test(own)) return 'caller';
   if (status === 401 || status === 403) return 'authentication';
   if (status === 404) return 'unknown-model';
   if (status === 413 || status === 422) return 'caller';

@@ -1,0 +1,44 @@
+import type { ModelCall } from './begin.ts';
+import { invalid } from './fault.ts';
+import { capsOf } from './restraints.ts';
+import type { RouteCaps } from './router.ts';
+
+/** Members by which resellers choose other models and hosts, at other prices, or add work of their own. */
+const choosing = ['models', 'route', 'provider', 'providerOptions', 'plugins', 'preset'];
+/** At the price that is known, or below it. */
+const usualTiers = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
+
+interface HeldTo {
+  caps: RouteCaps;
+  isPrepaid: boolean;
+}
+
+/**
+ * What holds for a call by its key and its workspace. Fails with `invalid_request` where the body, which a provider of
+ * its own format gets as it is, would have the provider step around it.
+ */
+export function heldTo(
+  { isPrepaid }: { isPrepaid?: ((workspaceId: string) => boolean) | undefined },
+  { caller, inference: { body }, wishes }: Pick<ModelCall, 'caller' | 'inference' | 'wishes'>,
+): HeldTo {
+  const held = {
+    caps: capsOf(caller.kind === 'key' ? caller.restraints : undefined),
+    isPrepaid: isPrepaid?.(caller.workspaceId) ?? false,
+  };
+  const isPaying = isHeldToMoney(held) && wishes.pay !== 'mine';
+  if (isPaying || (held.caps.models?.length ?? 0) > 0) {
+    const chosen = choosing.find((name) => body[name] !== undefined && body[name] !== null);
+    if (chosen)
+      throw invalid(chosen, 'Who is limited leaves it to the gateway who answers, and at what price.');
+  }
+  const { service_tier: tier } = body;
+  if (isPaying && tier !== undefined && tier !== null && !usualTiers.has(String(tier))) {
+    throw invalid('service_tier', 'Who is limited is answered at the usual price.');
+  }
+  return held;
+}
+
+function isHeldToMoney({ caps, isPrepaid }: HeldTo): boolean {
+  const { input = null, output = null } = caps.maxPrice ?? {};
+  return isPrepaid || caps.isSpendCapped === true || input !== null || output !== null;
+}
