@@ -6,6 +6,7 @@ const lists: readonly [path: RegExp, command: string][] = [
   [/^\/v1\/workspaces\/\{workspace\}(\/members|\/invitations)?$/, 'workspaces list'],
   [/^\/v1\/sessions\/\{/, 'sessions list'],
   [/^\/v1\/admin\/users\/\{/, 'users list'],
+  [/^\/v1\/admin\/credit$/, 'credit show'],
   [/^\/v1\/threads\/\{/, 'threads list'],
   [/^\/v1\/responses\/\{/, 'responses list'],
   [/^\/v1\/(usage|traces)\/\{/, 'traces'],

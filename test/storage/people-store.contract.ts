@@ -49,7 +49,7 @@ export function peopleStoreContract(open: OpenStorage): void {
 
   /** Lets Bob into the owner's workspace. */
   async function letIn({ people }: Storage, role: 'owner' | 'admin' | 'member'): Promise<void> {
-    await people.insertInvitation(invitation(`invite_${role}`, { role }));
+    await people.insertInvitation(invitation(`invite_${role}`, { role }), []);
     const digest = `digest of invite_${role}`;
     await people.acceptInvitation({ digest, userId: 'usr_2', at: morning + 5 });
   }
@@ -135,7 +135,7 @@ export function peopleStoreContract(open: OpenStorage): void {
     test('keep an owner', async () => {
       const storage = await openWithBob();
       const { people } = storage;
-      const change = { workspaceId: 'ws_1', userId: 'usr_1', at: morning + 9 };
+      const change = { workspaceId: 'ws_1', userId: 'usr_1', at: morning + 9, given: [] };
       expect(await people.setRole({ ...change, role: 'member' })).toBe('last-owner');
       expect(await people.removeMember({ ...change, fallback })).toBe('last-owner');
       await letIn(storage, 'owner');
@@ -146,9 +146,34 @@ export function peopleStoreContract(open: OpenStorage): void {
       expect(outcomes.toSorted()).toEqual(['done', 'last-owner']);
     });
 
+    test('change nothing that was decided by a role which is another by now', async () => {
+      const storage = await openWithBob();
+      const { people, workspaces } = storage;
+      await letIn(storage, 'admin');
+      const [owner, bob] = [
+        { userId: 'usr_1', role: 'owner' },
+        { userId: 'usr_2', role: 'admin' },
+      ] as const;
+      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9 };
+      for (const given of [
+        [owner, { ...bob, role: 'member' as const }],
+        [{ ...owner, role: 'admin' as const }, bob],
+      ]) {
+        expect(await people.setRole({ ...change, role: 'member', given })).toBe('changed');
+        expect(await people.removeMember({ ...change, fallback, given })).toBe('changed');
+        expect(await people.insertInvitation(invitation('invite_y'), given)).toBe(false);
+      }
+      expect(await people.invitations('ws_1', page)).not.toContainEqual(
+        expect.objectContaining({ id: 'invite_y' }),
+      );
+      expect(await workspaces.role('ws_1', 'usr_2')).toBe('admin');
+      expect(await people.setRole({ ...change, role: 'member', given: [owner, bob] })).toBe('done');
+      expect(await workspaces.role('ws_1', 'usr_2')).toBe('member');
+    });
+
     test('know no role of whoever is no member', async () => {
       const { people } = await openWithBob();
-      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning };
+      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning, given: [] };
       expect(await people.setRole({ ...change, role: 'admin' })).toBe('no-member');
       expect(await people.removeMember({ ...change, fallback })).toBe('no-member');
     });
@@ -161,8 +186,8 @@ export function peopleStoreContract(open: OpenStorage): void {
       await letIn(storage, 'admin');
       await keys.insert(aKey('key_b', { ownerId: 'usr_2' }));
       await keys.insert(aKey('key_elsewhere', { ownerId: 'usr_2', workspaceId: 'ws_2' }));
-      await people.insertInvitation(invitation('invite_x', { createdBy: 'usr_2' }));
-      const removal = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9, fallback };
+      await people.insertInvitation(invitation('invite_x', { createdBy: 'usr_2' }), []);
+      const removal = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9, given: [], fallback };
       expect(await people.removeMember(removal)).toBe('done');
 
       expect(await workspaces.role('ws_1', 'usr_2')).toBeUndefined();
@@ -176,9 +201,9 @@ export function peopleStoreContract(open: OpenStorage): void {
     test('get a workspace of their own when they have none left', async () => {
       const storage = await openWithBob();
       const { people, workspaces } = storage;
-      await people.insertInvitation(invitation('invite_a', { workspaceId: 'ws_2', role: 'owner' }));
+      await people.insertInvitation(invitation('invite_a', { workspaceId: 'ws_2', role: 'owner' }), []);
       await people.acceptInvitation({ digest: 'digest of invite_a', userId: 'usr_1', at: morning + 1 });
-      const removal = { workspaceId: 'ws_2', userId: 'usr_2', at: morning + 9, fallback };
+      const removal = { workspaceId: 'ws_2', userId: 'usr_2', at: morning + 9, given: [], fallback };
       expect(await people.removeMember(removal)).toBe('done');
       expect(await workspaces.homeOf('usr_2')).toMatchObject({ id: 'ws_9', slug: 'bob-9' });
       expect(await workspaces.role('ws_9', 'usr_2')).toBe('owner');
@@ -189,7 +214,7 @@ export function peopleStoreContract(open: OpenStorage): void {
     test('are good once, and not for members', async () => {
       const storage = await openWithBob();
       const { people, workspaces } = storage;
-      await people.insertInvitation(invitation('invite_1', { role: 'admin' }));
+      await people.insertInvitation(invitation('invite_1', { role: 'admin' }), []);
       const accept = (userId: string, at = morning + 1) =>
         people.acceptInvitation({ digest: 'digest of invite_1', userId, at });
       expect(await accept('usr_1')).toBe('member');
@@ -208,8 +233,8 @@ export function peopleStoreContract(open: OpenStorage): void {
 
     test('end with their time, and when they are revoked', async () => {
       const { people } = await openWithBob();
-      await people.insertInvitation(invitation('invite_1'));
-      await people.insertInvitation(invitation('invite_2'));
+      await people.insertInvitation(invitation('invite_1'), []);
+      await people.insertInvitation(invitation('invite_2'), []);
       const accept = (id: string, at: number) =>
         people.acceptInvitation({ digest: `digest of ${id}`, userId: 'usr_2', at });
       expect(await accept('invite_1', morning + dayMs)).toBe('unknown');
@@ -226,8 +251,8 @@ export function peopleStoreContract(open: OpenStorage): void {
       const storage = await openWithBob();
       const { people } = storage;
       await letIn(storage, 'admin');
-      await people.insertInvitation(invitation('invite_x', { createdBy: 'usr_2' }));
-      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9 };
+      await people.insertInvitation(invitation('invite_x', { createdBy: 'usr_2' }), []);
+      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9, given: [] };
       expect(await people.setRole({ ...change, role: 'member' })).toBe('done');
       const [found] = await people.invitations('ws_1', page);
       expect(found).toMatchObject({ id: 'invite_x', revokedAt: morning + 9 });

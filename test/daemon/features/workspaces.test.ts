@@ -169,3 +169,24 @@ describe('who belongs where', () => {
     await expect(requireDaemonOwner({ kind: 'nobody' })).rejects.toMatchObject({ code: 'signed_out' });
   });
 });
+
+test('a role that was read before it changed is not remembered after', async () => {
+  const roles: ('admin' | 'member')[] = ['admin', 'member'];
+  const reading = Promise.withResolvers<void>();
+  const known = workspaces({
+    store: {
+      ...store,
+      role: async () => {
+        const role = roles.shift();
+        if (role === 'admin') await reading.promise;
+        return role;
+      },
+    },
+  });
+  const early = known.roleOf('ws_1', 'usr_1');
+  known.forgetRole('ws_1', 'usr_1');
+  reading.resolve();
+  expect(await early).toBe('admin');
+  expect(await known.roleOf('ws_1', 'usr_1')).toBe('member');
+  expect(await known.roleOf('ws_1', 'usr_1')).toBe('member');
+});

@@ -33,6 +33,6 @@ const columns: Column<CreditGrant>[] = [
 
 function amount(text: string): string {
   const usd = text.replace(/^\$/, '');
-  if (/^\d{1,7}(\.\d{1,9})?$/.test(usd)) return usd;
-  throw new InvalidArgumentError('It must be dollars, like 20 or 0.5.');
+  if (/^\d{1,7}(\.\d{1,9})?$/.test(usd) && Number(usd) > 0) return usd;
+  throw new InvalidArgumentError('It must be dollars above 0 and at most 1000000, like 20 or 0.5.');
 }

@@ -57,7 +57,11 @@ export function memberships(needs: PeopleNeeds) {
       const member = await findMember(needs, caller, workspace.id, user);
       mayTouch(own, member.role);
       mayTouch(own, role);
-      const change = { workspaceId: workspace.id, userId: member.user.id, role, at: now() };
+      const given = [
+        { userId: caller.userId, role: own },
+        { userId: member.user.id, role: member.role },
+      ];
+      const change = { workspaceId: workspace.id, userId: member.user.id, role, at: now(), given };
       checkOutcome(await store.setRole(change));
       needs.workspaces.forgetRole(workspace.id, member.user.id);
       await tell(needs, 'member.changed', workspace.id, { user: member.user.id, role });
@@ -76,7 +80,12 @@ export function memberships(needs: PeopleNeeds) {
       const { handle, name } = member.user;
       const slugs = slugsFor(handle, needs.randomBytes);
       const fallback = { id: needs.makeId('ws'), name, createdAt: now(), slugs };
-      checkOutcome(await store.removeMember({ workspaceId: workspace.id, userId, at: now(), fallback }));
+      const given = [
+        { userId: caller.userId, role: own },
+        { userId, role: member.role },
+      ];
+      const removal = { workspaceId: workspace.id, userId, at: now(), given, fallback };
+      checkOutcome(await store.removeMember(removal));
       needs.workspaces.forgetRole(workspace.id, userId);
       needs.endings.endMembership(workspace.id, userId);
       await tell(needs, 'member.left', workspace.id, { user: userId });
@@ -117,7 +126,9 @@ export function invitations(needs: PeopleNeeds) {
         acceptedAt: null,
         revokedAt: null,
       };
-      await store.insertInvitation(record);
+      if (!(await store.insertInvitation(record, [{ userId: caller.userId, role: own }]))) {
+        throw onlyFor('admin');
+      }
       return { record, code };
     },
 
@@ -192,6 +203,11 @@ async function findMember(
 
 function checkOutcome(outcome: RoleOutcome): void {
   if (outcome === 'no-member') throw noSuchMember();
+  if (outcome === 'changed') {
+    throw new ApiError('conflict', {
+      message: 'Somebody’s role was changed meanwhile; look, and try again.',
+    });
+  }
   if (outcome === 'last-owner') {
     throw new ApiError('conflict', { message: 'A workspace keeps an owner: make somebody else one first.' });
   }

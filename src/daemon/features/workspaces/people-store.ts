@@ -49,16 +49,20 @@ export interface IdPage {
   after: string | undefined;
 }
 
+/** Roles in a workspace that something was decided by; when one of them is another by then, nothing is done. */
+export type Decided = readonly { userId: string; role: WorkspaceRole }[];
+
 /** The end of somebody's time in a workspace. */
 export interface Removal {
   workspaceId: string;
   userId: string;
   at: number;
+  given: Decided;
   /** Their new own workspace, made when they have none left. */
   fallback: WorkspaceWish;
 }
 
-export type RoleOutcome = 'done' | 'no-member' | 'last-owner';
+export type RoleOutcome = 'done' | 'no-member' | 'last-owner' | 'changed';
 
 export interface PeopleStore {
   /** A user, the workspace of their own, and a code to log in with; false when the handle is taken. */
@@ -96,11 +100,13 @@ export interface PeopleStore {
     userId: string;
     role: WorkspaceRole;
     at: number;
+    given: Decided;
   }): Promise<RoleOutcome>;
   /** Their keys there pass to the workspace's first owner, and their open invitations end. */
   removeMember(removal: Removal): Promise<RoleOutcome>;
 
-  insertInvitation(record: InvitationRecord): Promise<void>;
+  /** False when a role has changed that it was decided by. */
+  insertInvitation(record: InvitationRecord, given: Decided): Promise<boolean>;
   /** Newest first. */
   invitations(workspaceId: string, page: IdPage): Promise<InvitationRecord[]>;
   /** Whether this call ended it: false when there is no such open invitation. */

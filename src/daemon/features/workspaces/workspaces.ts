@@ -12,23 +12,38 @@ export interface Membership {
 
 const rolesKept = 1000;
 
+/** Remembers the roles of members. */
+function knownRoles(store: Pick<WorkspacesStore, 'role'>) {
+  const roles = new Map<string, WorkspaceRole>();
+  // Counts changes, so that a role that was read before one is not kept after it.
+  let changes = 0;
+  return {
+    async roleOf(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
+      const place = `${workspaceId} ${userId}`;
+      const known = roles.get(place);
+      if (known) return known;
+      const changesBefore = changes;
+      const role = await store.role(workspaceId, userId);
+      // Only members are kept: somebody who is let in must not wait for a cache.
+      if (role && changes === changesBefore) {
+        if (roles.size >= rolesKept) roles.clear();
+        roles.set(place, role);
+      }
+      return role;
+    },
+
+    /** To be called when somebody's role changes or ends. */
+    forgetRole(workspaceId: string, userId: string): void {
+      changes += 1;
+      roles.delete(`${workspaceId} ${userId}`);
+    },
+  };
+}
+
 /** Answers who belongs where. */
 export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'> }) {
-  const roles = new Map<string, WorkspaceRole>();
+  const { roleOf, forgetRole } = knownRoles(store);
   let ownerId: string | undefined;
-
-  const roleOf = async (workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> => {
-    const place = `${workspaceId} ${userId}`;
-    const known = roles.get(place);
-    if (known) return known;
-    const role = await store.role(workspaceId, userId);
-    // Only members are kept: somebody who is let in must not wait for a cache.
-    if (role) {
-      if (roles.size >= rolesKept) roles.clear();
-      roles.set(place, role);
-    }
-    return role;
-  };
 
   return {
     /**
@@ -72,11 +87,7 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
     },
 
     roleOf,
-
-    /** To be called when somebody's role changes or ends. */
-    forgetRole(workspaceId: string, userId: string): void {
-      roles.delete(`${workspaceId} ${userId}`);
-    },
+    forgetRole,
 
     /** Lets only the login of the user who runs this daemon pass: fails with `signed_out` or `permission`. */
     async requireDaemonOwner(caller: Caller): Promise<void> {

@@ -1,4 +1,4 @@
-import type { InvitationRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
+import type { Decided, InvitationRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
 import { and, eq, gt, isNull, type Orm } from '../orm.ts';
 import { invitations, members } from '../schema/workspaces.ts';
 
@@ -6,8 +6,10 @@ type Outcome = Awaited<ReturnType<PeopleStore['acceptInvitation']>>;
 
 export function invitationCommands(orm: Orm) {
   return {
-    'people.insertInvitation': (record: InvitationRecord): void => {
+    'people.insertInvitation': ({ record, given }: { record: InvitationRecord; given: Decided }): boolean => {
+      if (!areRoles(orm, record.workspaceId, given)) return false;
       orm.insert(invitations).values(record).run();
+      return true;
     },
 
     'people.revokeInvitation': ({
@@ -48,6 +50,14 @@ export function invitationCommands(orm: Orm) {
       return { workspaceId, role };
     },
   };
+}
+
+/** Whether each of them still has the role in the workspace that something was decided by. */
+export function areRoles(orm: Orm, workspaceId: string, given: Decided): boolean {
+  return given.every(({ userId, role }) => {
+    const membership = and(eq(members.workspaceId, workspaceId), eq(members.userId, userId));
+    return orm.select({ role: members.role }).from(members).where(membership).get()?.role === role;
+  });
 }
 
 /** Ends the open invitations that somebody made. */

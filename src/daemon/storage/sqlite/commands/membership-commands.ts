@@ -7,7 +7,7 @@ import type {
 import { and, asc, eq, ne, type Orm, sql } from '../orm.ts';
 import { keys } from '../schema/keys.ts';
 import { members, workspaces } from '../schema/workspaces.ts';
-import { endInvitations } from './invitation-commands.ts';
+import { areRoles, endInvitations } from './invitation-commands.ts';
 import { passedOnScopes } from './passed-keys.ts';
 
 /** Inserts it with its owner under the first slug that is free, which comes back; undefined when none is. */
@@ -52,16 +52,19 @@ export function membershipCommands(orm: Orm) {
       userId,
       role,
       at,
+      given,
     }: Parameters<PeopleStore['setRole']>[0]): RoleOutcome => {
       const outcome = canLoseOwner(orm, { workspaceId, userId });
+      if (outcome !== 'no-member' && !areRoles(orm, workspaceId, given)) return 'changed';
       if (outcome === 'no-member' || (outcome === 'last-owner' && role !== 'owner')) return outcome;
       orm.update(members).set({ role }).where(isMember(workspaceId, userId)).run();
       if (role === 'member') endInvitations(orm, { workspaceId, userId, at });
       return 'done';
     },
 
-    'people.removeMember': ({ workspaceId, userId, at, fallback }: Removal): RoleOutcome => {
+    'people.removeMember': ({ workspaceId, userId, at, given, fallback }: Removal): RoleOutcome => {
       const outcome = canLoseOwner(orm, { workspaceId, userId });
+      if (outcome !== 'no-member' && !areRoles(orm, workspaceId, given)) return 'changed';
       if (outcome !== 'done') return outcome;
       orm.delete(members).where(isMember(workspaceId, userId)).run();
       const heir = firstOwner(orm, workspaceId);

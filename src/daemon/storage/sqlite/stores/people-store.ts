@@ -22,7 +22,7 @@ function writes(writer: Writer): Omit<PeopleStore, Reads> {
       writer.write('people.changeWorkspace', { workspaceId, changes }),
     setRole: (change) => writer.write('people.setRole', change),
     removeMember: (removal) => writer.write('people.removeMember', removal),
-    insertInvitation: (record) => writer.write('people.insertInvitation', record),
+    insertInvitation: (record, given) => writer.write('people.insertInvitation', { record, given }),
     revokeInvitation: (workspaceId, invitationId, at) =>
       writer.write('people.revokeInvitation', { workspaceId, invitationId, at }),
     acceptInvitation: (accepted) => writer.write('people.acceptInvitation', accepted),
