@@ -61,6 +61,7 @@ describe('where it goes', () => {
     ['https://api.openai.com/v1', 'x', 'max_completion_tokens'],
     ['http://127.0.0.1:9/v1', 'openai', 'max_completion_tokens'],
     ['http://127.0.0.1:9/v1', 'constructor', 'max_tokens'],
+    ['http://nas.example:11434/v1', 'mine', 'max_tokens'],
   ])('the flavour follows from %s and the name %s', (baseUrl, name, field) => {
     const adapter = chatAdapter({ name, baseUrl });
     const body = JSON.parse(adapter.request(callOf({}, { outputTokensMax: 99 })).body);
@@ -98,6 +99,7 @@ describe('a caller of the same format', () => {
     ['openai', { max_completion_tokens: 500 }, { max_completion_tokens: 100 }],
     ['generic', { max_completion_tokens: 500 }, { max_completion_tokens: 100 }],
     ['generic', {}, { max_tokens: 100 }],
+    ['local', { max_completion_tokens: 500 }, { max_tokens: 100 }],
     ['mistral', { max_completion_tokens: 500 }, { max_tokens: 100 }],
   ] as const)(
     'is bounded by what it can afford, under the name that %s knows: %j',
@@ -383,6 +385,16 @@ describe('a caller of another format', () => {
     const bare = bodyFor(translated({ toolChoice: { mode: 'required' }, parallelToolCalls: true }));
     expect(bare).not.toHaveProperty('tool_choice');
     expect(bare).not.toHaveProperty('parallel_tool_calls');
+  });
+
+  test.each([
+    ['gpt-5-mini', 'max_completion_tokens'],
+    ['openai/o3', 'max_completion_tokens'],
+    ['gpt-oss:20b', 'max_tokens'],
+    ['llama-4', 'max_tokens'],
+  ])('the output of %s is bounded by %s where the server is not known', (model, field) => {
+    const body = bodyFor(translated({}, { model, outputTokensMax: 9 }), 'generic');
+    expect({ [field]: body[field] }).toEqual({ [field]: 9 });
   });
 
   test('OpenRouter gets the effort as its own member', () => {

@@ -7,11 +7,12 @@ export type FlavourName =
   | 'deepseek'
   | 'groq'
   | 'xai'
+  | 'local'
   | 'generic';
 
 /** Where a provider differs from OpenAI's chat format. */
 export interface Flavour {
-  /** The field that bounds the output; undefined where either will do. */
+  /** The field that bounds the output; undefined where nobody knows: see `outputTokensField`. */
   outputTokensField: 'max_tokens' | 'max_completion_tokens' | undefined;
   /** Whether it knows `stream_options`; those that do not send usage without being asked. */
   takesStreamOptions: boolean;
@@ -97,8 +98,15 @@ const flavours: Record<FlavourName, Flavour> = {
     takesTopK: false,
   },
   xai: { ...generic, reasoningFields: ['reasoning_content'], takesTopK: false },
+  // Ollama and LM Studio know the older name alone, and take the other one without heeding it.
+  local: { ...generic, outputTokensField: 'max_tokens' },
   generic,
 };
+
+/** As servers on this machine are named when they are found. */
+const localNames = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm']);
+/** Of Ollama and LM Studio, on whatever host. */
+const localPorts = new Set(['11434', '1234']);
 
 const hosts: Record<string, FlavourName> = {
   'api.openai.com': 'openai',
@@ -111,11 +119,24 @@ const hosts: Record<string, FlavourName> = {
   'api.x.ai': 'xai',
 };
 
-/** The named flavour, or that of the host or of the provider's name, or what most servers understand. */
+/** The named flavour, or that of the host, the port or the provider's name, or what most servers understand. */
 export function flavourOf(settings: { name: string; baseUrl: string; flavour?: FlavourName }): Flavour {
   if (settings.flavour !== undefined) return flavours[settings.flavour];
-  const host = URL.canParse(settings.baseUrl) ? new URL(settings.baseUrl).hostname : '';
-  const byHost = Object.hasOwn(hosts, host) ? hosts[host] : undefined;
+  const { hostname = '', port = '' } = URL.parse(settings.baseUrl) ?? {};
+  const byHost = Object.hasOwn(hosts, hostname) ? hosts[hostname] : undefined;
   if (byHost !== undefined) return flavours[byHost];
+  if (localPorts.has(port) || localNames.has(settings.name)) return flavours.local;
   return Object.hasOwn(flavours, settings.name) ? flavours[settings.name as FlavourName] : generic;
+}
+
+/** OpenAI's reasoning models refuse the older name, which everybody else's know. */
+const newerName = /(^|\/)(o\d|gpt-[5-9])/;
+
+/** The field that bounds the output of a model; `asked` is the one that the caller used. */
+export function outputTokensField(
+  { outputTokensField: known }: Flavour,
+  model: string,
+  asked?: 'max_tokens' | 'max_completion_tokens',
+): 'max_tokens' | 'max_completion_tokens' {
+  return known ?? asked ?? (newerName.test(model) ? 'max_completion_tokens' : 'max_tokens');
 }

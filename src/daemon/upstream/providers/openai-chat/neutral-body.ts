@@ -7,7 +7,7 @@ import type {
 } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import { objectParameters } from '../tool-parameters.ts';
-import type { Flavour } from './flavour.ts';
+import { type Flavour, outputTokensField } from './flavour.ts';
 import { chatMessages } from './messages.ts';
 
 type Json = Record<string, unknown>;
@@ -23,7 +23,7 @@ export function neutralBody(call: UpstreamCall, provider: string, flavour: Flavo
   };
   if (flavour.takesStreamOptions) body.stream_options = { include_usage: true };
   const bound = outputTokensMax ?? inference.outputTokensMax;
-  if (bound !== undefined) body[flavour.outputTokensField ?? 'max_tokens'] = bound;
+  if (bound !== undefined) body[outputTokensField(flavour, model)] = bound;
   addTools(body, inference, flavour);
   addSampling(body, inference.sampling, flavour);
   if (inference.format !== undefined) body.response_format = responseFormat(inference.format);

@@ -1,7 +1,7 @@
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import { shortCallId } from './call-ids.ts';
-import type { Flavour } from './flavour.ts';
+import { type Flavour, outputTokensField } from './flavour.ts';
 
 type Json = Record<string, unknown>;
 
@@ -37,16 +37,14 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
+const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
+
 function boundOutput(sent: Json, outputTokensMax: number | undefined, flavour: Flavour): void {
-  const asked = sent.max_completion_tokens ?? sent.max_tokens;
-  const field =
-    flavour.outputTokensField ??
-    (sent.max_completion_tokens != null ? 'max_completion_tokens' : 'max_tokens');
-  const value = outputTokensMax ?? asked;
-  if (value === undefined || value === null) return;
-  sent.max_tokens = undefined;
-  sent.max_completion_tokens = undefined;
-  sent[field] = value;
+  const asked = outputFields.find((field) => sent[field] !== undefined && sent[field] !== null);
+  const value = outputTokensMax ?? (asked && sent[asked]);
+  if (value === undefined) return;
+  for (const field of outputFields) sent[field] = undefined;
+  sent[outputTokensField(flavour, String(sent.model), asked)] = value;
 }
 
 function withUsage(options: unknown): Json {
