@@ -50,7 +50,6 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     baseUrl: () => context.host().url,
     browse: (address) => openInBrowser(address, context),
   });
-  if (plain) model.view.togglePause();
   const current = keepCurrent({
     model,
     signal: leaving.signal,

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { keepCurrent } from '../../../src/cli/tui/live/keep-current.ts';
 import type { SseEvent } from '../../../src/shared/sse.ts';
 import { keys, openTui } from '../../support/open-tui.ts';
 
@@ -187,4 +188,39 @@ test('the letters that g waits for are told, all of them', async () => {
   tui.type('g');
   await tui.shows(/t Traffic .*k Keys .*u Usage .*m Models .*p Providers/);
   expect(tui.frame()).toMatch(/h Threads .*w Whispers .*s Shouts .*a API calls/);
+});
+
+test('for a screen reader what was before is there, and what comes is counted until it is let go on', async () => {
+  const stream = channel();
+  const ended = (id: string) => ({
+    request_id: id,
+    created_at: at,
+    completed_at: at,
+    endpoint: '/v1/responses',
+    model: `sim/${id}`,
+    provider: 'simulator',
+    key: null,
+    status: 'completed',
+    error_code: null,
+    timings: { first_token_ms: 1, total_ms: 2 },
+    tokens: { input: 1, output: 2 },
+    cost: null,
+  });
+  const tui = openTui({
+    isPlain: true,
+    answers: { 'GET /v1/traces': () => ({ data: [ended('before')], next: null }) },
+    streams: { 'GET /v1/events': stream.open },
+  });
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  void keepCurrent({ model: tui.model, signal: leaving.signal, sleep: () => new Promise(() => {}) });
+  await tui.shows(/sim\/before/);
+  await tui.shows('paused, 0 held');
+  const created_at = at;
+  const data = { request_id: 'req_2', model: 'sim/after', status: 'completed' };
+  stream.send('message', { type: 'request.completed', sequence: 2, created_at, data }, 2);
+  await tui.shows('paused, 1 held');
+  expect(tui.frame()).not.toContain('sim/after');
+  tui.type('p');
+  await tui.shows('sim/after');
 });

@@ -21,6 +21,7 @@ const pastCalls = 100;
 /** Keeps everything that is shown up to date until the signal: by events where there are some, else by asking again. */
 export async function keepCurrent({ model, signal, sleep }: CurrentOptions): Promise<void> {
   const { services } = model.options;
+  let isFirst = true;
   const follow = services.follow({
     open: (lastId, options) =>
       services.client.stream(streamEvents, { query: {}, headers: { 'last-event-id': lastId } }, options),
@@ -30,7 +31,11 @@ export async function keepCurrent({ model, signal, sleep }: CurrentOptions): Pro
       model.changed({ soon: true });
       if (connection.state !== 'live') return;
       // What happened while nobody listened is asked for, and what is shown is fetched anew.
-      void fillPast(model, services);
+      void fillPast(model, services).then(() => {
+        // For a screen reader nothing moves by itself; what was before is there to be read.
+        if (isFirst && model.options.isPlain) model.viewOf('traffic')?.togglePause();
+        isFirst = false;
+      });
       void learnFacts(model, services);
       void model.refresh();
       // The head counts what was not read, and the traffic tells keys by their names.

@@ -13,18 +13,37 @@ export function helpPage(model: TuiModel): Page {
   const names = (Object.keys(commands) as CommandName[]).filter(
     (name) => !/^screen-/.test(name) && applies(model, name),
   );
-  const lines = names.flatMap((name) => {
-    const keys = keysOf(bindings, screen.id, name).map(shownKey);
-    return keys.length === 0 ? [] : [`${fitCell(keys.join('  '), 18)}  ${whatFor(model, name)}`];
-  });
+  const linesOf = (some: CommandName[]) =>
+    some.flatMap((name) => {
+      const keys = keysOf(bindings, screen.id, name).map(shownKey);
+      return keys.length === 0 ? [] : [`${fitCell(keys.join('  '), 18)}  ${whatFor(model, name)}`];
+    });
+  const own = names.filter((name) => ownCommands.includes(name));
+  // What only this screen has goes first: it is what people look for.
+  const lines = [...linesOf(own), '', ...linesOf(names.filter((name) => !own.includes(name)))];
   const go = model.views.map(({ screen: one }) => `${one.letter} ${one.title}`).join(', ');
   const marks = '❯ the selected row   * a marked row';
   return { title: `Keys of ${screen.title}`, lines: () => [...lines, '', `After g: ${go}`, marks] };
 }
 
+const ownCommands: CommandName[] = [
+  'open',
+  'compose',
+  'edit',
+  'reply',
+  'conversation',
+  'remove',
+  'mark',
+  'pause',
+  'copy',
+  'copy-command',
+  'raw',
+];
+
 function whatFor({ view: { screen } }: TuiModel, name: CommandName): string {
   if (name === 'compose') return screen.compose?.label ?? commands.compose;
   if (name === 'edit') return screen.edit?.label ?? commands.edit;
+  if (name === 'reply') return model.reply()?.label ?? commands.reply;
   if (name === 'remove') return screen.remove ? `${screen.remove.verb.toLowerCase()}, after a question` : '';
   return commands[name];
 }

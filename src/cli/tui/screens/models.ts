@@ -50,6 +50,12 @@ export const modelsScreen: Screen<ModelEntry> = {
     }),
 };
 
+/** With cents, so that points stand below each other. */
+function price(usd: string | undefined): string {
+  const [whole, cents = ''] = dollars(usd).split('.');
+  return usd === undefined ? dollars(usd) : `${whole}.${cents.padEnd(2, '0')}`;
+}
+
 const columns: ScreenColumn<ModelEntry>[] = [
   {
     title: 'model',
@@ -58,8 +64,8 @@ const columns: ScreenColumn<ModelEntry>[] = [
     text: ({ id }) => id,
     style: (model) => (availableProviders(model) === '' ? 'dim' : undefined),
   },
-  { title: 'input', width: 9, align: 'right', text: ({ service }) => dollars(service.prices?.input) },
-  { title: 'output', width: 9, align: 'right', text: ({ service }) => dollars(service.prices?.output) },
+  { title: 'input', width: 9, align: 'right', text: ({ service }) => price(service.prices?.input) },
+  { title: 'output', width: 9, align: 'right', text: ({ service }) => price(service.prices?.output) },
   {
     title: 'context',
     width: 10,

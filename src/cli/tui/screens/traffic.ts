@@ -74,7 +74,7 @@ const columns: ScreenColumn<CallRow>[] = [
   },
   { title: 'model', width: 16, grows: true, text: modelText },
   { title: 'provider', width: 11, spare: 4, text: ({ provider }) => provider ?? '–' },
-  { title: 'tokens', width: 12, align: 'right', spare: 3, text: tokens },
+  { title: 'tokens', width: 13, align: 'right', spare: 3, text: tokens },
   { title: 'cost', width: 9, align: 'right', spare: 2, text: costText },
   {
     title: 'first',
