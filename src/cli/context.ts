@@ -31,6 +31,8 @@ export interface Context {
   forgetHost(): void;
   /** Aborted by Ctrl-C. Until a command asks for it, Ctrl-C ends the process as usual. */
   interrupted(): AbortSignal;
+  /** Whether Ctrl-C was pressed in a command that had asked for it. */
+  readonly isInterrupted: boolean;
   daemon(): Promise<DaemonModule>;
   /** How the program ends when nothing is thrown; 0 unless told. */
   exit: ExitCode;

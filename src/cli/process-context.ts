@@ -72,6 +72,9 @@ export function createContext(surroundings: Surroundings): Context {
       signal ??= surroundings.interrupted();
       return signal;
     },
+    get isInterrupted() {
+      return signal?.aborted ?? false;
+    },
     daemon: surroundings.serve,
     exit: exitCodes.done,
   };

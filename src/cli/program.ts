@@ -25,6 +25,10 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
     return context.exit;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    if (context.isInterrupted) {
+      context.out.warn('Interrupted.');
+      return exitCodes.interrupted;
+    }
     const { tellFailure } = await import('./tell-failure.ts');
     return tellFailure(error, context);
   }

@@ -43,6 +43,7 @@ describe('with a collector', () => {
       name: 'POST /v1/responses',
       attributes: {
         'http.route': '/v1/responses',
+        'url.scheme': 'http',
         'gateway.status': 'completed',
         'gateway.attempts': 1,
         'gateway.settlement_ms': expect.any(Number),
@@ -90,7 +91,10 @@ describe('with a collector', () => {
   test('a call that nobody was asked for is a span too', async () => {
     const request = await ask(daemon, { model: 'no/such-model', input: 'Hello.' });
     const [span] = await collector.until(1, request);
-    expect(span).toMatchObject({ kind: server, attributes: { 'error.type': 'model_not_found' } });
+    expect(span).toMatchObject({
+      kind: server,
+      attributes: { 'error.type': 'model_not_found', 'http.response.status_code': 404 },
+    });
   });
 
   test('a caller’s own span is the parent, unless it was not sampled', async () => {

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { count, dollars } from '../output/amount.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
+import { tellCancelled } from './respond/bill.ts';
 import { modelOf } from './respond/request-body.ts';
 
 interface CompactFlags {
@@ -50,9 +51,26 @@ async function compactAndShow(
   if (response !== undefined) body.previous_response_id = response;
   if (flags.instructions !== undefined) body.instructions = flags.instructions;
   if (flags.maxOutputTokens !== undefined) body.max_output_tokens = flags.maxOutputTokens;
-  const compacted = await context.client().call(compactResponse, { body }, { signal: context.interrupted() });
+  const compacted = await compact(context, body);
+  if (compacted === undefined) return;
   await context.out.document(context.out.wantsJson() ? compacted : compacted.output);
   context.out.note(billOf(compacted));
+}
+
+/** Undefined after Ctrl-C, which ends the call at the provider too. */
+async function compact(
+  context: Context,
+  body: CreateResponseBody,
+): Promise<CompactedConversation | undefined> {
+  const signal = context.interrupted();
+  try {
+    return await context.client().call(compactResponse, { body }, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    context.exit = exitCodes.interrupted;
+    await tellCancelled(context, undefined);
+    return undefined;
+  }
 }
 
 /** A list of items, or an object that holds one as its `input` or `output`: what other commands print. */

@@ -63,6 +63,7 @@ async function showLogs(context: Context, { follow, since, lines, level }: Wishe
       await show(follower.read());
       await context.sleep(lookEveryMs, signal);
     }
+    context.exit = exitCodes.interrupted;
   } finally {
     follower.close();
   }

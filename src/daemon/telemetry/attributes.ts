@@ -32,6 +32,7 @@ export function requestAttributes(endpoint: string, requestId: string): Attribut
     'http.request.method': 'POST',
     'http.route': endpoint,
     'url.path': endpoint,
+    'url.scheme': 'http',
     'gateway.request.id': requestId,
   };
 }

@@ -7,6 +7,7 @@ import {
   ParentBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { failures, isErrorCode } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
 import type { RefusedCall } from '../features/inference/index.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
@@ -89,7 +90,7 @@ function tellCall(
 ): void {
   const endedAt = usage.completedAt;
   const startedAt = endedAt - usage.totalMs;
-  const settlementMs = Math.max(0, settledMs - usage.totalMs);
+  const settlementMs = Math.max(0, Math.round((settledMs - usage.totalMs) * 10) / 10);
   const server = tracer.startSpan(
     `POST ${usage.endpoint}`,
     { kind: SpanKind.SERVER, startTime: startedAt, attributes: serverAttributes(usage, settlementMs) },
@@ -120,7 +121,11 @@ function tellRefused(
   { refused: { call, ms }, code, at }: { refused: RefusedCall; code: string; at: number },
   parent: Context,
 ): void {
-  const attributes = { ...requestAttributes(call.endpoint, call.requestId), 'error.type': code };
+  const attributes = {
+    ...requestAttributes(call.endpoint, call.requestId),
+    'error.type': code,
+    ...(isErrorCode(code) && { 'http.response.status_code': failures[code].status }),
+  };
   const span = tracer.startSpan(
     `POST ${call.endpoint}`,
     { kind: SpanKind.SERVER, startTime: at - ms, attributes },
