@@ -293,6 +293,20 @@ describe('an invitation', () => {
   });
 });
 
+test('an invitation ends with the role that its maker could give away', async () => {
+  const rita = await addPerson(daemon, 'rita');
+  const of = await aWorkspace([rita, 'owner']);
+  const invite = async (role: string) => {
+    const json = { role };
+    return (await ask('POST', `/v1/workspaces/${of}/invitations`, { as: rita.login, json })).body.code;
+  };
+  const [asOwner, asAdmin] = [await invite('owner'), await invite('admin')];
+  await ask('PATCH', `/v1/workspaces/${of}/members/rita`, { as: daemon.login, json: { role: 'admin' } });
+  const accept = (code: string) => ask('POST', '/v1/invitations/accept', { as: otto.login, json: { code } });
+  expect(codeOf(await accept(asOwner))).toBe('404 not_found');
+  expect((await accept(asAdmin)).body).toMatchObject({ role: 'admin' });
+});
+
 describe('keys of members', () => {
   test('are issued where the workspace allows it', async () => {
     const team = await aWorkspace([max, 'member']);

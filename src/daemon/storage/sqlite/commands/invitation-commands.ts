@@ -1,5 +1,6 @@
 import type { Decided, InvitationRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
-import { and, eq, gt, isNull, type Orm } from '../orm.ts';
+import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
+import { and, eq, gt, inArray, isNull, type Orm } from '../orm.ts';
 import { invitations, members } from '../schema/workspaces.ts';
 
 type Outcome = Awaited<ReturnType<PeopleStore['acceptInvitation']>>;
@@ -60,15 +61,21 @@ export function areRoles(orm: Orm, workspaceId: string, given: Decided): boolean
   });
 }
 
+interface Ending {
+  workspaceId: string;
+  userId: string;
+  at: number;
+  /** Only those to these roles; all of them unless told. */
+  roles?: WorkspaceRole[];
+}
+
 /** Ends the open invitations that somebody made. */
-export function endInvitations(
-  orm: Orm,
-  { workspaceId, userId, at }: { workspaceId: string; userId: string; at: number },
-): void {
+export function endInvitations(orm: Orm, { workspaceId, userId, at, roles }: Ending): void {
+  const isMade = and(eq(invitations.workspaceId, workspaceId), eq(invitations.createdBy, userId), isOpen(at));
   orm
     .update(invitations)
     .set({ revokedAt: at })
-    .where(and(eq(invitations.workspaceId, workspaceId), eq(invitations.createdBy, userId), isOpen(at)))
+    .where(roles ? and(isMade, inArray(invitations.role, roles)) : isMade)
     .run();
 }
 

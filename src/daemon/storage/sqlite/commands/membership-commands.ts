@@ -4,6 +4,7 @@ import type {
   RoleOutcome,
   WorkspaceWish,
 } from '../../../features/workspaces/people-store.ts';
+import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
 import { and, asc, eq, ne, type Orm, sql } from '../orm.ts';
 import { keys } from '../schema/keys.ts';
 import { members, workspaces } from '../schema/workspaces.ts';
@@ -28,6 +29,13 @@ export function insertWorkspace(
     .run();
   return slug;
 }
+
+/** The roles of invitations that do not outlive their maker's change to a role: nobody gives what is above them. */
+const ungivable: Record<WorkspaceRole, WorkspaceRole[]> = {
+  member: ['member', 'admin', 'owner'],
+  admin: ['owner'],
+  owner: [],
+};
 
 /** Workspaces and who belongs to them. */
 export function membershipCommands(orm: Orm) {
@@ -58,7 +66,8 @@ export function membershipCommands(orm: Orm) {
       if (outcome !== 'no-member' && !areRoles(orm, workspaceId, given)) return 'changed';
       if (outcome === 'no-member' || (outcome === 'last-owner' && role !== 'owner')) return outcome;
       orm.update(members).set({ role }).where(isMember(workspaceId, userId)).run();
-      if (role === 'member') endInvitations(orm, { workspaceId, userId, at });
+      const roles = ungivable[role];
+      if (roles.length > 0) endInvitations(orm, { workspaceId, userId, at, roles });
       return 'done';
     },
 
