@@ -40,7 +40,8 @@ const ownCommands: CommandName[] = [
   'raw',
 ];
 
-function whatFor({ view: { screen } }: TuiModel, name: CommandName): string {
+function whatFor(model: TuiModel, name: CommandName): string {
+  const { screen } = model.view;
   if (name === 'compose') return screen.compose?.label ?? commands.compose;
   if (name === 'edit') return screen.edit?.label ?? commands.edit;
   if (name === 'reply') return model.reply()?.label ?? commands.reply;
