@@ -47,7 +47,7 @@ async function make(context: Context): Promise<Backup> {
       }
       const { done_bytes: done, total_bytes: total } = event;
       if (done < total) bar.show('Copying', done, total);
-      else bar.show('Checking', 0, total);
+      else bar.wait('Checking', total);
     }
   } finally {
     bar.stop();

@@ -46,7 +46,7 @@ export async function restoreAndTell(
     ...(data !== undefined && { dataFolder: data }),
     env: context.env,
     onProgress: ({ step, doneBytes, totalBytes }) =>
-      bar.show(step === 'copying' ? 'Copying' : 'Checking', doneBytes, totalBytes),
+      step === 'copying' ? bar.show('Copying', doneBytes, totalBytes) : bar.wait('Checking', totalBytes),
   });
   bar.stop();
   if ('problem' in outcome) throw new CliError(outcome.problem, { exit: outcome.exit });

@@ -4,6 +4,8 @@ import { cutToWidth } from './width.ts';
 export interface ProgressBar {
   /** `done` of `total`, in bytes. */
   show(label: string, done: number, total: number): void;
+  /** Work on `total` bytes of which nobody is told how far it is. */
+  wait(label: string, total: number): void;
   /** Takes the line away. */
   stop(): void;
 }
@@ -26,6 +28,7 @@ export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>)
       const bar = '█'.repeat(full) + '░'.repeat(cells - full);
       draw(cutToWidth(`${label} ${bar} ${Math.round(part * 100)} % of ${sizeText(total)}`, columns() - 1));
     },
+    wait: (label, total) => draw(cutToWidth(`${label} ${sizeText(total)} …`, columns() - 1)),
     stop: () => draw(''),
   };
 }
