@@ -82,6 +82,32 @@ test.each(['gemini-2.5-flash', 'gemini-3-flash-preview', 'gemini-4-argon'])(
   },
 );
 
+test.each(['2fa_code', `mcp__server__${'x'.repeat(60)}`])(
+  'a function whose name is not taken here goes by another one there: %s',
+  async (name) => {
+    const { ask, fake } = await connect();
+    const tools = [functionTool(name), functionTool('clock')];
+    const toolChoice = { mode: 'function', name } as const;
+    const declared = () => {
+      const told = JSON.stringify(fake.requests.at(-1)?.body.tools);
+      return /"name":"([^"]+)"/.exec(told)?.[1] ?? '';
+    };
+    fake.answer({ parts: [{ text: 'Wait.' }] });
+    await ask('gemini-3.5-flash', { tools });
+    const theirs = declared();
+    expect(theirs).toMatch(/^[A-Za-z_][\w.:-]{0,63}$/);
+    fake.answer({ parts: [{ call: theirs }] }, { parts: [{ text: 'Done.' }] });
+    const items = [user('?')];
+    const first = await ask('gemini-3.5-flash', { items, tools, toolChoice });
+    const [call] = summarize(first).items.filter(({ kind }) => kind === 'function_call');
+    expect(call).toMatchObject({ name });
+    const history = [...items, ...replay(first), answered('call_1', 'done')];
+    await ask('gemini-3.5-flash', { items: history, tools });
+    expect(JSON.stringify(fake.requests.at(-1)?.body)).not.toContain(`"${name}"`);
+    expect(declared()).toBe(theirs);
+  },
+);
+
 test('calls that another model made pass the check of signatures', async () => {
   const { ask, fake } = await connect();
   fake.answer({ parts: [{ call: 'look' }] });

@@ -2,6 +2,7 @@ import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../fe
 import { type InlineData, inlineFile, parseDataUrl, typeByName } from '../data-url.ts';
 import { argumentsObject, type Json } from '../json-value.ts';
 import { type AssistantTurn, isBlank, type Turn, type UserTurn } from '../turns.ts';
+import { geminiName } from './function-names.ts';
 import { signaturesOf, skipSignature } from './signatures.ts';
 
 export interface Content {
@@ -50,8 +51,9 @@ function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map
       if (last) early = undefined;
       parts.push(...texts);
     } else {
-      context.names.set(item.callId, item.name);
-      const functionCall = { id: item.callId, name: item.name, args: argumentsObject(item.arguments) };
+      const name = geminiName(item.name);
+      context.names.set(item.callId, name);
+      const functionCall = { id: item.callId, name, args: argumentsObject(item.arguments) };
       parts.push({ functionCall, thoughtSignature: context.signatures.get(item.callId) });
     }
   }

@@ -18,6 +18,8 @@ export interface DecoderContext {
   model: string;
   /** An id that no other call has: not every model gives its calls ids. */
   makeCallId: () => string;
+  /** The caller's names of functions that were declared under another one. */
+  names: ReadonlyMap<string, string>;
 }
 
 /** The answers of a streamGenerateContent stream, each a piece of the whole, → neutral events. */
@@ -103,8 +105,9 @@ class GenerateDialect implements Dialect {
 
   /** A call comes whole. Its signature goes into the reasoning item before it, which is made if there is none. */
   #addCall(call: Json, signature: string | undefined, into: InferenceEvent[]): void {
-    const name = textOf(call.name);
-    if (!name) return;
+    const told = textOf(call.name);
+    if (!told) return;
+    const name = this.#context.names.get(told) ?? told;
     const callId = this.#callIdOf(call);
     if (signature !== undefined) {
       if (this.#open?.kind !== 'reasoning') this.#continue('reasoning', into);

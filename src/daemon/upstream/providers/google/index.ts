@@ -1,6 +1,7 @@
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { generateDecoder } from './decoder.ts';
 import { failureOf } from './failure.ts';
+import { callersNames } from './function-names.ts';
 import { generateBody } from './request.ts';
 
 /** Where the API is, unless the settings say otherwise. */
@@ -26,7 +27,8 @@ export function googleAdapter(settings: ProviderSettings, { makeCallId }: Google
         body: JSON.stringify(generateBody(call, settings.name)),
       };
     },
-    decoder: ({ model }) => generateDecoder({ provider: settings.name, model, makeCallId }),
+    decoder: ({ model, inference }) =>
+      generateDecoder({ provider: settings.name, model, makeCallId, names: callersNames(inference.tools) }),
     failure: (status, headers, body) => failureOf(settings.name, status, headers, body),
   };
 }

@@ -2,6 +2,7 @@ import type { Inference, ToolChoice } from '../../../features/inference/neutral.
 import type { Json } from '../json-value.ts';
 import { modernSchema } from '../modern-schema.ts';
 import { objectParameters, takesNothing } from '../tool-parameters.ts';
+import { geminiName } from './function-names.ts';
 
 export interface ToolFields {
   tools: Json[] | undefined;
@@ -22,7 +23,7 @@ export function toolFields(inference: Inference): ToolFields {
     return { tools: undefined, toolConfig: undefined, forced: false, instruction: undefined };
   }
   const functionDeclarations = offered.map(({ name, description, parameters }) => ({
-    name,
+    name: geminiName(name),
     description,
     parametersJsonSchema: schemaOf(parameters),
   }));
@@ -43,7 +44,7 @@ function callingConfig(choice: ToolChoice): Json | undefined {
     case 'required':
       return { mode: 'ANY' };
     case 'function':
-      return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+      return { mode: 'ANY', allowedFunctionNames: [geminiName(choice.name)] };
     case 'allowed':
       return choice.required ? { mode: 'ANY' } : undefined;
     default:
