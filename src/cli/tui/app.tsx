@@ -59,11 +59,12 @@ function panesOf(model: TuiModel, drawing: Drawing, { screens, main, aside, body
   const at = (width: number) => ({ ...drawing, width });
   // Beside another pane the text keeps off the line between them.
   const margin = screens > 0 ? 1 : 0;
+  const room = main - margin - (aside > 0 ? 1 : 0);
   const panes = [
     { width: screens, lines: () => screenLines(model, at(screens)) },
     {
       width: main,
-      lines: () => mainLines(model, at(main - margin), bodyRows).map((line) => ' '.repeat(margin) + line),
+      lines: () => mainLines(model, at(room), bodyRows).map((line) => ' '.repeat(margin) + line),
     },
     { width: aside, lines: () => asideLines(model, at(aside)) },
   ];

@@ -145,6 +145,10 @@ describe('whispers', () => {
     stream.send('whisper.created', whisper(5, ann, me, 'Still there?'), 5);
     await tui.shows(/Hello you.*Still there\?/s);
     stream.send('whisper.created', whisper(6, bob, me, 'Me too'), 6);
+    tui.type('?');
+    await tui.shows(/r +to ann|r +reply/);
+    tui.type(keys.escape);
+    await tui.shows('› with ann');
     tui.type('r');
     await tui.shows('to ann:');
     tui.type(`Yes.${keys.enter}`);

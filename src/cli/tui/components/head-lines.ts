@@ -1,4 +1,4 @@
-import { dollars } from '../../output/amount.ts';
+import { briefDollars, dollars } from '../../output/amount.ts';
 import type { Paint } from '../../output/style.ts';
 import { visibleCell } from '../../output/visible.ts';
 import { unreadCount } from '../model/talk-commands.ts';
@@ -30,7 +30,7 @@ export function headLine(model: TuiModel, host: HostFacts, { width, paint }: Dra
     ...money,
     ...(unread ? [paint('bold', `${unread} unread`)] : []),
     `${calls.running()} running`,
-    ...(facts.spentTodayUsd === undefined ? [] : [`${dollars(facts.spentTodayUsd)} today`]),
+    ...(facts.spentTodayUsd === undefined ? [] : [`${briefDollars(facts.spentTodayUsd)} today`]),
     ...(host.name === undefined ? [] : [visibleCell(host.url)]),
   ];
   while (parts.length > 2 && paintedWidth(parts.join(' · ')) > width) parts.pop();

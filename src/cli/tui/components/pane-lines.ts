@@ -77,8 +77,20 @@ function pageLines(model: TuiModel, drawing: Drawing, height: number): string[] 
 function linesOf(front: OpenPage, drawing: Drawing): string[] {
   const { page, broken: known } = front;
   if (known?.page !== page || known.width !== drawing.width)
-    front.broken = { page, width: drawing.width, lines: page.lines(drawing) };
+    front.broken = { page, width: drawing.width, lines: drawn(() => page.lines(drawing)) };
   return front.broken?.lines ?? [];
+}
+
+/** A daemon of another version may tell something else than what is drawn here: no reason to end. */
+function drawn(draw: () => string[]): string[] {
+  try {
+    return draw();
+  } catch {
+    return [
+      'This cannot be shown; u shows it as JSON.',
+      'Is the daemon of another version? See: gateway doctor',
+    ];
+  }
 }
 
 /** What is known of the selected row without asking. */
@@ -87,7 +99,7 @@ export function asideLines(model: TuiModel, drawing: Drawing): string[] {
   const row = view.selected();
   if (row === undefined) return [];
   const inner = { ...drawing, width: drawing.width - 1 };
-  return (view.screen.aside?.(row, inner) ?? []).map((line) => ` ${line}`);
+  return drawn(() => view.screen.aside?.(row, inner) ?? []).map((line) => ` ${line}`);
 }
 
 export interface Pane {

@@ -2,7 +2,7 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { getTrace } from '../../addresses.ts';
 import { traceRecord } from '../../commands/traces/columns.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
-import { briefCount, count, dollars } from '../../output/amount.ts';
+import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { clockTime, duration } from '../../output/time.ts';
@@ -55,7 +55,7 @@ export const trafficScreen = ({ baseUrl, keyNames }: Place): Screen<CallRow> => 
   commandText: ({ id }) => `gateway traces ${id}`,
   json: (row) => row,
   summary,
-  aside: (row, drawing) => recordLines(row, asideColumns, drawing),
+  aside: (row, drawing) => recordLines({ ...row, key: keyText(row.key, keyNames) }, asideColumns, drawing),
   open,
   compose: {
     label: 'ask',
@@ -102,15 +102,16 @@ const asideColumns: Column<CallRow>[] = [
   { title: 'key', value: ({ key }) => key ?? 'login' },
   { title: 'input', value: ({ inputTokens }) => count(inputTokens) },
   { title: 'output', value: ({ outputTokens }) => count(outputTokens) },
-  { title: 'cost', value: (row) => costText(row) },
+  { title: 'cost', value: ({ status, costUsd }) => (status === 'running' ? '' : dollars(costUsd)) },
   { title: 'first', value: ({ ttftMs }) => (ttftMs === null ? null : duration(ttftMs)) },
   { title: 'total', value: ({ totalMs }) => (totalMs === null ? null : duration(totalMs)) },
 ];
 
 /** Where there is no room for all of its name, without who makes it. */
 function modelText({ model }: CallRow, { width }: Drawing): string {
-  const shorter = model.slice(model.lastIndexOf('/') + 1);
-  return (widthOf(model) > width ? shorter : model) || '–';
+  let shown = model;
+  while (widthOf(shown) > width && shown.includes('/')) shown = shown.slice(shown.indexOf('/') + 1);
+  return shown || '–';
 }
 
 /** A key by its name where that is known; a login has none. */
@@ -124,7 +125,7 @@ function tokens({ status, inputTokens, outputTokens }: CallRow): string {
 }
 
 function costText({ status, costUsd }: CallRow): string {
-  return status === 'running' ? '' : dollars(costUsd);
+  return status === 'running' ? '' : briefDollars(costUsd);
 }
 
 const bucketsInMinute = 12;
