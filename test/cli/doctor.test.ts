@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { version } from '../../src/shared/version.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { noSecretService, startSecretService } from '../support/secret-service.ts';
 import { fakeDaemon } from './fake-daemon.ts';
 
 const status = {
@@ -52,9 +53,28 @@ describe('doctor', () => {
     const nowhere = { ...env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent', DISPLAY: '' };
     const [keychain] = (await examine(nowhere)).of('keychain');
     expect(keychain).toMatchObject({ state: 'warning', remedy: expect.stringContaining('vault.store') });
-    await writeFile(join(home, 'config.yaml'), 'vault: { store: passphrase }\n');
-    const [followed] = (await examine(nowhere)).of('keychain');
-    expect(followed).toMatchObject({ state: 'ok', remedy: null });
+    for (const elsewhere of ['store: passphrase', 'passphrase_file: passphrase', 'keychain: false']) {
+      await writeFile(join(home, 'config.yaml'), `vault: { ${elsewhere} }\n`);
+      const [followed] = (await examine(nowhere)).of('keychain');
+      expect(followed).toMatchObject({ state: 'ok', remedy: null });
+    }
+  });
+
+  test.skipIf(noSecretService)('of a locked keychain says to open it, not to go elsewhere', async () => {
+    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const service = await startSecretService();
+    try {
+      await service.start('unlocked');
+      await service.start('locked');
+      const [keychain] = (await examine({ ...service.env, ...env })).of('keychain');
+      expect(keychain).toMatchObject({
+        state: 'warning',
+        message: expect.stringContaining('locked'),
+        remedy: 'Once it is open: gateway vault unlock',
+      });
+    } finally {
+      await service.close();
+    }
   });
 
   test('sees that the clock went back behind the data', async () => {

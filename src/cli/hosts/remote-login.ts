@@ -11,7 +11,7 @@ import type { Surroundings } from './hosts.ts';
 const keychainTimeoutMs = 60_000;
 const fileName = 'host-logins.json';
 const insecureAdvice =
-  'Or keep the login in a file that only you can read, unencrypted: gateway login --insecure-storage';
+  'A login can be kept in a file that only you can read, too, unencrypted: gateway login --insecure-storage';
 
 /** Which login, and where it lies. */
 type Kept = Pick<NamedHost, 'url' | 'login' | 'session'>;

@@ -26,7 +26,10 @@ export async function checkKeychain(context: Context): Promise<Finding[]> {
         check: 'keychain',
         state: 'warning',
         message: error.message,
-        remedy: 'Without one, keep the master key elsewhere: gateway config set vault.store passphrase',
+        // One that is there and shut may hold the master key already: another place would not have it.
+        remedy: /^(locked|timed-out)$/.test(error.fault)
+          ? 'Once it is open: gateway vault unlock'
+          : 'Without one, keep the master key elsewhere: gateway config set vault.store passphrase',
       },
     ];
   }
@@ -39,5 +42,6 @@ async function isKeptElsewhere(context: Context): Promise<boolean> {
   const said = (name: string) => settings.find((one) => one.name === name)?.value;
   const store = said('vault.store');
   if (store !== null && store !== undefined) return store !== 'keychain';
-  return Boolean(said('vault.master_key_file')) || said('vault.keychain') === false;
+  const isFileNamed = Boolean(said('vault.master_key_file') || said('vault.passphrase_file'));
+  return isFileNamed || said('vault.keychain') === false;
 }
