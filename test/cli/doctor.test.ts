@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -46,6 +46,18 @@ describe('doctor', () => {
       expect.stringContaining('config.yaml:2:3'),
       expect.stringContaining('config.yaml:3:17'),
     ]);
+  });
+
+  test.skipIf(process.platform === 'win32')('sees that others may write the configuration', async () => {
+    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const path = join(home, 'config.yaml');
+    await writeFile(path, 'margin_percent: 1\n');
+    await chmod(path, 0o664);
+    const { code, of } = await examine(env);
+    expect(code).toBe(exitCodes.failed);
+    expect(of('config')).toMatchObject([{ state: 'ok' }, { state: 'broken', remedy: `chmod go-w ${path}` }]);
+    await chmod(path, 0o644);
+    expect((await examine(env)).of('config')).toMatchObject([{ state: 'ok' }]);
   });
 
   test('says what keeps the keychain from being used', async () => {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import type { Finding } from './finding.ts';
 
@@ -18,5 +19,22 @@ export async function checkConfig(context: Context): Promise<Finding[]> {
   }
   const own = settings.filter(({ source }) => source !== 'default').length;
   const found = own === 0 ? 'nothing is set' : own === 1 ? '1 setting' : `${own} settings`;
-  return [{ check: 'config', state: 'ok', message: `${path}: ${found}`, remedy: null }];
+  return [
+    { check: 'config', state: 'ok', message: `${path}: ${found}`, remedy: null },
+    ...writers(context, path),
+  ];
+}
+
+/** Whoever may write the file may have the keys of providers sent elsewhere. */
+function writers({ platform }: Context, path: string): Finding[] {
+  const file = platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (!file || (file.mode & 0o022) === 0) return [];
+  return [
+    {
+      check: 'config',
+      state: 'broken',
+      message: `${path}: others may write it, and have the keys of your providers sent to themselves`,
+      remedy: `chmod go-w ${path}`,
+    },
+  ];
 }
