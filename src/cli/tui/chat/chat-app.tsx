@@ -1,7 +1,8 @@
 import { Box, Static, Text, useApp, useCursor, useInput, usePaste, useWindowSize } from 'ink';
 import { useEffect, useSyncExternalStore } from 'react';
-import { dollars } from '../../output/amount.ts';
+import { briefDollars } from '../../output/amount.ts';
 import type { Paint, Style } from '../../output/style.ts';
+import { widthOf } from '../../output/width.ts';
 import { Lines } from '../components/lines.tsx';
 import { keysIn } from '../keys/key-name.ts';
 import { fitCell } from '../text/cells.ts';
@@ -91,9 +92,10 @@ function keysLine(
 ): string {
   const { conversation, answering } = chat;
   const keys = answering ? answeringHint : isSuggesting ? commandHint : hint;
-  const cost = conversation.answers === 0 ? '' : ` · ${dollars(conversation.costUsd())}`;
-  const talk = conversation.model + cost;
+  const cost = conversation.answers === 0 ? [] : [briefDollars(conversation.costUsd())];
   const room = width - paintedWidth(keys) - 2;
-  const right = paintedWidth(talk) <= room ? fitCell(talk, room + 2, { align: 'right' }) : '';
+  // Where there is no room for both, what it cost: the model is told with each answer.
+  const fitting = [[conversation.model, ...cost].join(' · '), ...cost].find((text) => widthOf(text) <= room);
+  const right = fitting === undefined ? '' : fitCell(fitting, room + 2, { align: 'right' });
   return paint('dim', fitPainted(keys + right, width).trimEnd());
 }
