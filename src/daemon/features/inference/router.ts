@@ -57,8 +57,8 @@ export interface OpenedRoute {
 /** Finds providers for a call and has one of them answer it. */
 export interface Router {
   /**
-   * The ways to have this call answered, best first. Fails with an ApiError: `model_not_found`, `limit_reached`, or `no_route` with
-   * what would help.
+   * The ways to have this call answered, best first. Fails with an ApiError: `model_not_found`, `limit_reached`, or
+   * `no_route` with what would help.
    */
   plan(request: {
     inference: Inference;

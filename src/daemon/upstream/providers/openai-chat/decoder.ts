@@ -2,12 +2,11 @@ import type { Batch, FinishReason, InferenceEvent } from '../../../features/infe
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Dialect } from '../../sse-decoder.ts';
+import type { Json } from '../json-value.ts';
 import { openAiStreamFailure } from './failure.ts';
 import { flattenContent, ReasoningCollector, type ReasoningTold, reasoningIn } from './reasoning.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
-
-type Json = Record<string, unknown>;
 
 /** Chunks of the chat format as neutral events. Only the first choice becomes events; frames keep them all. */
 export class ChatDialect implements Dialect {

@@ -7,13 +7,12 @@ import type {
   ReasoningItem,
 } from '../../../features/inference/neutral.ts';
 import { inlineFile } from '../data-url.ts';
+import type { Json } from '../json-value.ts';
 import { unsupported } from '../provider-words.ts';
 import { type Round, roundsOf } from '../rounds.ts';
 import { shortCallId } from './call-ids.ts';
 import type { Flavour } from './flavour.ts';
 import { replayReasoning } from './reasoning.ts';
-
-type Json = Record<string, unknown>;
 
 interface Assistant extends Json {
   role: 'assistant';

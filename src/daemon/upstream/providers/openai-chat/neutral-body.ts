@@ -6,11 +6,10 @@ import type {
   ToolChoice,
 } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { Json } from '../json-value.ts';
 import { objectParameters } from '../tool-parameters.ts';
 import { type Flavour, outputTokensField } from './flavour.ts';
 import { chatMessages } from './messages.ts';
-
-type Json = Record<string, unknown>;
 
 /** A chat body for a caller who speaks another format. Always a stream. */
 export function neutralBody(call: UpstreamCall, provider: string, flavour: Flavour): Json {

@@ -1,6 +1,5 @@
 import { isObject } from '../../answer-bodies.ts';
-
-type Json = Record<string, unknown>;
+import type { Json } from '../json-value.ts';
 
 /**
  * What a provider wants to see again of its reasoning, under the field in which it told it: `reasoning_content`

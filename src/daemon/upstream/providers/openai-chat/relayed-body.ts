@@ -1,9 +1,8 @@
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
+import type { Json } from '../json-value.ts';
 import { shortCallId } from './call-ids.ts';
 import { type Flavour, outputTokensField } from './flavour.ts';
-
-type Json = Record<string, unknown>;
 
 /**
  * The body of a caller who speaks the chat format, with what must differ: model, bound of the output, usage in streams,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { InferenceEvent } from '../../../features/inference/neutral.ts';
 import { isObject } from '../../answer-bodies.ts';
-
-type Json = Record<string, unknown>;
+import type { Json } from '../json-value.ts';
 
 interface CallState {
   /** Its place among the calls, from 0: what `index` should have been. */

@@ -1,8 +1,7 @@
 import type { Tokens } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { isObject } from '../../answer-bodies.ts';
-
-type Json = Record<string, unknown>;
+import type { Json } from '../json-value.ts';
 
 /** Where a document or chunk tells its usage: `usage`, or Groq's `x_groq.usage`. */
 export function chatTokensIn(json: Json): Tokens | undefined {

@@ -2,10 +2,9 @@ import type { Tokens } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
+import type { Json } from '../json-value.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { count } from '../openai-chat/usage.ts';
-
-type Json = Record<string, unknown>;
 
 /** Reads a whole response object; a call without arguments is put right in place. */
 export function readResponsesAnswer(

@@ -1,9 +1,8 @@
 import type { Inference, OutputFormat, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { Json } from '../json-value.ts';
 import { objectParameters } from '../tool-parameters.ts';
 import { responsesInput } from './items.ts';
-
-type Json = Record<string, unknown>;
 
 const sealedReasoning = 'reasoning.encrypted_content';
 const logprobs = 'message.output_text.logprobs';

@@ -2,11 +2,10 @@ import type { Batch, InferenceEvent, RawFrame } from '../../../features/inferenc
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Dialect } from '../../sse-decoder.ts';
+import type { Json } from '../json-value.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { isEmpty, outcomeOf, responsesTokensIn } from './answer.ts';
 import { ItemStates } from './item-states.ts';
-
-type Json = Record<string, unknown>;
 
 /** What names an event in a stream; anything else could hold a line end and with it events of its own. */
 const eventName = /^[\w.:-]{1,100}$/;

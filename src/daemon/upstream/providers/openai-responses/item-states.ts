@@ -1,9 +1,8 @@
 import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
 import { isObject } from '../../answer-bodies.ts';
+import type { Json } from '../json-value.ts';
 import { newCallId } from '../openai-chat/tool-calls.ts';
 import { isEmpty } from './answer.ts';
-
-type Json = Record<string, unknown>;
 
 interface ItemState {
   /** The neutral index: items are counted in the order they start. */

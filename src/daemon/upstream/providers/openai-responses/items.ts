@@ -5,8 +5,7 @@ import type {
   ReasoningItem,
 } from '../../../features/inference/neutral.ts';
 import { isObject } from '../../answer-bodies.ts';
-
-type Json = Record<string, unknown>;
+import type { Json } from '../json-value.ts';
 
 /** Who gets the items: reasoning goes back to the provider and model that thought it, and to nobody else. */
 export interface Receiver {
