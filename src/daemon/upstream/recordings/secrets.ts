@@ -21,6 +21,9 @@ export function withoutSecretHeaders(headers: Record<string, string>): Record<st
 export function withoutSecretParameters(url: string): string {
   if (!URL.canParse(url)) return url;
   const parsed = new URL(url);
+  // A name and a password before the host are credentials, both of them.
+  parsed.username = '';
+  parsed.password = '';
   for (const name of [...parsed.searchParams.keys()]) {
     if (secretParameter.test(name)) parsed.searchParams.set(name, 'removed');
   }
@@ -34,11 +37,22 @@ export function secretsIn(url: string, headers: Record<string, string>): string[
     if (secretHeader.test(name)) found.push(value, ...value.split(/\s+/).slice(1));
   }
   if (URL.canParse(url)) {
-    for (const [name, value] of new URL(url).searchParams) if (secretParameter.test(name)) found.push(value);
+    const { searchParams, password } = new URL(url);
+    found.push(password, decoded(password));
+    for (const [name, value] of searchParams) if (secretParameter.test(name)) found.push(value);
   }
   return [...new Set(found)]
     .filter((secret) => secret.length >= lettersMin)
     .sort((a, b) => b.length - a.length);
+}
+
+/** As it was before it was written into an address. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Text without these secrets and without anything that looks like a key. */
