@@ -131,8 +131,11 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     const { home } = daemon;
     await daemon.stop({ keep: true });
     daemon = await startDaemon({ home });
+    await tmux.shows(/^› Good morning$(?=.*Enter sends)/ms);
     await tmux.keys('C-u');
+    await tmux.shows(/^›$(?=\s*Enter sends)/m);
     await tmux.text('/model sim/echo');
+    await tmux.shows(/^› \/model sim\/echo$/m);
     await tmux.keys('Enter');
     await tmux.shows(/sim\/echo answers/);
     await tmux.text('Here again');

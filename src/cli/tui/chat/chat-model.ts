@@ -1,5 +1,6 @@
 import { charactersPerToken, type DollarPrices, pricesOf } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
+import { mayPass } from '../../may-pass.ts';
 import { duration } from '../../output/time.ts';
 import { Redraws } from '../redraws.ts';
 import { foreignLines } from '../text/cells.ts';
@@ -38,6 +39,7 @@ interface Answering {
 
 const tellEveryMs = 80;
 const tickMs = 250;
+const retryMs = 500;
 
 /** The conversation on the screen: what is printed, what is growing, what is being written. */
 export class ChatModel {
@@ -152,12 +154,25 @@ export class ChatModel {
   async #command(line: string): Promise<void> {
     this.print('you', line);
     try {
-      const told = await runSlash(this, line);
+      const told = await this.#run(line);
       if (told !== '') this.print('note', told);
     } catch (error) {
       this.print('fault', this.options.explain(error));
     }
     this.changed();
+  }
+
+  /** A daemon that is just being started again is asked once more. */
+  async #run(line: string): Promise<string> {
+    const { context } = this.options;
+    try {
+      return await runSlash(this, line);
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      await context.sleep(retryMs);
+      context.forgetHost();
+      return runSlash(this, line);
+    }
   }
 
   /** Asks, and prints the answer as it comes. What could not be asked goes back into the line. */
