@@ -176,6 +176,6 @@ describe('the command itself', () => {
 
   test('tells that what answers there is something else', async () => {
     const { messages } = await run(line('ping'), { GATEWAY_HOST: `${daemon.url}/elsewhere` });
-    expect(messages[0].error.message).toMatch(/Not found/);
+    expect(messages[0].error.message).toMatch(/nothing at that path/);
   });
 });
