@@ -109,7 +109,7 @@ test('following goes on from nothing, over a rotation, and ends with Ctrl-C', as
   await appendFile(join(home, 'gateway.log'), line(30, 'after a restart'));
   await until('after a restart');
   stop.abort();
-  expect((await following).code).toBe(0);
+  expect((await following).code).toBe(130);
   expect(messages(told)).toEqual([
     'first',
     ...Array.from({ length: 9 }, (_, at) => `next ${at}`),
