@@ -75,7 +75,9 @@ test('no key, and no master key, is in clear in the database, an answer or the l
   const names = readdirSync(daemon.home);
   const masters = names
     .filter((name) => name.startsWith('master-key-'))
-    .map((name) => readFileSync(join(daemon.home, name), 'utf8').trim());
+    .map((name) => readFileSync(join(daemon.home, name), 'utf8').trim())
+    // One that was being written at a kill is empty; nothing refers to it.
+    .filter((master) => master.length > 0);
   expect(masters.length).toBeGreaterThan(0);
   const places = names
     .filter((name) => /^gateway\.db/.test(name))

@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, stat, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dataFiles } from '../../shared/folders.ts';
 
 /** The path of a file of the data folder. */
@@ -45,10 +45,15 @@ export async function readSecretFile(path: string): Promise<string | undefined> 
   }
 }
 
-/** Writes a file that only its owner may read. A file of that name is replaced, never followed as a link. */
+/**
+ * Writes a file that only its owner may read. A file of that name is replaced, never followed as a link; whenever the
+ * process is killed, the old one or the new one is there, whole.
+ */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
-  await unlink(path).catch(ignoreAbsent);
-  await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+  const fresh = `${path}.new`;
+  await unlink(fresh).catch(ignoreAbsent);
+  await writeFile(fresh, `${text}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  await rename(fresh, path);
 }
 
 export async function removeFile(path: string): Promise<void> {
