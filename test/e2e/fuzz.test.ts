@@ -229,12 +229,14 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
     }
   });
 
-  test.skipIf(isOnce(endpoint))('answers what is broken here', async () => {
-    for (const body of goodBodies[endpoint.id] ?? []) {
-      const answer = await ask({ method, path: pathOf(endpoint), body: JSON.stringify(body) });
-      expect([answer.status, answer.text]).toEqual([200, answer.text]);
-    }
-  });
+  if (!isOnce(endpoint)) {
+    test('answers what is broken here', async () => {
+      for (const body of goodBodies[endpoint.id] ?? []) {
+        const answer = await ask({ method, path: pathOf(endpoint), body: JSON.stringify(body) });
+        expect([answer.status, answer.text]).toEqual([200, answer.text]);
+      }
+    });
+  }
 
   test('answers whatever text it is sent', async () => {
     const text = JSON.stringify(goodBodies[endpoint.id]?.[0]);
