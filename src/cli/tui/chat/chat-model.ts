@@ -2,7 +2,7 @@ import { charactersPerToken, type DollarPrices, pricesOf } from '../../commands/
 import type { Context } from '../../context.ts';
 import { mayPass } from '../../may-pass.ts';
 import { duration } from '../../output/time.ts';
-import { Redraws } from '../redraws.ts';
+import { Drawn } from '../drawn.ts';
 import { foreignLines } from '../text/cells.ts';
 import {
   clean,
@@ -42,7 +42,7 @@ const tickMs = 250;
 const retryMs = 500;
 
 /** The conversation on the screen: what is printed, what is growing, what is being written. */
-export class ChatModel {
+export class ChatModel extends Drawn {
   readonly options: ChatOptions;
   readonly conversation: Conversation;
   readonly feed = new LineFeed();
@@ -53,25 +53,12 @@ export class ChatModel {
   isLeaving = false;
   readonly #printer = new Printer();
   readonly #history = new History();
-  readonly #redraws = new Redraws(tellEveryMs);
 
   constructor(conversation: Conversation, options: ChatOptions) {
+    super(tellEveryMs);
     this.conversation = conversation;
     this.options = options;
     this.suggestions = new Suggestions(options.context, () => this.changed());
-  }
-
-  get subscribe() {
-    return this.#redraws.subscribe;
-  }
-
-  get version() {
-    return this.#redraws.version;
-  }
-
-  changed({ soon = false }: { soon?: boolean } = {}): void {
-    if (soon) this.#redraws.soon();
-    else this.#redraws.now();
   }
 
   /** All lines that were printed, the same array until there are more. */

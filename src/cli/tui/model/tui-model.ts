@@ -1,7 +1,7 @@
+import { Drawn } from '../drawn.ts';
 import { type BindingsByMode, commandOf } from '../keys/bindings.ts';
 import type { CommandName } from '../keys/command-names.ts';
 import type { Connection } from '../live/follow.ts';
-import { Redraws } from '../redraws.ts';
 import type { Composition, Drawing, Page, Screen, Services } from '../screen.ts';
 import { noPaint } from '../text/pages.ts';
 import { runCommand } from './commands.ts';
@@ -37,7 +37,7 @@ const fetchEveryMs = 250;
 export type Pane = 'list' | 'screens' | 'aside';
 
 /** All that the program knows about itself while it runs; the components only draw it. */
-export class TuiModel {
+export class TuiModel extends Drawn {
   readonly options: ModelOptions;
   readonly views: ListView[];
   current = 0;
@@ -54,10 +54,10 @@ export class TuiModel {
   facts: HeaderFacts = {};
   /** How many rows the list shows: a page of it. */
   pageRows = 10;
-  readonly #redraws = new Redraws(tellEveryMs);
   readonly #soon = new Map<object, ReturnType<typeof setTimeout>>();
 
   constructor(options: ModelOptions) {
+    super(tellEveryMs);
     this.options = options;
     this.views = options.screens.map((screen) => new ListView(screen, options.services));
   }
@@ -72,23 +72,9 @@ export class TuiModel {
     return this.view.screen.id;
   }
 
-  get subscribe() {
-    return this.#redraws.subscribe;
-  }
-
-  get version() {
-    return this.#redraws.version;
-  }
-
-  /** Tells that something is to be drawn anew: at once, or with whatever else changes within a tenth of a second. */
-  changed({ soon = false }: { soon?: boolean } = {}): void {
-    if (soon) this.#redraws.soon();
-    else this.#redraws.now();
-  }
-
   /** No more is told or fetched from now on. */
-  end(): void {
-    this.#redraws.end();
+  override end(): void {
+    super.end();
     for (const timer of this.#soon.values()) clearTimeout(timer);
     this.pages.clear();
   }

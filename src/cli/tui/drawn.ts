@@ -1,5 +1,5 @@
-/** Tells a drawing when it is to be drawn anew: at once, or together with whatever else changes meanwhile. */
-export class Redraws {
+/** What is drawn: it tells when it is to be drawn anew, at once or together with whatever else changes meanwhile. */
+export class Drawn {
   readonly #everyMs: number;
   readonly #listeners = new Set<() => void>();
   #version = 0;
@@ -17,22 +17,22 @@ export class Redraws {
 
   version = (): number => this.#version;
 
-  /** Tells at once. */
-  now(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#version += 1;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** Tells soon, once for all that changes until then. */
-  soon(): void {
-    this.#timer ??= setTimeout(() => this.now(), this.#everyMs);
+  /** Tells that something is to be drawn anew: at once, or once for all that changes until it is time. */
+  changed({ soon = false }: { soon?: boolean } = {}): void {
+    if (soon) this.#timer ??= setTimeout(() => this.#tell(), this.#everyMs);
+    else this.#tell();
   }
 
   /** No more is told from now on. */
   end(): void {
     clearTimeout(this.#timer);
     this.#listeners.clear();
+  }
+
+  #tell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#version += 1;
+    for (const listener of this.#listeners) listener();
   }
 }
