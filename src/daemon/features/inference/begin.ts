@@ -8,13 +8,13 @@ import type { Threads } from '../threads/index.ts';
 import { ableRoutes } from './able-routes.ts';
 import { cutAllowance, fullAllowance } from './allowance.ts';
 import { costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
-import { heldTo } from './held-to.ts';
+import { type HeldTo, heldTo } from './held-to.ts';
 import { liveEvent, tellRouted } from './live-event.ts';
 import { Meter, type SettleReason } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ResponsesStore } from './responses-store.ts';
-import { checkAction, defaultsOf, limitHit } from './restraints.ts';
+import { checkAction, defaultsOf, limitHit, restraintsOf } from './restraints.ts';
 import type { OpenedRoute, Route, Router } from './router.ts';
 import type { Sealer } from './sealing.ts';
 import type { Wishes } from './service-member.ts';
@@ -133,10 +133,12 @@ function sealing(sealer: Sealer, workspaceId: string) {
 }
 
 /** Plans a call and sets its money aside; a limit that refuses it is told to those who watch. */
-async function admitted(needs: InferenceNeeds, call: ModelCall, options: AdmitOptions) {
+async function admitted(needs: InferenceNeeds, call: ModelCall, options: Omit<AdmitOptions, 'isPrepaid'>) {
   try {
-    checkAction(restraintsOf(call), call.endpoint);
-    return await admit(needs, call, await planned(needs, call), options);
+    checkAction(restraintsOf(call.caller), call.endpoint);
+    const held = heldTo(needs, call);
+    const routes = await planned(needs, call, held);
+    return await admit(needs, call, routes, { ...options, isPrepaid: held.isPrepaid });
   } catch (error) {
     const ms = needs.world.elapsed() - options.startedAt;
     needs.onRefused?.({ call, error, ms });
@@ -148,11 +150,8 @@ async function admitted(needs: InferenceNeeds, call: ModelCall, options: AdmitOp
   }
 }
 
-const restraintsOf = ({ caller }: ModelCall) => (caller.kind === 'key' ? caller.restraints : undefined);
-
-async function planned(needs: InferenceNeeds, call: ModelCall): Promise<Route[]> {
+async function planned(needs: InferenceNeeds, call: ModelCall, held: HeldTo): Promise<Route[]> {
   const { inference, wishes, caller } = call;
-  const held = heldTo(needs, call);
   const cache = wishes.cache ?? defaultsOf(caller)?.cache ?? undefined;
   const routes = await needs.router.plan({
     inference,
@@ -169,13 +168,14 @@ const routesTold = 8;
 interface AdmitOptions {
   input: InputTokens;
   startedAt: number;
+  isPrepaid: boolean;
 }
 
 async function admit(
   needs: InferenceNeeds,
   call: ModelCall,
   planned: Route[],
-  { input, startedAt }: AdmitOptions,
+  { input, startedAt, isPrepaid }: AdmitOptions,
 ) {
   const { inference, caller } = call;
   const { marginPpm } = needs;
@@ -196,8 +196,8 @@ async function admit(
     createdAt: needs.world.now(),
   };
   const hold = await needs.admission.hold(record, {
-    restraints: restraintsOf(call),
-    isPrepaid: needs.isPrepaid?.(caller.workspaceId) ?? false,
+    restraints: restraintsOf(caller),
+    isPrepaid,
     fit: (affordable) => {
       const cut = cutAllowance(allowance, inference, { ...bound, affordable });
       allowance = cut ?? allowance;

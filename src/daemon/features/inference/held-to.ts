@@ -1,6 +1,6 @@
 import type { ModelCall } from './begin.ts';
 import { invalid } from './fault.ts';
-import { capsOf } from './restraints.ts';
+import { capsOf, restraintsOf } from './restraints.ts';
 import type { RouteCaps } from './router.ts';
 
 /** Members by which resellers choose other models and hosts, at other prices, or add work of their own. */
@@ -8,7 +8,7 @@ const choosing = ['models', 'route', 'provider', 'providerOptions', 'plugins', '
 /** At the price that is known, or below it. */
 const usualTiers = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
 
-interface HeldTo {
+export interface HeldTo {
   caps: RouteCaps;
   isPrepaid: boolean;
 }
@@ -22,7 +22,7 @@ export function heldTo(
   { caller, inference: { body }, wishes }: Pick<ModelCall, 'caller' | 'inference' | 'wishes'>,
 ): HeldTo {
   const held = {
-    caps: capsOf(caller.kind === 'key' ? caller.restraints : undefined),
+    caps: capsOf(restraintsOf(caller)),
     isPrepaid: isPrepaid?.(caller.workspaceId) ?? false,
   };
   const isPaying = isHeldToMoney(held) && wishes.pay !== 'mine';

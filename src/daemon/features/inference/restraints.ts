@@ -44,9 +44,14 @@ export function capsOf(restraints: KeyRestraints | undefined): RouteCaps {
   };
 }
 
+/** What a calling key is held to; a login is held to nothing. */
+export function restraintsOf(caller: KeyCaller | LoginCaller): KeyRestraints | undefined {
+  return caller.kind === 'key' ? caller.restraints : undefined;
+}
+
 /** What holds for the calls of a key that do not say; null where there is nothing. */
 export function defaultsOf(caller: KeyCaller | LoginCaller): KeyDefaults | null {
-  return caller.kind === 'key' ? (caller.restraints?.defaults ?? null) : null;
+  return restraintsOf(caller)?.defaults ?? null;
 }
 
 /** The limit that a failure tells of; undefined for every other failure. */
