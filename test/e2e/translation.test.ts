@@ -1,3 +1,4 @@
+import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
 import { type Places, startPlaces } from '../support/places.ts';
@@ -420,5 +421,27 @@ describe('what a provider of the caller’s own format adds', () => {
       prompt_cache_retention: '24h',
     });
     expect(places.lastBody('anthropic').tools).toHaveLength(2);
+  });
+});
+
+describe('a `stop` that the provider’s format has no member for', () => {
+  const asked = { messages: [{ role: 'user' as const, content: 'Count!' }], stop: ['four', 'two'] };
+  const counting = { text: 'one two three four' };
+
+  test.each([false, true])('ends the answer all the same (stream: %s)', async (stream) => {
+    const { url, key } = places.daemon;
+    const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+    const model = places.say('responses-only', counting);
+    const request = { ...asked, model, stream } as const;
+    const answer = await (stream
+      ? openai.chat.completions.stream({ ...request, stream: true }).finalChatCompletion()
+      : openai.chat.completions.create({ ...request, stream: false }));
+    expect(answer.choices[0]).toMatchObject({ message: { content: 'one ' }, finish_reason: 'stop' });
+    expect(places.lastBody('responses-only')).not.toHaveProperty('stop');
+  });
+
+  test('is paid for by what was delivered', async () => {
+    const { requestId } = await chat({ ...asked, model: places.say('responses-only', counting) });
+    expect(await usageOf(requestId)).toMatchObject({ status: 'completed', tokens: { output: 1 } });
   });
 });

@@ -1,6 +1,7 @@
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
-import { SseJsonDecoder } from '../../sse-decoder.ts';
+import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
+import { stoppingAt } from '../../stop-sequences.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { readResponsesAnswer } from './answer.ts';
@@ -27,13 +28,19 @@ export function responsesAdapter(settings: ResponsesSettings): Adapter {
         isSameWire(call) ? relayedResponsesBody(call, name) : neutralResponsesBody(call, name),
       ),
     }),
-    decoder: (call) =>
-      new SseJsonDecoder(name, new ResponsesDialect(name, call.model), { hasFrames: isSameWire(call) }),
+    decoder: (call) => new SseJsonDecoder(name, dialectFor(call, name), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readResponsesAnswer(json, name),
-    documentAsBatch: (json, { model }) => responseAsBatch(json, name, model),
+    documentAsBatch: (json, call) => responseAsBatch(json, dialectFor(call, name)),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
   };
+}
+
+/** The format has no member for `stop`, which only callers of the other one can send. */
+function dialectFor({ inference, model }: UpstreamCall, name: string): Dialect {
+  const dialect = new ResponsesDialect(name, model);
+  const { stop } = inference.sampling;
+  return stop === undefined ? dialect : stoppingAt(stop, dialect);
 }
 
 function isSameWire(call: UpstreamCall): boolean {

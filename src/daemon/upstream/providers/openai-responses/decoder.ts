@@ -112,9 +112,9 @@ export class ResponsesDialect implements Dialect {
 }
 
 /** A whole response as what a stream of nothing but its last event would have told. */
-export function responseAsBatch(response: Json, provider: string, model: string): Batch {
+export function responseAsBatch(response: Json, dialect: Dialect): Batch {
   const batch: Batch = { events: [], frames: undefined };
-  new ResponsesDialect(provider, model).take({ type: 'response.completed', response }, '', batch);
+  dialect.take({ type: 'response.completed', response }, '', batch);
   return batch;
 }
 

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { InferenceEvent } from '../../../src/daemon/features/inference/neutral.ts';
+import { StopSequences } from '../../../src/daemon/upstream/stop-sequences.ts';
+import { summary } from './upstream-fixture.ts';
+
+const texts = (...deltas: string[]): InferenceEvent[] =>
+  deltas.map((delta) => ({ type: 'text', index: 0, delta }));
+const ending: InferenceEvent[] = [
+  { type: 'item-done', index: 0 },
+  { type: 'finished', reason: 'max_output_tokens' },
+];
+
+/** What comes out when each event is given alone. */
+function cutOneByOne(sequences: string[], events: readonly InferenceEvent[]) {
+  const stop = new StopSequences(sequences);
+  return { told: events.map((event) => stop.cut([event])), stop };
+}
+
+test('ends an answer before the sequence that is complete first, however its text is cut into pieces', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 6 });
+  const sequences = fc.array(letters, { minLength: 1, maxLength: 4 });
+  const all = fc.property(sequences, fc.array(letters, { maxLength: 12 }), (stops, pieces) => {
+    const whole = pieces.join('');
+    const ends = [...whole].map((_, at) => whole.slice(0, at + 1));
+    const read = ends.find((text) => stops.some((stop) => stop !== '' && text.endsWith(stop)));
+    const longest = Math.max(...stops.map((stop) => (read?.endsWith(stop) ? stop.length : 0)));
+    const end = read === undefined ? whole.length : read.length - longest;
+    const stopped = read !== undefined;
+    const { told, stop } = cutOneByOne(stops, [...texts(...pieces), ...ending]);
+    expect(summary(told.flat())).toMatchObject({
+      text: whole.slice(0, end),
+      done: [0],
+      finish: stopped ? 'stop' : 'max_output_tokens',
+    });
+    expect(stop.hasStopped).toBe(stopped);
+  });
+  fc.assert(all, { numRuns: 500 });
+});
+
+test('holds back no more than what may begin a sequence', () => {
+  const { told } = cutOneByOne(['END'], texts('one ', 'two E', 'asy ', 'E', 'N', 'D three'));
+  expect(told.map((events) => summary(events).text)).toEqual(['one ', 'two ', 'Easy ', '', '', '']);
+});
+
+test('keeps the order of what is told between pieces of held text', () => {
+  const note: InferenceEvent = { type: 'annotation', index: 0, annotation: { url: 'https://a.example' } };
+  const { told } = cutOneByOne(['END'], [...texts('E'), note, ...texts('at')]);
+  expect(told.flat()).toEqual([...texts('E'), note, ...texts('at')]);
+});
+
+test('tells neither thoughts nor calls that follow, and looks for nothing in those before', () => {
+  const thought: InferenceEvent = { type: 'reasoning', index: 0, part: 0, delta: 'END' };
+  const call: InferenceEvent = {
+    type: 'item-started',
+    index: 2,
+    item: { kind: 'function_call', callId: 'c', name: 'f' },
+  };
+  const text: InferenceEvent = { type: 'text', index: 1, delta: 'yes END no' };
+  const { told } = cutOneByOne(['END'], [thought, text, call, ...ending]);
+  expect(summary(told.flat())).toMatchObject({
+    thoughts: 'END',
+    text: 'yes ',
+    calls: [],
+    done: [1],
+    finish: 'stop',
+  });
+});
+
+test('log probabilities go with whole pieces only', () => {
+  const piece: InferenceEvent = {
+    type: 'text',
+    index: 0,
+    delta: 'one END',
+    logprobs: [{ token: 'one END' }],
+  };
+  const { told } = cutOneByOne(['END'], [{ ...piece, delta: 'zero ' }, piece]);
+  expect(told.flat().slice(0, 2)).toEqual([{ ...piece, delta: 'zero ' }, ...texts('one ')]);
+});
