@@ -9,21 +9,29 @@ const TOKENS_PER_PRICE = 1_000_000n;
 const MILLION = 1_000_000n;
 
 /** What a provider takes, in nano-dollars per million tokens; null where nobody knows. */
-export interface Prices {
-  input: NanoUsd;
-  cachedInput: NanoUsd;
-  cacheWrite: NanoUsd;
-  output: NanoUsd;
-  /** Prices that replace those above for the whole call once its input is longer than `aboveInputTokens`. */
+export interface Prices extends TokenPrices {
+  /** Prices that replace the others for the whole call once its input is longer than `aboveInputTokens`. */
   tiers?: PriceTier[];
 }
 
-export interface PriceTier {
+export interface PriceTier extends TokenPrices {
   aboveInputTokens: number;
+}
+
+export interface TokenPrices {
   input: NanoUsd;
   cachedInput: NanoUsd;
   cacheWrite: NanoUsd;
   output: NanoUsd;
+  media?: MediaPrices;
+}
+
+/** What sound and pictures cost where that is not what text costs. */
+export interface MediaPrices {
+  audioInput?: NanoUsd;
+  cachedAudio?: NanoUsd;
+  audioOutput?: NanoUsd;
+  imageOutput?: NanoUsd;
 }
 
 /** Tokens of one answer. `input` counts cached and cache-written tokens too; `output` counts reasoning. */
@@ -33,6 +41,16 @@ export interface Tokens {
   cacheWrite: number;
   output: number;
   reasoning: number;
+  /** Left out where nothing but text is known of. */
+  media?: MediaTokens;
+}
+
+/** What of the input and the output is sound and pictures; `audioInput` counts cached ones too. */
+export interface MediaTokens {
+  audioInput: number;
+  cachedAudio: number;
+  audioOutput: number;
+  imageOutput: number;
 }
 
 /** What a call costs, in nano-dollars: total = provider + margin, always. */
@@ -45,8 +63,8 @@ export interface Cost {
 export const noCost: Cost = { provider: 0, margin: 0, total: 0 };
 
 /** The prices that hold for an input of that many tokens. */
-export function pricesFor(prices: Prices, inputTokens: number): Omit<Prices, 'tiers'> {
-  let best: Omit<Prices, 'tiers'> = prices;
+export function pricesFor(prices: Prices, inputTokens: number): TokenPrices {
+  let best: TokenPrices = prices;
   let from = 0;
   for (const tier of prices.tiers ?? []) {
     if (inputTokens > tier.aboveInputTokens && tier.aboveInputTokens >= from) {
@@ -68,10 +86,35 @@ export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost 
     BigInt(plainInput) * BigInt(at.input) +
     BigInt(tokens.cachedInput) * BigInt(at.cachedInput) +
     BigInt(tokens.cacheWrite) * BigInt(at.cacheWrite) +
-    BigInt(tokens.output) * BigInt(at.output);
+    BigInt(tokens.output) * BigInt(at.output) +
+    (tokens.media && at.media ? mediaDifference(tokens, tokens.media, at, at.media) : 0n);
   const provider = safe(roundUp(exact, TOKENS_PER_PRICE));
   const total = safe(roundUp(exact * (MILLION + BigInt(marginPpm)), TOKENS_PER_PRICE * MILLION));
   return { provider, margin: total - provider, total };
+}
+
+/** What sound and pictures cost beyond the price of text. A provider's counts may not add up: no part outgrows its whole. */
+function mediaDifference(
+  { input, cachedInput, cacheWrite, output }: Tokens,
+  tokens: MediaTokens,
+  text: TokenPrices,
+  media: MediaPrices,
+): bigint {
+  const cachedAudio = Math.min(tokens.cachedAudio, cachedInput);
+  const plainAudio = Math.min(
+    Math.max(0, tokens.audioInput - cachedAudio),
+    Math.max(0, input - cachedInput - cacheWrite),
+  );
+  const audioOutput = Math.min(tokens.audioOutput, output);
+  const imageOutput = Math.min(tokens.imageOutput, output - audioOutput);
+  const beyond = (count: number, price: NanoUsd | undefined, textPrice: NanoUsd) =>
+    price === undefined ? 0n : BigInt(count) * (BigInt(price) - BigInt(textPrice));
+  return (
+    beyond(plainAudio, media.audioInput, text.input) +
+    beyond(cachedAudio, media.cachedAudio, text.cachedInput) +
+    beyond(audioOutput, media.audioOutput, text.output) +
+    beyond(imageOutput, media.imageOutput, text.output)
+  );
 }
 
 /**

@@ -226,6 +226,22 @@ describe('tokens', () => {
     });
   });
 
+  test('of sound cost what sound costs', async () => {
+    const ask = async (promptTokensDetails: Json[]) => {
+      const usage = { promptTokenCount: 1000, candidatesTokenCount: 1, promptTokensDetails };
+      places.google.answer({ parts: [{ text: 'Hi.' }], usage });
+      const asked = await chat({
+        model: 'google/gemini-2.5-flash',
+        messages: [{ role: 'user', content: 'Hi.' }],
+      });
+      return Number((await usageOf(asked.requestId)).cost?.provider_usd);
+    };
+    const read = await ask([{ modality: 'TEXT', tokenCount: 1000 }]);
+    const heard = await ask([{ modality: 'AUDIO', tokenCount: 1000 }]);
+    // 1 and 0.3 dollars a million.
+    expect(heard - read).toBeCloseTo(0.0007, 9);
+  });
+
   test('of Gemini’s thoughts are part of the output, and its cached ones of the input already', async () => {
     places.google.answer({
       parts: [{ thought: 'Hm.' }, { text: 'Hi.' }],

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   costOf,
   formatUsd,
+  type MediaTokens,
   type Prices,
   parseUsd,
   pricesFor,
@@ -67,6 +68,28 @@ describe('the cost of a call', () => {
     const used = { input: 1000, cachedInput: 600, cacheWrite: 100, output: 50, reasoning: 20 };
     // 300 × 3000 + 600 × 300 + 100 × 3750 + 50 × 15000
     expect(costOf(at, used, 0).provider).toBe(900_000 + 180_000 + 375_000 + 750_000);
+  });
+
+  test('counts sound and pictures at their own prices, and no more of them than there are tokens', () => {
+    const text = { input: 1, cachedInput: 1, cacheWrite: 1, output: 1 };
+    const media = { audioInput: 10, cachedAudio: 5, audioOutput: 20, imageOutput: 30 };
+    const at: Prices = { ...text, media };
+    const used = { input: 100, cachedInput: 20, cacheWrite: 0, output: 50, reasoning: 0 };
+    const cost = (tokens: Partial<MediaTokens>) => {
+      const none = { audioInput: 0, cachedAudio: 0, audioOutput: 0, imageOutput: 0 };
+      const millions = (tokens: Tokens) => ({
+        ...tokens,
+        ...{ input: tokens.input * 1e6, cachedInput: tokens.cachedInput * 1e6, output: tokens.output * 1e6 },
+      });
+      const parts = Object.entries({ ...none, ...tokens }).map(([name, count]) => [name, count * 1e6]);
+      return costOf(at, { ...millions(used), media: Object.fromEntries(parts) }, 0).total;
+    };
+    expect(cost({})).toBe(150);
+    expect(cost({ audioInput: 30, cachedAudio: 10 })).toBe(150 + 20 * 9 + 10 * 4);
+    expect(cost({ audioOutput: 5, imageOutput: 40 })).toBe(150 + 5 * 19 + 40 * 29);
+    expect(cost({ audioInput: 999, cachedAudio: 999 })).toBe(150 + 20 * 4 + 80 * 9);
+    expect(cost({ audioOutput: 999, imageOutput: 999 })).toBe(150 + 50 * 19);
+    expect(costOf(text, { ...used, media: { ...media } }, 0)).toEqual(costOf(text, used, 0));
   });
 
   test('follows the tier that the length of the input reaches', () => {

@@ -4,8 +4,20 @@ import { Count, everyone, nullable, Usd } from './vocabulary.ts';
 
 /** What a provider takes, in dollars per million tokens. */
 export const PricesView = Type.Object(
-  { input: Usd, cached_input: Usd, cache_write: Usd, output: Usd },
-  { $id: 'Prices', description: 'What the provider takes, in dollars per million tokens.' },
+  {
+    ...{ input: Usd, cached_input: Usd, cache_write: Usd, output: Usd },
+    ...{
+      audio_input: Type.Optional(Usd),
+      cached_audio: Type.Optional(Usd),
+      audio_output: Type.Optional(Usd),
+      image_output: Type.Optional(Usd),
+    },
+  },
+  {
+    $id: 'Prices',
+    description:
+      'What the provider takes, in dollars per million tokens. Prices of sound and pictures are there where they are not those of text.',
+  },
 );
 
 const Milliseconds = Type.Number({ minimum: 0, description: 'Milliseconds until the first token.' });

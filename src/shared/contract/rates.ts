@@ -21,8 +21,16 @@ export const RateRow = Type.Object(
     cached_input: nullable(Rate),
     cache_write: nullable(Rate),
     output: nullable(Rate),
+    audio_input: Type.Optional(Rate),
+    cached_audio: Type.Optional(Rate),
+    audio_output: Type.Optional(Rate),
+    image_output: Type.Optional(Rate),
   },
-  { $id: 'RateRow', description: 'Null where nobody knows the price.' },
+  {
+    $id: 'RateRow',
+    description:
+      'Null where nobody knows the price. Prices of sound and pictures are there where they are not those of text.',
+  },
 );
 
 /** The posted prices, one row per model and provider. */

@@ -77,6 +77,24 @@ describe('the price library', () => {
     expect(library.find('nobody', 'gpt-4o-mini', now)).toBeUndefined();
   });
 
+  test('sound and pictures have prices of their own', async () => {
+    const library = await loadPriceLibrary();
+    const flash = library.find('google', 'gemini-2.5-flash', now)?.prices;
+    expect(flash).toMatchObject({
+      input: 300_000_000,
+      media: { audioInput: 1_000_000_000, cachedAudio: 100_000_000 },
+    });
+    expect(library.find('google', 'gemini-2.5-flash-image', now)?.prices).toMatchObject({
+      output: 2_500_000_000,
+      media: { imageOutput: 30_000_000_000 },
+    });
+    const audio = library.find('openai', 'gpt-audio', now)?.prices?.media;
+    expect(audio).toMatchObject({ audioInput: 32_000_000_000, cachedAudio: 32_000_000_000 });
+    expect(library.find('openai', 'gpt-4o-mini', now)?.prices).not.toHaveProperty('media');
+    const wrong = libraryOf({ prices: { input_mtok: 1, output_mtok: 1, output_audio_mtok: Number.NaN } });
+    expect(wrong.find('maker', 'm', now)?.prices).toBeNull();
+  });
+
   test('a longer input moves the whole call to a higher tier, part by part', () => {
     const library = libraryOf({
       id: 'm',

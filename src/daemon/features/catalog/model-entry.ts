@@ -6,7 +6,7 @@ import type {
   PricesView,
 } from '../../../shared/contract/models.ts';
 import type { Rate, RateCard, RateRow } from '../../../shared/contract/rates.ts';
-import { formatUsd, type NanoUsd, type Prices, withMargin } from '../../../shared/money.ts';
+import { formatUsd, type MediaPrices, type NanoUsd, type Prices, withMargin } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { LiveNumbers, LiveReader } from './live-speed.ts';
 import type { Capabilities } from './model-traits.ts';
@@ -58,6 +58,7 @@ function toPricesView(prices: Prices): PricesView {
     cached_input: formatUsd(prices.cachedInput),
     cache_write: formatUsd(prices.cacheWrite),
     output: formatUsd(prices.output),
+    ...mediaView(prices.media, formatUsd),
   };
   shownPrices.set(prices, view);
   return view;
@@ -127,6 +128,17 @@ function toRateRow({ model, provider, prices }: Offer, marginPpm: number): RateR
     cached_input: rate(prices?.cachedInput),
     cache_write: rate(prices?.cacheWrite),
     output: rate(prices?.output),
+    ...mediaView(prices?.media, (price) => toRate(price, marginPpm)),
+  };
+}
+
+function mediaView<T>(media: MediaPrices | undefined, show: (price: NanoUsd) => T) {
+  const { audioInput, cachedAudio, audioOutput, imageOutput } = media ?? {};
+  return {
+    ...(audioInput !== undefined && { audio_input: show(audioInput) }),
+    ...(cachedAudio !== undefined && { cached_audio: show(cachedAudio) }),
+    ...(audioOutput !== undefined && { audio_output: show(audioOutput) }),
+    ...(imageOutput !== undefined && { image_output: show(imageOutput) }),
   };
 }
 

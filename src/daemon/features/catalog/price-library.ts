@@ -1,5 +1,5 @@
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
-import type { Prices, PriceTier } from '../../../shared/money.ts';
+import type { MediaPrices, Prices, PriceTier, TokenPrices } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { freePrices, nanoFromDecimal } from './exact-price.ts';
 
@@ -148,15 +148,14 @@ type Price = ModelPrice[string];
 function convert(price: ModelPrice | undefined): Prices | null {
   // A fee a request cannot be told in prices per token, and a price that is too low is worse than none.
   if (price === undefined || price.requests_kcount) return null;
-  const { input_mtok: input, output_mtok: output } = price;
-  if (input === undefined || output === undefined) return null;
-  const parts = [input, price.cache_read_mtok ?? input, price.cache_write_mtok ?? input, output];
-  const base = level(parts, -1);
+  if (price.input_mtok === undefined || price.output_mtok === undefined) return null;
+  const base = level(price, -1);
   if (!base) return null;
+  const parts = [...textParts, ...mediaParts].map(([, part]) => price[part]);
   const starts = new Set(parts.flatMap((part) => (typeof part === 'object' ? part.tiers : [])).map(startOf));
   const tiers: PriceTier[] = [];
   for (const aboveInputTokens of [...starts].sort((a, b) => a - b)) {
-    const prices = level(parts, aboveInputTokens);
+    const prices = level(price, aboveInputTokens);
     if (!prices) return null;
     tiers.push({ aboveInputTokens, ...prices });
   }
@@ -165,11 +164,38 @@ function convert(price: ModelPrice | undefined): Prices | null {
 
 const startOf = (tier: { start: number }) => tier.start;
 
-function level(parts: Price[], start: number): Omit<Prices, 'tiers'> | undefined {
-  const [input, cachedInput, cacheWrite, output] = parts.map((part) => nanoAt(part, start));
-  if (input === undefined || cachedInput === undefined) return undefined;
-  if (cacheWrite === undefined || output === undefined) return undefined;
-  return { input, cachedInput, cacheWrite, output };
+/** Our names of prices and the library's. */
+const textParts = [
+  ['input', 'input_mtok'],
+  ['cachedInput', 'cache_read_mtok'],
+  ['cacheWrite', 'cache_write_mtok'],
+  ['output', 'output_mtok'],
+] as const;
+const mediaParts = [
+  ['audioInput', 'input_audio_mtok'],
+  ['cachedAudio', 'cache_audio_read_mtok'],
+  ['audioOutput', 'output_audio_mtok'],
+  ['imageOutput', 'output_image_mtok'],
+] as const;
+
+/** Undefined where a price is not a decimal. Cached input and cache writes cost what input costs unless told. */
+function level(price: ModelPrice, start: number): TokenPrices | undefined {
+  const text: Partial<TokenPrices> = {};
+  for (const [name, part] of textParts) {
+    const nano = nanoAt(price[part] ?? price.input_mtok, start);
+    if (nano === undefined) return undefined;
+    text[name] = nano;
+  }
+  const media: MediaPrices = {};
+  for (const [name, part] of mediaParts) {
+    if (price[part] === undefined) continue;
+    const nano = nanoAt(price[part], start);
+    if (nano === undefined) return undefined;
+    media[name] = nano;
+  }
+  // Cached sound without a price of its own costs what sound costs.
+  if (media.audioInput !== undefined) media.cachedAudio ??= media.audioInput;
+  return { ...(text as TokenPrices), ...(Object.keys(media).length > 0 && { media }) };
 }
 
 function nanoAt(price: Price, start: number): number | undefined {

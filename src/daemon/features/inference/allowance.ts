@@ -87,7 +87,7 @@ function affordableOn(
 ): number {
   if (!offer.prices || ownKey) return Number.POSITIVE_INFINITY;
   const input = Math.min(inputTokens, offer.contextLength ?? tokensMax, tokensMax);
-  const tokens = levelsOf(offer.prices, input).map((prices) =>
+  const tokens = levelsOf(offer.prices, inference, input).map((prices) =>
     outputTokensPaidBy(affordable, prices, { ...noTokens, input }, marginPpm),
   );
   return Math.floor(Math.min(...tokens) / choicesOf(inference));

@@ -1,4 +1,4 @@
-import { costOf, type NanoUsd, type Prices, type Tokens } from '../../../shared/money.ts';
+import { costOf, type MediaPrices, type NanoUsd, type Prices, type Tokens } from '../../../shared/money.ts';
 import type { ContentPart, Inference } from './neutral.ts';
 import { passedBytes, readsElsewhere } from './passed-input.ts';
 import type { Route } from './router.ts';
@@ -104,7 +104,8 @@ export function costBound(
     if (!prices || route.ownKey) continue;
     const input = Math.min(bound.inputTokens, contextLength ?? tokensMax, tokensMax);
     const tokens = { ...noTokens, input, output: outputBoundOn(route, inference) };
-    most = Math.max(most, ...levelsOf(prices, input).map((at) => costOf(at, tokens, bound.marginPpm).total));
+    const levels = levelsOf(prices, inference, input);
+    most = Math.max(most, ...levels.map((at) => costOf(at, tokens, bound.marginPpm).total));
   }
   return most;
 }
@@ -121,17 +122,30 @@ export function choicesOf(inference: Inference): number {
 }
 
 /**
- * The prices that may come to hold for an input of at most that many tokens, each with input at whichever price is
- * highest: what will be cached, and how long the input is, is not known before the call.
+ * The prices that may come to hold for an input of at most that many tokens, each with input and output at whichever
+ * price is highest: what will be cached, how long the input is and what it is answered with is not known before the call.
  */
-export function levelsOf(prices: Prices, inputTokens: number): Prices[] {
+export function levelsOf(prices: Prices, inference: Inference, inputTokens: number): Prices[] {
   const tiers = prices.tiers?.filter((tier) => inputTokens > tier.aboveInputTokens) ?? [];
-  return [prices, ...tiers].map(({ input, cachedInput, cacheWrite, output }) => ({
-    input: Math.max(input, cacheWrite, cachedInput),
+  return [prices, ...tiers].map(({ input, cachedInput, cacheWrite, output, media }) => ({
+    input: Math.max(input, cacheWrite, cachedInput, media ? soundPrice(media, inference) : 0),
     cachedInput,
     cacheWrite,
-    output,
+    output: Math.max(output, media?.audioOutput ?? 0, media?.imageOutput ?? 0),
   }));
+}
+
+function soundPrice({ audioInput = 0, cachedAudio = 0 }: MediaPrices, inference: Inference): NanoUsd {
+  return mayHaveSound(inference) ? Math.max(audioInput, cachedAudio) : 0;
+}
+
+function mayHaveSound({ items }: Inference): boolean {
+  return items.some((item) => {
+    if (item.type === 'opaque') return true;
+    const parts =
+      item.type === 'message' ? item.content : item.type === 'function_call_output' ? item.output : [];
+    return parts.some((part) => part.type === 'audio' || part.type === 'file');
+  });
 }
 
 /** A guess at the tokens of a text of that many characters, for answers whose usage was never told. */

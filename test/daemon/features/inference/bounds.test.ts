@@ -102,12 +102,15 @@ describe('what is passed on as it came counts too', () => {
 });
 
 describe('what is held', () => {
-  const level = fc.record({
-    input: fc.nat({ max: 100 * usd }),
-    cachedInput: fc.nat({ max: 100 * usd }),
-    cacheWrite: fc.nat({ max: 100 * usd }),
-    output: fc.nat({ max: 100 * usd }),
-  });
+  const price = fc.nat({ max: 100 * usd });
+  const media = fc.record(
+    { audioInput: price, cachedAudio: price, audioOutput: price, imageOutput: price },
+    { requiredKeys: [] },
+  );
+  const level = fc.record(
+    { input: price, cachedInput: price, cacheWrite: price, output: price, media },
+    { requiredKeys: ['input', 'cachedInput', 'cacheWrite', 'output'] },
+  );
   const tier = fc.tuple(level, fc.integer({ min: 1, max: 3_000 }));
   const tiered = fc.tuple(level, fc.array(tier, { maxLength: 3 })).map(
     ([base, tiers]): Prices => ({
@@ -129,6 +132,26 @@ describe('what is held', () => {
         expect(costBound([routeAt(prices)], inference, bound)).toBeGreaterThanOrEqual(cost);
       }),
     );
+  });
+
+  test('pays for sound and pictures too, and for sound in the input only where there may be some', () => {
+    const call = (content: ContentPart[]) => asking(content, { outputTokensMax: 10 });
+    const heard = call([{ type: 'audio', data: 'AAAA', format: 'wav' }]);
+    const tokensOf = fc.record({ input: fc.nat({ max: 100 }), output: fc.nat({ max: 10 }), audio: fc.nat() });
+    fc.assert(
+      fc.property(tiered, tokensOf, (prices, { input, output, audio }) => {
+        const media = { audioInput: audio, cachedAudio: 0, audioOutput: audio % 7, imageOutput: audio };
+        const cost = costOf(prices, { ...noTokens, input, output, media }, 0).total;
+        expect(
+          costBound([routeAt(prices)], heard, { inputTokens: 100, marginPpm: 0 }),
+        ).toBeGreaterThanOrEqual(cost);
+      }),
+    );
+    const dear = routeAt({ ...prices, media: { audioInput: 50 * usd } });
+    const bound = { inputTokens: 100, marginPpm: 0 };
+    const read = call([{ type: 'text', text: 'x' }]);
+    expect(costBound([dear], read, bound)).toBe(costBound([routeAt(prices)], read, bound));
+    expect(costBound([dear], heard, bound)).toBeGreaterThan(costBound([dear], read, bound));
   });
 
   test('can be priced, however much output was asked for', () => {

@@ -171,6 +171,25 @@ describe('usage', () => {
     expect(told.map(({ tokens }) => tokens.output)).toEqual([1, 4]);
   });
 
+  test('tells sound and pictures apart', () => {
+    const details = (...list: [modality: string, tokenCount: number][]) =>
+      list.map(([modality, tokenCount]) => ({ modality, tokenCount }));
+    const usageMetadata = {
+      promptTokenCount: 500,
+      promptTokensDetails: details(['TEXT', 100], ['AUDIO', 400]),
+      cachedContentTokenCount: 200,
+      cacheTokensDetails: details(['AUDIO', 200]),
+      candidatesTokenCount: 1300,
+      candidatesTokensDetails: details(['IMAGE', 1290]),
+    };
+    const events = decode(newDecoder(), sse({ ...last(), usageMetadata }));
+    const [told] = events.filter((event) => event.type === 'usage');
+    expect(told?.tokens).toMatchObject({
+      output: 1300,
+      media: { audioInput: 400, cachedAudio: 200, audioOutput: 0, imageOutput: 1290 },
+    });
+  });
+
   test('that leaves out what was written is not a count of nothing', () => {
     const usageMetadata = { promptTokenCount: 5, cachedContentTokenCount: 3, totalTokenCount: 5 };
     const early = { ...piece([{ text: 'half' }]), usageMetadata };

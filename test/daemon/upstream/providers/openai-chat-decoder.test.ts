@@ -351,6 +351,14 @@ describe('usage', () => {
       { output: 9, reasoning: 5 },
     ],
     [
+      'sound and pictures',
+      {
+        prompt_tokens_details: { audio_tokens: 3 },
+        completion_tokens_details: { audio_tokens: 2, image_tokens: 1 },
+      },
+      { media: { audioInput: 3, cachedAudio: 0, audioOutput: 2, imageOutput: 1 } },
+    ],
+    [
       'nonsense',
       { prompt_tokens: -3, completion_tokens: 1.5, prompt_tokens_details: 'x' },
       { input: 0, output: 0 },

@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../../shared/money.ts';
+import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
 import type {
   Batch,
   FinishReason,
@@ -176,11 +176,29 @@ function promptOf(usage: Json): Pick<Tokens, 'input' | 'cachedInput' | 'cacheWri
 
 function tokensOf(usage: Json): Tokens {
   const reasoning = countOf(usage.thoughtsTokenCount) ?? 0;
+  const media: MediaTokens = {
+    audioInput: countIn(usage.promptTokensDetails, 'AUDIO'),
+    cachedAudio: countIn(usage.cacheTokensDetails, 'AUDIO'),
+    audioOutput: countIn(usage.candidatesTokensDetails, 'AUDIO'),
+    imageOutput: countIn(usage.candidatesTokensDetails, 'IMAGE'),
+  };
+  const hasMedia = media.audioInput + media.audioOutput + media.imageOutput > 0;
   return {
     ...promptOf(usage),
     output: (countOf(usage.candidatesTokenCount) ?? 0) + reasoning,
     reasoning,
+    ...(hasMedia && { media }),
   };
+}
+
+/** The tokens of one modality in a list of all. */
+function countIn(details: unknown, modality: string): number {
+  let sum = 0;
+  for (const each of listOf(details)) {
+    const detail = objectOf(each);
+    if (detail?.modality === modality) sum += countOf(detail.tokenCount) ?? 0;
+  }
+  return sum;
 }
 
 const reasons: Record<string, FinishReason> = {

@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../../shared/money.ts';
+import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
@@ -20,13 +20,24 @@ function chatTokens(usage: Json): Tokens | undefined {
   const reasoning = count(completion.reasoning_tokens);
   // xAI counts thoughts beside the completion; its total gives it away.
   const isBeside = reasoning > 0 && count(usage.total_tokens) === input + told + reasoning;
+  const media = mediaTokens(prompt, completion);
   return {
+    ...(media && { media }),
     input,
     cachedInput: Math.min(input, count(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens)),
     cacheWrite: count(prompt.cache_write_tokens),
     output: isBeside ? told + reasoning : told,
     reasoning,
   };
+}
+
+/** Sound and pictures, told by the providers that have them; OpenRouter tells pictures. */
+function mediaTokens(prompt: Json, completion: Json): MediaTokens | undefined {
+  const audioInput = count(prompt.audio_tokens);
+  const audioOutput = count(completion.audio_tokens);
+  const imageOutput = count(completion.image_tokens);
+  if (audioInput + audioOutput + imageOutput === 0) return undefined;
+  return { audioInput, cachedAudio: 0, audioOutput, imageOutput };
 }
 
 /** A number of tokens as a provider told it; 0 for what is none. */
