@@ -12,6 +12,7 @@ import { fail, fakeDaemon } from './fake-daemon.ts';
 
 const status: DaemonStatus = {
   url: 'http://127.0.0.1:4100',
+  socket: null,
   pid: 7,
   version,
   started_at: '2026-11-21T08:00:00.000Z',
@@ -71,6 +72,19 @@ describe('stop', () => {
     const { code, stderr } = await runCli(['stop', '--wait', '0'], { env });
     expect(code).toBe(exitCodes.tryLater);
     expect(stderr).toContain('still finishing');
+  });
+
+  test('of what is stopping already waits for it', async () => {
+    const { pid, end } = standIn();
+    const { env, home, url } = await fakeDaemon({
+      'POST /v1/admin/stop': (_call, response) => {
+        setTimeout(end, 20);
+        return fail(response, 503, { code: 'unavailable', message: 'The daemon is stopping.' });
+      },
+    });
+    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
+    const { code, stderr } = await runCli(['stop'], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Stopped.\n' });
   });
 
   test('of what does not run is done already', async () => {

@@ -1,10 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
 import { stopDaemon } from '../addresses.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { localName } from '../hosts/host-file.ts';
-import { isAlive, isLocalDown, meantHost } from '../hosts/hosts.ts';
+import { isAlive, isLocalDown, meantHost, readDaemonFile } from '../hosts/hosts.ts';
 import { confirm } from './confirm.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
@@ -42,8 +43,8 @@ export async function stopAndWait(context: Context, { waitMs, yes }: StopWish): 
       yes,
     });
   }
-  const { pid } = await context.client().call(stopDaemon, {});
-  if (!isLocal) {
+  const pid = await askToStop(context);
+  if (!isLocal || pid === undefined) {
     context.out.note(`The daemon of ${theirs} stops once running calls are done.`);
     return;
   }
@@ -58,4 +59,15 @@ export async function stopAndWait(context: Context, { waitMs, yes }: StopWish): 
     await context.sleep(pollMs);
   }
   context.out.note('Stopped.');
+}
+
+/** The process that stops; undefined where it is not known here. */
+async function askToStop(context: Context): Promise<number | undefined> {
+  try {
+    return (await context.client().call(stopDaemon, {})).pid;
+  } catch (error) {
+    // One that stops already takes no calls any more, this one included.
+    if (error instanceof ReceivedError && error.code === 'unavailable') return readDaemonFile(context)?.pid;
+    throw error;
+  }
 }
