@@ -45,6 +45,7 @@ export interface ExplainedSetting {
 export interface ServeOptions {
   port?: number;
   host?: string;
+  socket?: string;
   dataFolder?: string;
   configFile?: string;
   simulate?: string;

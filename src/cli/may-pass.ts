@@ -5,7 +5,7 @@ import { Unreachable } from './hosts/send.ts';
 
 /** Whether a failure is of the kind that a restart of the daemon brings and ends. */
 export function mayPass(error: unknown): boolean {
-  if (error instanceof Unreachable) return error.kind !== 'untrusted';
+  if (error instanceof Unreachable) return error.kind !== 'untrusted' && error.kind !== 'forbidden';
   if (error instanceof ReceivedError) return failures[error.code].retry === 'after-waiting';
   return error instanceof CliError && error.exit === exitCodes.tryLater;
 }

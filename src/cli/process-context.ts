@@ -5,7 +5,7 @@ import type { CommonFlags } from './common-flags.ts';
 import type { Context } from './context.ts';
 import type { DaemonModule } from './daemon-module.ts';
 import { findHost, type Host, isSentInClear } from './hosts/hosts.ts';
-import { send } from './hosts/send.ts';
+import { wayTo } from './hosts/send.ts';
 import type { Io } from './io.ts';
 import { createOutput } from './output/output.ts';
 
@@ -60,9 +60,9 @@ export function createContext(surroundings: Surroundings): Context {
       client ??= context.clientFor(context.host());
       return client;
     },
-    clientFor({ url, token, workspace }) {
+    clientFor({ url, socket, token, workspace }) {
       if (token && isSentInClear(url)) out.warn(`The key travels unencrypted to ${url}; use https.`);
-      return createClient({ baseUrl: url, token, workspace, send, onHeaders: tellVersion });
+      return createClient({ ...wayTo({ url, socket }), token, workspace, onHeaders: tellVersion });
     },
     forgetHost() {
       host = undefined;

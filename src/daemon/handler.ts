@@ -112,7 +112,7 @@ export interface Call<E extends Endpoint> {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The body as it came, before it was parsed. */
   rawBody?: Uint8Array;
-  /** The address that the connection comes from. */
+  /** The address that the connection comes from; `unix` where it came by the Unix socket. */
   remoteAddress?: string;
   /**
    * Aborted when the client leaves before its answer is complete (reason `client-left`), or when the daemon stops and

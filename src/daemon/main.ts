@@ -43,6 +43,8 @@ import { type World, within } from './world.ts';
 export interface ServeOptions {
   port?: number;
   host?: string;
+  /** The path of a Unix socket to listen on as well. */
+  socket?: string;
   dataFolder?: string;
   configFile?: string;
   /** A script for the simulator. */
@@ -165,7 +167,9 @@ async function start(config: Config, running: Running): Promise<void> {
   let url = '';
   const providers = await makeProviders(config, { world, makeId });
   const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
-  const facts = { url: () => url, pid: process.pid, version, dataFolder: config.dataFolder, startedAt };
+  const { dataFolder, host, port, socketFile } = config;
+  const socket = socketFile?.path ?? null;
+  const facts = { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt };
   const { app, reloads } = await appOf(config, running, { makeId, providers, telemetry, process: facts });
   const listings = await readSecretFile(file('listings'));
   if (listings !== undefined) app.restoreListings(listings);
@@ -180,13 +184,10 @@ async function start(config: Config, running: Running): Promise<void> {
     isOnTerminal: (io.stdout as { isTty?: boolean }).isTty === true,
   });
   try {
-    ({ url } = await server.listen({ host: config.host, port: config.port }));
+    ({ url } = await server.listen({ host, port, socketFile }));
     const started = {
-      url,
-      pid: process.pid,
-      version,
-      data_dir: config.dataFolder,
-      started_at: isoTime(startedAt),
+      ...{ url, socket, pid: process.pid, version },
+      ...{ data_dir: dataFolder, started_at: isoTime(startedAt) },
     };
     await writeSecretFile(file('daemon'), JSON.stringify(started));
     noteInFile(running.logFile, world.now(), started, 'the daemon has started');

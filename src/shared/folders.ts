@@ -11,7 +11,7 @@ export interface Folders {
 
 /** Files of the data folder that both the daemon and the commands know. */
 export const dataFiles = {
-  /** `{url, pid, version, data_dir, started_at}` while a daemon runs. */
+  /** `{url, socket, pid, version, data_dir, started_at}` while a daemon runs. */
   daemon: 'daemon.json',
   /** The owner's login key; 0600. */
   login: 'login-key',
@@ -31,6 +31,8 @@ export function logFiles(folder: string): string[] {
 
 export interface DaemonFile {
   url: string;
+  /** The path of its Unix socket; daemons of earlier versions do not say. */
+  socket?: string | null;
   pid: number;
   version: string;
   data_dir: string;

@@ -11,6 +11,7 @@ import { fakeDaemon } from './fake-daemon.ts';
 
 const status = {
   url: 'http://127.0.0.1:4100',
+  socket: null,
   pid: 7,
   version,
   started_at: '2026-11-21T08:00:00.000Z',

@@ -178,7 +178,7 @@ describe('keys revoke', () => {
 describe('keys default', () => {
   test('prints the key of the first start, with no daemon running', async () => {
     const home = await temporaryHome();
-    await writeFile(join(home, 'default-key'), 'gwk_default\n');
+    await writeFile(join(home, 'default-key'), 'gwk_default\n', { mode: 0o600 });
     const { code, stdout } = await runCli(['keys', 'default'], { env: { GATEWAY_HOME: home } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'gwk_default\n' });
   });

@@ -18,6 +18,7 @@ import { hostUrl } from '../hosts/hosts.ts';
 import { readLoginLink } from '../hosts/login-link.ts';
 import { readCode } from '../hosts/read-code.ts';
 import { remoteLogins } from '../hosts/remote-login.ts';
+import { socketPathOf } from '../hosts/socket-address.ts';
 import type { Column } from '../output/table.ts';
 import { example } from './example.ts';
 
@@ -96,10 +97,11 @@ function addressOf(context: Context, said: string | undefined): string {
   return hostNamed(readHostFile(context), said)?.url ?? hostUrl(said);
 }
 
-/** The name that this address has already, else its host and port. */
+/** The name that this address has already, else its host and port, or that of its socket's file. */
 function nameFor(context: Context, url: string): string {
   const { hosts } = readHostFile(context);
-  return Object.keys(hosts).find((name) => hosts[name]?.url === url) ?? new URL(url).host;
+  const known = Object.keys(hosts).find((name) => hosts[name]?.url === url);
+  return known ?? (socketPathOf(url)?.split('/').at(-1) || new URL(url).host);
 }
 
 function previousLogin(context: Context, name: string) {

@@ -14,6 +14,7 @@ export const serveCommand = (context: Context) =>
   new Command('serve')
     .option('--port <port>', 'the port to listen on (4100 unless told)', wholeNumber({ min: 0, max: 65_535 }))
     .option('--host <address>', 'the address to listen on (127.0.0.1 unless told)')
+    .option('--socket <path>', 'a Unix socket to listen on as well')
     .option('--data <folder>', 'where the data lies')
     .option('--config <file>', 'the configuration file')
     .option('--simulate <file>', 'answer sim/ models by the rules of this file')
@@ -27,7 +28,7 @@ export const serveCommand = (context: Context) =>
     )
     .addOption(new Option('--log-level <level>', 'how much is logged (warn unless told)').choices(logLevels))
     .addHelpText('after', example('gateway serve --port 4200'))
-    .action(async ({ port, host, data, config, simulate, record, replay, replaySpeed, logLevel }) => {
+    .action(async ({ port, host, socket, data, config, simulate, record, replay, replaySpeed, logLevel }) => {
       if (replaySpeed !== undefined && replay === undefined) {
         throw new CliError('--replay-speed is of no use without --replay.', {
           exit: exitCodes.usage,
@@ -37,7 +38,8 @@ export const serveCommand = (context: Context) =>
       const { serve } = await context.daemon();
       const { env, io } = context;
       const recordings = { record, replay, replaySpeed };
-      const options = { port, host, dataFolder: data, configFile: config, simulate, ...recordings, logLevel };
+      const place = { port, host, socket, dataFolder: data, configFile: config };
+      const options = { ...place, simulate, ...recordings, logLevel };
       context.exit = (await serve({
         ...options,
         env,

@@ -22,6 +22,12 @@ export async function showStatus(context: Context): Promise<void> {
 
 const columns: Column<DaemonStatus>[] = [
   { title: 'url', value: (status) => status.url },
+  {
+    title: 'socket',
+    value: (status) => status.socket,
+    show: (status) => status.socket ?? 'none',
+    style: (status) => (status.socket === null ? 'dim' : undefined),
+  },
   { title: 'pid', value: (status) => status.pid },
   { title: 'version', value: (status) => status.version },
   { title: 'uptime_ms', value: (status) => status.uptime_ms, show: (status) => duration(status.uptime_ms) },

@@ -1,13 +1,17 @@
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, foldersOf } from '../../shared/folders.ts';
 import { CliError } from '../cli-error.ts';
 import { type HostFile, hostNamed, localName, type NamedHost, readHostFile } from './host-file.ts';
+import { socketAddress, socketPathOf } from './socket-address.ts';
 
 /** A daemon that commands can speak to. */
 export interface Host {
+  /** `http://…`, `https://…` or `unix:/…`. */
   url: string;
+  /** A Unix socket that leads there too. */
+  socket?: string | undefined;
   /** Of a remote host, it is read from where it is kept when it is first needed. */
   token: string | (() => Promise<string | undefined>) | undefined;
   /** By which it is known here; undefined for one that has none. */
@@ -43,14 +47,17 @@ export function findHost(flag: string | undefined, surroundings: Surroundings): 
   const local = readDaemonFile(surroundings);
   if (said === localName && local === undefined) throw notRunning();
   const url = said === localName ? (local as DaemonFile).url : (hostNamed(file, said)?.url ?? hostUrl(said));
-  const isLocal = local !== undefined && sameOrigin(url, local.url);
+  const isLocal = local !== undefined && isItsAddress(url, local);
+  const socket = said === localName ? socketOf(local) : undefined;
   const entry = said === localName ? undefined : entryOf(file, said, url);
-  const kept = entry?.login ? keptLogin(entry, surroundings) : isLocal ? localLogin(surroundings) : undefined;
-  const token = env.GATEWAY_KEY || kept;
+  const kept = () =>
+    entry?.login ? keptLogin(entry, surroundings) : isLocal ? localLogin(surroundings) : undefined;
+  const token = env.GATEWAY_KEY || kept();
   const chosen = entry ? entry.workspace : isLocal ? file.localWorkspace : null;
   // An API key belongs to one workspace, and whoever sets a key in the environment says the workspace there too.
   const workspace = env.GATEWAY_WORKSPACE || (env.GATEWAY_KEY ? undefined : (chosen ?? undefined));
-  return { url, token, name: entry?.name ?? (isLocal ? localName : undefined), workspace, isLocal };
+  const name = entry?.name ?? (isLocal ? localName : undefined);
+  return { url, socket, token, name, workspace, isLocal };
 }
 
 /** The host that is meant, as it was named, and by whom; `local` is the daemon of this machine. */
@@ -78,6 +85,12 @@ function nameOf({ hosts }: HostFile, url: string): string | undefined {
   return Object.keys(hosts).find((name) => hosts[name]?.url === url);
 }
 
+/** The socket of the local daemon, which nobody else can take as they could its port; not one that was removed. */
+function socketOf(local: DaemonFile | undefined): string | undefined {
+  const path = local?.socket ?? undefined;
+  return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isSocket() ? path : undefined;
+}
+
 // The login key opens everything on this machine: it is sent to the daemon that wrote it and to nobody else.
 function localLogin(surroundings: Surroundings): string | undefined {
   return readSecret(surroundings, dataFiles.login);
@@ -100,9 +113,25 @@ export function readDaemonFile(surroundings: Surroundings): DaemonFile | undefin
   }
 }
 
-/** A secret of the data folder; undefined when it is not there. */
+/** A secret of the data folder; undefined when it is not there. One that others can read or have made is refused. */
 export function readSecret(surroundings: Surroundings, name: string): string | undefined {
-  return readText(join(foldersOf(surroundings).data, name))?.trim() || undefined;
+  const path = join(foldersOf(surroundings).data, name);
+  return readText(path, (stats) => refuseOpen(path, stats))?.trim() || undefined;
+}
+
+function refuseOpen(path: string, { mode, uid }: Stats): void {
+  if (process.platform === 'win32') return;
+  const refused = (what: string, next: string) =>
+    new CliError(`${path} ${what}.`, { exit: exitCodes.failed, next });
+  if ((mode & 0o077) !== 0) throw refused('can be read by others', `Run: chmod 600 ${path}`);
+  if (!isOwnOrRoots(uid))
+    throw refused('belongs to another user', 'Set GATEWAY_HOME to a folder of your own.');
+}
+
+/** What root does with a user's files is the user's business; what another user left is a trap. */
+function isOwnOrRoots(uid: number): boolean {
+  const own = process.getuid?.();
+  return own === undefined || own === 0 || uid === own || uid === 0;
 }
 
 /** Whether a process with this id runs. */
@@ -124,7 +153,7 @@ function isOfOwner(path: string, pid: number): boolean {
   try {
     process.kill(pid, 0);
     // Root may signal everybody, and only Linux tells it whose a process is.
-    if (process.getuid?.() !== 0) return true;
+    if (process.getuid?.() !== 0) return isOwnOrRoots(statSync(path).uid);
     const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? 0;
     return owner === 0 || owner === statSync(path).uid;
   } catch {
@@ -132,12 +161,14 @@ function isOfOwner(path: string, pid: number): boolean {
   }
 }
 
-/** `127.0.0.1:4100`, `gateway.example.org` or a whole URL; a name without a scheme is spoken to over TLS unless it is this machine. */
+/** `127.0.0.1:4100`, `gateway.example.org`, `unix:/PATH` or a whole URL; a name without a scheme is spoken to over TLS unless it is this machine. */
 export function hostUrl(name: string): string {
   const wrong = new CliError(`"${name}" is not the address of a host.`, {
     exit: exitCodes.usage,
-    next: 'Write it like http://127.0.0.1:4100 or https://gateway.example.org',
+    next: 'Write it like http://127.0.0.1:4100, https://gateway.example.org or unix:/run/gateway.sock',
   });
+  const path = socketPathOf(name);
+  if (path !== undefined) return socketAddress(path);
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(name);
   const url = URL.parse(hasScheme ? name : `http://${name}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash) throw wrong;
@@ -153,21 +184,31 @@ export function isSentInClear(url: string): boolean {
 
 /** Whether an address leads to the machine that it is used on. */
 export function isLoopbackUrl(url: string): boolean {
-  return isLoopback(new URL(url).hostname);
+  return socketPathOf(url) !== undefined || isLoopback(new URL(url).hostname);
 }
 
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-function sameOrigin(one: string, other: string): boolean {
-  return URL.parse(one)?.origin === URL.parse(other)?.origin;
+/** Whether an address leads to the local daemon. All addresses but those of HTTP have the same origin: none. */
+function isItsAddress(address: string, { url, socket }: DaemonFile): boolean {
+  const path = socketPathOf(address);
+  if (path !== undefined) return path === socket;
+  return URL.parse(address)?.origin === URL.parse(url)?.origin;
 }
 
-function readText(path: string): string | undefined {
+function readText(path: string, check?: (stats: Stats) => void): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    const file = openSync(path, 'r');
+    try {
+      check?.(fstatSync(file));
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
+    if (error instanceof CliError) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new CliError(`${path} cannot be read (${code}).`, {

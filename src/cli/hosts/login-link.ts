@@ -6,6 +6,6 @@ export function loginLink(url: string, code: string): string {
 /** Takes a link apart; what is none is a code alone. */
 export function readLoginLink(text: string): { url: string | undefined; code: string } {
   // What stands behind # is sent to no server by whoever opens the link in a browser.
-  const [, url, code] = /^(https?:\/\/[^#\s]+?)\/login#([\w-]+)$/i.exec(text) ?? [];
+  const [, url, code] = /^((?:https?:\/\/|unix:\/)[^#\s]+?)\/login#([\w-]+)$/i.exec(text) ?? [];
   return url === undefined || code === undefined ? { url: undefined, code: text } : { url, code };
 }

@@ -1,31 +1,48 @@
 import type { ClientAnswer, ClientRequest, Send } from '../../shared/client.ts';
+import { socketAddress, socketPathOf } from './socket-address.ts';
 
-/** Why a host gave no (whole) answer: `refused` when nobody listens, `cut` when it broke off in the middle. */
-export type UnreachableKind = 'refused' | 'unresolved' | 'timeout' | 'cut' | 'untrusted';
+/**
+ * Why a host gave no (whole) answer: `refused` when nobody listens, `forbidden` when a Unix socket is not for this user,
+ * `cut` when it broke off in the middle.
+ */
+export type UnreachableKind = 'refused' | 'forbidden' | 'unresolved' | 'timeout' | 'cut' | 'untrusted';
 
 export class Unreachable extends Error {
   readonly kind: UnreachableKind;
-  readonly url: string;
 
-  constructor(kind: UnreachableKind, url: string, cause: Error) {
-    super(`${new URL(url).origin}: ${cause.message || kind}`, { cause });
+  /** `place` is where nobody could be reached. */
+  constructor(kind: UnreachableKind, place: string, cause: Error) {
+    super(`${place}: ${cause.message || kind}`, { cause });
     this.name = 'Unreachable';
     this.kind = kind;
-    this.url = url;
   }
 }
 
 const connectTimeoutMs = 10_000;
 
+/** How a host is spoken to: what the addresses of requests begin with, and what sends them. */
+export function wayTo({ url, socket }: { url: string; socket?: string | undefined }): {
+  baseUrl: string;
+  send: Send;
+} {
+  const path = socket ?? socketPathOf(url);
+  if (path === undefined) return { baseUrl: url, send };
+  return { baseUrl: 'http://localhost', send: (request) => sendOver(request, path) };
+}
+
 /** Sends over Node's own HTTP client, a connection a call. */
-export const send: Send = (request) =>
+export const send: Send = (request) => sendOver(request, undefined);
+
+const sendOver = (request: ClientRequest, socketPath: string | undefined): ReturnType<Send> =>
   new Promise((resolve, reject) => {
     const url = new URL(request.url);
-    const call = transportOf(url.protocol).request(url, optionsOf(request), (answer) => {
+    const place = socketPath === undefined ? url.origin : socketAddress(socketPath);
+    const options = { ...optionsOf(request), ...(socketPath && { socketPath }) };
+    const call = transportOf(url.protocol).request(url, options, (answer) => {
       resolve({
         status: answer.statusCode ?? 0,
         headers: flat(answer.headers),
-        body: bodyOf(answer, request),
+        body: bodyOf(answer, request, place),
       });
     });
     const tooSlow = setTimeout(
@@ -37,7 +54,7 @@ export const send: Send = (request) =>
     });
     call.once('error', (error) => {
       clearTimeout(tooSlow);
-      reject(reasonOf(error, request));
+      reject(reasonOf(error, request, place));
     });
     call.end(request.body);
   });
@@ -59,11 +76,12 @@ function transportOf(protocol: string): Pick<typeof import('node:http'), 'reques
 async function* bodyOf(
   answer: import('node:http').IncomingMessage,
   request: ClientRequest,
+  place: string,
 ): ClientAnswer['body'] & AsyncGenerator<Uint8Array> {
   try {
     for await (const bytes of answer) yield bytes as Uint8Array;
   } catch (error) {
-    throw reasonOf(error as Error, request);
+    throw reasonOf(error as Error, request, place);
   }
 }
 
@@ -73,6 +91,8 @@ function flat(headers: import('node:http').IncomingHttpHeaders): Record<string, 
 
 const kinds: Record<string, UnreachableKind> = {
   ECONNREFUSED: 'refused',
+  ENOENT: 'refused',
+  EACCES: 'forbidden',
   ENOTFOUND: 'unresolved',
   EAI_AGAIN: 'unresolved',
   ETIMEDOUT: 'timeout',
@@ -80,9 +100,9 @@ const kinds: Record<string, UnreachableKind> = {
   ENETUNREACH: 'timeout',
 };
 
-function reasonOf(error: NodeJS.ErrnoException, { signal, url }: ClientRequest): Error {
+function reasonOf(error: NodeJS.ErrnoException, { signal }: ClientRequest, place: string): Error {
   if (signal?.aborted) return signal.reason instanceof Error ? signal.reason : error;
   const code = error.code ?? '';
-  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return new Unreachable('untrusted', url, error);
-  return new Unreachable(kinds[code] ?? (code ? 'cut' : 'timeout'), url, error);
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return new Unreachable('untrusted', place, error);
+  return new Unreachable(kinds[code] ?? (code ? 'cut' : 'timeout'), place, error);
 }

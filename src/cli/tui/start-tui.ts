@@ -4,7 +4,7 @@ import { foldersOf } from '../../shared/folders.ts';
 import { getKey } from '../addresses.ts';
 import { modelOf } from '../commands/respond/request-body.ts';
 import type { Context } from '../context.ts';
-import { send } from '../hosts/send.ts';
+import { wayTo } from '../hosts/send.ts';
 import { openInBrowser } from './browser.ts';
 import { CallLog, loggingClient } from './call-log/call-log.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
@@ -97,8 +97,9 @@ function servicesOf(
 
 /** Unlike that of commands it says nothing on stderr, which is the screen. */
 function quietClient(context: Context): Client {
-  const { url, token, workspace } = context.host();
-  return createClient({ baseUrl: url, token, workspace, send });
+  const host = context.host();
+  const { token, workspace } = host;
+  return createClient({ ...wayTo(host), token, workspace });
 }
 
 function urlOf(context: Context): string | undefined {

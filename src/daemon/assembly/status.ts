@@ -9,6 +9,8 @@ import type { Provider } from './providers.ts';
 export interface ProcessFacts {
   /** Known once the daemon listens. */
   url: () => string;
+  /** The path of the Unix socket; null where there is none. */
+  socket: string | null;
   pid: number;
   version: string;
   dataFolder: string;
@@ -39,6 +41,7 @@ export function statusReader(needs: StatusNeeds) {
     const descriptions = [...providers.values()].map(({ description }) => description);
     return {
       url: facts.url(),
+      socket: facts.socket,
       pid: facts.pid,
       version: facts.version,
       started_at: isoTime(facts.startedAt),

@@ -35,6 +35,8 @@ export interface ConfiguredUpstream extends UpstreamConfig {
 export interface Config {
   host: string;
   port: number;
+  /** A Unix socket to listen on as well, and who may connect to it. */
+  socketFile: { path: string; access: 'owner' | 'group' } | undefined;
   allowedHosts: string[];
   corsOrigins: string[];
   dataFolder: string;
@@ -101,6 +103,7 @@ export interface VaultConfig {
 export interface ConfigFlags {
   port?: number | undefined;
   host?: string | undefined;
+  socket?: string | undefined;
   dataFolder?: string | undefined;
   configFile?: string | undefined;
   simulate?: string | undefined;
@@ -149,6 +152,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
   return Object.freeze({
     host: flags.host ?? file.listen?.host ?? '127.0.0.1',
     port,
+    socketFile: socketFileOf({ flags, env, file, folder: dirname(configFile) }),
     allowedHosts: file.listen?.allowed_hosts ?? [],
     corsOrigins: file.cors?.origins ?? [],
     dataFolder,
@@ -186,6 +190,19 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     logLevel,
     logsBodies: file.log?.bodies ?? false,
   });
+}
+
+/** What the file names lies beside it; what is typed, or set where the daemon starts, lies there. */
+function socketFileOf({
+  flags,
+  env,
+  file,
+  folder,
+}: Pick<Sources, 'flags' | 'env'> & { file: ConfigFile; folder: string }) {
+  const { socket, socket_access: access = 'owner' } = file.listen ?? {};
+  const here = flags.socket ?? (env.GATEWAY_SOCKET || undefined);
+  const path = here === undefined ? socket && resolve(folder, socket) : resolve(here);
+  return path === undefined ? undefined : { path, access };
 }
 
 function cacheOf({ cache }: ConfigFile): CacheConfig {

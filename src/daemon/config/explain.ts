@@ -23,6 +23,7 @@ interface Sources {
 const flagNames: Record<string, keyof ConfigFlags> = {
   '--host': 'host',
   '--port': 'port',
+  '--socket': 'socket',
   '--simulate': 'simulate',
   '--log-level': 'logLevel',
 };

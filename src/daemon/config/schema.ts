@@ -74,6 +74,10 @@ export const ConfigFile = Type.Object(
           port: Type.Optional(
             Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port from 0 to 65535' }),
           ),
+          socket: Type.Optional(Type.String({ minLength: 1, description: 'the path of a socket' })),
+          socket_access: Type.Optional(
+            Type.Enum(['owner', 'group'], { description: 'owner or group: who may connect to the socket' }),
+          ),
           allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })),
         },
         map,

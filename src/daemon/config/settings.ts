@@ -21,6 +21,8 @@ const restart = { needsRestart: true } as const;
 const known: Record<string, Known> = {
   'listen.host': { usual: '127.0.0.1', flag: '--host', ...restart },
   'listen.port': { usual: 4100, env: ['GATEWAY_PORT'], flag: '--port', ...restart },
+  'listen.socket': { env: ['GATEWAY_SOCKET'], flag: '--socket', ...restart },
+  'listen.socket_access': { usual: 'owner', ...restart },
   'listen.allowed_hosts': { usual: [], ...restart },
   'cors.origins': { usual: [], ...restart },
   'providers.openai.key_env': { usual: 'OPENAI_API_KEY' },

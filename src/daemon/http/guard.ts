@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../shared/errors.ts';
+import { isThroughSocketFile } from './doors.ts';
 
 /** The values of the Host header that this daemon answers to. */
 export interface HostNames {
@@ -54,7 +55,9 @@ export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
       else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizationCount += 1;
     }
     if (rawHeaders.length > 2 * headersMax) return new ApiError('headers_too_large');
-    if (hostCount !== 1 || host === undefined || !hosts.has(host)) return new ApiError('host_not_allowed');
+    if (hostCount !== 1 || host === undefined || !(hosts.has(host) || isByItsFile(request, host))) {
+      return new ApiError('host_not_allowed');
+    }
     const { origin } = headers;
     if (origin !== undefined) {
       if (origins.has(origin)) return duplicate(authorizationCount);
@@ -66,6 +69,11 @@ export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
     }
     return duplicate(authorizationCount);
   };
+}
+
+/** No name leads to a Unix socket: what its clients write there is this machine, with or without a port. */
+function isByItsFile({ socket }: IncomingMessage, host: string): boolean {
+  return isThroughSocketFile(socket) && /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host);
 }
 
 function duplicate(authorizationCount: number): ApiError | undefined {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Duplex } from 'node:stream';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Caller } from '../handler.ts';
+import { isThroughSocketFile } from './doors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -54,7 +55,9 @@ export class ServerCall {
   }
 
   get remoteAddress(): string {
-    return this.request.socket?.remoteAddress ?? '';
+    const { socket } = this.request;
+    if (socket === undefined) return '';
+    return socket.remoteAddress ?? (isThroughSocketFile(socket) ? 'unix' : '');
   }
 
   get surface(): Endpoint['surface'] {

@@ -2,6 +2,7 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { bodyTooLarge } from './body-headers.ts';
 import { connectionsMaxFor, openFilesMax } from './connections-max.ts';
+import { furtherDoors } from './doors.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { beginCall, passFrontDoor } from './front-door.ts';
 import { parseJson } from './json-body.ts';
@@ -9,6 +10,7 @@ import type { HttpServerOptions } from './options.ts';
 import { rawAnswers } from './raw-answer.ts';
 import { reachableUrl } from './reachable-url.ts';
 import { makeRoom, type Room } from './room.ts';
+import type { SocketAccess } from './socket-file.ts';
 import { serveUpgrades } from './sockets/upgrades.ts';
 import { watchLoad } from './watch-load.ts';
 
@@ -16,11 +18,13 @@ export interface ListenAddress {
   host: string;
   /** 0 for any that is free. */
   port: number;
+  /** A Unix socket to listen on as well. */
+  socketFile?: { path: string; access: SocketAccess } | undefined;
 }
 
 export interface HttpServer {
-  /** Resolves to where it listens; fails with the system's error code (`EADDRINUSE`, `EACCES`). */
-  listen(address: ListenAddress): Promise<ListenAddress & { url: string }>;
+  /** Resolves to where it listens; fails with the system's error code (`EADDRINUSE`, `EACCES`) or with SocketUnusable. */
+  listen(address: ListenAddress): Promise<{ host: string; port: number; url: string }>;
   /** What is on its way now. */
   running(): { requests: number; streams: number };
   /** One request without a port, for tests. Its Host is `localhost:80` unless told. */
@@ -43,6 +47,8 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   const app = makeFastify(room);
   for (const handler of options.handlers) addEndpoint(app, handler, room);
   await app.ready();
+  const connectionsMax = app.server.maxConnections;
+  const doors = furtherDoors(app.server);
 
   let isDrained = false;
   const drain = async (deadlineMs: number): Promise<void> => {
@@ -57,22 +63,25 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
     stopWatching();
     if (!isDrained) await drain(0);
     const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
-    await app.close();
+    await Promise.all([app.close(), doors.close()]);
     clearTimeout(timer);
   };
   return {
-    async listen({ host, port }) {
-      await app.listen({ host, port });
+    async listen({ host, port, socketFile }) {
+      // Fastify listens for `localhost` twice, the second time with none of the guards that the first one has.
+      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
       if (options.shedsLoad ?? true)
         stopWatching = watchLoad({
           overload: room.overload,
           log: options.log,
           isDiskFull: options.isDiskFull ?? (() => false),
-          connections: () => ({ open: room.running.count, max: app.server.maxConnections }),
+          connections: () => ({ open: room.running.count, max: connectionsMax }),
         });
       const bound = app.server.address();
       if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
       room.hosts.listenOn(host, bound.port);
+      if (host === 'localhost') await doors.addAddress({ host: '::1', port: bound.port });
+      if (socketFile) await doors.addSocketFile(socketFile.path, socketFile.access);
       return { host, port: bound.port, url: reachableUrl(host, bound.port) };
     },
     running: () => ({ requests: room.running.count, streams: room.responder.streamsOpen }),

@@ -3,7 +3,15 @@ import { basename } from 'node:path';
 
 /** The process that listens on a port, as `node server.js (pid 123)`, where the system tells: Linux, for one's own processes. */
 export async function portHolder(port: number): Promise<string | undefined> {
-  const inode = await listeningInode(port);
+  return await holderOf(await listeningInode(port));
+}
+
+/** The process that listens on a Unix socket, as `portHolder` tells it. */
+export async function socketHolder(path: string): Promise<string | undefined> {
+  return await holderOf(await socketInode(path));
+}
+
+async function holderOf(inode: string | undefined): Promise<string | undefined> {
   if (inode === undefined) return undefined;
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   for (const pid of pids) {
@@ -36,6 +44,19 @@ async function listeningInode(port: number): Promise<string | undefined> {
       const columns = row.trim().split(/\s+/);
       if (columns[1]?.endsWith(suffix) && columns[3] === '0A') return columns[9];
     }
+  }
+  return undefined;
+}
+
+/** Source of the columns: proc(5), /proc/net/unix; flag 00010000 is listening. */
+async function socketInode(path: string): Promise<string | undefined> {
+  const rows = (await readFile('/proc/net/unix', 'utf8').catch(() => '')).split('\n').slice(1);
+  for (const row of rows) {
+    const [, , , flags, , , inode, ...rest] = row
+      .trim()
+      .split(' ')
+      .filter((column) => column !== '');
+    if (flags === '00010000' && rest.join(' ') === path) return inode;
   }
   return undefined;
 }

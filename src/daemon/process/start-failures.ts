@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type ExitCode, exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles } from '../../shared/folders.ts';
 import { ConfigInvalid } from '../config/config.ts';
+import { SocketUnusable } from '../http/socket-file.ts';
 import {
   BackupUnusable,
   DataFolderInUse,
@@ -10,7 +11,7 @@ import {
   isDamage,
 } from '../storage/sqlite/errors.ts';
 import { FolderUnsafe } from './data-folder.ts';
-import { portHolder } from './port-holder.ts';
+import { portHolder, socketHolder } from './port-holder.ts';
 
 /** What a person reads when the daemon cannot start: what is wrong and what to do about it. */
 export async function explainFailure(error: unknown): Promise<{ text: string; exit: ExitCode }> {
@@ -32,10 +33,17 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   if (error instanceof DataIsNewer || error instanceof FolderUnsafe) {
     return { text: error.message, exit: exitCodes.failed };
   }
+  if (error instanceof SocketUnusable) return { text: await explainSocket(error), exit: exitCodes.failed };
   const refused = await explainRefusal((error ?? {}) as SystemError);
   if (refused !== undefined) return { text: refused, exit: exitCodes.failed };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { text: `The daemon could not start.\n${text}`, exit: exitCodes.failed };
+}
+
+async function explainSocket({ path, message, isTaken }: SocketUnusable): Promise<string> {
+  const holder = isTaken ? await socketHolder(path) : undefined;
+  const by = holder ? ` by ${holder}` : '';
+  return `${message}${isTaken ? `${by}.` : ''}\nChoose another path with --socket.`;
 }
 
 /** The members of Node's system errors that are read here. */

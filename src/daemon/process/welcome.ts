@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 
 interface WelcomeFacts {
   url: string;
-  config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'typed'>;
+  config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'socketFile' | 'typed'>;
   /** Whether this was the first start. */
   isFresh: boolean;
   providers: readonly Pick<Provider, 'description'>[];
@@ -29,6 +29,7 @@ export async function welcome({ url, config, isFresh, providers, found }: Welcom
     `  data       ${config.dataFolder}${isFresh ? ' (new: owner, workspace and a default key were made)' : ''}`,
     `  providers  ${names}${only}`,
     ...missing.map(({ description }) => `             ${description.name}: ${description.reason}`),
+    ...(config.socketFile === undefined ? [] : [`  socket     ${config.socketFile.path}`]),
     ...networkLines(config),
     `  reference  ${url}/docs`,
     '',

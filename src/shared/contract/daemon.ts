@@ -22,6 +22,9 @@ export const ProviderStatus = Type.Object(
 export const DaemonStatus = Type.Object(
   {
     url: Type.String(),
+    socket: nullable(
+      Type.String({ description: 'The Unix socket that the daemon listens on as well; null without one.' }),
+    ),
     pid: Type.Integer(),
     version: Type.String(),
     started_at: Timestamp,

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostUrl, isSentInClear } from '../../../src/cli/hosts/hosts.ts';
@@ -91,6 +91,20 @@ describe('no daemon', () => {
   });
 });
 
+describe.skipIf(process.platform === 'win32')('the login key', () => {
+  test('that others can read is not sent, and how to mend it is told', async () => {
+    const { env, home, calls } = await fakeDaemon(answers);
+    const path = join(home, 'login-key');
+    await chmod(path, 0o640);
+    const { code, stderr } = await runCli(asked, { env });
+    expect(code).toBe(exitCodes.failed);
+    expect(stderr).toContain(`${path} can be read by others.`);
+    expect(stderr).toContain(`chmod 600 ${path}`);
+    expect(calls).toEqual([]);
+    expect((await runCli(asked, { env: { ...env, GATEWAY_KEY: 'gwk_mine' } })).code).toBe(0);
+  });
+});
+
 describe('an address', () => {
   test.each([
     ['127.0.0.1:4100', 'http://127.0.0.1:4100'],
@@ -98,20 +112,23 @@ describe('an address', () => {
     ['gateway.example.org', 'https://gateway.example.org'],
     ['http://10.0.0.7:4100', 'http://10.0.0.7:4100'],
     ['https://example.org/gateway/', 'https://example.org/gateway'],
+    ['unix:/run/gateway.sock', 'unix:/run/gateway.sock'],
+    ['unix:///run/a b/gateway.sock', 'unix:/run/a b/gateway.sock'],
   ])('%s is %s', (name, url) => {
     expect(hostUrl(name)).toBe(url);
   });
 
-  test.each(['', 'ftp://example.org', 'http://', 'https://user:secret@example.org', 'a b'])(
-    '%j is none',
-    (name) => {
-      expect(() => hostUrl(name)).toThrow(/not the address/);
-    },
-  );
+  test.each([
+    ...['', 'ftp://example.org', 'http://', 'https://user:secret@example.org', 'a b'],
+    ...['unix:gateway.sock', 'unix://run/gateway.sock'],
+  ])('%j is none', (name) => {
+    expect(() => hostUrl(name)).toThrow(/not the address/);
+  });
 
   test('tells whether a key could be read on the way', () => {
     expect(isSentInClear('http://127.0.0.1:4100')).toBe(false);
     expect(isSentInClear('https://example.org')).toBe(false);
+    expect(isSentInClear('unix:/run/gateway.sock')).toBe(false);
     expect(isSentInClear('http://example.org')).toBe(true);
   });
 });

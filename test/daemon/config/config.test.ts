@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConfigFlags, loadConfig } from '../../../src/daemon/config/config.ts';
 
@@ -96,6 +96,20 @@ describe('a setting', () => {
   test('that names a file means one beside the configuration', async () => {
     await writeFile(join(folder, 'config.yaml'), 'simulate: script.yaml');
     expect((await load()).simulatorScript).toBe(join(folder, 'script.yaml'));
+  });
+
+  test('of a socket comes from where the port does; in the file it lies beside it', async () => {
+    const text = 'listen: { socket: gateway.sock, socket_access: group }';
+    await writeFile(join(folder, 'config.yaml'), text);
+    const beside = { path: join(folder, 'gateway.sock'), access: 'group' };
+    expect((await load()).socketFile).toEqual(beside);
+    expect((await load({ GATEWAY_SOCKET: '' })).socketFile).toEqual(beside);
+    const here = { path: resolve('other.sock'), access: 'group' };
+    expect((await load({ GATEWAY_SOCKET: 'other.sock' })).socketFile).toEqual(here);
+    const flagged = await load({ GATEWAY_SOCKET: '/b' }, { socket: '/a' });
+    expect(flagged.socketFile).toEqual({ path: '/a', access: 'group' });
+    await writeFile(join(folder, 'config.yaml'), '');
+    expect((await load()).socketFile).toBeUndefined();
   });
 
   test('that names a variable which is empty or not set leaves the upstream without a key', async () => {

@@ -24,6 +24,7 @@ const guest: Caller = { ...owner, userId: 'usr_otto' };
 
 const status: DaemonStatus = {
   url: 'http://127.0.0.1:4100',
+  socket: null,
   pid: 42,
   version: '0.1.0',
   started_at: '2026-11-21T08:00:00.000Z',

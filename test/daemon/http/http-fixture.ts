@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Type } from 'typebox';
 import { onTestFinished } from 'vitest';
 import { type Caller, type Handler, implement } from '../../../src/daemon/handler.ts';
@@ -117,8 +117,10 @@ export class Wire {
   isClosed = false;
   #watchers: (() => void)[] = [];
 
-  constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  /** To a port of this machine, or to whatever else `net.connect` reaches. */
+  constructor(place: number | NetConnectOpts) {
+    const to = typeof place === 'number' ? { port: place, host: '127.0.0.1' } : place;
+    this.socket = connect({ ...to, allowHalfOpen: true });
     this.socket.setEncoding('latin1');
     this.socket.on('data', (text) => {
       this.received += text;

@@ -15,6 +15,7 @@ const facts = {
     dataFolder: '/d',
     host: '127.0.0.1',
     allowedHosts: [] as string[],
+    socketFile: undefined,
     typed: { name: 'npx gateway', first: undefined },
   },
   isFresh: false,
@@ -36,6 +37,13 @@ test('the welcome names each command as it has to be typed, and nothing to type 
 test('the welcome tells who can be asked, and what the others lack', async () => {
   const text = await welcome({ ...facts, found: Promise.resolve([provider('ollama', null)]) });
   expect(text).toMatch(/providers +simulator, ollama\n +openai: no key: set OPENAI_API_KEY\n/);
+});
+
+test('the welcome names the socket that is listened on as well', async () => {
+  expect(await welcome(facts)).not.toContain('socket');
+  const socketFile = { path: '/run/gateway.sock', access: 'owner' as const };
+  const text = await welcome({ ...facts, config: { ...facts.config, socketFile } });
+  expect(text).toContain('\n  socket     /run/gateway.sock\n');
 });
 
 test('the welcome says what other machines may call', async () => {

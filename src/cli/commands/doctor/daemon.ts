@@ -1,3 +1,4 @@
+import { lstatSync, type Stats } from 'node:fs';
 import { createServer } from 'node:net';
 import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
 import type { ErrorCode } from '../../../shared/errors.ts';
@@ -21,7 +22,8 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
     ];
   }
   try {
-    return findingsOf(await context.client().call(getStatus, {}));
+    const status = await context.client().call(getStatus, {});
+    return [...findingsOf(status), ...(context.host().isLocal ? socketFindings(status) : [])];
   } catch (error) {
     if (error instanceof ReceivedError && /^(signed_out|permission)$/.test(error.code))
       return [tellsOthers(context, error.code)];
@@ -61,6 +63,26 @@ function findingsOf(status: DaemonStatus): Finding[] {
     vaultFinding(status),
     ...providerFindings(status),
   ];
+}
+
+/** Whether the daemon's Unix socket can be reached still: whoever tidies up folders may have removed its file. */
+function socketFindings({ socket }: DaemonStatus): Finding[] {
+  if (!socket) return [];
+  const found = lstatSync(socket, { throwIfNoEntry: false });
+  const isThere = found?.isSocket() === true;
+  return [
+    {
+      check: 'socket',
+      state: isThere ? 'ok' : 'warning',
+      message: isThere ? `${socket}, ${accessOf(found)}` : `${socket} is gone: nobody can connect there`,
+      remedy: isThere ? null : 'Restart the daemon: gateway stop, then gateway serve',
+    },
+  ];
+}
+
+function accessOf({ mode }: Stats): string {
+  if ((mode & 0o002) !== 0) return 'for every user';
+  return (mode & 0o020) === 0 ? 'for its owner alone' : 'for its owner and group';
 }
 
 function vaultFinding({ vault: { state, store, reason } }: DaemonStatus): Finding {

@@ -5,7 +5,7 @@ import { asTyped } from '../../as-typed.ts';
 import type { Context } from '../../context.ts';
 import { explain } from '../../failure.ts';
 import type { Host } from '../../hosts/hosts.ts';
-import { send, Unreachable } from '../../hosts/send.ts';
+import { Unreachable, wayTo } from '../../hosts/send.ts';
 import { headersOf, type Message, messageOf, objectOf } from './message.ts';
 
 /** For what the client asked just before it closed: a client that is gone waits for nothing. */
@@ -91,8 +91,12 @@ class Session {
   async #send(line: string, message: Message, signal: AbortSignal): Promise<ClientAnswer> {
     const context = this.#context;
     const headers = headersOf(message, this.#agreed);
-    const post = async (host: Host) =>
-      await send(requestFor(host, await this.#secretFor(host), { headers, body: line, signal }));
+    const post = async (host: Host) => {
+      const { baseUrl, send } = wayTo(host);
+      const { workspace } = host;
+      const secret = await this.#secretFor(host);
+      return await send(requestFor({ baseUrl, workspace, secret }, { headers, body: line, signal }));
+    };
     try {
       const answer = await post(context.host());
       // Whoever logs in again meanwhile is served from then on.
@@ -141,13 +145,12 @@ class Session {
 }
 
 function requestFor(
-  { url, workspace }: Host,
-  secret: string | undefined,
+  { baseUrl, workspace, secret }: Pick<Host, 'workspace'> & { baseUrl: string; secret: string | undefined },
   { headers, body, signal }: { headers: Record<string, string>; body: string; signal: AbortSignal },
 ): ClientRequest {
   return {
     method: 'POST',
-    url: `${url.replace(/\/+$/, '')}/mcp`,
+    url: `${baseUrl.replace(/\/+$/, '')}/mcp`,
     headers: {
       ...headers,
       accept: 'application/json, text/event-stream',

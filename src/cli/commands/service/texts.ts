@@ -103,7 +103,7 @@ function xml(text: string): string {
 
 /** Variables of which a service that starts without a shell would know nothing. */
 const carried =
-  /^(OPENAI_API_KEY|ANTHROPIC_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_GENERATIVE_AI_API_KEY|OPENROUTER_API_KEY|AI_GATEWAY_API_KEY|GATEWAY_PORT|GATEWAY_LOG_LEVEL|GATEWAY_MASTER_KEY_FILE|GATEWAY_VAULT_PASSPHRASE_FILE|OTEL_[A-Z_]+)$/;
+  /^(OPENAI_API_KEY|ANTHROPIC_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_GENERATIVE_AI_API_KEY|OPENROUTER_API_KEY|AI_GATEWAY_API_KEY|GATEWAY_PORT|GATEWAY_SOCKET|GATEWAY_LOG_LEVEL|GATEWAY_MASTER_KEY_FILE|GATEWAY_VAULT_PASSPHRASE_FILE|OTEL_[A-Z_]+)$/;
 
 /** `NAME="value"` a line, as both systemd and a shell read it; what holds a line break is left out. */
 export function environmentText(env: Record<string, string | undefined>, names: readonly string[]): string {

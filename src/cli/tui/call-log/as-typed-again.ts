@@ -1,3 +1,4 @@
+import { socketPathOf } from '../../hosts/socket-address.ts';
 import type { LoggedCall } from './call-log.ts';
 
 /** A word as a POSIX shell reads it back unchanged. */
@@ -14,7 +15,10 @@ interface CurlOptions {
 export function asCurl({ method, path, body }: LoggedCall, { baseUrl, workspace }: CurlOptions): string {
   const words = ['curl'];
   if (method !== 'GET') words.push('-X', method);
-  words.push(shellWord(baseUrl.replace(/\/+$/, '') + path));
+  const socket = socketPathOf(baseUrl);
+  if (socket !== undefined) words.push('--unix-socket', shellWord(socket));
+  const base = socket === undefined ? baseUrl.replace(/\/+$/, '') : 'http://localhost';
+  words.push(shellWord(base + path));
   words.push('-H', '"authorization: Bearer $GATEWAY_KEY"');
   if (workspace !== undefined) words.push('-H', shellWord(`x-workspace-id: ${workspace}`));
   if (body !== undefined) {

@@ -35,7 +35,7 @@ function isFromHere({
   remoteAddress = '',
   headers,
 }: Pick<Call<typeof getMetrics>, 'remoteAddress' | 'headers'>) {
-  const isLocal = /^(::ffff:)?127\.|^::1$/.test(remoteAddress);
+  const isLocal = /^(::ffff:)?127\.|^::1$|^unix$/.test(remoteAddress);
   const isPassedOn = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some((name) => headers[name]);
   return isLocal && !isPassedOn && /^(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/i.test(String(headers.host));
 }
