@@ -29,7 +29,8 @@ export class SseTooLong extends Error {
 export class SseReader {
   readonly #decoder = new TextDecoder('utf-8');
   #rest = '';
-  #endsInCr = false;
+  /** Whether a CR came last: an LF that follows it is of the same line end. */
+  #endedInCr = false;
   #event = '';
   #id: string | undefined;
   #data: string | undefined;
@@ -37,27 +38,38 @@ export class SseReader {
 
   push(bytes: Uint8Array): SseEvent[] {
     const events: SseEvent[] = [];
-    const fresh = this.#decoder.decode(bytes, { stream: true });
+    const fresh = this.#fresh(bytes);
     // A long line grows piece by piece: looking at all of it again for each piece would be quadratic.
-    if (this.#rest !== '' && !this.#endsInCr && !fresh.includes('\n') && !fresh.includes('\r')) {
+    if (this.#rest !== '' && !fresh.includes('\n') && !fresh.includes('\r')) {
       if (this.#rest.length + fresh.length > sseEventCharsMax) throw new SseTooLong();
       this.#rest += fresh;
       return events;
     }
     const text = this.#rest === '' ? fresh : this.#rest + fresh;
     let start = 0;
-    // Looked for once: a search a line for what is hardly ever there would make long reads quadratic.
-    const anyCr = text.includes('\r');
+    // Each is looked for anew only once it was passed: a search a line for what is far away, or nowhere, is quadratic.
+    let cr = text.indexOf('\r');
+    let lf = text.indexOf('\n');
     for (;;) {
-      const end = anyCr ? lineEnd(text, start) : text.indexOf('\n', start);
+      if (cr >= 0 && cr < start) cr = text.indexOf('\r', start);
+      if (lf >= 0 && lf < start) lf = text.indexOf('\n', start);
+      const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
       if (end < 0) break;
-      // A CR at the very end may be the first half of a CRLF.
-      if (text.charCodeAt(end) === 13 && end + 1 === text.length) break;
       this.#takeLine(text.slice(start, end), events);
-      start = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
+      start = end + 1;
+      if (end !== cr) continue;
+      if (start === text.length) this.#endedInCr = true;
+      else if (start === lf) start += 1;
     }
     this.#keep(text.slice(start));
     return events;
+  }
+
+  #fresh(bytes: Uint8Array): string {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    if (!this.#endedInCr || text === '') return text;
+    this.#endedInCr = false;
+    return text.charCodeAt(0) === 10 ? text.slice(1) : text;
   }
 
   /** What a last, unfinished event held: the standard drops it, some providers mean it. */
@@ -73,7 +85,6 @@ export class SseReader {
   #keep(rest: string): void {
     if (rest.length > sseEventCharsMax) throw new SseTooLong();
     this.#rest = rest;
-    this.#endsInCr = rest.endsWith('\r');
   }
 
   #takeLine(line: string, into: SseEvent[]): void {
@@ -104,13 +115,6 @@ export class SseReader {
     if (this.#dataLength > sseEventCharsMax) throw new SseTooLong();
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
   }
-}
-
-function lineEnd(text: string, from: number): number {
-  const lf = text.indexOf('\n', from);
-  const cr = text.indexOf('\r', from);
-  if (cr < 0) return lf;
-  return lf < 0 || cr < lf ? cr : lf;
 }
 
 /** One event as text, blank line included. `json` must be JSON text, which cannot hold a raw line end. */

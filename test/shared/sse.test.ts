@@ -39,6 +39,24 @@ describe('reading server-sent events', () => {
     );
   });
 
+  test('tells an event at once, also when a CR ends it', () => {
+    const reader = new SseReader();
+    const data = (text: string) => reader.push(encoder.encode(text)).map((event) => event.data);
+    expect(data('data: a\r\r')).toEqual(['a']);
+    expect(data('data: b\r\n\r')).toEqual(['b']);
+    // The second half of the line end before it.
+    expect(data('\ndata: c\r')).toEqual([]);
+    expect(data('\n\r\n')).toEqual(['c']);
+  });
+
+  test('reads lines that end in CR as fast as any others', () => {
+    const reader = new SseReader();
+    const bytes = encoder.encode(`${':\r'.repeat(500_000)}data: a\n\n`);
+    const startedAt = performance.now();
+    expect(reader.push(bytes)).toHaveLength(1);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
   test('needs no space after the colon and drops fields it does not know', () => {
     expect(readWhole('data:x\nretry: 5\nnonsense\n\n')).toEqual([
       { event: 'message', data: 'x', id: undefined },

@@ -80,9 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     const encoding = single['content-encoding'];
     // What was not asked for is not inflated: a few kilobytes may unfold into gigabytes.
     if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-      this.#fail(
-        networkFailure('reset', this.#host, 'the answer is compressed though that was not asked for'),
-      );
+      this.#refuseCompressed(status, single);
       return;
     }
     const length = single['content-length'];
@@ -177,6 +175,18 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   }
 
   // ---- inside ----
+
+  /** The status of a refusal tells enough without its body. */
+  #refuseCompressed(status: number, headers: Record<string, string>): void {
+    if (status < 400) {
+      const why = 'the answer is compressed though that was not asked for';
+      this.#fail(networkFailure('reset', this.#host, why));
+      return;
+    }
+    this.#finish();
+    this.#controller?.abort(leaving);
+    this.#opened({ status, headers, body: this });
+  }
 
   #take(): Uint8Array {
     const chunks = this.#chunks;

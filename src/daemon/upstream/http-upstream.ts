@@ -49,7 +49,7 @@ async function open(
   try {
     const answer = await dial(options, call, { isWhole, signal });
     if (answer.status >= 400) throw await refusal(adapter, answer);
-    const type = answer.headers['content-type'] ?? '';
+    const type = answer.headers['content-type']?.toLowerCase() ?? '';
     if (answer.status < 200 || answer.status >= 300 || type.startsWith('text/html')) {
       answer.body.cancel();
       const what = answer.status === 200 ? 'a web page' : `status ${answer.status}`;
@@ -132,7 +132,7 @@ async function readJson(
   { name, adapter }: HttpUpstreamOptions,
   { body, headers }: IncomingAnswer,
 ): Promise<{ bytes: Uint8Array; json: Record<string, unknown> }> {
-  const bytes = await body.bytes(answerBytesMax);
+  const bytes = withoutMark(await body.bytes(answerBytesMax));
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const json = parseObject(text);
   if (json === undefined) {
@@ -141,6 +141,12 @@ async function readJson(
   const status = errorStatusIn(json);
   if (status !== undefined) throw adapter.failure(status, headers, text.slice(0, errorBytesMax));
   return { bytes, json };
+}
+
+/** Some servers put a byte order mark before their JSON, which is no part of it. */
+function withoutMark(bytes: Uint8Array): Uint8Array {
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return isMarked ? bytes.subarray(3) : bytes;
 }
 
 /** Waits for the first batch that holds something; the answer that is returned begins with it. */

@@ -63,7 +63,7 @@ export class SseJsonDecoder implements Decoder {
       this.#finish(batch, 'done-mark');
       return;
     }
-    if (data.length < 2 && data.trim() === '') return;
+    if (data.length < 16 && data.trim() === '') return;
     let json: unknown;
     try {
       json = JSON.parse(data);

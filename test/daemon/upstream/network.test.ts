@@ -205,6 +205,20 @@ describe('what goes wrong', () => {
     await server.allClosed();
   });
 
+  test('a refusal that is compressed gives its status and headers, and nothing to read', async () => {
+    const body = gzipSync('{"error":{"message":"slow down"}}');
+    const server = await startRawServer((socket) => {
+      socket.write(
+        `HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`,
+      );
+      socket.write(body);
+    });
+    const { status, headers, body: answer } = await network().send(post(server.url));
+    expect({ status, after: headers['retry-after'] }).toEqual({ status: 429, after: '7' });
+    expect(await answer.bytes(1000)).toHaveLength(0);
+    await server.allClosed();
+  });
+
   test('not HTTP at all: reset', async () => {
     const server = await startRawServer((socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'));
     expect(await failureOf(network().send(post(server.url)))).toMatchObject({ kind: 'reset' });
