@@ -113,10 +113,10 @@ describe('a recorded answer', () => {
   );
 
   test.each(['text', 'thinking-then-parallel-tools'])(
-    'is cut short at every place but its end: %s',
+    'is cut short at every place before its stop reason: %s',
     (name) => {
       const bytes = fixture(name);
-      const closing = Buffer.from(bytes).lastIndexOf('event: message_stop');
+      const closing = Buffer.from(bytes).lastIndexOf('event: message_delta');
       for (let length = 0; length <= closing; length += 7) {
         expect(failureOf(bytes.subarray(0, length)).kind).toBe('broken');
       }
@@ -151,6 +151,21 @@ describe('usage', () => {
       { type: 'prompt-counted', tokens: { input: 915, cachedInput: 900, cacheWrite: 5 } },
       { type: 'text', delta: 'half' },
     ]);
+  });
+});
+
+test('usage that is not told at the end is not taken from the beginning', () => {
+  const bytes = sse(
+    { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
+    start(0, { type: 'text', text: 'ten words' }),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    over,
+  );
+  const events = decode(newDecoder(), bytes);
+  expect(events.filter(({ type }) => type === 'usage')).toEqual([]);
+  expect(events).toContainEqual({
+    type: 'prompt-counted',
+    tokens: { input: 10, cachedInput: 0, cacheWrite: 0 },
   });
 });
 
@@ -212,11 +227,35 @@ describe('blocks', () => {
     expect(item).toMatchObject({ callId: 'toolu_a', name: 'a', arguments: '{"x":1}' });
   });
 
-  test('of calls without ids get one each', () => {
-    const call = (index: number) => [start(index, { type: 'tool_use', name: 'a', input: {} }), stop(index)];
+  test('of a call whose input is told whole and in pieces count the pieces', () => {
+    const bytes = sse(
+      start(0, { type: 'tool_use', id: 'toolu_a', name: 'a', input: { x: 1 } }),
+      delta(0, { type: 'input_json_delta', partial_json: '{"x":1' }),
+      delta(0, { type: 'input_json_delta', partial_json: '}' }),
+      stop(0),
+      end('tool_use'),
+      over,
+    );
+    expect(summarize(decode(newDecoder(), bytes)).items).toMatchObject([{ arguments: '{"x":1}' }]);
+  });
+
+  test('of text that were not announced are not lost', () => {
+    const text = (value: string) => delta(0, { type: 'text_delta', text: value });
+    const bytes = sse(text('one '), text('two'), stop(0), end('end_turn'), over);
+    expect(summarize(decode(newDecoder(), bytes)).items).toEqual([{ kind: 'message', text: 'one two' }]);
+  });
+
+  test.each([
+    ['without ids', undefined],
+    ['with one id', 'toolu_same'],
+  ])('of calls %s get one each', (_what, id) => {
+    const call = (index: number) => [
+      start(index, { type: 'tool_use', id, name: 'a', input: {} }),
+      stop(index),
+    ];
     const { items } = summarize(decode(newDecoder(), sse(...call(0), ...call(1), end('tool_use'), over)));
     const ids = items.map((item) => (item.kind === 'function_call' ? item.callId : ''));
-    expect(ids).toEqual([expect.stringMatching(/^call_/), expect.stringMatching(/^call_/)]);
+    expect(ids).toEqual([id ?? expect.stringMatching(/^call_/), expect.stringMatching(/^call_/)]);
     expect(new Set(ids).size).toBe(2);
   });
 
@@ -276,6 +315,21 @@ describe('a stream that breaks off', () => {
   test('with something that is not JSON fails', () => {
     expect(failureOf(Buffer.from('event: message_start\ndata: {"type":\n\n')).kind).toBe('broken');
   });
+});
+
+test.each(['close', '[DONE]'])('is whole once the stop reason was told, ended by %s', (how) => {
+  const events = [
+    start(0, { type: 'text', text: 'whole' }),
+    stop(0),
+    end('max_tokens', { output_tokens: 3 }),
+  ];
+  const bytes = Buffer.concat([sse(...events), Buffer.from(how === 'close' ? '' : 'data: [DONE]\n\n')]);
+  const { items, finish } = summarize(decode(newDecoder(), bytes));
+  expect({ items, finish }).toEqual({
+    items: [{ kind: 'message', text: 'whole' }],
+    finish: 'max_output_tokens',
+  });
+  expect(failureOf(sse(...events.slice(0, 2))).kind).toBe('broken');
 });
 
 test('what follows message_stop is not waited for', () => {

@@ -185,6 +185,30 @@ describe('tool calls', () => {
     expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{"x":1}' }]);
   });
 
+  test.each([0, undefined])('of other names under one id are several calls (index: %s)', (index) => {
+    const whole = (name: string) => call({ index, id: 'same', function: { name, arguments: '{"x":1}' } });
+    const { calls: found, frames } = decoded(whole('f'), whole('g'), whole('g'), calls, '[DONE]');
+    expect(found.map(({ name, arguments: args }) => name + args)).toEqual([
+      'f{"x":1}',
+      'g{"x":1}',
+      'g{"x":1}',
+    ]);
+    expect(found[0]?.callId).toBe('same');
+    expect(new Set(found.map((each) => each.callId)).size).toBe(3);
+    expect(assembled(frames).map(({ id }) => id)).toEqual(found.map((each) => each.callId));
+  });
+
+  test('keep their id in frames, whatever later pieces say', () => {
+    const { calls: found, frames } = decoded(
+      call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }),
+      call({ index: 0, id: 'b', function: { arguments: ':1}' } }),
+      calls,
+      '[DONE]',
+    );
+    expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{"x":1}' }]);
+    expect(assembled(frames)).toEqual([{ id: 'a', name: 'f', arguments: '{"x":1}' }]);
+  });
+
   test('a name that comes late is told with the id and what came before it', () => {
     const { calls: found, frames } = decoded(
       call({ index: 0, id: 'a', type: 'function' }),

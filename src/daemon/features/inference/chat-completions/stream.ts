@@ -33,6 +33,8 @@ export class ChatStream implements StreamRenderer {
   readonly #paragraphs = new Map<number, number>();
   /** The provider's first chunk, later its usage chunk, when its own frames are passed on. */
   #passed: Json | undefined;
+  /** What the provider told last of what was used. */
+  #usageTold: Json | undefined;
   /** Whether a frame that was passed on told why the answer ended. */
   #hasPassedFinish = false;
   #started = false;
@@ -166,19 +168,27 @@ export class ChatStream implements StreamRenderer {
     return sseEvent(`${this.#prefix},"choices":[],"usage":${usage}}`);
   }
 
-  /** Frames of the same format keep their bytes; only a usage chunk waits, as the cost goes into it. */
+  /** Frames of the same format keep their bytes; only usage waits for the last chunk, as the cost goes into it. */
   #pass(frames: readonly RawFrame[]): string {
     let text = '';
     for (const { raw, json } of frames) {
       this.#passed ??= json;
-      if (Array.isArray(json.choices) && json.choices.length === 0 && json.usage) {
-        this.#passed = json;
-        continue;
+      if (isObject(json.usage)) {
+        this.#usageTold = json.usage;
+        if (Array.isArray(json.choices) && json.choices.length === 0) {
+          this.#passed = json;
+          continue;
+        }
       }
       if (Array.isArray(json.choices)) this.#see(json.choices);
-      text += sseEvent(raw);
+      text += sseEvent(isObject(json.usage) ? this.#withoutUsage(json) : raw);
     }
     return text;
+  }
+
+  /** Some tell with each chunk what was used so far, and clients would add it up. */
+  #withoutUsage(json: Json): string {
+    return JSON.stringify({ ...json, usage: this.#options.includeUsage ? null : undefined });
   }
 
   /** The first choice is told by events too; of the others, what they say is counted here. */
@@ -201,8 +211,7 @@ export class ChatStream implements StreamRenderer {
 
   #passedUsage(settled: Settled): string {
     if (!this.#options.includeUsage) return '';
-    const told = this.#passed?.usage as Json | undefined;
-    const usage = { ...showChatUsage(settled.tokens, settled.service), ...told };
+    const usage = { ...showChatUsage(settled.tokens, settled.service), ...this.#usageTold };
     return this.#likePassed({ choices: [], usage });
   }
 

@@ -9,7 +9,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { countOf, type Json, objectOf, textOf } from '../json-value.ts';
-import { newCallId } from '../openai-chat/tool-calls.ts';
+import { CallIds } from '../openai-chat/tool-calls.ts';
 import { streamFailure } from './failure.ts';
 
 /** A content block that has begun: the output item it belongs to, and what it needs when it ends. */
@@ -17,7 +17,7 @@ type Block =
   | { kind: 'text'; index: number }
   | { kind: 'thinking'; index: number; thinking: string; signature: string | undefined }
   | { kind: 'redacted'; index: number; data: string }
-  | { kind: 'tool'; index: number; hasArguments: boolean };
+  | { kind: 'tool'; index: number; input: Json; hasArguments: boolean };
 
 /** The events of a Messages stream → neutral events. `origin` marks thoughts as this provider's and model's. */
 export function messagesDecoder(origin: { provider: string; model: string }): Decoder {
@@ -28,6 +28,7 @@ class MessagesDialect implements Dialect {
   isComplete = false;
   readonly #origin: { provider: string; model: string };
   readonly #blocks = new Map<unknown, Block>();
+  readonly #callIds = new CallIds();
   #items = 0;
   /** The message that further text blocks continue, until something else begins. */
   #message: number | undefined;
@@ -77,8 +78,12 @@ class MessagesDialect implements Dialect {
     }
   }
 
-  finish(): void {
-    throw new UpstreamFailure('broken', `${this.#origin.provider} closed the stream before message_stop`);
+  /** Nothing of an answer comes after its stop reason: one that lacks message_stop alone is whole. */
+  finish({ events: into }: Batch): void {
+    if (this.#stopReason === undefined) {
+      throw new UpstreamFailure('broken', `${this.#origin.provider} closed the stream before message_stop`);
+    }
+    this.#close(into);
   }
 
   #start(key: unknown, block: Json, into: InferenceEvent[]): void {
@@ -101,13 +106,11 @@ class MessagesDialect implements Dialect {
       const index = this.#begin({ kind: 'reasoning' }, into);
       this.#blocks.set(key, { kind: 'redacted', index, data: textOf(block.data) ?? '' });
     } else if (block.type === 'tool_use') {
-      // Not every server behind this format gives its calls ids.
-      const callId = textOf(block.id) || newCallId();
+      // Not every server behind this format gives its calls ids, or each its own.
+      const callId = this.#callIds.own(block.id);
       const index = this.#begin({ kind: 'function_call', callId, name: textOf(block.name) ?? '' }, into);
-      const input = objectOf(block.input) ?? {};
-      const whole = Object.keys(input).length > 0;
-      if (whole) into.push({ type: 'arguments', index, delta: JSON.stringify(input) });
-      this.#blocks.set(key, { kind: 'tool', index, hasArguments: whole });
+      // Input that is here already counts only if no pieces of it follow.
+      this.#blocks.set(key, { kind: 'tool', index, input: objectOf(block.input) ?? {}, hasArguments: false });
     }
     // Blocks of the provider's own tools, which were not asked for, have no neutral form.
   }
@@ -120,6 +123,8 @@ class MessagesDialect implements Dialect {
   }
 
   #add(key: unknown, delta: Json, into: InferenceEvent[]): void {
+    // Some servers do not announce text, which must not be lost for that.
+    if (delta.type === 'text_delta' && !this.#blocks.has(key)) this.#start(key, { type: 'text' }, into);
     const block = this.#blocks.get(key);
     if (block?.kind === 'text') this.#addText(block.index, textOf(delta.text), into);
     else if (block?.kind === 'thinking') {
@@ -153,7 +158,7 @@ class MessagesDialect implements Dialect {
     if (!block || block.kind === 'text') return;
     const { index } = block;
     if (block.kind === 'tool') {
-      if (!block.hasArguments) into.push({ type: 'arguments', index, delta: '{}' });
+      if (!block.hasArguments) into.push({ type: 'arguments', index, delta: JSON.stringify(block.input) });
       into.push({ type: 'item-done', index });
       return;
     }
@@ -174,7 +179,9 @@ class MessagesDialect implements Dialect {
     this.#stopReason = textOf(delta?.stop_reason) ?? this.#stopReason;
     this.#refusal = textOf(objectOf(delta?.stop_details)?.explanation) ?? this.#refusal;
     this.#countUsage(event.usage);
-    into.push({ type: 'usage', tokens: tokensOf(this.#usage) });
+    // Without it, all that is known is the count at the start, which is none of the answer.
+    if (countOf(objectOf(event.usage)?.output_tokens) !== undefined)
+      into.push({ type: 'usage', tokens: tokensOf(this.#usage) });
   }
 
   #close(into: InferenceEvent[]): void {

@@ -20,9 +20,13 @@ export function readChatAnswer(
   if (finish === undefined)
     throw new UpstreamFailure('server', `${name} ended its answer with the reason "error"`);
   let isRepaired = false;
-  for (const choice of choices) {
+  for (const [place, choice] of choices.entries()) {
     const { message } = choice;
     if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
+    if (typeof choice.index !== 'number') {
+      choice.index = place;
+      isRepaired = true;
+    }
     if (flattenContent(message) !== undefined) isRepaired = true;
     if (repairCalls(message)) isRepaired = true;
     const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0;

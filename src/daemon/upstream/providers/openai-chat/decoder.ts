@@ -70,9 +70,9 @@ export class ChatDialect implements Dialect {
 
   /** One piece of the first choice. Tells whether the chunk was changed. */
   #choice(choice: Json, chunk: Json, batch: Batch): boolean {
-    const delta = choice.delta ?? choice.message;
-    let isChanged = false;
-    if (isObject(delta)) isChanged = this.#delta(delta, choice.logprobs, batch.events);
+    let isChanged = setRight(choice);
+    const { delta } = choice;
+    if (isObject(delta) && this.#delta(delta, choice.logprobs, batch.events)) isChanged = true;
     const reason = choice.finish_reason;
     if (typeof reason !== 'string' || reason === '') return isChanged;
     const finish = finishReasonOf(reason);
@@ -173,6 +173,25 @@ export class ChatDialect implements Dialect {
     this.#items += 1;
     return index;
   }
+}
+
+/** Clients read the delta of each choice and check its index and role, which some servers leave out or empty. */
+function setRight(choice: Json): boolean {
+  let isChanged = false;
+  if (!isObject(choice.delta)) {
+    choice.delta = isObject(choice.message) ? choice.message : {};
+    isChanged = true;
+  }
+  if (typeof choice.index !== 'number') {
+    choice.index = 0;
+    isChanged = true;
+  }
+  const delta = choice.delta as Json;
+  if (delta.role === '') {
+    delta.role = undefined;
+    isChanged = true;
+  }
+  return isChanged;
 }
 
 /** Gives a call that began in this very delta the arguments it lacks; false when it began earlier. */

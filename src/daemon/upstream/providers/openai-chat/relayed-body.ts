@@ -94,9 +94,6 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
   if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(asPlainPart);
   if (flavour.hasShortCallIds) {
     if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
-    if (flavour.wantsReasoning && message.role === 'assistant') sent.reasoning_content ??= '';
-    if (isEmptyList(sent.tool_calls)) sent.tool_calls = undefined;
-    if (saysNothing(sent)) sent.content = '';
     if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
   }
   return sent;

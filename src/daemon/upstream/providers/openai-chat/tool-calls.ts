@@ -6,7 +6,10 @@ import type { Json } from '../json-value.ts';
 interface CallState {
   /** Its place among the calls, from 0: what `index` should have been. */
   ordinal: number;
+  /** As the provider names it. */
   id: string;
+  /** As it is named here: no two calls of an answer have the same. Empty until the name is known. */
+  callId: string;
   name: string;
   arguments: string;
   /** The output item's index; -1 until the name is known. */
@@ -20,6 +23,22 @@ export function newCallId(): string {
   return `call_${randomUUID().replaceAll('-', '')}`;
 }
 
+/** As the Responses format has it, to which a chat client's history may go one day. */
+const callIdCharsMax = 64;
+
+/** The ids of one answer's calls: some providers give several the same, and their outputs could not be told apart. */
+export class CallIds {
+  readonly #used = new Set<string>();
+
+  /** The id itself if it may be one and no other call has it, else a new one. */
+  own(told: unknown): string {
+    const isFit = typeof told === 'string' && told !== '' && told.length <= callIdCharsMax;
+    const id = isFit && !this.#used.has(told) ? told : newCallId();
+    this.#used.add(id);
+    return id;
+  }
+}
+
 /**
  * Puts tool calls together from their pieces. Providers differ: pieces of several calls interleave, every call comes at
  * index 0 with a new id, ids or names are missing or late, whole calls come at once, arguments are objects.
@@ -28,6 +47,7 @@ export class ToolCalls {
   readonly #calls: CallState[] = [];
   /** The call that a provider's index means now. */
   readonly #byIndex = new Map<number, CallState>();
+  readonly #ids = new CallIds();
   readonly #nextItem: () => number;
 
   constructor(nextItem: () => number) {
@@ -50,22 +70,19 @@ export class ToolCalls {
     call.arguments += text;
     if (call.item >= 0) {
       if (text !== '') events.push({ type: 'arguments', index: call.item, delta: text });
-      return setRight(piece, {
-        index: call.ordinal,
-        arguments: told.arguments === undefined ? undefined : text,
-      });
+      return setRight(piece, call, told.arguments === undefined ? undefined : text);
     }
     if (call.name === '') return 'kept-back';
-    const hadId = call.id !== '';
-    if (!hadId) call.id = newCallId();
+    call.id ||= newCallId();
+    call.callId = this.#ids.own(call.id);
     call.item = this.#nextItem();
-    const { item: index, id: callId } = call;
+    const { item: index, callId } = call;
     events.push({ type: 'item-started', index, item: { kind: 'function_call', callId, name: call.name } });
     if (call.arguments !== '') events.push({ type: 'arguments', index, delta: call.arguments });
-    const isWhole = id !== '' && name !== '' && kept === '';
-    if (isWhole) return setRight(piece, { index: call.ordinal, arguments: text });
+    const isWhole = id === callId && name !== '' && kept === '';
+    if (isWhole) return setRight(piece, call, text);
     piece.index = call.ordinal;
-    piece.id = call.id;
+    piece.id = callId;
     piece.type = 'function';
     piece.function = { ...told, name: call.name, arguments: call.arguments };
     return 'changed';
@@ -101,21 +118,19 @@ export class ToolCalls {
           (piece.id === '' ? this.#calls.at(-1) : undefined))
         : this.#byIndex.get(index);
     if (known !== undefined && !isAnother(known, piece)) return known;
-    const call: CallState = { ordinal: this.#calls.length, id: '', name: '', arguments: '', item: -1 };
+    const ordinal = this.#calls.length;
+    const call: CallState = { ordinal, id: '', callId: '', name: '', arguments: '', item: -1 };
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
 }
 
-/**
- * Whether a piece at a known index opens a new call: it has another id and a name; or, without ids, another name, or
- * the same name again after a whole call.
- */
+/** Whether a piece opens a new call: it has another id or another name, or the same again after a whole call. */
 function isAnother(call: CallState, { id, name, text }: { id: string; name: string; text: string }): boolean {
   if (name === '' || call.name === '') return false;
-  if (id !== '') return call.id !== '' && id !== call.id;
-  return name !== call.name || (text !== '' && isWholeObject(call.arguments));
+  if (id !== '' && id !== call.id) return true;
+  return name !== call.name || (text.trim() !== '' && isWholeObject(call.arguments));
 }
 
 function isWholeObject(text: string): boolean {
@@ -133,16 +148,20 @@ function argumentsText(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : '';
 }
 
-/** Puts index and arguments right where the provider told them otherwise. */
-function setRight(piece: Json, right: { index: number; arguments: string | undefined }): PieceFate {
+/** Puts index, id and arguments right where the provider told them otherwise. */
+function setRight(piece: Json, { ordinal, callId }: CallState, text: string | undefined): PieceFate {
   let fate: PieceFate = 'intact';
-  if (piece.index !== right.index) {
-    piece.index = right.index;
+  if (piece.index !== ordinal) {
+    piece.index = ordinal;
+    fate = 'changed';
+  }
+  if (typeof piece.id === 'string' && piece.id !== '' && piece.id !== callId) {
+    piece.id = callId;
     fate = 'changed';
   }
   const told = piece.function;
-  if (right.arguments !== undefined && isObject(told) && told.arguments !== right.arguments) {
-    piece.function = { ...told, arguments: right.arguments };
+  if (text !== undefined && isObject(told) && told.arguments !== text) {
+    piece.function = { ...told, arguments: text };
     fate = 'changed';
   }
   return fate;
@@ -152,6 +171,7 @@ function setRight(piece: Json, right: { index: number; arguments: string | undef
 export function repairCalls(message: Json): boolean {
   if (!Array.isArray(message.tool_calls)) return false;
   let isRepaired = false;
+  const ids = new CallIds();
   for (const call of message.tool_calls) {
     if (!isObject(call) || !isObject(call.function)) continue;
     const text =
@@ -160,8 +180,9 @@ export function repairCalls(message: Json): boolean {
       call.function.arguments = text;
       isRepaired = true;
     }
-    if (typeof call.id !== 'string' || call.id === '') {
-      call.id = newCallId();
+    const id = ids.own(call.id);
+    if (id !== call.id) {
+      call.id = id;
       isRepaired = true;
     }
   }

@@ -4,9 +4,10 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
+import { CallIds } from '../openai-chat/tool-calls.ts';
 import { count } from '../openai-chat/usage.ts';
 
-/** Reads a whole response object; a call without arguments is put right in place. */
+/** Reads a whole response object; calls without arguments or an id of their own are put right in place. */
 export function readResponsesAnswer(
   json: Json,
   name: string,
@@ -14,9 +15,16 @@ export function readResponsesAnswer(
   const finish = outcomeOf(json, name);
   if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
   let isRepaired = false;
+  const ids = new CallIds();
   for (const item of json.output) {
-    if (isObject(item) && item.type === 'function_call' && isEmpty(item.arguments)) {
+    if (!isObject(item) || item.type !== 'function_call') continue;
+    if (isEmpty(item.arguments)) {
       item.arguments = '{}';
+      isRepaired = true;
+    }
+    const id = ids.own(item.call_id);
+    if (id !== item.call_id) {
+      item.call_id = id;
       isRepaired = true;
     }
   }

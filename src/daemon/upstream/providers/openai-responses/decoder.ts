@@ -5,10 +5,13 @@ import type { Dialect } from '../../sse-decoder.ts';
 import type { Json } from '../json-value.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { isEmpty, outcomeOf, responsesTokensIn } from './answer.ts';
-import { ItemStates } from './item-states.ts';
+import { ItemStates, type ToldOfItem } from './item-states.ts';
+import { eventsLeftOut } from './whole-item-frames.ts';
 
 /** What names an event in a stream; anything else could hold a line end and with it events of its own. */
 const eventName = /^[\w.:-]{1,100}$/;
+
+const none: Json[] = [];
 
 /**
  * Events of the Responses format as neutral events. Source: the Open Responses specification, streaming; where names
@@ -28,6 +31,7 @@ export class ResponsesDialect implements Dialect {
 
   take(json: Json, raw: string, batch: Batch): void {
     const { events, frames } = batch;
+    let leftOut = none;
     switch (json.type) {
       case 'response.created':
       case 'response.queued':
@@ -40,16 +44,17 @@ export class ResponsesDialect implements Dialect {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        this.#end(json.response, events);
+        leftOut = this.#end(json.response, events);
         break;
       case 'error':
         throw openAiStreamFailure(this.#provider, isObject(json.error) ? json.error : json);
       default:
         if (json.type === undefined && json.error) throw openAiStreamFailure(this.#provider, json.error);
-        this.#event(json, events);
+        leftOut = this.#event(json, events);
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
     if (this.#held.length > 0) frames.push(...this.#held.splice(0));
+    for (const event of leftOut) frames.push({ raw: JSON.stringify(event), json: event });
     const isFilled = fillArguments(json);
     // Clients put arguments together from their deltas.
     if (isFilled && json.type === 'response.function_call_arguments.done') {
@@ -64,7 +69,8 @@ export class ResponsesDialect implements Dialect {
     throw new UpstreamFailure('broken', `${this.#provider} broke off in the middle of its answer`);
   }
 
-  #event(json: Json, events: InferenceEvent[]): void {
+  /** Gives the events left out before this one. */
+  #event(json: Json, events: InferenceEvent[]): Json[] {
     const items = this.#items;
     switch (json.type) {
       case 'response.output_text.delta':
@@ -92,23 +98,47 @@ export class ResponsesDialect implements Dialect {
         if (isObject(json.item)) items.start(json, json.item, events);
         break;
       case 'response.output_item.done':
-        if (isObject(json.item)) items.end(json, json.item, events);
+        return isObject(json.item) ? this.#endItem(json, json.item, events) : none;
+      case 'response.content_part.added':
+      case 'response.reasoning_summary_part.added':
+        items.startPart(json);
         break;
+      case 'response.content_part.done':
+      case 'response.reasoning_summary_part.done':
+      case 'response.function_call_arguments.done':
+        items.endPart(json);
     }
+    return none;
   }
 
-  /** The last event: it holds every item once more, in case the stream left one out. */
-  #end(response: unknown, events: InferenceEvent[]): void {
+  #endItem(json: Json, item: Json, events: InferenceEvent[]): Json[] {
+    const told = this.#items.toldOf(json, item);
+    this.#items.end(json, item, events);
+    json.output_index = told.place;
+    return told.isDone ? none : eventsLeftOut(told);
+  }
+
+  /** The last event: it holds every item once more, in case the stream left one out. Gives the events left out. */
+  #end(response: unknown, events: InferenceEvent[]): Json[] {
     if (!isObject(response))
       throw new UpstreamFailure('broken', `${this.#provider} ended its answer without it`);
     const tokens = responsesTokensIn(response);
     // What was used is owed even when the answer failed.
     if (tokens !== undefined) events.push({ type: 'usage', tokens });
     const reason = outcomeOf(response, this.#provider);
-    this.#items.endAll(Array.isArray(response.output) ? response.output.filter(isObject) : [], events);
+    const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
+    const unfinished = this.#items.toldOfAll(output).filter(({ isDone }) => !isDone);
+    this.#items.endAll(output, events);
     events.push({ type: 'finished', reason });
     this.isComplete = true;
+    return unfinished.flatMap((each) => [...eventsLeftOut(each), endOf(each)]);
   }
+}
+
+function endOf({ item, place: output_index }: ToldOfItem): Json {
+  const event = { type: 'response.output_item.done', output_index, item };
+  fillArguments(event);
+  return event;
 }
 
 /** A whole response as what a stream of nothing but its last event would have told. */

@@ -1,20 +1,33 @@
 import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
-import { newCallId } from '../openai-chat/tool-calls.ts';
+import { CallIds } from '../openai-chat/tool-calls.ts';
 import { isEmpty } from './answer.ts';
 
 interface ItemState {
   /** The neutral index: items are counted in the order they start. */
   index: number;
   id: string | undefined;
+  /** Of a call: as it is named here. */
+  callId: string | undefined;
   isDone: boolean;
   /** Whether any of its content came as deltas. */
   hasContent: boolean;
+  /** Types of the events that told its beginning and that of its parts. */
+  begun: Set<unknown>;
+  /** Whether the end of any part was told. */
+  isClosed: boolean;
   /** Which of the two kinds of thoughts is told: a provider may send both, and they say the same. */
   thoughtsFrom: 'summary' | 'content' | undefined;
   /** The places of its paragraphs by the provider's numbers, which need not be in order or small. */
   paragraphs: Map<unknown, number> | undefined;
+}
+
+/** What a stream has told of an item before its end. */
+export interface ToldOfItem extends Omit<ItemState, 'index' | 'id' | 'callId' | 'paragraphs'> {
+  item: Json;
+  /** Its output index. */
+  place: number;
 }
 
 /** The output items of one stream, as far as they have come. */
@@ -22,6 +35,7 @@ export class ItemStates {
   readonly #of: { provider: string; model: string };
   readonly #states: ItemState[] = [];
   readonly #byIndex = new Map<number, ItemState>();
+  readonly #callIds = new CallIds();
 
   constructor(of: { provider: string; model: string }) {
     this.#of = of;
@@ -62,19 +76,42 @@ export class ItemStates {
   }
 
   start(json: Json, item: Json, events: InferenceEvent[]): void {
-    if (this.#named(json, item.id) === undefined) this.#add(json, startedItem(item), events);
+    if (this.#named(json, item.id) !== undefined) return;
+    const state = this.#add(json, this.#started(item), events);
+    state.begun.add(json.type);
+    nameCall(item, state);
+  }
+
+  startPart(json: Json): void {
+    this.#find(json)?.begun.add(json.type);
+  }
+
+  endPart(json: Json): void {
+    const state = this.#find(json);
+    if (state !== undefined) state.isClosed = true;
+  }
+
+  toldOf(json: Json, item: Json): ToldOfItem {
+    const state = this.#find(json, item.id);
+    const { output_index } = json;
+    const place = typeof output_index === 'number' ? output_index : (state?.index ?? this.#states.length);
+    return { ...(state ?? untold), item, place };
   }
 
   /** A finished item: what of it did not come as deltas is told now. */
   end(json: Json, item: Json, events: InferenceEvent[]): void {
-    this.#end(this.#find(json, item.id) ?? this.#add(json, startedItem(item), events), item, events);
+    this.#end(this.#find(json, item.id) ?? this.#add(json, this.#started(item), events), item, events);
+  }
+
+  toldOfAll(output: Json[]): ToldOfItem[] {
+    return output.map((item, place) => ({ ...(this.#lastTold(item, place) ?? untold), item, place }));
   }
 
   /** The items as the last event tells them, in order: those that the stream left out or did not finish. */
   endAll(output: Json[], events: InferenceEvent[]): void {
     output.forEach((item, place) => {
-      const state = this.#named({ output_index: place }, item.id) ?? this.#states[place];
-      this.#end(state ?? this.#add({ output_index: place }, startedItem(item), events), item, events);
+      const state = this.#lastTold(item, place);
+      this.#end(state ?? this.#add({ output_index: place }, this.#started(item), events), item, events);
     });
     for (const state of this.#states) {
       if (!state.isDone) events.push({ type: 'item-done', index: state.index });
@@ -82,9 +119,14 @@ export class ItemStates {
     }
   }
 
+  #lastTold(item: Json, place: number): ItemState | undefined {
+    return this.#named({ output_index: place }, item.id) ?? this.#states[place];
+  }
+
   #end(state: ItemState, item: Json, events: InferenceEvent[]): void {
     if (state.isDone) return;
     state.isDone = true;
+    nameCall(item, state);
     const { index } = state;
     if (!state.hasContent) tellWhole(item, index, events);
     const origin = this.#origin(item);
@@ -123,8 +165,11 @@ export class ItemStates {
     const state: ItemState = {
       index,
       id,
+      callId: item.kind === 'function_call' ? item.callId : undefined,
       isDone: false,
       hasContent: false,
+      begun: new Set(),
+      isClosed: false,
       thoughtsFrom: undefined,
       paragraphs: undefined,
     };
@@ -133,25 +178,38 @@ export class ItemStates {
     events.push({ type: 'item-started', index, item });
     return state;
   }
+
+  #started(item: Json): StartedItem {
+    switch (item.type) {
+      case 'message':
+        return { kind: 'message', ...idOf(item.id) };
+      case 'reasoning':
+        return { kind: 'reasoning', ...idOf(item.id) };
+      case 'function_call': {
+        const callId = this.#callIds.own(item.call_id);
+        return { kind: 'function_call', callId, name: String(item.name ?? ''), ...idOf(item.id) };
+      }
+      default:
+        return { kind: 'opaque', json: item };
+    }
+  }
+}
+
+const untold = {
+  isDone: false,
+  hasContent: false,
+  isClosed: false,
+  begun: new Set<unknown>(),
+  thoughtsFrom: undefined,
+};
+
+/** A call has the same id wherever it is told. */
+function nameCall(item: Json, { callId }: ItemState): void {
+  if (callId !== undefined && item.call_id !== callId) item.call_id = callId;
 }
 
 function idOf(id: unknown): { id?: string } {
   return typeof id === 'string' && id !== '' ? { id } : {};
-}
-
-function startedItem(item: Json): StartedItem {
-  switch (item.type) {
-    case 'message':
-      return { kind: 'message', ...idOf(item.id) };
-    case 'reasoning':
-      return { kind: 'reasoning', ...idOf(item.id) };
-    case 'function_call': {
-      const callId = typeof item.call_id === 'string' && item.call_id !== '' ? item.call_id : newCallId();
-      return { kind: 'function_call', callId, name: String(item.name ?? ''), ...idOf(item.id) };
-    }
-    default:
-      return { kind: 'opaque', json: item };
-  }
 }
 
 function tellWhole(item: Json, index: number, events: InferenceEvent[]): void {
