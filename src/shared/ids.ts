@@ -8,6 +8,7 @@ export const idPrefixes = [
   'msg',
   'fc',
   'rs',
+  'ig',
   'cmp',
   'dec',
   'key',

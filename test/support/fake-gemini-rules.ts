@@ -43,6 +43,7 @@ const configFields = [
   'responseMimeType',
   'responseJsonSchema',
   'thinkingConfig',
+  'responseModalities',
 ];
 const partFields = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
 
@@ -164,7 +165,15 @@ function checkSignatures(contents: Json[], sign: (call: string) => string): void
   const current = contents.findLastIndex(
     ({ role, parts }) => role === 'user' && list(parts).some((part) => part.text !== undefined),
   );
+  const known = (signature: unknown, of: string) =>
+    ['skip_thought_signature_validator', sign(of)].includes(signature as string);
   contents.forEach((content, at) => {
+    const drawn = list(content.parts).filter(
+      (part) => content.role === 'model' && part.inlineData !== undefined,
+    );
+    for (const { thoughtSignature } of drawn) {
+      must(known(thoughtSignature, 'picture'), 'Image part is missing a thought_signature.');
+    }
     const first = list(content.parts).find((part) => part.functionCall !== undefined);
     const name = String(object(first?.functionCall).name);
     if (!first) return;
@@ -173,9 +182,7 @@ function checkSignatures(contents: Json[], sign: (call: string) => string): void
         first.thoughtSignature,
         `Function call \`${name}\` in the \`${at}.\` content block is missing a \`thought_signature\`.`,
       );
-    const isKnown = [undefined, 'skip_thought_signature_validator', sign(name)].includes(
-      first.thoughtSignature as string,
-    );
+    const isKnown = first.thoughtSignature === undefined || known(first.thoughtSignature, name);
     must(isKnown, 'Corrupted thought signature.');
   });
 }

@@ -13,6 +13,8 @@ import {
 export type GeminiPart =
   | { text: string }
   | { thought: string }
+  /** Base64 of a PNG. */
+  | { picture: string }
   /** Without `args` the call has no arguments; without `id` it has none, as with older models. */
   | { call: string; args?: Json; id?: string };
 
@@ -130,6 +132,10 @@ function eventsOf(script: Extract<GeminiAnswer, { parts: unknown }>, model: stri
   const parts: Json[] = script.parts.flatMap((part): Json[] => {
     if ('text' in part) return pieces(part.text).map((text) => ({ text }));
     if ('thought' in part) return pieces(part.thought).map((text) => ({ text, thought: true }));
+    if ('picture' in part) {
+      const inlineData = { mimeType: 'image/png', data: part.picture };
+      return [{ inlineData, ...(signs && { thoughtSignature: sign(model, 'picture') }) }];
+    }
     const functionCall = {
       name: part.call,
       ...(part.args && { args: part.args }),

@@ -49,7 +49,7 @@ interface Row {
   outputTokensMax: number;
   contextLength?: number;
   input: readonly Modality[];
-  /** Beside text: t tools, p parallel tools, s structured output, r reasoning, l log probabilities. */
+  /** Beside text: t tools, p parallel tools, s structured output, r reasoning, l log probabilities, d drawing. */
   abilities: string;
 }
 
@@ -88,7 +88,11 @@ const anthropic: Row[] = [
   { name: /^claude-[a-z]+-[5-9]/, outputTokensMax: 128_000, input: documents, abilities: 'tpsr' },
 ];
 
+/** Gemini models that answer with text and pictures. */
+const draws = /^gemini-(2-5|[3-9])-[\w-]*image/;
+
 const google: Row[] = [
+  { name: draws, outputTokensMax: 32_768, contextLength: 65_536, input: images, abilities: 'd' },
   { name: /^gemini-2-0/, outputTokensMax: 8_192, input: media, abilities: 'tps' },
   {
     name: /^gemini-(2-5|[3-9])/,
@@ -107,14 +111,14 @@ const families: Readonly<Record<string, readonly Row[]>> = { openai, anthropic, 
 export function traitsOf(family: string, name: string): ModelTraits {
   const dashed = name.toLowerCase().replaceAll('.', '-');
   const row = ownValue(families, family)?.find((candidate) => candidate.name.test(dashed));
-  if (!row || specialised.test(dashed)) return unknownTraits;
+  if (!row || isSpecialised(dashed)) return unknownTraits;
   const can = (letter: string) => row.abilities.includes(letter);
   return {
     outputTokensMax: row.outputTokensMax,
     contextLength: row.contextLength ?? null,
     capabilities: {
       inputModalities: row.input,
-      outputModalities: text,
+      outputModalities: can('d') ? images : text,
       tools: can('t'),
       parallelTools: can('p'),
       structuredOutput: can('s'),
@@ -127,6 +131,10 @@ export function traitsOf(family: string, name: string): ModelTraits {
 /** Models that speak, draw, listen or embed and so answer on other endpoints than these, and ones for other hosts. */
 const specialised =
   /audio|realtime|image|tts|transcribe|whisper|embedding|moderation|live|search|instruct|computer|vision|omni|maas/;
+
+function isSpecialised(dashed: string): boolean {
+  return specialised.test(dashed) && !draws.test(dashed);
+}
 
 /** Chat models of each maker that are still served; the price library keeps retired ones too. */
 const current: Readonly<Record<string, RegExp>> = {
@@ -141,5 +149,5 @@ export function isCurrentModel(family: string, name: string): boolean {
   const dashed = name.toLowerCase().replaceAll('.', '-');
   const pattern = ownValue(current, family);
   if (pattern !== undefined && !pattern.test(dashed)) return false;
-  return !specialised.test(dashed) && !/^ft:|:(batch|extended|beta)$/.test(name);
+  return !isSpecialised(dashed) && !/^ft:|:(batch|extended|beta)$/.test(name);
 }

@@ -1,4 +1,5 @@
 import { costOf, type MediaPrices, type NanoUsd, type Prices, type Tokens } from '../../../shared/money.ts';
+import { pictureIn } from '../../../shared/pictures.ts';
 import type { ContentPart, Inference } from './neutral.ts';
 import { passedBytes, readsElsewhere } from './passed-input.ts';
 import type { Route } from './router.ts';
@@ -40,6 +41,7 @@ export function inputTokens(inference: Inference): InputTokens {
       text += bytes(item.name) + bytes(item.arguments) + bytes(item.callId);
     else if (item.type === 'function_call_output') text += addParts(item.output, media) + bytes(item.callId);
     else if (item.type === 'reasoning') text += reasoningBytes(item.summary, item.origin?.payload);
+    else if (pictureIn(item.json)) addPicture(media);
     else text += JSON.stringify(item.json).length * 3;
   }
   for (const tool of inference.tools) text += itemTokensMax + bytes(JSON.stringify(tool));
@@ -64,16 +66,19 @@ function addParts(parts: readonly ContentPart[], media: InputTokens): number {
   for (const part of parts) {
     if (part.type === 'text') text += bytes(part.text);
     else if (part.type === 'refusal') text += bytes(part.refusal);
-    else if (part.type === 'image') {
-      media.most += imageTokensMax;
-      media.likely += imageTokensUsual;
-    } else {
+    else if (part.type === 'image') addPicture(media);
+    else {
       const told = Math.max(fileTokensMin, part.data?.length ?? 0);
       media.most += part.data === undefined ? inputTokensUnknown : told;
       media.likely += estimateTokens(told);
     }
   }
   return text;
+}
+
+function addPicture(media: InputTokens): void {
+  media.most += imageTokensMax;
+  media.likely += imageTokensUsual;
 }
 
 /** The most that the call can write on a route: what was asked, within what the model can. */
@@ -141,7 +146,7 @@ function soundPrice({ audioInput = 0, cachedAudio = 0 }: MediaPrices, inference:
 
 function mayHaveSound({ items }: Inference): boolean {
   return items.some((item) => {
-    if (item.type === 'opaque') return true;
+    if (item.type === 'opaque') return !pictureIn(item.json);
     const parts =
       item.type === 'message' ? item.content : item.type === 'function_call_output' ? item.output : [];
     return parts.some((part) => part.type === 'audio' || part.type === 'file');

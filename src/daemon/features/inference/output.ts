@@ -106,8 +106,10 @@ function start(item: Started, makeId: MakeId): OutputItem {
         arguments: '',
         whole: undefined,
       };
-    case 'opaque':
-      return { kind: 'opaque', id: String(item.json.id ?? ''), done: false, json: item.json };
+    case 'opaque': {
+      const id = typeof item.json.id === 'string' ? item.json.id : makeId('ig');
+      return { kind: 'opaque', id, done: false, json: { ...item.json, id } };
+    }
   }
 }
 

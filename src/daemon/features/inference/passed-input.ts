@@ -8,7 +8,7 @@ const countedMembers = new Set([
 ]);
 const countedInMessages = new Set([
   ...['role', 'content', 'refusal', 'tool_calls', 'function_call', 'tool_call_id'],
-  ...['reasoning', 'reasoning_content'],
+  ...['reasoning', 'reasoning_content', 'images'],
 ]);
 /** Tools whose work is done by the caller. */
 const callersTools = new Set(['custom', 'local_shell', 'apply_patch', 'computer_use_preview']);

@@ -1,3 +1,4 @@
+import { pictureInChat, pictureItem } from '../../../../shared/pictures.ts';
 import { invalid, isObject, type Json, optionalText, requiredText } from '../fault.ts';
 import type { InputItem, ReasoningOrigin } from '../neutral.ts';
 import { looksSealed } from '../sealing.ts';
@@ -71,6 +72,10 @@ function parseAssistant(message: Json, param: string, options: AssistantOptions)
   const refusal = optionalText(message.refusal, `${param}.refusal`);
   if (refusal !== undefined) content.push({ type: 'refusal', refusal });
   if (content.length > 0) items.push({ type: 'message', role: 'assistant', content });
+  for (const image of Array.isArray(message.images) ? message.images : []) {
+    const picture = pictureInChat(image);
+    if (picture) items.push({ type: 'opaque', json: pictureItem(picture) });
+  }
   const calls = message.tool_calls ?? [];
   if (!Array.isArray(calls)) throw invalid(`${param}.tool_calls`, 'This must be a list.');
   calls.forEach((call, index) => {

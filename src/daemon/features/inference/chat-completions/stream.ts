@@ -1,3 +1,4 @@
+import { chatPicture, pictureIn } from '../../../../shared/pictures.ts';
 import { sseDone, sseEvent } from '../../../../shared/sse.ts';
 import { isObject, type Json } from '../fault.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../neutral.ts';
@@ -29,6 +30,7 @@ export class ChatStream implements StreamRenderer {
   readonly #calls = new Map<number, number>();
   /** Calls that got arguments, by output index. */
   readonly #argued = new Set<number>();
+  #pictures = 0;
   /** The paragraph of thoughts that each item is at. */
   readonly #paragraphs = new Map<number, number>();
   /** The provider's first chunk, later its usage chunk, when its own frames are passed on. */
@@ -121,7 +123,7 @@ export class ChatStream implements StreamRenderer {
         return this.#chunk(`{"tool_calls":[${call}]}`);
       }
       case 'item-done':
-        return this.#endCall(event.index);
+        return this.#endCall(event.index) + this.#picture(event.index);
       default:
         return '';
     }
@@ -151,6 +153,15 @@ export class ChatStream implements StreamRenderer {
     if (item?.kind !== 'function_call' || item.arguments !== '{}' || this.#argued.has(index)) return '';
     const call = { index: this.#calls.get(index) ?? 0, function: { arguments: '{}' } };
     return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  #picture(index: number): string {
+    const item = this.#options.output.items[index];
+    const picture = item?.kind === 'opaque' ? pictureIn(item.json) : undefined;
+    if (picture === undefined) return '';
+    const image = chatPicture(picture, this.#pictures);
+    this.#pictures += 1;
+    return this.#chunk(JSON.stringify({ images: [image] }));
   }
 
   /** What the provider wants back of its reasoning, for clients that send `reasoning_details` along. */

@@ -1,5 +1,6 @@
 import type { ServiceAnswer } from '../../../../shared/contract/service-member.ts';
 import type { Tokens } from '../../../../shared/money.ts';
+import { chatPicture, pictureIn } from '../../../../shared/pictures.ts';
 import type { Json } from '../fault.ts';
 import type { FinishReason } from '../neutral.ts';
 import type { Output } from '../output.ts';
@@ -58,6 +59,10 @@ function messageOf(output: Output): Json {
   const thoughts: string[] = [];
   const calls: Json[] = [];
   const details: Json[] = [];
+  const images = output.items
+    .map((item) => (item.kind === 'opaque' ? pictureIn(item.json) : undefined))
+    .filter((picture) => picture !== undefined)
+    .map(chatPicture);
   output.items.forEach((item, index) => {
     if (item.kind === 'message') {
       for (const part of item.parts) {
@@ -86,6 +91,7 @@ function messageOf(output: Output): Json {
     role: 'assistant',
     content,
     refusal,
+    ...(images.length > 0 && { images }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join('\n\n') }),
     ...(details.length > 0 && { reasoning_details: details }),

@@ -1,3 +1,4 @@
+import { pictureIn } from '../../../../shared/pictures.ts';
 import type { ContentPart, InputItem } from '../neutral.ts';
 
 /** A conversation as text, for a model that is to write about it: one section an item, in order. */
@@ -20,6 +21,7 @@ function sectionOf(item: InputItem, names: Map<string, string>): string[] {
     case 'reasoning':
       return item.summary.length > 0 ? [section('the assistant thinks', item.summary.join('\n'))] : [];
     case 'opaque':
+      if (pictureIn(item.json)) return [section('the assistant draws', '(an image)')];
       return [section(String(item.json.type), JSON.stringify(item.json))];
   }
 }

@@ -35,21 +35,16 @@ export function contentsOf(turns: readonly Turn[], context: ContentsContext): Co
 
 function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map<string, string> }): Json[] {
   const parts: Json[] = [];
-  // Chat clients put all thoughts of a turn before its text.
-  let early: string | undefined;
+  const signed = new SignedParts();
   for (const item of turn.items) {
     if (item.type === 'reasoning') {
-      const { text: signature } = signaturesOf(item, context.isOwn);
-      if (signature === undefined) continue;
-      const text = parts.findLast((part) => part.text !== undefined);
-      if (text && text.thoughtSignature === undefined) text.thoughtSignature = signature;
-      else early = signature;
+      const { text, picture } = signaturesOf(item, context.isOwn);
+      signed.sign('text', text);
+      signed.sign('inlineData', picture);
     } else if (item.type === 'message') {
-      const texts = textParts(item.content);
-      const last = texts.at(-1);
-      if (last && early !== undefined) last.thoughtSignature = early;
-      if (last) early = undefined;
-      parts.push(...texts);
+      const said = item.content.flatMap(contentParts);
+      signed.add(said);
+      parts.push(...said);
     } else {
       const name = geminiName(item.name);
       context.names.set(item.callId, name);
@@ -57,10 +52,39 @@ function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map
       parts.push({ functionCall, thoughtSignature: context.signatures.get(item.callId) });
     }
   }
-  // Only the first of parallel calls is signed.
-  const firstCall = parts.find((part) => part.functionCall !== undefined);
-  if (context.needsSignatures && firstCall) firstCall.thoughtSignature ??= skipSignature;
+  if (context.needsSignatures) signUnsigned(parts);
   return parts;
+}
+
+/** Gives the signatures of a turn's text and pictures back to them: each is told after its part, or before all of them. */
+class SignedParts {
+  readonly #last: Record<string, Json | undefined> = {};
+  /** Chat clients put all thoughts of a turn before its text. */
+  readonly #early: Record<string, string | undefined> = {};
+
+  sign(kind: 'text' | 'inlineData', signature: string | undefined): void {
+    if (signature === undefined) return;
+    const part = this.#last[kind];
+    if (part && part.thoughtSignature === undefined) part.thoughtSignature = signature;
+    else this.#early[kind] = signature;
+  }
+
+  add(said: readonly Json[]): void {
+    for (const kind of ['text', 'inlineData'] as const) {
+      const last = said.findLast((part) => part[kind] !== undefined);
+      if (!last) continue;
+      if (this.#early[kind] !== undefined) last.thoughtSignature = this.#early[kind];
+      this.#early[kind] = undefined;
+      this.#last[kind] = last;
+    }
+  }
+}
+
+/** Only the first of parallel calls is signed, and every picture. */
+function signUnsigned(parts: readonly Json[]): void {
+  const firstCall = parts.find((part) => part.functionCall !== undefined);
+  if (firstCall) firstCall.thoughtSignature ??= skipSignature;
+  for (const part of parts) if (part.inlineData !== undefined) part.thoughtSignature ??= skipSignature;
 }
 
 function textParts(content: readonly ContentPart[]): Json[] {

@@ -1,4 +1,5 @@
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
+import { pictureItem } from '../../../../shared/pictures.ts';
 import type {
   Batch,
   FinishReason,
@@ -85,6 +86,7 @@ class GenerateDialect implements Dialect {
     if (call) this.#addCall(call, signature, into);
     else if (typeof part.text === 'string' && part.thought === true) this.#addThought(part.text, into);
     else if (typeof part.text === 'string') this.#addText(part.text, signature, into);
+    else if (part.thought !== true) this.#addPicture(objectOf(part.inlineData), signature, into);
   }
 
   #addThought(text: string, into: InferenceEvent[]): void {
@@ -119,6 +121,18 @@ class GenerateDialect implements Dialect {
     this.#hasContent = true;
   }
 
+  /** A picture comes whole; its signature goes into a reasoning item after it. */
+  #addPicture(inline: Json | undefined, signature: string | undefined, into: InferenceEvent[]): void {
+    const mimeType = textOf(inline?.mimeType);
+    const data = textOf(inline?.data);
+    if (!mimeType?.startsWith('image/') || !data) return;
+    this.#close(into);
+    const index = this.#begin({ kind: 'opaque', json: pictureItem({ mimeType, data }) }, into);
+    into.push({ type: 'item-done', index });
+    this.#hasContent = true;
+    if (signature !== undefined) this.#sign({ picture: signature }, into);
+  }
+
   #callIdOf(call: Json): string {
     const told = textOf(call.id) ?? '';
     const isUsable = /^[\w.-]{1,64}$/.test(told) && !this.#callIds.has(told);
@@ -149,9 +163,12 @@ class GenerateDialect implements Dialect {
     this.#textSignature = undefined;
     if (!open) return;
     into.push({ type: 'item-done', index: open.index, ...(signatures && this.#originOf(signatures)) });
-    if (text === undefined) return;
+    if (text !== undefined) this.#sign({ text }, into);
+  }
+
+  #sign(signatures: Signatures, into: InferenceEvent[]): void {
     const index = this.#begin({ kind: 'reasoning' }, into);
-    into.push({ type: 'item-done', index, ...this.#originOf({ text }) });
+    into.push({ type: 'item-done', index, ...this.#originOf(signatures) });
   }
 
   #originOf(payload: Signatures) {

@@ -1,4 +1,5 @@
-import type { Inference, ReasoningItem } from '../../../features/inference/neutral.ts';
+import { pictureIn } from '../../../../shared/pictures.ts';
+import type { Inference, InputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Json } from '../json-value.ts';
 import { modernSchema } from '../modern-schema.ts';
@@ -17,7 +18,7 @@ export function generateBody(call: UpstreamCall, provider: string): Json {
     throw unsupported('This model gives one answer at a time.', 'n');
   const traits = traitsOf(model);
   const isOwn = ({ origin }: ReasoningItem) => origin?.provider === provider && origin.model === model;
-  const { system, turns } = conversationOf(inference);
+  const { system, turns } = conversationOf({ ...inference, items: inference.items.map(withPicture) });
   const contents = contentsOf(endWithUser(turns), {
     signatures: callSignatures(inference.items, isOwn),
     isOwn,
@@ -36,9 +37,18 @@ export function generateBody(call: UpstreamCall, provider: string): Json {
       ...samplingOf(inference, traits),
       maxOutputTokens: call.outputTokensMax ?? inference.outputTokensMax,
       ...format.fields,
+      responseModalities: modalitiesOf(inference),
       thinkingConfig: thinkingConfig(inference.reasoning, traits),
     },
   };
+}
+
+/** Pictures that a model made are its words here. */
+function withPicture(item: InputItem): InputItem {
+  const picture = item.type === 'opaque' ? pictureIn(item.json) : undefined;
+  if (picture === undefined) return item;
+  const url = `data:${picture.mimeType};base64,${picture.data}`;
+  return { type: 'message', role: 'assistant', content: [{ type: 'image', url }] };
 }
 
 interface FormatFields {
@@ -64,6 +74,13 @@ function inWords(format: NonNullable<Inference['format']>): string {
     return 'Unless you call a function, answer with one JSON object and nothing else.';
   const schema = JSON.stringify(format.schema);
   return `Unless you call a function, answer with nothing but JSON that conforms to this JSON Schema:\n${schema}`;
+}
+
+/** What chat calls ask for in `modalities`; a model that draws does so without being told. */
+function modalitiesOf({ wire, body }: Inference): string[] | undefined {
+  if (wire !== 'chat' || !Array.isArray(body.modalities)) return undefined;
+  const asked = body.modalities.map((each) => String(each).toUpperCase());
+  return asked.includes('IMAGE') ? asked.filter((each) => each === 'IMAGE' || each === 'TEXT') : undefined;
 }
 
 function samplingOf({ sampling }: Inference, traits: ModelTraits): Json {

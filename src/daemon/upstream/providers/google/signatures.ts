@@ -3,11 +3,12 @@ import { objectOf, textOf } from '../json-value.ts';
 
 /**
  * The thought signatures of one reasoning item: what its origin's payload holds. A signature belongs to one part and
- * must come back on that part: a function call, found by its call id, or the last text of a message.
+ * must come back on that part: a function call, found by its call id, the last text of a message, or the last picture.
  */
 export interface Signatures {
   calls?: Record<string, string>;
   text?: string;
+  picture?: string;
 }
 
 /** Documented for histories whose calls were made elsewhere: it passes the check of signatures. */
@@ -19,7 +20,7 @@ export function signaturesOf(item: ReasoningItem, isOwn: (item: ReasoningItem) =
   const calls = Object.entries(objectOf(payload?.calls) ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  return { calls: Object.fromEntries(calls), text: textOf(payload?.text) };
+  return { calls: Object.fromEntries(calls), text: textOf(payload?.text), picture: textOf(payload?.picture) };
 }
 
 /** The signatures of all calls in a history, wherever the client has put the reasoning items. */

@@ -1,3 +1,4 @@
+import { pictureInChat, pictureItem } from '../../../../shared/pictures.ts';
 import type { Batch, FinishReason, InferenceEvent } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
@@ -110,6 +111,7 @@ export class ChatDialect implements Dialect {
       events.push({ type: 'refusal', index: this.#messageIndex(events), delta: refusal });
     }
     if (Array.isArray(delta.annotations)) this.#annotate(delta.annotations, events);
+    if (Array.isArray(delta.images)) this.#draw(delta.images, events);
     if (Array.isArray(delta.tool_calls) && this.#call(delta, delta.tool_calls, events)) isChanged = true;
     // The older form, in which there is one call and it has no id.
     if (isObject(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call }, events);
@@ -128,6 +130,17 @@ export class ChatDialect implements Dialect {
     }
     if (sent.length < pieces.length) delta.tool_calls = sent.length > 0 ? sent : undefined;
     return isChanged;
+  }
+
+  #draw(images: unknown[], events: InferenceEvent[]): void {
+    for (const image of images) {
+      const picture = pictureInChat(image);
+      if (picture === undefined) continue;
+      this.#endReasoning(events);
+      const index = this.#nextItem();
+      events.push({ type: 'item-started', index, item: { kind: 'opaque', json: pictureItem(picture) } });
+      events.push({ type: 'item-done', index });
+    }
   }
 
   #annotate(annotations: unknown[], events: InferenceEvent[]): void {

@@ -1,0 +1,124 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { UsageView } from '../../src/shared/contract/usage.ts';
+import { type Places, startPlaces } from '../support/places.ts';
+
+type Json = Record<string, unknown>;
+
+let places: Places;
+let client: OpenAI;
+
+beforeAll(async () => {
+  places = await startPlaces();
+  const { url, key } = places.daemon;
+  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await places.close();
+});
+
+beforeEach(() => places.forget());
+
+const drawing = 'iVBORw0KGgoAAAANSUhEUg==';
+const url = `data:image/png;base64,${drawing}`;
+const image = { type: 'image_url', image_url: { url } };
+const usage = {
+  promptTokenCount: 10,
+  candidatesTokenCount: 1300,
+  candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1290 }],
+};
+const asked = 'Draw a cat.';
+
+/** Scripts an answer of a few words and a picture. */
+function draws(model = 'google/gemini-2.5-flash-image'): string {
+  places.google.answer({ parts: [{ text: 'Here it is.' }, { picture: drawing }], usage });
+  return model;
+}
+
+const lastContents = () => places.lastBody('google').contents as { role: string; parts: Json[] }[];
+
+describe('a picture that Gemini draws', () => {
+  test('is an item of a response, whole and streamed, and goes back with its signature', async () => {
+    const model = 'google/gemini-3-pro-image-preview';
+    const whole = await client.responses.create({ model: draws(model), input: asked });
+    const picture = { type: 'image_generation_call', status: 'completed', result: drawing };
+    expect(whole.output[1]).toMatchObject({ ...picture, id: expect.stringMatching(/^ig_/) });
+    const stream = client.responses.stream({ model: draws(model), input: asked });
+    const added: string[] = [];
+    stream.on('response.output_item.added', ({ item }) => added.push(item.type));
+    const streamed = await stream.finalResponse();
+    expect(streamed.output[1]).toMatchObject(picture);
+    expect(added.slice(0, 2)).toEqual(['message', 'image_generation_call']);
+
+    places.google.answer({ parts: [{ text: 'Black now.' }] });
+    const input = 'Make it black.';
+    await client.responses.create({ model, input, previous_response_id: streamed.id });
+    const [, said] = lastContents();
+    expect(said).toMatchObject({
+      role: 'model',
+      parts: [{ text: 'Here it is.' }, { inlineData: { data: drawing } }],
+    });
+    expect(said?.parts[1]?.thoughtSignature).not.toBe('skip_thought_signature_validator');
+  });
+
+  test('is in `images` of a chat message, whole and streamed, and is understood there again', async () => {
+    const messages = [{ role: 'user' as const, content: asked }];
+    const whole = await client.chat.completions.create({ model: draws(), messages });
+    const { message } = whole.choices[0] ?? {};
+    expect(message).toMatchObject({ content: 'Here it is.', images: [{ ...image, index: 0 }] });
+    const drawn: unknown[] = [];
+    for await (const chunk of await client.chat.completions.create({
+      model: draws(),
+      messages,
+      stream: true,
+    })) {
+      const { delta } = chunk.choices[0] ?? {};
+      if (delta && 'images' in delta) drawn.push(delta);
+    }
+    expect(drawn).toEqual([{ images: [{ ...image, index: 0 }] }]);
+
+    places.google.answer({ parts: [{ text: 'Black now.' }] });
+    const again = [...messages, { role: 'assistant', content: 'Here it is.', images: [image] }, ...messages];
+    const body = { model: 'google/gemini-2.5-flash-image', messages: again as never };
+    await client.chat.completions.create({ ...body, modalities: ['image', 'text'] as never });
+    expect(lastContents()[1]?.parts).toEqual([
+      { text: 'Here it is.' },
+      { inlineData: { mimeType: 'image/png', data: drawing } },
+    ]);
+    expect(places.lastBody('google').generationConfig).toMatchObject({
+      responseModalities: ['IMAGE', 'TEXT'],
+    });
+  });
+
+  test('is paid for at the price of pictures', async () => {
+    const { response } = await client.responses.create({ model: draws(), input: asked }).withResponse();
+    const answer = await places.daemon.fetch(`/v1/usage/${response.headers.get('x-request-id')}`);
+    const { cost } = (await answer.json()) as UsageView;
+    // 10 at 0.3, 10 at 2.5 and 1,290 at 30 dollars a million.
+    expect(cost?.provider_usd).toBe('0.038728');
+  });
+
+  test('is listed as what the model can do, with its price', async () => {
+    const { data } = (await (await places.daemon.fetch('/v1/models')).json()) as { data: Json[] };
+    const model = data.find(({ id }) => id === 'google/gemini-2.5-flash-image');
+    expect(model?.service).toMatchObject({
+      capabilities: { output_modalities: ['text', 'image'] },
+      prices: { output: '2.5', image_output: '30' },
+    });
+  });
+});
+
+test('a picture of a chat upstream is an item of a response', async () => {
+  places.openai.script({ raw: { headers: { 'content-type': 'text/event-stream' }, body: chunks } });
+  const { output } = await client.responses.create({ model: 'chat-only/painter', input: asked });
+  expect(output).toMatchObject([{ type: 'message' }, { type: 'image_generation_call', result: drawing }]);
+});
+
+const chunks = [
+  { choices: [{ index: 0, delta: { role: 'assistant', content: 'Here.' }, finish_reason: null }] },
+  { choices: [{ index: 0, delta: { images: [image] }, finish_reason: 'stop' }] },
+]
+  .map((chunk) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...chunk })}\n\n`)
+  .concat('data: [DONE]\n\n')
+  .join('');
