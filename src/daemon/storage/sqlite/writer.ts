@@ -99,8 +99,11 @@ export class Writer {
 
   #hear(message: FromWriter): void {
     if ('opened' in message) this.#opened.resolve();
-    else if ('closed' in message) this.#closed.resolve();
-    else if ('died' in message) {
+    else if ('closed' in message) {
+      // It ends by itself now, which may be told before whoever closes it goes on.
+      this.#worker.removeAllListeners('exit');
+      this.#closed.resolve();
+    } else if ('died' in message) {
       const { died, isDamage } = message;
       this.#die(isDamage ? new DataNeedsRepair(this.#file, died) : new Error(died));
     } else this.#answered(message);
