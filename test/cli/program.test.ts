@@ -70,6 +70,9 @@ test.each([
   [['keys', 'revoke'], "missing required argument 'key'"],
   [['keys', 'list', '--limit', 'many'], 'whole number'],
   [['serve', '--log-level', 'loud'], 'Allowed choices'],
+  [['serve', '--host', ''], '--host is empty'],
+  [['serve', '--data', ' '], '--data is empty'],
+  [['serve', '--socket='], '--socket is empty'],
   [['serve', '--replay-speed', 'real'], '--replay-speed is of no use without --replay'],
   [['models', 'sim/echo'], "unknown command 'sim/echo'"],
 ])('%j is a mistake in the command line: exit code 2', async (args, sentence) => {

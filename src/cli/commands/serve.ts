@@ -35,6 +35,7 @@ export const serveCommand = (context: Context) =>
           next: 'Name what is to be replayed: --replay FOLDER',
         });
       }
+      refuseEmpty({ host, socket, data, config, simulate, record, replay });
       const { serve } = await context.daemon();
       const { env, io } = context;
       const recordings = { record, replay, replaySpeed };
@@ -48,6 +49,12 @@ export const serveCommand = (context: Context) =>
         askSecret: askerOf(context),
       })) as typeof context.exit;
     });
+
+/** A variable of a script that was not set would be a listener on every address, or data in the current folder. */
+function refuseEmpty(options: Record<string, string | undefined>): void {
+  const empty = Object.keys(options).find((name) => options[name]?.trim() === '');
+  if (empty !== undefined) throw new CliError(`--${empty} is empty.`, { exit: exitCodes.usage });
+}
 
 /** Asks at the terminal that the daemon was started at, where somebody may type. */
 function askerOf({ io, out }: Context): ServeOptions['askSecret'] {

@@ -138,10 +138,27 @@ function isOwnOrRoots(uid: number): boolean {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     // A process of another user is alive too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * Whether a process has ended and only its number is left: in a container whose first process never asks how its
+ * children ended, that stays so. Source: proc_pid_stat(5); what is told stands behind the name, which may hold anything.
+ */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const [state, ...numbers] =
+      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    const threads = Number(numbers[16]);
+    // Its first thread may be gone while another holds its files still.
+    return (state === 'Z' || state === 'X') && threads <= 1;
+  } catch {
+    return false;
   }
 }
 
@@ -152,6 +169,7 @@ export function isAlive(pid: number): boolean {
 function isOfOwner(path: string, pid: number): boolean {
   try {
     process.kill(pid, 0);
+    if (isZombie(pid)) return false;
     // Root may signal everybody, and only Linux tells it whose a process is.
     if (process.getuid?.() !== 0) return isOwnOrRoots(statSync(path).uid);
     const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? 0;

@@ -1,4 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -59,6 +61,26 @@ describe('no daemon', () => {
     expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
     expect(calls).toEqual([]);
   });
+
+  test.runIf(process.platform === 'linux')(
+    'is what a process means that ended and was not mourned',
+    async () => {
+      const { env, home, calls, url } = await fakeDaemon(answers);
+      // `exec` puts a program there that never waits for its children.
+      const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      onTestFinished(() => void parent.kill());
+      const [told] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(told.toString());
+      const state = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0];
+      await expect.poll(state).toBe('Z');
+      await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
+      expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
+      expect((await runCli(['stop'], { env })).stderr).toBe('The daemon is not running.\n');
+      expect(calls).toEqual([]);
+    },
+  );
 
   test.skipIf(process.platform === 'win32')(
     'is what a process of another user means, however it came to that number',
