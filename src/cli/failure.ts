@@ -120,7 +120,8 @@ const inspections: Partial<Record<ErrorCode, string>> = {
 
 function unreachableAdvice({ kind }: Unreachable): string {
   if (kind === 'refused') return 'Nobody listens there: check the address, and that the daemon runs.';
-  if (kind === 'forbidden') return 'It is for the user who runs the daemon: run this as they.';
+  if (kind === 'forbidden')
+    return 'It is for whoever runs the daemon, or their group: run this as that user.';
   if (kind === 'unresolved') return 'The name is not known: check the address.';
   if (kind === 'untrusted') return 'Its certificate is not trusted here; see NODE_EXTRA_CA_CERTS.';
   if (kind === 'timeout') return 'Check the address and the network, then try again.';

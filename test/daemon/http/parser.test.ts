@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { implement, StreamReply } from '../../../src/daemon/handler.ts';
 import { aListeningServer, anEndpoint, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
 
@@ -101,6 +101,17 @@ describe('a slow client', () => {
     const wire = new Wire(port).send(`POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 100\r\n\r\n{`);
     expect(statusesIn(await wire.all())).toEqual([408]);
     expect(logged).toEqual([]);
+  });
+
+  test.each([
+    ['headers', (port: number) => `GET /v1/ping HTTP/1.1\r\n${host(port)}X-Slow: `],
+    ['body', (port: number) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 100000\r\n\r\n"`],
+  ])('that drips its %s is told 408 as well: each byte buys no time', async (_what, begun) => {
+    const { port } = await aListeningServer([ping, echo], { limits });
+    const wire = new Wire(port).send(begun(port));
+    const drip = setInterval(() => wire.send('a'), 10);
+    onTestFinished(() => clearInterval(drip));
+    expect(statusesIn(await wire.all())).toEqual([408]);
   });
 
   test('does not lose a stream that is older than a request may take', async () => {
