@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/shared/errors.ts';
@@ -132,6 +132,26 @@ describe('doctor', () => {
     const { of } = await examine({ GATEWAY_HOME: await temporaryHome(), GATEWAY_PORT: String(port) });
     expect(of('port')).toMatchObject([{ message: expect.stringContaining('another daemon of Gateway') }]);
     other.close();
+  });
+
+  test('looks at the port and the address that the configuration names', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const home = await temporaryHome();
+    const found = async (listen: string) => {
+      await writeFile(join(home, 'config.yaml'), `listen: ${listen}\n`);
+      return (await examine({ GATEWAY_HOME: home })).of('port');
+    };
+    expect(await found(`{ port: ${port} }`)).toMatchObject([
+      { state: 'broken', message: `${port} is taken (EADDRINUSE)` },
+    ]);
+    other.close();
+    expect(await found('{ port: 0 }')).toMatchObject([{ state: 'ok', message: 'any that is free' }]);
+    // Of a block that is reserved for documentation: RFC 5737.
+    expect(await found('{ host: 192.0.2.1, port: 0 }')).toMatchObject([
+      { state: 'broken', message: expect.stringContaining('EADDRNOTAVAIL') },
+    ]);
   });
 
   test.skipIf(process.platform !== 'linux')('tells how many files may be open', async () => {

@@ -1,17 +1,14 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { createServer } from 'node:net';
 import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
 import type { ErrorCode } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { version, versionHeader } from '../../../shared/version.ts';
+import { version } from '../../../shared/version.ts';
 import { getStatus } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { explain } from '../../failure.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
-import { send } from '../../hosts/send.ts';
 import type { Finding } from './finding.ts';
-
-const defaultPort = 4100;
+import { checkPort } from './port.ts';
 
 /** Whether the daemon answers; if so, what it says of itself, and if not, whether it could start. */
 export async function checkDaemon(context: Context): Promise<Finding[]> {
@@ -120,40 +117,4 @@ function providerFindings({ providers }: DaemonStatus): Finding[] {
     ...findings,
     { check: 'provider', state: 'warning', message: 'only the simulator answers', remedy },
   ];
-}
-
-/** Whether the port that the daemon would take is free. */
-async function checkPort({ env }: Context): Promise<Finding> {
-  const port = Number(env.GATEWAY_PORT || defaultPort);
-  const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
-    const server = createServer();
-    server.once('error', resolve);
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(undefined)));
-  });
-  const holder = error && (await isOurs(port)) ? 'another daemon of Gateway, with other data' : error?.code;
-  return {
-    check: 'port',
-    state: error ? 'broken' : 'ok',
-    message: error ? `${port} is taken (${holder})` : `${port} is free`,
-    remedy: error ? 'gateway serve --port ANOTHER' : null,
-  };
-}
-
-const answerMs = 1_000;
-
-/** Whether a daemon of this program answers at the port. */
-async function isOurs(port: number): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(answerMs);
-    const answer = await send({
-      method: 'GET',
-      url: `http://127.0.0.1:${port}/healthz`,
-      headers: {},
-      signal,
-    });
-    for await (const _bytes of answer.body) break;
-    return answer.headers[versionHeader] !== undefined;
-  } catch {
-    return false;
-  }
 }
