@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -404,5 +404,36 @@ describe('a stored response', () => {
     expect((await runCli(command, { env, stdin: '' })).code).toBe(exitCodes.usage);
     expect(calls).toEqual([]);
     expect((await runCli([...command, '--yes'], { env, stdin: '' })).code).toBe(0);
+  });
+});
+
+describe('pictures that a model draws', () => {
+  const pixels = Buffer.from('not really a PNG');
+  const picture = { type: 'image_generation_call', status: 'completed', result: pixels.toString('base64') };
+  const drawn = { ...picture, id: 'ig_1', output_format: 'png' };
+  const answer = response({ output: [says('Here.'), drawn, { ...drawn, id: '../ig_2' }] });
+
+  test('are written into a folder that is made, and named', async () => {
+    const { env, home } = await whole(answer);
+    const folder = join(home, 'new', 'drawn');
+    const { stdout, stderr, code } = await runCli([...ask, '--pictures', folder], { env });
+    expect({ stdout, code }).toEqual({ stdout: 'Here.\n', code: 0 });
+    expect(await readdir(folder)).toEqual(['___ig_2.png', 'ig_1.png']);
+    expect(await readFile(join(folder, 'ig_1.png'))).toEqual(pixels);
+    expect(stderr).toContain(join(folder, 'ig_1.png'));
+  });
+
+  test('are spoken of where there is no folder for them', async () => {
+    const { env } = await whole(answer);
+    expect((await runCli(ask, { env })).stderr).toContain('--pictures FOLDER keeps them');
+  });
+
+  test('are not asked for where their folder cannot be made', async () => {
+    const { env, home, calls } = await whole(answer);
+    const file = join(home, 'taken');
+    await writeFile(file, '');
+    const { code, stderr } = await runCli([...ask, '--pictures', join(file, 'drawn')], { env });
+    expect({ code, calls }).toEqual({ code: exitCodes.usage, calls: [] });
+    expect(stderr).toContain('cannot be made');
   });
 });

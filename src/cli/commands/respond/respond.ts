@@ -8,6 +8,7 @@ import { textOfResponse } from './answer-text.ts';
 import { beginInBackground, onceHeaders } from './background.ts';
 import { billOfResponse, tellCancelled } from './bill.ts';
 import { type Following, failureOf, followAnswer } from './follow-answer.ts';
+import { keepPictures, preparePictures } from './pictures.ts';
 import { showProgress } from './progress.ts';
 import { type RequestFlags, requestBody } from './request-body.ts';
 
@@ -15,12 +16,15 @@ export interface RespondFlags extends RequestFlags {
   /** Left out, it is streamed where a person waits. */
   stream?: boolean | undefined;
   idempotencyKey?: string | undefined;
+  /** The folder for pictures that the model draws. */
+  pictures?: string | undefined;
 }
 
 /** Asks a model and shows the answer. Ctrl-C ends the call upstream too and tells what it cost. */
 export async function respondAndShow(context: Context, flags: RespondFlags): Promise<void> {
   checkFlags(flags);
   const body = await requestBody(context, flags);
+  preparePictures(flags.pictures);
   if (flags.background && flags.stream !== true) return beginInBackground(context, flags, body);
   const following: Following = { requestId: undefined, response: undefined, error: undefined };
   const signal = context.interrupted();
@@ -55,6 +59,7 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
   } finally {
     progress.stop();
   }
+  if (following.response) keepPictures(context, following.response, flags.pictures);
   tellEnd(context, following, context.now() - startedAt);
 }
 

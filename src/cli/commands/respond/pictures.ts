@@ -1,0 +1,39 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { pictureIn } from '../../../shared/pictures.ts';
+import { CliError } from '../../cli-error.ts';
+import type { Context } from '../../context.ts';
+
+/** Makes the folder for pictures before a call costs anything. */
+export function preparePictures(folder: string | undefined): void {
+  if (folder === undefined) return;
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    throw new CliError(`The folder ${folder} cannot be made.`, { exit: exitCodes.usage, cause });
+  }
+}
+
+/** Writes the pictures of an answer into the folder, each under the id of its item, and tells where; says so if there is no folder. */
+export function keepPictures(
+  { out }: Context,
+  { output }: ResponseResource,
+  folder: string | undefined,
+): void {
+  const pictures = output.flatMap((item) => {
+    const picture = pictureIn(item);
+    return picture ? [{ ...picture, id: String(item.id).replace(/[^\w-]/g, '_') }] : [];
+  });
+  if (pictures.length === 0) return;
+  if (folder === undefined) {
+    out.note('The answer has pictures: --pictures FOLDER keeps them, --json has them in base64.');
+    return;
+  }
+  for (const { id, mimeType, data } of pictures) {
+    const file = join(folder, `${id}.${mimeType.replace('image/', '')}`);
+    writeFileSync(file, Buffer.from(data, 'base64'), { flag: 'wx' });
+    out.note(`Picture: ${file}`);
+  }
+}
