@@ -1,7 +1,7 @@
 import type { Client } from '../shared/client.ts';
+import type { DaemonModule } from '../shared/daemon-module.ts';
 import type { ExitCode } from '../shared/errors.ts';
 import type { CommonFlags } from './common-flags.ts';
-import type { DaemonModule } from './daemon-module.ts';
 import type { Host } from './hosts/hosts.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output/output.ts';

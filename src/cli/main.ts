@@ -1,5 +1,5 @@
+import type { DaemonModule } from '../shared/daemon-module.ts';
 import { version } from '../shared/version.ts';
-import type { DaemonModule } from './daemon-module.ts';
 
 export interface MainOptions {
   /** Loads the daemon; handed in, because the CLI and the daemon do not import each other. */

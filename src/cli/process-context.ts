@@ -1,9 +1,9 @@
 import { type Client, createClient } from '../shared/client.ts';
+import type { DaemonModule } from '../shared/daemon-module.ts';
 import { exitCodes } from '../shared/errors.ts';
 import { version, versionHeader } from '../shared/version.ts';
 import type { CommonFlags } from './common-flags.ts';
 import type { Context } from './context.ts';
-import type { DaemonModule } from './daemon-module.ts';
 import { findHost, type Host, isSentInClear } from './hosts/hosts.ts';
 import { wayTo } from './hosts/send.ts';
 import type { Io } from './io.ts';
@@ -130,10 +130,12 @@ const silenced = new WeakSet<object>();
 function writerOf(stream: NodeJS.WriteStream): Io['stdout'] {
   if (!silenced.has(stream)) {
     silenced.add(stream);
-    // A reader that has seen enough, like `head`, ends the program without a word.
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0);
-      throw error;
+    stream.on('error', ({ code }: NodeJS.ErrnoException) => {
+      // A reader that has seen enough, like `head`, ends the program without a word.
+      if (code === 'EPIPE') process.exit(exitCodes.done);
+      // The disk is full, for example. Of standard error itself nothing can be told.
+      if (stream === process.stdout) process.stderr.write(`error: The output cannot be written (${code}).\n`);
+      process.exit(exitCodes.failed);
     });
   }
   return { write: (text) => stream.write(text), isTty: stream.isTTY === true };

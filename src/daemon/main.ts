@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { createChatCompletion } from '../shared/contract/chat-completions.ts';
 import { createResponse } from '../shared/contract/responses.ts';
+import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { exitCodes } from '../shared/errors.ts';
 import { idMaker, type MakeId } from '../shared/ids.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
@@ -32,7 +33,7 @@ import { openLogFile } from './process/log-file.ts';
 import { createReloads } from './process/reloads.ts';
 import { stopRequests } from './process/signals.ts';
 import { explainFailure } from './process/start-failures.ts';
-import { type AskSecret, unlockAtStart } from './process/unlock-at-start.ts';
+import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
@@ -40,34 +41,11 @@ import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { type World, within } from './world.ts';
 
-export interface ServeOptions {
-  port?: number;
-  host?: string;
-  /** The path of a Unix socket to listen on as well. */
-  socket?: string;
-  dataFolder?: string;
-  configFile?: string;
-  /** A script for the simulator. */
-  simulate?: string;
-  /** A folder to keep calls to providers in. */
-  record?: string;
-  /** A folder to answer them from. */
-  replay?: string;
-  replaySpeed?: 'real' | 'instant';
-  logLevel?: string;
-  drain?: DrainTimes;
-  env: Record<string, string | undefined>;
-  stdout: { write(text: string): unknown };
-  stderr: { write(text: string): unknown };
-  /** Asks whoever starts the daemon, where somebody is there. */
-  askSecret?: AskSecret | undefined;
-}
-
 /** Service managers kill what has not ended after 30 seconds or more. */
 const usualDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
 
 /** Serves until it is told to stop; resolves to the exit code. A start that fails is explained on stderr. */
-export async function serve(options: ServeOptions): Promise<number> {
+export async function serve(options: ServeOptions & { drain?: DrainTimes }): Promise<number> {
   try {
     const { env, stdout, stderr, askSecret, drain = usualDrain, ...flags } = options;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
@@ -85,7 +63,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreOutcome> 
 }
 
 /** What commands do with the configuration where no daemon is asked. */
-export async function loadConfigTools() {
+export async function loadConfigTools(): Promise<ConfigTools> {
   return (await import('./config/tools.ts')).configTools;
 }
 
@@ -185,12 +163,7 @@ async function start(config: Config, running: Running): Promise<void> {
   });
   try {
     ({ url } = await server.listen({ host, port, socketFile }));
-    const started = {
-      ...{ url, socket, pid: process.pid, version },
-      ...{ data_dir: dataFolder, started_at: isoTime(startedAt) },
-    };
-    await writeSecretFile(file('daemon'), JSON.stringify(started));
-    noteInFile(running.logFile, world.now(), started, 'the daemon has started');
+    await tellStart(config, running, { url, socket, startedAt });
     const [background, asking] = [new AbortController(), new AbortController()];
     const found = findProviders(config, { world, makeId }).then((local) => {
       if (local.length > 0) app.addProviders(local);
@@ -220,6 +193,18 @@ async function start(config: Config, running: Running): Promise<void> {
     await removeFile(file('daemon'));
     await within(world, telemetry.close(), tellingMs);
   }
+}
+
+/** Leaves the file by which commands find the daemon, and a line in the log. */
+async function tellStart(
+  { dataFolder }: Config,
+  { logFile, world }: Running,
+  { url, socket, startedAt }: { url: string; socket: string | null; startedAt: number },
+): Promise<void> {
+  const started = { pid: process.pid, version, data_dir: dataFolder, started_at: isoTime(startedAt) };
+  const facts = { url, socket, ...started };
+  await writeSecretFile(dataFileIn(dataFolder)('daemon'), JSON.stringify(facts));
+  noteInFile(logFile, world.now(), facts, 'the daemon has started');
 }
 
 /** What waits to be told to a collector has so long; one that is dead keeps nobody from stopping. */

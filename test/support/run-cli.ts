@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { DaemonModule } from '../../src/cli/daemon-module.ts';
 import { createContext } from '../../src/cli/process-context.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import type { DaemonModule } from '../../src/shared/daemon-module.ts';
 
 export interface RunOptions {
   env?: Record<string, string>;

@@ -1,8 +1,8 @@
 import { Command, Option } from '@commander-js/extra-typings';
+import type { ServeOptions } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import type { ServeOptions } from '../daemon-module.ts';
 import { isInForeground } from '../foreground.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';

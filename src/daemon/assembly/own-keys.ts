@@ -1,10 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
-import {
-  isOwnKeyProvider,
-  KeyUse,
-  providerKeyHandlers,
-  providerKeys,
-} from '../features/provider-keys/index.ts';
+import { isKnownProvider } from '../../shared/known-providers.ts';
+import { KeyUse, providerKeyHandlers, providerKeys } from '../features/provider-keys/index.ts';
 import { type Health, ownAccount } from '../features/routing/index.ts';
 import {
   type MasterStoreName,
@@ -80,7 +76,7 @@ export function createOwnKeys(needs: OwnKeysNeeds): OwnKeys {
     ownKeysOf: (workspaceId) => use.providersOf(workspaceId),
     keyFor({ provider, ownKey, workspaceId }) {
       if (!ownKey) return providers.get(provider)?.key;
-      if (!isOwnKeyProvider(provider)) throw new Error(`${provider} takes no keys of workspaces`);
+      if (!isKnownProvider(provider)) throw new Error(`${provider} takes no keys of workspaces`);
       return use.keyOf(workspaceId, provider);
     },
     async runBackground(signal, onFailure) {

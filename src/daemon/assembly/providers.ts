@@ -2,17 +2,15 @@ import type { Prices } from '../../shared/money.ts';
 import type { Config, ConfiguredUpstream, ProviderAccount } from '../config/config.ts';
 import { type ConfiguredPrices, isOnePrice } from '../config/schema.ts';
 import { type ListedModel, type ProviderDescription, pricesFromDecimals } from '../features/catalog/index.ts';
-import type { Upstream, UpstreamCall } from '../features/inference/index.ts';
+import type { Upstream, Wire } from '../features/inference/index.ts';
 import type { Adapter } from '../upstream/adapter.ts';
 import { checkKey, type KeyVerdict } from '../upstream/check-key.ts';
 import { httpUpstream } from '../upstream/http-upstream.ts';
-import { keyQuestion } from '../upstream/key-questions.ts';
 import type { LocalServer } from '../upstream/local-servers.ts';
 import { listModels } from '../upstream/model-listing.ts';
-import { anthropicAdapter, anthropicBaseUrl } from '../upstream/providers/anthropic/index.ts';
-import { googleAdapter, googleBaseUrl } from '../upstream/providers/google/index.ts';
+import { knownApis } from '../upstream/providers/known-apis.ts';
+import { openAi } from '../upstream/providers/openai/index.ts';
 import { chatAdapter } from '../upstream/providers/openai-chat/index.ts';
-import { responsesAdapter } from '../upstream/providers/openai-responses/index.ts';
 import { modelPrefix, simulatorModels, simulatorModelsWith } from '../upstream/simulator/models.ts';
 import type { SimulatorScript } from '../upstream/simulator/script/script.ts';
 import { simulator } from '../upstream/simulator/simulator.ts';
@@ -36,68 +34,38 @@ export interface ProviderNeeds {
   makeCallId: () => string;
 }
 
-/** The five providers that are known by name, each with its formats and the place it is reached at. */
+/** A provider that is known by name, as its folder of `upstream/providers` describes it. */
 export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): Provider {
   const { name, key, keyName } = account;
-  const settings = (baseUrl: string) => ({ name, baseUrl: account.baseUrl ?? baseUrl });
-  const overHttp = (adapter: Adapter) => makeUpstream(name, adapter, needs);
   const { send } = needs.world;
-  const askedAt = ({ failure }: Adapter, { baseUrl }: { baseUrl: string }) => ({
-    checkKey: (asked: string) => checkKey(name, keyQuestion(name, baseUrl), { key: asked, send, failure }),
-    listModels: () => listModels(send, { kind: name, name, baseUrl, key }),
-  });
-  const description: Omit<ProviderDescription, 'wires'> = {
-    name,
-    kind: name,
-    available: key !== undefined,
-    reason: key === undefined ? `no key: set ${keyName}` : null,
-    models: undefined,
+  const api = knownApis[name];
+  const baseUrl = account.baseUrl ?? api.baseUrl;
+  const adapterFor = (wire: Wire | undefined) =>
+    api.adapter({ name, baseUrl }, { wire, makeCallId: needs.makeCallId });
+  const { failure } = adapterFor(api.wires?.[0]);
+  const question = { name, url: api.keyCheckUrl(baseUrl), headers: api.keyHeaders, failure };
+  return {
+    description: {
+      name,
+      kind: name,
+      available: key !== undefined,
+      reason: key === undefined ? `no key: set ${keyName}` : null,
+      models: undefined,
+      wires: api.wires,
+    },
+    upstream: byWire(name, api.wires ?? [], (wire) => makeUpstream(name, adapterFor(wire), needs)),
+    key,
+    checkKey: (asked) => checkKey(send, question, asked),
+    listModels: () => listModels(send, { api, name, baseUrl, key }),
   };
-  switch (name) {
-    case 'openai': {
-      const at = settings('https://api.openai.com/v1');
-      const chat = chatAdapter(at);
-      const upstream = byWire(name, { chat: overHttp(chat), responses: overHttp(responsesAdapter(at)) });
-      return {
-        description: { ...description, wires: ['responses', 'chat'] },
-        upstream,
-        key,
-        ...askedAt(chat, at),
-      };
-    }
-    case 'anthropic': {
-      const at = settings(anthropicBaseUrl);
-      const adapter = anthropicAdapter(at);
-      const described = { ...description, wires: undefined };
-      return { description: described, upstream: overHttp(adapter), key, ...askedAt(adapter, at) };
-    }
-    case 'google': {
-      const at = settings(googleBaseUrl);
-      const adapter = googleAdapter(at, { makeCallId: needs.makeCallId });
-      const described = { ...description, wires: undefined };
-      return { description: described, upstream: overHttp(adapter), key, ...askedAt(adapter, at) };
-    }
-    case 'openrouter':
-    case 'vercel': {
-      const at = settings(resellers[name]);
-      const adapter = chatAdapter(at);
-      const described: ProviderDescription = { ...description, wires: ['chat'] };
-      return { description: described, upstream: overHttp(adapter), key, ...askedAt(adapter, at) };
-    }
-  }
 }
-
-const resellers = {
-  openrouter: 'https://openrouter.ai/api/v1',
-  vercel: 'https://ai-gateway.vercel.sh/v1',
-} as const;
 
 /** An OpenAI-compatible upstream of the configuration. */
 export function configuredProvider(upstream: ConfiguredUpstream, needs: ProviderNeeds): Provider {
   const { name, key, key_env: keyEnv } = upstream;
   const baseUrl = upstream.base_url.replace(/\/+$/, '');
   const wire = upstream.wire ?? 'chat';
-  const adapter = wire === 'chat' ? chatAdapter({ name, baseUrl }) : responsesAdapter({ name, baseUrl });
+  const adapter = openAi.adapter({ name, baseUrl }, { wire, makeCallId: needs.makeCallId });
   const lacksKey = keyEnv !== undefined && key === undefined;
   return {
     description: {
@@ -113,7 +81,7 @@ export function configuredProvider(upstream: ConfiguredUpstream, needs: Provider
     upstream: makeUpstream(name, adapter, needs),
     key,
     ...(upstream.models.includes('*') && {
-      listModels: () => listModels(needs.world.send, { kind: 'compatible', name, baseUrl, key }),
+      listModels: () => listModels(needs.world.send, { api: openAi, name, baseUrl, key }),
     }),
   };
 }
@@ -162,11 +130,19 @@ function makeUpstream(name: string, adapter: Adapter, { world, timeouts }: Provi
   return httpUpstream({ name, adapter, send, sleep, timeouts: { headersMs, firstEventMs, idleMs } });
 }
 
-/** One provider that speaks both formats. */
-function byWire(name: string, of: { chat: Upstream; responses: Upstream }): Upstream {
+/** Speaks each format by an upstream of its own where there are several. */
+function byWire(
+  name: string,
+  wires: readonly Wire[],
+  upstreamFor: (wire: Wire | undefined) => Upstream,
+): Upstream {
+  const [first, ...others] = wires;
+  const usual = upstreamFor(first);
+  if (others.length === 0) return usual;
+  const special = new Map(others.map((wire) => [wire, upstreamFor(wire)]));
   return {
     name,
-    open: (call: UpstreamCall, signal) => of[call.wire ?? 'responses'].open(call, signal),
+    open: (call, signal) => ((call.wire && special.get(call.wire)) ?? usual).open(call, signal),
   };
 }
 

@@ -1,10 +1,11 @@
+import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { knownProviders } from '../../shared/known-providers.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
-import type { ConfigFault } from './read-config-file.ts';
 import { ConfigFile } from './schema.ts';
 
 /** Names that a second provider may not have: an answer could not say which of them it came from. */
-const takenNames = ['openai', 'anthropic', 'google', 'openrouter', 'vercel', 'simulator', 'sim'];
+const takenNames = [...knownProviders, 'simulator', 'sim'];
 
 /** Parses and checks the text of a config file; every fault has its line and column. */
 export function checkConfigText(text: string, path: string): { file: ConfigFile; faults: ConfigFault[] } {

@@ -1,25 +1,17 @@
 import { dirname, resolve } from 'node:path';
+import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
+import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
+import { defaults } from './defaults.ts';
+import { keyVariables } from './key-variables.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
-import { type ConfigFault, readConfigFile } from './read-config-file.ts';
+import { readConfigFile } from './read-config-file.ts';
 import type { ConfigFile, UpstreamConfig } from './schema.ts';
 import { type OtlpConfig, otlpOf } from './telemetry.ts';
 import { type TypedCommand, typedCommand } from './typed-command.ts';
 
-export const providerNames = ['openai', 'anthropic', 'google', 'openrouter', 'vercel'] as const;
-export type ProviderName = (typeof providerNames)[number];
-
-/** The names that the providers' own SDKs read; the first one that is set counts. */
-const keyNames: Record<ProviderName, string[]> = {
-  openai: ['OPENAI_API_KEY'],
-  anthropic: ['ANTHROPIC_API_KEY'],
-  google: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-  openrouter: ['OPENROUTER_API_KEY'],
-  vercel: ['AI_GATEWAY_API_KEY'],
-};
-
 export interface ProviderAccount {
-  name: ProviderName;
+  name: KnownProvider;
   baseUrl: string | undefined;
   /** The operator's key; undefined when there is none. */
   key: string | undefined;
@@ -139,45 +131,45 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
   const { file, faults, text } = await readConfigFile(configFile, {
     required: flags.configFile !== undefined,
   });
-  const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? 4100;
+  const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? defaults['listen.port'];
   const logLevel =
     flags.logLevel ??
     levelOf(env.GATEWAY_LOG_LEVEL, faults) ??
     file.log?.level ??
-    (file.log?.bodies ? 'info' : 'warn');
+    (file.log?.bodies ? 'info' : defaults['log.level']);
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
   const otlp = otlpOf(file, env, faults);
   if (faults.length > 0) throw new ConfigInvalid(faults);
   const { timeouts } = file;
   return Object.freeze({
-    host: flags.host ?? file.listen?.host ?? '127.0.0.1',
+    host: flags.host ?? file.listen?.host ?? defaults['listen.host'],
     port,
     socketFile: socketFileOf({ flags, env, file, folder: dirname(configFile) }),
-    allowedHosts: file.listen?.allowed_hosts ?? [],
-    corsOrigins: file.cors?.origins ?? [],
+    allowedHosts: file.listen?.allowed_hosts ?? [...defaults['listen.allowed_hosts']],
+    corsOrigins: file.cors?.origins ?? [...defaults['cors.origins']],
     dataFolder,
     configFile,
     configText: text,
     typed: typedCommand(dataFolder, { env, platform, home }),
-    marginPpm: Math.round((file.margin_percent ?? 0) * 10_000),
-    allPrepaid: file.billing?.mode === 'prepaid',
-    providers: providerNames.map((name) => accountOf(name, file, env)),
-    upstreams: (file.upstreams ?? []).map((upstream) => ({
+    marginPpm: Math.round((file.margin_percent ?? defaults.margin_percent) * 10_000),
+    allPrepaid: (file.billing?.mode ?? defaults['billing.mode']) === 'prepaid',
+    providers: knownProviders.map((name) => accountOf(name, file, env)),
+    upstreams: (file.upstreams ?? defaults.upstreams).map((upstream) => ({
       ...upstream,
       key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
     })),
-    findsLocalServers: file.local_servers ?? true,
-    shedsLoad: file.shed_load ?? true,
-    aliases: file.aliases ?? {},
+    findsLocalServers: file.local_servers ?? defaults.local_servers,
+    shedsLoad: file.shed_load ?? defaults.shed_load,
+    aliases: file.aliases ?? defaults.aliases,
     timeouts: {
-      connectMs: timeouts?.connect_ms ?? 5_000,
-      headersMs: timeouts?.headers_ms ?? 600_000,
-      firstEventMs: timeouts?.first_event_ms ?? 300_000,
-      idleMs: timeouts?.idle_ms ?? 120_000,
+      connectMs: timeouts?.connect_ms ?? defaults['timeouts.connect_ms'],
+      headersMs: timeouts?.headers_ms ?? defaults['timeouts.headers_ms'],
+      firstEventMs: timeouts?.first_event_ms ?? defaults['timeouts.first_event_ms'],
+      idleMs: timeouts?.idle_ms ?? defaults['timeouts.idle_ms'],
     },
-    storesResponses: file.storage?.store_responses ?? true,
-    responsesKeptMs: (file.storage?.responses_days ?? 30) * dayMs,
-    backgroundRunsMax: file.background?.max_running ?? 256,
+    storesResponses: file.storage?.store_responses ?? defaults['storage.store_responses'],
+    responsesKeptMs: (file.storage?.responses_days ?? defaults['storage.responses_days']) * dayMs,
+    backgroundRunsMax: file.background?.max_running ?? defaults['background.max_running'],
     cache: cacheOf(file),
     vault: vaultOf(file, env, dirname(configFile)),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
@@ -188,7 +180,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     },
     otlp,
     logLevel,
-    logsBodies: file.log?.bodies ?? false,
+    logsBodies: file.log?.bodies ?? defaults['log.bodies'],
   });
 }
 
@@ -199,7 +191,7 @@ function socketFileOf({
   file,
   folder,
 }: Pick<Sources, 'flags' | 'env'> & { file: ConfigFile; folder: string }) {
-  const { socket, socket_access: access = 'owner' } = file.listen ?? {};
+  const { socket, socket_access: access = defaults['listen.socket_access'] } = file.listen ?? {};
   const here = flags.socket ?? (env.GATEWAY_SOCKET || undefined);
   const path = here === undefined ? socket && resolve(folder, socket) : resolve(here);
   return path === undefined ? undefined : { path, access };
@@ -207,10 +199,10 @@ function socketFileOf({
 
 function cacheOf({ cache }: ConfigFile): CacheConfig {
   return {
-    defaultMode: cache?.default ?? 'off',
-    keptMs: (cache?.ttl_seconds ?? 3_600) * 1000,
-    entriesMax: cache?.max_entries ?? 10_000,
-    bytesMax: (cache?.max_mb ?? 256) * 1024 * 1024,
+    defaultMode: cache?.default ?? defaults['cache.default'],
+    keptMs: (cache?.ttl_seconds ?? defaults['cache.ttl_seconds']) * 1000,
+    entriesMax: cache?.max_entries ?? defaults['cache.max_entries'],
+    bytesMax: (cache?.max_mb ?? defaults['cache.max_mb']) * 1024 * 1024,
   };
 }
 
@@ -220,14 +212,14 @@ function vaultOf({ vault }: ConfigFile, env: Sources['env'], folder: string): Va
     store: vault?.store,
     masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || beside(vault?.master_key_file),
     passphraseFile: env.GATEWAY_VAULT_PASSPHRASE_FILE || beside(vault?.passphrase_file),
-    usesKeychain: vault?.keychain ?? true,
-    allowsPlainFile: vault?.insecure_plain_file ?? false,
+    usesKeychain: vault?.keychain ?? defaults['vault.keychain'],
+    allowsPlainFile: vault?.insecure_plain_file ?? defaults['vault.insecure_plain_file'],
   };
 }
 
-function accountOf(name: ProviderName, file: ConfigFile, env: Sources['env']): ProviderAccount {
+function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): ProviderAccount {
   const settings = file.providers?.[name];
-  const names = settings?.key_env === undefined ? keyNames[name] : [settings.key_env];
+  const names = settings?.key_env === undefined ? keyVariables[name] : [settings.key_env];
   const found = names.find((candidate) => env[candidate]?.trim());
   return {
     name,

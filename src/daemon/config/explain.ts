@@ -1,14 +1,10 @@
+import type { ExplainedSetting as Explained } from '../../shared/daemon-module.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFlags } from './config.ts';
-import { type Setting, settings } from './settings.ts';
+import { type Setting, settingFlags, settings } from './settings.ts';
 
-/** What a setting is, and who says so. */
-export interface ExplainedSetting {
-  name: string;
-  value: unknown;
-  source: 'flag' | 'environment' | 'file' | 'default';
-  /** `--port`, `GATEWAY_PORT` or `config.yaml:3:9`; null for a default. */
-  place: string | null;
+/** An explained setting, and whether a running daemon takes a new value. */
+export interface ExplainedSetting extends Explained {
   isLive: boolean;
 }
 
@@ -19,14 +15,6 @@ interface Sources {
   text: string;
   path: string;
 }
-
-const flagNames: Record<string, keyof ConfigFlags> = {
-  '--host': 'host',
-  '--port': 'port',
-  '--socket': 'socket',
-  '--simulate': 'simulate',
-  '--log-level': 'logLevel',
-};
 
 /** Every setting with its value; passwords in addresses are left out. */
 export function explainSettings({ flags, env, text, path }: Sources): ExplainedSetting[] {
@@ -52,7 +40,7 @@ export function explainSettings({ flags, env, text, path }: Sources): ExplainedS
       isLive,
     });
     const { flag } = setting;
-    const flagged = flag && flags[flagNames[flag] as keyof ConfigFlags];
+    const flagged = flag && flags[settingFlags[flag]];
     if (flag && flagged !== undefined) return of(flagged, 'flag', flag);
     const variable = setting.env?.find((one) => env[one]?.trim());
     if (variable) return of(typed(env[variable] ?? '', usual), 'environment', variable);

@@ -1,11 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import type { ConfigFault } from '../../shared/daemon-module.ts';
 import type { ConfigFile } from './schema.ts';
-
-export interface ConfigFault {
-  /** `config.yaml:12:3` or the name of an environment variable. */
-  place: string;
-  message: string;
-}
 
 /** Reads the file, if there is one. Nothing is loaded for a file that does not exist: most start without. */
 export async function readConfigFile(

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TOptional, Type } from 'typebox';
+import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
 import { logLevels } from './log-levels.ts';
 
 /*
@@ -102,13 +103,10 @@ export const ConfigFile = Type.Object(
     ),
     providers: Type.Optional(
       Type.Object(
-        {
-          openai: Type.Optional(ProviderConfig),
-          anthropic: Type.Optional(ProviderConfig),
-          google: Type.Optional(ProviderConfig),
-          openrouter: Type.Optional(ProviderConfig),
-          vercel: Type.Optional(ProviderConfig),
-        },
+        Object.fromEntries(knownProviders.map((name) => [name, Type.Optional(ProviderConfig)])) as Record<
+          KnownProvider,
+          TOptional<typeof ProviderConfig>
+        >,
         map,
       ),
     ),

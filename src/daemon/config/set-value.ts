@@ -1,8 +1,8 @@
 import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Document, isScalar, parse, parseDocument, stringify } from 'yaml';
+import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { checkConfigText } from './check-config-text.ts';
-import type { ConfigFault } from './read-config-file.ts';
 import { settings } from './settings.ts';
 
 /** What became of a change: the faults that the file would have had, or nothing. */

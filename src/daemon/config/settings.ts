@@ -1,3 +1,7 @@
+import { knownProviders } from '../../shared/known-providers.ts';
+import type { ConfigFlags } from './config.ts';
+import { defaults } from './defaults.ts';
+import { keyVariables } from './key-variables.ts';
 import { ConfigFile } from './schema.ts';
 
 /** One setting of the file, and where else it may come from. */
@@ -8,57 +12,67 @@ export interface Setting {
   usual: unknown;
   /** Variables of the environment, the first one that is set counts. */
   env?: readonly string[];
-  /** As it is typed: `--port`. */
-  flag?: string;
+  /** As it is typed. */
+  flag?: keyof typeof settingFlags;
   /** Whether a running daemon takes a new value; the others need a restart. */
   isLive: boolean;
 }
 
-type Known = Omit<Setting, 'name' | 'isLive' | 'usual'> & { usual?: unknown; needsRestart?: true };
+/** The flags of `gateway serve` that set a setting, and what the command line calls them. */
+export const settingFlags = {
+  '--host': 'host',
+  '--port': 'port',
+  '--socket': 'socket',
+  '--simulate': 'simulate',
+  '--log-level': 'logLevel',
+} as const satisfies Record<string, keyof ConfigFlags>;
+
+type Known = Pick<Setting, 'env' | 'flag'> & { needsRestart?: true };
 
 const restart = { needsRestart: true } as const;
 
-const known: Record<string, Known> = {
-  'listen.host': { usual: '127.0.0.1', flag: '--host', ...restart },
-  'listen.port': { usual: 4100, env: ['GATEWAY_PORT'], flag: '--port', ...restart },
+/** Every setting but those of the known providers: where else it may come from, and whether it waits for a restart. */
+export const knownSettings: Readonly<Record<string, Known>> = {
+  'listen.host': { flag: '--host', ...restart },
+  'listen.port': { env: ['GATEWAY_PORT'], flag: '--port', ...restart },
   'listen.socket': { env: ['GATEWAY_SOCKET'], flag: '--socket', ...restart },
-  'listen.socket_access': { usual: 'owner', ...restart },
-  'listen.allowed_hosts': { usual: [], ...restart },
-  'cors.origins': { usual: [], ...restart },
-  'providers.openai.key_env': { usual: 'OPENAI_API_KEY' },
-  'providers.anthropic.key_env': { usual: 'ANTHROPIC_API_KEY' },
-  'providers.google.key_env': { usual: 'GEMINI_API_KEY' },
-  'providers.openrouter.key_env': { usual: 'OPENROUTER_API_KEY' },
-  'providers.vercel.key_env': { usual: 'AI_GATEWAY_API_KEY' },
-  upstreams: { usual: [] },
-  local_servers: { usual: true, ...restart },
-  shed_load: { usual: true, ...restart },
-  aliases: { usual: {} },
-  margin_percent: { usual: 0 },
-  'billing.mode': { usual: 'postpaid' },
-  'timeouts.connect_ms': { usual: 5_000, ...restart },
-  'timeouts.headers_ms': { usual: 600_000 },
-  'timeouts.first_event_ms': { usual: 300_000 },
-  'timeouts.idle_ms': { usual: 120_000 },
-  'storage.store_responses': { usual: true },
-  'storage.responses_days': { usual: 30 },
-  'background.max_running': { usual: 256 },
-  'cache.default': { usual: 'off' },
-  'cache.ttl_seconds': { usual: 3_600 },
-  'cache.max_entries': { usual: 10_000 },
-  'cache.max_mb': { usual: 256 },
+  'listen.socket_access': restart,
+  'listen.allowed_hosts': restart,
+  'cors.origins': restart,
+  upstreams: {},
+  local_servers: restart,
+  shed_load: restart,
+  aliases: {},
+  margin_percent: {},
+  'billing.mode': {},
+  'timeouts.connect_ms': restart,
+  'timeouts.headers_ms': {},
+  'timeouts.first_event_ms': {},
+  'timeouts.idle_ms': {},
+  'storage.store_responses': {},
+  'storage.responses_days': {},
+  'background.max_running': {},
+  'cache.default': {},
+  'cache.ttl_seconds': {},
+  'cache.max_entries': {},
+  'cache.max_mb': {},
   'vault.store': restart,
   'vault.master_key_file': { env: ['GATEWAY_MASTER_KEY_FILE'], ...restart },
   'vault.passphrase_file': { env: ['GATEWAY_VAULT_PASSPHRASE_FILE'], ...restart },
-  'vault.keychain': { usual: true, ...restart },
-  'vault.insecure_plain_file': { usual: false, ...restart },
+  'vault.keychain': restart,
+  'vault.insecure_plain_file': restart,
   simulate: { flag: '--simulate' },
   'telemetry.otlp.endpoint': {
     env: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     ...restart,
   },
-  'log.level': { usual: 'warn', env: ['GATEWAY_LOG_LEVEL'], flag: '--log-level' },
-  'log.bodies': { usual: false, ...restart },
+  'log.level': { env: ['GATEWAY_LOG_LEVEL'], flag: '--log-level' },
+  'log.bodies': restart,
+};
+
+const usual: Readonly<Record<string, unknown>> = {
+  ...defaults,
+  ...Object.fromEntries(knownProviders.map((name) => [`providers.${name}.key_env`, keyVariables[name][0]])),
 };
 
 interface Shape {
@@ -71,9 +85,8 @@ function namesOf({ properties }: Shape, name = ''): string[] {
   return Object.entries(properties).flatMap(([key, shape]) => namesOf(shape, name ? `${name}.${key}` : key));
 }
 
-/** Every setting; one that is not listed here comes from the file alone and may be anything. */
+/** Every setting of the file. */
 export const settings: readonly Setting[] = namesOf(ConfigFile as Shape).map((name) => {
-  const { usual = null, needsRestart, ...rest } = known[name] ?? {};
-  const isLive = needsRestart === undefined && (name in known || name.startsWith('providers.'));
-  return { name, usual, isLive, ...rest };
+  const { needsRestart = false, ...elsewhere } = knownSettings[name] ?? {};
+  return { name, usual: usual[name] ?? null, isLive: !needsRestart, ...elsewhere };
 });

@@ -1,4 +1,4 @@
-import type { ConfigFault } from './read-config-file.ts';
+import type { ConfigFault } from '../../shared/daemon-module.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Where spans are sent, over HTTP. */

@@ -1,25 +1,17 @@
 import { readFile } from 'node:fs/promises';
+import type { ConfigFault, ConfigPlace, ConfigTools } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
-import { type ExplainedSetting, explainSettings } from './explain.ts';
-import type { ConfigFault } from './read-config-file.ts';
+import { explainSettings } from './explain.ts';
 import { schemaDocument } from './schema-document.ts';
-import { type SetOutcome, setValue } from './set-value.ts';
-
-export interface ConfigPlace {
-  /** The file, where it is not the usual one. */
-  file?: string;
-  env: Record<string, string | undefined>;
-  platform: string;
-  home: string;
-}
+import { setValue } from './set-value.ts';
 
 /** What the commands do with the configuration, without a daemon. */
-export const configTools = {
-  path: ({ file, ...surroundings }: ConfigPlace): string => file ?? usualFile(surroundings),
+export const configTools: ConfigTools = {
+  path: ({ file, ...surroundings }) => file ?? usualFile(surroundings),
 
   /** As a daemon would read it now, without flags. */
-  async explain(place: ConfigPlace): Promise<{ settings: ExplainedSetting[]; faults: ConfigFault[] }> {
+  async explain(place) {
     const { file, env } = place;
     const path = configTools.path(place);
     const faults = await faultsOf(place);
@@ -29,8 +21,7 @@ export const configTools = {
   },
 
   /** Takes the setting out where `value` is undefined. */
-  set: (place: ConfigPlace, name: string, value: string | undefined): Promise<SetOutcome> =>
-    setValue(configTools.path(place), name, value),
+  set: (place, name, value) => setValue(configTools.path(place), name, value),
 
   schema: schemaDocument,
 };

@@ -3,10 +3,13 @@ import { NetworkFailure } from '../world.ts';
 import type { Adapter } from './adapter.ts';
 import { readText } from './answer-bodies.ts';
 
-/** A question to a provider that costs nothing and that only a good key is answered. */
+/** A provider, as far as it is asked about a key. */
 export interface KeyQuestion {
+  name: string;
+  /** What is got there costs nothing, and only a good key gets it. */
   url: string;
   headers: (key: string) => Record<string, string>;
+  failure: Adapter['failure'];
 }
 
 export interface KeyVerdict {
@@ -20,11 +23,10 @@ const bytesMax = 64 * 1024;
 
 /** Asks a provider whether it takes a key. Never rejects for what the provider or the network does. */
 export async function checkKey(
-  name: string,
-  { url, headers }: KeyQuestion,
-  options: { key: string; send: World['send']; failure: Adapter['failure'] },
+  send: World['send'],
+  { name, url, headers, failure }: KeyQuestion,
+  key: string,
 ): Promise<KeyVerdict> {
-  const { key, send, failure } = options;
   try {
     const answer = await send({
       method: 'GET',

@@ -1,13 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { knownProviders } from '../known-providers.ts';
 import { endpoint } from './endpoint.ts';
 import { deleted, Timestamp, WorkspaceReference } from './vocabulary.ts';
 
-/** The providers that a workspace may have keys of its own for. */
-export const ownKeyProviders = ['openrouter', 'vercel', 'anthropic', 'openai', 'google'] as const;
-
-export type OwnKeyProvider = (typeof ownKeyProviders)[number];
-
-const Provider = Type.Enum([...ownKeyProviders], { description: 'The provider that the key is for.' });
+const Provider = Type.Enum([...knownProviders], { description: 'The provider that the key is for.' });
 
 /** A workspace's own key for a provider, never with the key itself. */
 export const ProviderKey = Type.Object(

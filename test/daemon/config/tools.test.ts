@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { settings } from '../../../src/daemon/config/settings.ts';
+import { defaults } from '../../../src/daemon/config/defaults.ts';
+import { knownSettings, settings } from '../../../src/daemon/config/settings.ts';
 import { configTools } from '../../../src/daemon/config/tools.ts';
 
 let home: string;
@@ -152,9 +153,15 @@ test('the schema takes what the guide shows and refuses what the daemon refuses'
   expect(check({ listen: { prot: 1 } })).toBe(false);
 });
 
-test('every setting is known by its default or by the schema alone', () => {
-  expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length);
-  expect(settings.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['listen.port', 'log.level', 'upstreams']),
+describe('settings.ts and defaults.ts', () => {
+  const names = settings.map(({ name }) => name);
+
+  test.each(names.filter((name) => !name.startsWith('providers.')))(
+    'say of %s where it comes from and whether it waits for a restart',
+    (name) => expect(knownSettings).toHaveProperty([name]),
+  );
+
+  test.each([...Object.keys(knownSettings), ...Object.keys(defaults)])('name %s as the schema does', (name) =>
+    expect(names).toContain(name),
   );
 });

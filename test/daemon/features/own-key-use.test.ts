@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { faultOfForm, keyPrefixes } from '../../../src/daemon/features/provider-keys/key-forms.ts';
 import { OpenedKeys } from '../../../src/daemon/features/provider-keys/opened-keys.ts';
-import { ownKeyProviders } from '../../../src/shared/contract/provider-keys.ts';
+import { knownProviders } from '../../../src/shared/known-providers.ts';
 
 test('keys in the clear are overwritten after a minute, when they change, and when there are many', () => {
   let elapsed = 0;
@@ -37,11 +37,11 @@ test('keys in the clear are overwritten after a minute, when they change, and wh
 test('a well-formed key of a provider is taken by it and by no other', () => {
   const rest = fc.stringMatching(/^[A-Za-z0-9_]{20,60}$/);
   const one = fc
-    .constantFrom(...ownKeyProviders)
+    .constantFrom(...knownProviders)
     .chain((provider) => fc.tuple(fc.constant(provider), fc.constantFrom(...keyPrefixes[provider]), rest));
   fc.assert(
     fc.property(one, ([provider, prefix, text]) => {
-      const takers = ownKeyProviders.filter((other) => faultOfForm(other, prefix + text) === undefined);
+      const takers = knownProviders.filter((other) => faultOfForm(other, prefix + text) === undefined);
       expect(takers).toEqual([provider]);
     }),
   );
@@ -49,7 +49,7 @@ test('a well-formed key of a provider is taken by it and by no other', () => {
 
 test('a text that is refused is not repeated', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...ownKeyProviders), fc.string({ minLength: 12 }), (provider, text) => {
+    fc.property(fc.constantFrom(...knownProviders), fc.string({ minLength: 12 }), (provider, text) => {
       const fault = faultOfForm(provider, `${text}\n`);
       expect(fault).toBeDefined();
       expect(fault).not.toContain(text);

@@ -3,7 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type ServeOptions, serve } from '../../../src/daemon/main.ts';
+import { serve } from '../../../src/daemon/main.ts';
+import type { ServeOptions } from '../../../src/shared/daemon-module.ts';
 import { startDaemon } from '../../support/start-daemon.ts';
 
 async function folder(): Promise<string> {

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
+import type { ExplainedSetting } from '../../../shared/daemon-module.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { getConfiguration } from '../../addresses.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import type { ExplainedSetting } from '../../daemon-module.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';

@@ -1,7 +1,7 @@
+import type { ConfigFault, ConfigPlace } from '../../../shared/daemon-module.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import type { ConfigFault, ConfigPlace } from '../../daemon-module.ts';
 
 /** Where the configuration of this machine is. */
 export function placeOf({ env, platform, home }: Context, file: string | undefined): ConfigPlace {

@@ -1,14 +1,4 @@
 import { Argument } from '@commander-js/extra-typings';
-import type { OwnKeyProvider } from '../../../shared/contract/provider-keys.ts';
+import { knownProviders } from '../../../shared/known-providers.ts';
 
-// Taken by type from the contract, whose module would load TypeBox.
-const providers = {
-  openai: true,
-  anthropic: true,
-  google: true,
-  openrouter: true,
-  vercel: true,
-} as const satisfies Record<OwnKeyProvider, true>;
-
-export const providerArgument = () =>
-  new Argument('<provider>', 'whose key it is').choices(Object.keys(providers) as OwnKeyProvider[]);
+export const providerArgument = () => new Argument('<provider>', 'whose key it is').choices(knownProviders);

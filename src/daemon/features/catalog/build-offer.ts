@@ -34,7 +34,8 @@ export function buildOffer(
   const { id, providerModel } = model;
   const details = ownValue(provider.details, providerModel);
   const { family, name } = familyAndName(provider, model);
-  const listed = findListed(provider, family, name, providerModel, library, now);
+  const find = (source: string, listedAs: string) => library.find(source, listedAs, now);
+  const listed = findListed(provider, { family, name, providerModel }, { find, sourceOf: library.sourceOf });
   const traits = traitsOf(family, name);
   const known = provider.kind === 'simulator' ? simulated : traits.capabilities;
   const settled = settledPrices(provider, providerModel) ?? details?.prices;
@@ -77,25 +78,24 @@ function familyAndName(
 }
 
 function findListed(
-  provider: ProviderDescription,
-  family: string,
-  name: string,
-  providerModel: string,
-  library: PriceLibrary,
-  now: number,
+  { kind, baseUrl }: ProviderDescription,
+  { family, name, providerModel }: { family: string; name: string; providerModel: string },
+  library: Pick<PriceLibrary, 'sourceOf'> & {
+    find: (source: string, name: string) => PricedModel | undefined;
+  },
 ): PricedModel | undefined {
-  switch (provider.kind) {
+  switch (kind) {
     case 'simulator':
     case 'local':
       return undefined;
     case 'openrouter':
-      return library.find('openrouter', providerModel, now);
+      return library.find('openrouter', providerModel);
     case 'compatible': {
-      const source = provider.baseUrl === undefined ? undefined : library.sourceOf(provider.baseUrl);
-      return source === undefined ? undefined : library.find(source, providerModel, now);
+      const source = baseUrl === undefined ? undefined : library.sourceOf(baseUrl);
+      return source === undefined ? undefined : library.find(source, providerModel);
     }
     default:
       // Vercel's gateway passes the makers' list prices on without a markup.
-      return family === '' ? undefined : library.find(ownValue(sourceOfFamily, family) ?? family, name, now);
+      return family === '' ? undefined : library.find(ownValue(sourceOfFamily, family) ?? family, name);
   }
 }

@@ -1,3 +1,4 @@
+import { isKnownProvider, type KnownProvider } from '../../../shared/known-providers.ts';
 import { canonicalName, suffixesOf } from './model-names.ts';
 import { isCurrentModel } from './model-traits.ts';
 import type { ProviderDescription, ProviderKind } from './offer.ts';
@@ -18,9 +19,18 @@ export interface ModelIndex {
   providers: ReadonlyMap<string, ProviderDescription>;
 }
 
-export const isMaker = (kind: ProviderKind) => kind === 'openai' || kind === 'anthropic' || kind === 'google';
+/** Makers have models of their own, resellers those of others. */
+const roles: Readonly<Record<KnownProvider, 'maker' | 'reseller'>> = {
+  openai: 'maker',
+  anthropic: 'maker',
+  google: 'maker',
+  openrouter: 'reseller',
+  vercel: 'reseller',
+};
 
-export const isReseller = (kind: ProviderKind) => kind === 'openrouter' || kind === 'vercel';
+export const isMaker = (kind: ProviderKind) => isKnownProvider(kind) && roles[kind] === 'maker';
+
+export const isReseller = (kind: ProviderKind) => isKnownProvider(kind) && roles[kind] === 'reseller';
 
 /** Makers that Vercel's gateway has under the makers' own names. */
 const vercelFamilies = /^(openai|anthropic|google)\//;

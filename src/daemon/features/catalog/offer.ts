@@ -1,3 +1,4 @@
+import type { KnownProvider } from '../../../shared/known-providers.ts';
 import type { Prices } from '../../../shared/money.ts';
 import type { Wire } from '../inference/index.ts';
 import type { Capabilities } from './model-traits.ts';
@@ -6,15 +7,7 @@ import type { Capabilities } from './model-traits.ts';
  * How a provider's models are named and priced: makers list their own, resellers list others' under ids of the form
  * `family/name`, `compatible` and `local` servers put their own name before each model, the simulator `sim/`.
  */
-export type ProviderKind =
-  | 'openai'
-  | 'anthropic'
-  | 'google'
-  | 'openrouter'
-  | 'vercel'
-  | 'compatible'
-  | 'local'
-  | 'simulator';
+export type ProviderKind = KnownProvider | 'compatible' | 'local' | 'simulator';
 
 /** One provider as the configuration and what was detected describe it. */
 export interface ProviderDescription {

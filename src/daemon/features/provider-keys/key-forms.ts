@@ -1,7 +1,7 @@
-import type { OwnKeyProvider } from '../../../shared/contract/provider-keys.ts';
+import type { KnownProvider } from '../../../shared/known-providers.ts';
 
 /** How the keys of each provider begin; the provider alone knows whether one is good. */
-export const keyPrefixes: Readonly<Record<OwnKeyProvider, readonly string[]>> = {
+export const keyPrefixes: Readonly<Record<KnownProvider, readonly string[]>> = {
   openai: ['sk-'],
   anthropic: ['sk-ant-'],
   google: ['AIza', 'AQ.'],
@@ -13,7 +13,7 @@ export const keyPrefixes: Readonly<Record<OwnKeyProvider, readonly string[]>> = 
 const form = /^[\x21-\x7e]{20,512}$/;
 
 /** Why a text is no key of that provider, for people; undefined where it may be one. Never repeats the text. */
-export function faultOfForm(provider: OwnKeyProvider, key: string): string | undefined {
+export function faultOfForm(provider: KnownProvider, key: string): string | undefined {
   const prefixes = keyPrefixes[provider];
   const expected = prefixes.map((prefix) => `\`${prefix}\``).join(' or ');
   if (!prefixes.some((prefix) => key.startsWith(prefix)))
@@ -25,9 +25,9 @@ export function faultOfForm(provider: OwnKeyProvider, key: string): string | und
 }
 
 /** The provider with the longest prefix that fits: some begin with another's. */
-function ownerOf(key: string): OwnKeyProvider | undefined {
-  let best: { provider: OwnKeyProvider; length: number } | undefined;
-  for (const [provider, prefixes] of Object.entries(keyPrefixes) as [OwnKeyProvider, string[]][]) {
+function ownerOf(key: string): KnownProvider | undefined {
+  let best: { provider: KnownProvider; length: number } | undefined;
+  for (const [provider, prefixes] of Object.entries(keyPrefixes) as [KnownProvider, string[]][]) {
     for (const { length } of prefixes.filter((prefix) => key.startsWith(prefix))) {
       if (best === undefined || length > best.length) best = { provider, length };
     }

@@ -1,10 +1,10 @@
-import type { OwnKeyProvider } from '../../../shared/contract/provider-keys.ts';
+import type { KnownProvider } from '../../../shared/known-providers.ts';
 import type { SealedSecret } from '../vault/index.ts';
 
 /** A workspace's own key for a provider, as far as it may be shown. */
 export interface ProviderKeyRecord {
   workspaceId: string;
-  provider: OwnKeyProvider;
+  provider: KnownProvider;
   /** The first 12 hex digits of SHA-256 over the key. */
   fingerprint: string;
   addedAt: number;
@@ -21,5 +21,5 @@ export interface ProviderKeysStore {
    */
   put(record: ProviderKeyRecord, secret: SealedSecret): Promise<boolean>;
   /** Whether there was one. */
-  delete(workspaceId: string, provider: OwnKeyProvider): Promise<boolean>;
+  delete(workspaceId: string, provider: KnownProvider): Promise<boolean>;
 }

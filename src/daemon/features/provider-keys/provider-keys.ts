@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  type OwnKeyProvider,
-  ownKeyProviders,
-  type ProviderKeyCheck,
-} from '../../../shared/contract/provider-keys.ts';
+import type { ProviderKeyCheck } from '../../../shared/contract/provider-keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import type { KnownProvider } from '../../../shared/known-providers.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { Vault } from '../vault/index.ts';
@@ -20,16 +17,16 @@ export interface ProviderKeysNeeds {
   workspaces: Pick<Workspaces, 'membership'>;
   world: Pick<World, 'now'>;
   /** Asks the provider whether it takes a key. */
-  ask(provider: OwnKeyProvider, key: string): Promise<Omit<ProviderKeyCheck, 'provider'>>;
+  ask(provider: KnownProvider, key: string): Promise<Omit<ProviderKeyCheck, 'provider'>>;
   /** Called when a workspace's key for a provider is another from now on, or none. */
-  onChanged(workspaceId: string, provider: OwnKeyProvider): void;
+  onChanged(workspaceId: string, provider: KnownProvider): void;
 }
 
 type Identified = KeyCaller | LoginCaller;
 
 interface Wish {
   workspace: string;
-  provider: OwnKeyProvider;
+  provider: KnownProvider;
   key: string;
 }
 
@@ -48,7 +45,7 @@ export function providerKeys(needs: ProviderKeysNeeds) {
     });
   };
 
-  const changed = (workspaceId: string, provider: OwnKeyProvider) => {
+  const changed = (workspaceId: string, provider: KnownProvider) => {
     use.changed(workspaceId, provider);
     needs.onChanged(workspaceId, provider);
   };
@@ -73,13 +70,13 @@ export function providerKeys(needs: ProviderKeysNeeds) {
     },
 
     /** There is no such key afterwards, whether there was one or not. Fails with `permission`. */
-    async delete(caller: Identified, workspace: string, provider: OwnKeyProvider): Promise<void> {
+    async delete(caller: Identified, workspace: string, provider: KnownProvider): Promise<void> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (await store.delete(workspaceId, provider)) changed(workspaceId, provider);
     },
 
     /** Fails with `permission`, `not_found` (there is no such key), or `unavailable` (the vault is shut). */
-    async check(caller: Identified, workspace: string, provider: OwnKeyProvider): Promise<ProviderKeyCheck> {
+    async check(caller: Identified, workspace: string, provider: KnownProvider): Promise<ProviderKeyCheck> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (!(await use.providersOf(workspaceId)).has(provider)) {
         throw new ApiError('not_found', {
@@ -95,7 +92,7 @@ export type ProviderKeys = ReturnType<typeof providerKeys>;
 
 async function keep(
   { store, vault, world }: ProviderKeysNeeds,
-  { workspaceId, provider, secret }: { workspaceId: string; provider: OwnKeyProvider; secret: Buffer },
+  { workspaceId, provider, secret }: { workspaceId: string; provider: KnownProvider; secret: Buffer },
 ): Promise<ProviderKeyRecord> {
   const name = secretName(workspaceId, provider);
   const fingerprint = createHash('sha256').update(secret).digest('hex').slice(0, 12);
@@ -112,9 +109,4 @@ async function keep(
     secret.fill(0);
   }
   throw new ApiError('unavailable', { message: 'This key is being changed by somebody else; try again.' });
-}
-
-/** Whether a provider is one that workspaces may have keys of their own for. */
-export function isOwnKeyProvider(name: string): name is OwnKeyProvider {
-  return (ownKeyProviders as readonly string[]).includes(name);
 }

@@ -1,4 +1,4 @@
-import { ownKeyProviders } from '../../../shared/contract/provider-keys.ts';
+import { isKnownProvider } from '../../../shared/known-providers.ts';
 import { type Prices, type PriceTier, withMargin } from '../../../shared/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { Facts } from './facts.ts';
@@ -51,7 +51,7 @@ function routeOf(offer: Offer, { workspaceId }: PlanRequest, { ownKey }: { ownKe
 /** Whose key pays: the host's account where it has one, else the workspace's own, unless the caller says which. */
 function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } | string {
   const hasOwnKey = request.ownKeys?.has(offer.provider) ?? false;
-  const takesOwnKeys = (ownKeyProviders as readonly string[]).includes(offer.provider);
+  const takesOwnKeys = isKnownProvider(offer.provider);
   if (request.preferences.pay === 'mine') {
     if (hasOwnKey) return { ownKey: true };
     if (!takesOwnKeys) return 'workspaces cannot have keys of their own for it';

@@ -1,4 +1,4 @@
-import type { OwnKeyProvider } from '../../../../shared/contract/provider-keys.ts';
+import type { KnownProvider } from '../../../../shared/known-providers.ts';
 import type { ProviderKeyRecord } from '../../../features/provider-keys/provider-keys-store.ts';
 import type { SealedSecret } from '../../../features/vault/vault-store.ts';
 import { and, eq, type Orm } from '../orm.ts';
@@ -38,7 +38,7 @@ export function providerKeysCommands(orm: Orm) {
       provider,
     }: {
       workspaceId: string;
-      provider: OwnKeyProvider;
+      provider: KnownProvider;
     }): boolean => {
       const [gone] = orm
         .delete(providerKeys)

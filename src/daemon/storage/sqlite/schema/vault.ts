@@ -1,4 +1,4 @@
-import type { OwnKeyProvider } from '../../../../shared/contract/provider-keys.ts';
+import type { KnownProvider } from '../../../../shared/known-providers.ts';
 import type { MasterStoreName } from '../../../features/vault/vault-store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../orm.ts';
 
@@ -25,7 +25,7 @@ export const providerKeys = sqliteTable(
   'provider_keys',
   {
     workspaceId: text('workspace_id').notNull(),
-    provider: text('provider').$type<OwnKeyProvider>().notNull(),
+    provider: text('provider').$type<KnownProvider>().notNull(),
     secret: text('secret').notNull(),
     fingerprint: text('fingerprint').notNull(),
     addedAt: integer('added_at').notNull(),

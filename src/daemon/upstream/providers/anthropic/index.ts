@@ -1,22 +1,45 @@
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
+import type { KnownApi } from '../../known-api.ts';
 import { objectOf } from '../json-value.ts';
+import { listedModel, listedText, listedTime } from '../listed-values.ts';
 import { messagesDecoder } from './decoder.ts';
 import { failureOf } from './failure.ts';
 import { messagesBody, thoughtBindingBeta } from './request.ts';
 
-/** Where the API is, unless the settings say otherwise. */
-export const anthropicBaseUrl = 'https://api.anthropic.com';
+const apiVersion = { 'anthropic-version': '2023-06-01' };
 
-/** Anthropic's Messages API, version 2023-06-01, always streamed. */
+/** Its own SDK takes the address without the version, most others with it. */
+function versioned(baseUrl: string): string {
+  return baseUrl.endsWith('/v1') ? baseUrl : `${baseUrl}/v1`;
+}
+
+/** Anthropic. Source: its API reference. */
+export const anthropic: KnownApi = {
+  baseUrl: 'https://api.anthropic.com',
+  wires: undefined,
+  adapter: (settings) => anthropicAdapter(settings),
+  keyHeaders: (key) => ({ 'x-api-key': key, ...apiVersion }),
+  keyCheckUrl: (baseUrl) => `${versioned(baseUrl)}/models?limit=1`,
+  models: {
+    url: (baseUrl, page) =>
+      `${versioned(baseUrl)}/models?limit=1000${page === undefined ? '' : `&after_id=${encodeURIComponent(page)}`}`,
+    listIn: ({ data }) => data,
+    nextPage: ({ has_more: hasMore, last_id: last }) => (hasMore === true ? listedText(last) : undefined),
+    read: ({ id, display_name: title, created_at: createdAt }) =>
+      listedModel(id, { title: listedText(title), createdAt: listedTime(createdAt) }),
+  },
+};
+
+/** Its Messages API, always streamed. */
 export function anthropicAdapter(settings: ProviderSettings): Adapter {
-  const url = `${settings.baseUrl}${settings.baseUrl.endsWith('/v1') ? '' : '/v1'}/messages`;
+  const url = `${versioned(settings.baseUrl)}/messages`;
   return {
     request(call) {
       const body = messagesBody(call, settings.name);
       const headers: Record<string, string> = {
         'content-type': 'application/json',
         accept: 'text/event-stream',
-        'anthropic-version': '2023-06-01',
+        ...apiVersion,
       };
       if (call.key !== undefined) headers['x-api-key'] = call.key;
       if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thoughtBindingBeta;

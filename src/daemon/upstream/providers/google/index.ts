@@ -1,18 +1,41 @@
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
+import type { KnownApi } from '../../known-api.ts';
+import { listedCount, listedModel, listedText } from '../listed-values.ts';
 import { generateDecoder } from './decoder.ts';
 import { failureOf } from './failure.ts';
 import { callersNames } from './function-names.ts';
 import { generateBody } from './request.ts';
 
-/** Where the API is, unless the settings say otherwise. */
-export const googleBaseUrl = 'https://generativelanguage.googleapis.com/v1beta';
+/** Google's Gemini API. Source: its API reference. */
+export const google: KnownApi = {
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  wires: undefined,
+  adapter: (settings, options) => googleAdapter(settings, options),
+  keyHeaders: (key) => ({ 'x-goog-api-key': key }),
+  keyCheckUrl: (baseUrl) => `${baseUrl}/models?pageSize=1`,
+  models: {
+    url: (baseUrl, page) =>
+      `${baseUrl}/models?pageSize=1000${page === undefined ? '' : `&pageToken=${encodeURIComponent(page)}`}`,
+    listIn: ({ models }) => models,
+    nextPage: ({ nextPageToken }) => listedText(nextPageToken),
+    read({ supportedGenerationMethods: methods, name, displayName, description, ...limits }) {
+      if (Array.isArray(methods) && !methods.includes('generateContent')) return undefined;
+      return listedModel(listedText(name)?.replace(/^models\//, ''), {
+        title: listedText(displayName),
+        description: listedText(description),
+        contextLength: listedCount(limits.inputTokenLimit),
+        outputTokensMax: listedCount(limits.outputTokenLimit),
+      });
+    },
+  },
+};
 
 export interface GoogleOptions {
   /** An id for a function call, never the same twice. */
   makeCallId: () => string;
 }
 
-/** Google's Gemini API, models.streamGenerateContent. The key goes into a header: URLs end up in logs. */
+/** Its models.streamGenerateContent, always streamed. */
 export function googleAdapter(settings: ProviderSettings, { makeCallId }: GoogleOptions): Adapter {
   return {
     request(call) {
@@ -20,6 +43,7 @@ export function googleAdapter(settings: ProviderSettings, { makeCallId }: Google
         'content-type': 'application/json',
         accept: 'text/event-stream',
       };
+      // URLs end up in logs.
       if (call.key !== undefined) headers['x-goog-api-key'] = call.key;
       return {
         url: `${settings.baseUrl}/${modelPath(call.model)}:streamGenerateContent?alt=sse`,

@@ -1,6 +1,6 @@
-import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
+import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
-/** What commands need of the daemon's own code. */
+/** What commands need of the daemon's own code, which is handed to them: neither side imports the other. */
 export interface DaemonModule {
   /** Serves until it is told to stop; resolves to the exit code. */
   serve(options: ServeOptions): Promise<number>;
@@ -23,6 +23,7 @@ export interface ConfigTools {
 }
 
 export interface ConfigPlace {
+  /** The file, where it is not the usual one. */
   file?: string;
   env: Record<string, string | undefined>;
   platform: string;
@@ -30,14 +31,17 @@ export interface ConfigPlace {
 }
 
 export interface ConfigFault {
+  /** `config.yaml:12:3` or the name of an environment variable. */
   place: string;
   message: string;
 }
 
+/** What a setting is, and who says so. */
 export interface ExplainedSetting {
   name: string;
   value: unknown;
   source: 'flag' | 'environment' | 'file' | 'default';
+  /** `--port`, `GATEWAY_PORT` or `config.yaml:3:9`; null for a default. */
   place: string | null;
 }
 
@@ -45,11 +49,15 @@ export interface ExplainedSetting {
 export interface ServeOptions {
   port?: number;
   host?: string;
+  /** The path of a Unix socket to listen on as well. */
   socket?: string;
   dataFolder?: string;
   configFile?: string;
+  /** A script for the simulator. */
   simulate?: string;
+  /** A folder to keep calls to providers in. */
   record?: string;
+  /** A folder to answer them from. */
   replay?: string;
   replaySpeed?: 'real' | 'instant';
   logLevel?: string;

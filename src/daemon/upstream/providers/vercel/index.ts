@@ -1,0 +1,35 @@
+import type { KnownApi } from '../../known-api.ts';
+import { objectOf } from '../json-value.ts';
+import { listedCount, listedModel, listedPrices, listedText } from '../listed-values.ts';
+import { bearerKey, openAiListing } from '../openai/index.ts';
+import { chatAdapter } from '../openai-chat/index.ts';
+
+/** Vercel's AI Gateway, which resells the models of others. Source: its API reference. */
+export const vercel: KnownApi = {
+  baseUrl: 'https://ai-gateway.vercel.sh/v1',
+  wires: ['chat'],
+  adapter: (settings) => chatAdapter(settings),
+  keyHeaders: bearerKey,
+  // Its list of models is open to all.
+  keyCheckUrl: (baseUrl) => `${baseUrl}/credits`,
+  models: {
+    ...openAiListing,
+    read(model) {
+      if (model.type !== undefined && model.type !== 'language') return undefined;
+      const pricing = objectOf(model.pricing) ?? {};
+      return listedModel(model.id, {
+        title: listedText(model.name),
+        description: listedText(model.description),
+        createdAt: listedCount(model.created),
+        contextLength: listedCount(model.context_window),
+        outputTokensMax: listedCount(model.max_tokens),
+        usdPerToken: listedPrices({
+          input: pricing.input,
+          output: pricing.output,
+          cachedInput: pricing.input_cache_read,
+          cacheWrite: pricing.input_cache_write,
+        }),
+      });
+    },
+  },
+};
