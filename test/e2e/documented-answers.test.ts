@@ -9,6 +9,7 @@ import { SseReader } from '../../src/shared/sse.ts';
 import { documentedPath, endpoints } from '../support/endpoints.ts';
 import { type ExampleCall, exampleOf, requestOf, type Things } from '../support/example-calls.ts';
 import { anotherLogin } from '../support/people.ts';
+import { openSocket } from '../support/socket-client.ts';
 import { type Prism, startPrism, violationsOf } from '../support/start-prism.ts';
 import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
 
@@ -222,16 +223,9 @@ test('what a stranger asks for is answered as described', async () => {
 });
 
 describe('a stream', () => {
-  const eventCheck = (endpoint: Endpoint) => {
-    const pointer = [
-      'paths',
-      documentedPath(endpoint),
-      endpoint.method.toLowerCase(),
-      'responses',
-      '200',
-      'content',
-    ]
-      .concat('text/event-stream', 'schema')
+  /** Of the schema at a place in the description. */
+  const checkOf = (...place: string[]) => {
+    const pointer = place
       .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
       .map(encodeURIComponent)
       .join('/');
@@ -239,6 +233,13 @@ describe('a stream', () => {
     ajv.addSchema(document, 'openapi.json');
     return ajv.compile({ $ref: `openapi.json#/${pointer}` });
   };
+
+  const placeOf = (endpoint: Endpoint) => ['paths', documentedPath(endpoint), endpoint.method.toLowerCase()];
+
+  const eventCheck = (endpoint: Endpoint) =>
+    checkOf(...placeOf(endpoint), 'responses', '200', 'content', 'text/event-stream', 'schema');
+
+  const endpointOf = (wanted: string) => endpoints.find(({ id }) => id === wanted) as Endpoint;
 
   const dataOf = async (answer: Response, isEnough = (_data: string) => false): Promise<string[]> => {
     const reader = new SseReader();
@@ -267,6 +268,52 @@ describe('a stream', () => {
       expect(check({})).toBe(false);
     },
   );
+
+  test.each(['createResponse', 'createChatCompletion'])(
+    'of %s that breaks off holds described events and its last line',
+    async (id) => {
+      const endpoint = endpointOf(id);
+      const check = eventCheck(endpoint);
+      const { path, ...init } = requestOf(endpoint, exampleOf(endpoint, nothing));
+      const body = { ...JSON.parse(init.body ?? '{}'), model: 'sim/broken', stream: true };
+      const data = await dataOf(await place.daemon.fetch(path, { json: body }));
+      expect(data.pop()).toBe('[DONE]');
+      expect(data.filter((line) => 'error' in JSON.parse(line))).toHaveLength(1);
+      for (const line of data) expect([check(JSON.parse(line)), check.errors]).toEqual([true, null]);
+    },
+  );
+
+  test('tells who answered and what it cost as described', async () => {
+    const json = { model: 'sim/echo', input: 'Hello.', stream: true };
+    const data = await dataOf(await place.daemon.fetch('/v1/responses', { json }));
+    const events = data.slice(0, -1).map((line) => JSON.parse(line) as { type: string });
+    for (const [type, name] of [
+      ['service:route', 'RouteEvent'],
+      ['service:cost', 'CostEvent'],
+    ] as const) {
+      const check = checkOf('components', 'schemas', name);
+      const event = events.find((it) => it.type === type);
+      expect([check(event), check.errors]).toEqual([true, null]);
+    }
+  });
+
+  test('on a socket is described, and so is what a message is refused with', async () => {
+    const check = checkOf(...placeOf(endpointOf('connectResponses')), 'x-websocket', 'event');
+    const socket = await openSocket(`${place.daemon.url}/v1/responses`, { key: place.daemon.key });
+    const asked = { type: 'response.create', input: 'Hello.' };
+    for (const message of [
+      { ...asked, model: 'sim/echo' },
+      { ...asked, model: 'sim/broken' },
+      { ...asked, model: 'sim/nobody' },
+      { type: 'response.make' },
+      'no JSON',
+    ]) {
+      for (const event of await socket.ask(message))
+        expect([event, check(event), check.errors]).toEqual([event, true, null]);
+    }
+    expect(check({ type: 'error' })).toBe(false);
+    socket.leave();
+  });
 
   test('of a stored response holds described events and its last line', async () => {
     const check = eventCheck(endpoints.find(({ id }) => id === 'getResponse') as Endpoint);

@@ -51,6 +51,18 @@ describe('the description of the API', () => {
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
+  test('says the type of every value that is one of a few', () => {
+    const untyped: string[] = [];
+    const look = (value: Json, place: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ((value.enum || value.const !== undefined) && !value.type && !place.endsWith('/properties'))
+        untyped.push(place);
+      for (const [name, inner] of Object.entries(value)) look(inner, `${place}/${name}`);
+    };
+    look(document, '');
+    expect(untyped).toEqual([]);
+  });
+
   test('describes what is served and nothing else', () => {
     const described = Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { ErrorReply } from './error-reply.ts';
 import {
   createCallErrors,
   idempotencyHeaders,
@@ -9,7 +10,7 @@ import {
   OnceHeaders,
 } from './model-call.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
-import { AnyObject, maybe } from './vocabulary.ts';
+import { AnyObject, dollars, maybe, nullable } from './vocabulary.ts';
 
 /** The chat-completions format. Source: the types of the OpenAI SDK. Objects stay open. */
 
@@ -95,14 +96,53 @@ export const CreateChatCompletionBody = Type.Object(
 
 export type CreateChatCompletionBody = Static<typeof CreateChatCompletionBody>;
 
+const ChatUsage = Type.Object(
+  {
+    prompt_tokens: maybe(Type.Integer()),
+    completion_tokens: maybe(Type.Integer()),
+    total_tokens: maybe(Type.Integer()),
+    prompt_tokens_details: maybe(AnyObject),
+    completion_tokens_details: maybe(AnyObject),
+    cost_usd: Type.Optional(nullable(dollars('What the call cost; null where nobody knows.'))),
+  },
+  { $id: 'ChatUsage', additionalProperties: true },
+);
+
+/** What a message and a piece of one have in common; providers add members of their own. */
+const said = {
+  role: maybe(Type.String()),
+  content: maybe(Type.String()),
+  refusal: maybe(Type.String()),
+  reasoning_content: maybe(Type.String({ description: 'What the model thought, where it tells.' })),
+};
+
+const ending = {
+  index: Type.Optional(Type.Integer({ minimum: 0 })),
+  finish_reason: maybe(
+    Type.String({ description: '`stop`, `length`, `tool_calls`, `content_filter`; null before the end.' }),
+  ),
+  logprobs: maybe(AnyObject),
+};
+
 export const ChatCompletion = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('chat.completion'),
     created: Type.Integer({ description: 'Unix seconds.' }),
     model: Type.String(),
-    choices: Type.Array(AnyObject),
-    usage: maybe(AnyObject),
+    choices: Type.Array(
+      Type.Object(
+        {
+          ...ending,
+          message: Type.Object(
+            { ...said, tool_calls: maybe(Type.Array(ChatToolCall)) },
+            { additionalProperties: true },
+          ),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+    usage: maybe(ChatUsage),
     service: Type.Optional(ServiceAnswer),
   },
   { $id: 'ChatCompletion', additionalProperties: true },
@@ -114,8 +154,26 @@ export const ChatCompletionChunk = Type.Object(
     object: Type.Literal('chat.completion.chunk'),
     created: Type.Integer({ description: 'Unix seconds.' }),
     model: Type.String(),
-    choices: Type.Array(AnyObject),
-    usage: maybe(AnyObject),
+    choices: Type.Array(
+      Type.Object(
+        {
+          ...ending,
+          delta: maybe(
+            Type.Object(
+              {
+                ...said,
+                tool_calls: maybe(
+                  Type.Array(AnyObject, { description: 'Pieces of calls; `index` tells which call.' }),
+                ),
+              },
+              { additionalProperties: true },
+            ),
+          ),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+    usage: maybe(ChatUsage),
   },
   { $id: 'ChatCompletionChunk', additionalProperties: true },
 );
@@ -144,7 +202,7 @@ export const createChatCompletion = endpoint({
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,
   result: ChatCompletion,
-  stream: { event: ChatCompletionChunk, done: true, always: false },
+  stream: { event: Type.Union([ChatCompletionChunk, ErrorReply]), done: true, always: false },
   responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
   errors: createCallErrors,
 });

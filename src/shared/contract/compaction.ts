@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
+import { ResponseUsage } from './response-events.ts';
 import { CreateResponseBody } from './responses.ts';
 import { ServiceAnswer } from './service-member.ts';
 import { AnyObject } from './vocabulary.ts';
@@ -15,7 +16,7 @@ export const CompactedConversation = Type.Object(
       description:
         'The messages of user, developer and system as they were, then one item of type `compaction`. Send all of it back as the beginning of a new `input`.',
     }),
-    usage: AnyObject,
+    usage: ResponseUsage,
     service: Type.Optional(ServiceAnswer),
   },
   { $id: 'CompactedConversation', additionalProperties: true },

@@ -18,7 +18,13 @@ export function openApiDocument(
   options: OpenApiOptions,
 ): Record<string, unknown> {
   const found = new Map<string, JsonSchema>();
-  const names = { pointer: '#/components/schemas/', moveNamed: true, prefixItems: true, found };
+  const names = {
+    pointer: '#/components/schemas/',
+    moveNamed: true,
+    prefixItems: true,
+    typedEnums: true,
+    found,
+  };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/\.\.\.\}$/, '}');
@@ -169,7 +175,12 @@ function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown
   for (const [name, description] of Object.entries(responseHeaders ?? {})) {
     headers[name] = { description, schema: { type: 'string' } };
   }
-  return { description: stream ? 'The answer, whole or as a stream.' : 'The answer.', headers, content };
+  const description = stream?.always
+    ? 'A stream.'
+    : stream
+      ? 'The answer, whole or as a stream.'
+      : 'The answer.';
+  return { description, headers, content };
 }
 
 function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {

@@ -7,8 +7,8 @@ import {
   modelCallBodyLimit,
   modelCallHeaders,
   OnceHeaders,
-  socketErrors,
 } from './model-call.ts';
+import { ResponseEvent, ResponseUsage } from './response-events.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { AnyObject, maybe, nullable } from './vocabulary.ts';
 
@@ -196,7 +196,10 @@ export const ResponseResource = Type.Object(
     model: Type.String(),
     previous_response_id: nullable(Type.String()),
     instructions: nullable(Type.String()),
-    output: Type.Array(AnyObject),
+    output: Type.Array(AnyObject, {
+      description:
+        'Items of the type `message` (its `content` has parts of the type `output_text` or `refusal`), `function_call`, `reasoning` or `compaction`, and others as their provider made them.',
+    }),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     tools: Type.Array(AnyObject),
     tool_choice: Type.Union([Type.String(), AnyObject]),
@@ -209,7 +212,7 @@ export const ResponseResource = Type.Object(
     top_logprobs: Type.Integer(),
     temperature: number,
     reasoning: nullable(AnyObject),
-    usage: nullable(AnyObject),
+    usage: nullable(ResponseUsage),
     max_output_tokens: nullable(Type.Integer()),
     max_tool_calls: nullable(Type.Integer()),
     store: Type.Boolean(),
@@ -218,21 +221,15 @@ export const ResponseResource = Type.Object(
     metadata: AnyObject,
     safety_identifier: nullable(Type.String()),
     prompt_cache_key: nullable(Type.String()),
+    conversation: Type.Optional(
+      Type.Object({ id: Type.String() }, { description: 'The thread that the call is a run of.' }),
+    ),
     service: Type.Optional(ServiceAnswer),
   },
   { $id: 'Response', additionalProperties: true },
 );
 
 export type ResponseResource = Static<typeof ResponseResource>;
-
-/** One event of a stream: `type` names it, `sequence_number` rises from 0. */
-export const ResponseEvent = Type.Object(
-  {
-    type: Type.String({ description: '`response.created`, `response.output_text.delta`, `service:cost`, …' }),
-    sequence_number: Type.Integer({ minimum: 0, description: 'Rises by one, from 0.' }),
-  },
-  { $id: 'ResponseEvent', additionalProperties: true, description: 'The `data` of one server-sent event.' },
-);
 
 /** Answers a model call in the Responses format, whole or as a stream. */
 export const createResponse = endpoint({
@@ -262,42 +259,4 @@ export const createResponse = endpoint({
   stream: { event: ResponseEvent, done: true, always: false },
   responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
   errors: [...createCallErrors, 'previous_response_not_found'],
-});
-
-/** A message of a client on the socket: a create call. */
-export const ResponseMessage = Type.Object(
-  {
-    type: Type.Literal('response.create'),
-    ...CreateResponseBody.properties,
-    stream: maybe(Type.Boolean({ description: 'Of no effect: the answer is always events.' })),
-    generate: maybe(
-      Type.Boolean({ description: '`false` prepares the context: nothing is generated or charged.' }),
-    ),
-    stream_id: maybe(Type.String({ description: 'Refused: one socket carries one response at a time.' })),
-  },
-  { additionalProperties: true, description: 'One text frame of the client.' },
-);
-
-/** Answers model calls in the Responses format over a WebSocket. Source: the Open Responses specification, WebSocket. */
-export const connectResponses = endpoint({
-  id: 'connectResponses',
-  method: 'GET',
-  path: '/v1/responses',
-  summary: 'Create responses over a WebSocket.',
-  description: [
-    'The credential is that of the handshake. Each text frame of the client is a `response.create` message: the members',
-    'of a create call with that `type`. Messages are answered one after another, and up to 16 wait. Each frame of the',
-    'answer is one event of a stream; there is no `[DONE]`. The socket keeps the context of its latest response, so that',
-    '`previous_response_id` continues it even with `store: false`. A failure before the answer begins is a frame',
-    '`{type: "error", status, error: {type, code, message, param}}`; the socket stays open. In the middle of an answer',
-    'that frame has a `sequence_number` too, and `response.failed` follows. After 60 minutes the socket is told',
-    '`websocket_connection_limit_reached` and closed. A plain `GET` is refused.',
-  ].join(' '),
-  tag: 'Model calls',
-  access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
-  unauthorizedType: 'unauthorized',
-  result: ResponseEvent,
-  socket: { message: ResponseMessage, event: ResponseEvent, messageLimit: modelCallBodyLimit },
-  errors: socketErrors,
 });

@@ -15,6 +15,8 @@ export interface SchemaNames {
   moveNamed: boolean;
   /** Whether tuples are written in the way of JSON Schema 2020-12 (`prefixItems`). */
   prefixItems: boolean;
+  /** Whether an enumeration says its type as well: generators of clients look for it. */
+  typedEnums: boolean;
   found: Map<string, JsonSchema>;
 }
 
@@ -50,7 +52,7 @@ export function takeOutNames(schema: unknown, names: SchemaNames): unknown {
 /** A schema that a validator can take alone: no `$id`, and what it points at under `$defs` at its root. */
 export function standalone(schema: unknown): JsonSchema {
   const found = new Map<string, JsonSchema>();
-  const names = { pointer: '#/$defs/', moveNamed: false, prefixItems: false, found };
+  const names = { pointer: '#/$defs/', moveNamed: false, prefixItems: false, typedEnums: false, found };
   const root = takeOutNames(schema, names) as JsonSchema;
   return found.size === 0 ? root : { ...root, $defs: Object.fromEntries(found) };
 }
@@ -76,7 +78,13 @@ function rewriteParts(schema: JsonSchema, names: SchemaNames): JsonSchema {
     copy.items = copy.additionalItems ?? true;
     delete copy.additionalItems;
   }
-  return simpler(copy);
+  return names.typedEnums ? withEnumType(simpler(copy)) : simpler(copy);
+}
+
+function withEnumType(schema: JsonSchema): JsonSchema {
+  if (!Array.isArray(schema.enum) || schema.type !== undefined) return schema;
+  const types = [...new Set(schema.enum.map((value) => (value === null ? 'null' : typeof value)))];
+  return { type: types.length === 1 ? types[0] : types, ...schema };
 }
 
 function define(name: string, schema: unknown, names: SchemaNames): void {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { ResponseEvent, ResponseResource } from './responses.ts';
+import { ResponseEvent } from './response-events.ts';
+import { ResponseResource } from './responses.ts';
 import { AnyObject, deleted, listOf, nullable, pageQuery } from './vocabulary.ts';
 
 /** Responses that are kept, and those that are made in the background. Source: the types of the OpenAI SDK. */

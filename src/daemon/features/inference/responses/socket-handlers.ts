@@ -1,4 +1,4 @@
-import { connectResponses } from '../../../../shared/contract/responses.ts';
+import { connectResponses } from '../../../../shared/contract/response-socket.ts';
 import { type Handler, implement } from '../../../handler.ts';
 import type { InferenceNeeds } from '../begin.ts';
 import { responseSockets } from './socket-session.ts';

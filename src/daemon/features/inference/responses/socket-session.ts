@@ -1,5 +1,5 @@
 import type { Message } from '../../../../shared/contract/endpoint.ts';
-import type { connectResponses } from '../../../../shared/contract/responses.ts';
+import type { connectResponses } from '../../../../shared/contract/response-socket.ts';
 import { unixSeconds } from '../../../../shared/time.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../handler.ts';
 import type { InferenceNeeds } from '../begin.ts';
