@@ -59,6 +59,26 @@ export function modelListings({ providers, replace, count, keep }: ListingsNeeds
   // What a provider listed last when that was doubted: told again, it is true.
   const doubted = new Map<string, string>();
   const apply = () => replace(new Map([...known].map(([name, { models }]) => [name, models])));
+
+  /** Takes one provider's answer; why it was not taken comes back. */
+  const take = (
+    { name, baseUrl }: ProviderDescription,
+    answer: PromiseSettledResult<ListedModel[]> | undefined,
+  ): string | null => {
+    const failure = failureOf(answer);
+    if (failure !== null || answer?.status !== 'fulfilled') return failure;
+    const models = detailsOf(answer.value);
+    const doubt = doubtOf(models, known.get(name));
+    const names = Object.keys(models).sort().join('\n');
+    if (doubt !== null && doubted.get(name) !== names) {
+      doubted.set(name, names);
+      return doubt;
+    }
+    doubted.delete(name);
+    known.set(name, { baseUrl, models });
+    return null;
+  };
+
   return {
     /**
      * Asks every provider that the host has a key for, all at once. One that fails keeps what it told before, as does one
@@ -68,21 +88,7 @@ export function modelListings({ providers, replace, count, keep }: ListingsNeeds
       const asked = providers().filter(({ description, listModels }) => description.available && listModels);
       const before = await Promise.all(asked.map(({ description }) => count(description.name)));
       const told = await Promise.allSettled(asked.map(({ listModels }) => listModels?.() ?? []));
-      const failures = asked.map(({ description: { name, baseUrl } }, place) => {
-        const answer = told[place];
-        const failure = failureOf(answer);
-        if (failure !== null || answer?.status !== 'fulfilled') return failure;
-        const models = detailsOf(answer.value);
-        const doubt = doubtOf(models, known.get(name));
-        const names = Object.keys(models).sort().join('\n');
-        if (doubt !== null && doubted.get(name) !== names) {
-          doubted.set(name, names);
-          return doubt;
-        }
-        doubted.delete(name);
-        known.set(name, { baseUrl, models });
-        return null;
-      });
+      const failures = asked.map(({ description }, place) => take(description, told[place]));
       apply();
       await keep(JSON.stringify({ version: formatVersion, providers: Object.fromEntries(known) }));
       return await Promise.all(

@@ -1,7 +1,7 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
-import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { identified, implement, StreamReply } from '../../handler.ts';
+import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { FeedEvent } from './follower.ts';
 
@@ -9,7 +9,7 @@ import type { FeedEvent } from './follower.ts';
 export const eventHandlers = (feed: EventFeed) => [
   implement(streamEvents, async ({ caller, query, headers, signal }) => {
     const { workspaceId, revoked } = identified(caller);
-    const asked = sequenceOf(headers['last-event-id']) ?? query.after;
+    const asked = resumedAfter(headers['last-event-id']) ?? query.after;
     const last = await feed.last();
     const after = Math.min(asked ?? last, last);
     const isGone = asked !== undefined && (await feed.isGone(after));
@@ -18,18 +18,6 @@ export const eventHandlers = (feed: EventFeed) => [
     return new StreamReply({}, chunks(batches, { gap, isWanted: wanted(query) }));
   }),
 ];
-
-/** `Last-Event-ID` as a sequence; undefined when it was not sent. */
-function sequenceOf(header: string | string[] | undefined): number | undefined {
-  if (header === undefined || header === '') return undefined;
-  if (typeof header !== 'string' || !/^\d{1,15}$/.test(header)) {
-    throw new ApiError('invalid_request', {
-      param: 'last-event-id',
-      message: 'Last-Event-ID is not an id of this stream.',
-    });
-  }
-  return Number(header);
-}
 
 /** Whoever resumes after what is kept no more is told so first. */
 function gapAfter(workspaceId: string, after: number, at: number): FeedEvent {
@@ -68,6 +56,5 @@ function frame(event: FeedEvent): string {
     created_at: isoTime(event.at),
     data: event.data,
   };
-  const id = event.sequence === null ? '' : `id: ${event.sequence}\n`;
-  return `${id}event: ${event.type}\ndata: ${JSON.stringify(view)}\n\n`;
+  return rowEvent(event.type, view, event.sequence ?? undefined);
 }

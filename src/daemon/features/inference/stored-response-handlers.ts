@@ -6,10 +6,10 @@ import {
   listInputItems,
   listResponses,
 } from '../../../shared/contract/stored-responses.ts';
-import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { unixSeconds } from '../../../shared/time.ts';
 import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
+import { type PageRequest, pageOf } from '../../replies.ts';
 import { type Background, withoutServiceEvents } from './background/index.ts';
 import type { InferenceNeeds } from './begin.ts';
 import { invalid, quoted } from './fault.ts';
@@ -49,19 +49,18 @@ export function storedResponseHandlers(needs: InferenceNeeds, background: Backgr
 
     implement(listResponses, async ({ caller, query }) => {
       const { workspaceId } = identified(caller);
-      const { limit = pageSizeDefault, after } = query;
-      // One more than asked for tells whether there is another page.
-      const found = await responses.list({ workspaceId, after, limit: limit + 1, at: world.now() });
-      const data = found.slice(0, limit).map(({ id, createdAt, status, model, isBackground, isRunning }) => ({
-        id,
-        object: 'response' as const,
-        created_at: unixSeconds(createdAt),
-        status: isRunning ? background.statusOf(workspaceId, id) : status,
-        model,
-        background: isBackground,
-      }));
-      const hasMore = found.length > limit;
-      return { object: 'list', data, has_more: hasMore, next: hasMore ? (data.at(-1)?.id ?? null) : null };
+      const read = (page: PageRequest) => responses.list({ workspaceId, at: world.now(), ...page });
+      return await pageOf(query, read, {
+        view: ({ id, createdAt, status, model, isBackground, isRunning }) => ({
+          id,
+          object: 'response' as const,
+          created_at: unixSeconds(createdAt),
+          status: isRunning ? background.statusOf(workspaceId, id) : status,
+          model,
+          background: isBackground,
+        }),
+        idOf: ({ id }) => id,
+      });
     }),
 
     implement(listInputItems, async ({ caller, params, query }) => {

@@ -188,16 +188,8 @@ async function findLogin(
   signalOf: (id: string) => AbortSignal,
 ): Promise<LoginCaller | undefined> {
   const record = await workspacesStore.loginByDigest(digest);
-  if (!record || record.revokedAt !== null) return undefined;
-  const home = await workspacesStore.homeOf(record.userId);
-  if (!home) return undefined;
-  return {
-    kind: 'login',
-    loginId: record.id,
-    userId: record.userId,
-    workspaceId: home.id,
-    revoked: AbortSignal.any([signalOf(record.id), signalOf(membershipId(home.id, record.userId))]),
-  };
+  const person = record && (await personOf(record, workspacesStore, signalOf));
+  return person && { kind: 'login', loginId: record.id, ...person };
 }
 
 async function findToken(
@@ -206,18 +198,22 @@ async function findToken(
   signalOf: (id: string) => AbortSignal,
 ): Promise<TokenCaller | undefined> {
   const record = await tokensStore?.byDigest(digest);
-  if (!record || record.revokedAt !== null) return undefined;
-  const home = await workspacesStore.homeOf(record.userId);
+  const person = record && (await personOf(record, workspacesStore, signalOf));
+  if (!person) return undefined;
+  const { id, abilities, expiresAt } = record;
+  return { kind: 'token', tokenId: id, abilities: new Set(abilities), expiresAt, ...person };
+}
+
+/** Whoever has a credential of their own and calls in their own workspace: until it is revoked, or they leave that. */
+async function personOf(
+  { id, userId, revokedAt }: { id: string; userId: string; revokedAt: number | null },
+  { homeOf }: Finding['workspacesStore'],
+  signalOf: (id: string) => AbortSignal,
+): Promise<Pick<LoginCaller, 'userId' | 'workspaceId' | 'revoked'> | undefined> {
+  const home = revokedAt === null ? await homeOf(userId) : undefined;
   if (!home) return undefined;
-  return {
-    kind: 'token',
-    tokenId: record.id,
-    userId: record.userId,
-    workspaceId: home.id,
-    abilities: new Set(record.abilities),
-    expiresAt: record.expiresAt,
-    revoked: AbortSignal.any([signalOf(record.id), signalOf(membershipId(home.id, record.userId))]),
-  };
+  const revoked = AbortSignal.any([signalOf(id), signalOf(membershipId(home.id, userId))]);
+  return { userId, workspaceId: home.id, revoked };
 }
 
 const finders = { api: findKey, login: findLogin, token: findToken };

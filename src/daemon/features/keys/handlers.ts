@@ -1,17 +1,13 @@
-import type { Result } from '../../../shared/contract/endpoint.ts';
 import { setKeyDefaults } from '../../../shared/contract/key-defaults.ts';
 import { getLimits, setLimits } from '../../../shared/contract/key-limits.ts';
 import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../../shared/contract/keys.ts';
-import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
-import { identified, implement, RelayReply } from '../../handler.ts';
+import { identified, implement } from '../../handler.ts';
+import { pageOf, withSecret } from '../../replies.ts';
 import { defaultsView } from './defaults.ts';
 import type { KeyOwnership } from './key-ownership.ts';
 import { spendView, toKey } from './key-view.ts';
 import type { Keys } from './keys.ts';
 import { limitsView } from './limits.ts';
-
-/** An answer with a secret in it must not stay in anybody's cache. */
-const secretHeaders = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 interface KeyHandlersNeeds {
   keys: Keys;
@@ -22,12 +18,11 @@ interface KeyHandlersNeeds {
 export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
   implement(
     listKeys,
-    async ({ caller, params, query }) => {
-      const page = { limit: query.limit ?? pageSizeDefault, after: query.after };
-      const { records, hasMore } = await keys.list(identified(caller), params.workspace, page);
-      const next = hasMore ? (records.at(-1)?.id ?? null) : null;
-      return { object: 'list', data: records.map((record) => toKey(record, now())), has_more: hasMore, next };
-    },
+    ({ caller, params, query }) =>
+      pageOf(query, (page) => keys.list(identified(caller), params.workspace, page), {
+        view: (record) => toKey(record, now()),
+        idOf: ({ id }) => id,
+      }),
     ({ caller, params }) => keys.permit.list(identified(caller), params.workspace),
   ),
 
@@ -38,8 +33,7 @@ export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
       const { name, scopes, models, actions, limits, defaults } = body ?? {};
       const wish = { name, scopes, models, actions, limits, defaults };
       const { record, secret } = await keys.issue(identified(caller), params.workspace, wish);
-      const issued: Result<typeof issueKey> = { key: toKey(record, now()), secret };
-      return new RelayReply(secretHeaders, JSON.stringify(issued));
+      return withSecret<typeof issueKey>({ key: toKey(record, now()), secret });
     },
     ({ caller, params }) => keys.permit.issue(identified(caller), params.workspace),
   ),

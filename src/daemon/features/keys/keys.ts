@@ -7,6 +7,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { UsageReader } from '../metering/index.ts';
 import type { Membership, Workspaces, WorkspacesStore } from '../workspaces/index.ts';
@@ -89,13 +90,10 @@ export function keys(deps: KeysDependencies) {
     isKnown: async (secret: string): Promise<boolean> =>
       (await store.byDigest(deps.digest(secret))) !== undefined,
 
-    /** One page, newest first, for any member. Fails with `permission`, also when there is no such workspace. */
-    async list(caller: Identified, workspace: string, page: { limit: number; after: string | undefined }) {
-      const membership = await member(deps, caller, workspace);
-      const { limit, after } = page;
-      // One more than asked tells whether there is another page.
-      const found = await store.list(membership.workspaceId, { limit: limit + 1, after });
-      return { records: found.slice(0, limit).map(withLastUse), hasMore: found.length > limit };
+    /** Newest first, for any member. Fails with `permission`, also when there is no such workspace. */
+    async list(caller: Identified, workspace: string, page: PageRequest): Promise<KeyRecord[]> {
+      const { workspaceId } = await member(deps, caller, workspace);
+      return (await store.list(workspaceId, page)).map(withLastUse);
     },
 
     /**

@@ -1,4 +1,3 @@
-import type { Result } from '../../../shared/contract/endpoint.ts';
 import {
   type AccessToken,
   createToken,
@@ -8,7 +7,8 @@ import {
   revokeTokens,
 } from '../../../shared/contract/tokens.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement, RelayReply } from '../../handler.ts';
+import { type Caller, type Handler, implement } from '../../handler.ts';
+import { withSecret } from '../../replies.ts';
 import type { Tokens } from './tokens.ts';
 import type { TokenRecord } from './tokens-store.ts';
 
@@ -27,7 +27,7 @@ export function tokenHandlers({ tokens, numberOf }: TokenHandlersNeeds): Handler
       const { name, abilities, expires_at: expiresAt } = body;
       const tokenableId = await numberOf(caller);
       const { record, secret } = await tokens.create(caller, { name, abilities, expiresAt });
-      const made: Result<typeof createToken> = {
+      return withSecret<typeof createToken>({
         data: {
           token: secret,
           id: record.id,
@@ -36,9 +36,7 @@ export function tokenHandlers({ tokens, numberOf }: TokenHandlersNeeds): Handler
           abilities: record.abilities,
           expiresAt: timeOrNull(record.expiresAt),
         },
-      };
-      // An answer with a secret in it must not stay in anybody's cache.
-      return new RelayReply({ 'cache-control': 'no-store' }, JSON.stringify(made));
+      });
     }),
     implement(revokeCurrentToken, async ({ caller }) => {
       await tokens.revokeCurrent(caller);

@@ -1,7 +1,7 @@
 import { getTrace, listTraces } from '../../../shared/contract/traces.ts';
-import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { identified, implement } from '../../handler.ts';
+import { pageOf } from '../../replies.ts';
 import { timeBound } from '../metering/index.ts';
 import type { SettledTimes } from './settled-times.ts';
 import { traceView } from './trace-view.ts';
@@ -21,25 +21,19 @@ export const traceHandlers = ({ store, settledTimes }: TracesNeeds) => [
   }),
 
   implement(listTraces, async ({ caller, query }) => {
-    const { limit = pageSizeDefault, status, model, provider, key, after } = query;
-    const found = await store.list({
+    const { status, model, provider, key: keyId } = query;
+    const filter = {
       workspaceId: identified(caller).workspaceId,
       status,
       model,
       provider,
-      keyId: key,
+      keyId,
       since: timeBound('since', query.since),
       until: timeBound('until', query.until),
-      after,
-      limit: limit + 1,
-    });
-    const page = found.slice(0, limit);
-    const hasMore = found.length > limit;
-    return {
-      object: 'list',
-      data: page.map((record) => traceView(record, settledTimes.of(record.requestId))),
-      has_more: hasMore,
-      next: hasMore ? (page.at(-1)?.requestId ?? null) : null,
     };
+    return await pageOf(query, (page) => store.list({ ...filter, ...page }), {
+      view: (record) => traceView(record, settledTimes.of(record.requestId)),
+      idOf: ({ requestId }) => requestId,
+    });
   }),
 ];

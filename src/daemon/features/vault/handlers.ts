@@ -1,11 +1,9 @@
 import { exportVault, getVault, rotateVault, unlockVault } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Caller, implement, RelayReply } from '../../handler.ts';
+import { type Caller, implement } from '../../handler.ts';
+import { withSecret } from '../../replies.ts';
 import { parseMasterKey } from './master-text.ts';
 import type { Vault } from './vault.ts';
-
-/** An answer with a secret in it must not stay in anybody's cache. */
-const secretHeaders = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 export interface VaultHandlerNeeds {
   vault: Pick<Vault, 'status' | 'unlock' | 'rotate' | 'export'>;
@@ -41,6 +39,6 @@ export const vaultHandlers = ({ vault, requireDaemonOwner }: VaultHandlerNeeds) 
 
   implement(exportVault, async ({ caller }) => {
     await requireDaemonOwner(caller);
-    return new RelayReply(secretHeaders, JSON.stringify(await vault.export()));
+    return withSecret<typeof exportVault>(await vault.export());
   }),
 ];

@@ -10,8 +10,8 @@ import {
 } from '../../../shared/contract/people.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement } from '../../handler.ts';
+import { pageOf, withSecret } from '../../replies.ts';
 import { loginOf, type PeopleNeeds, sessions, users } from './people.ts';
-import { pageOf, withSecret } from './replies.ts';
 import { toSession, toUser, toWorkspace } from './views.ts';
 import { workspaceHandlers } from './workspace-handlers.ts';
 
@@ -47,8 +47,10 @@ function sessionHandlers(needs: PeopleNeeds): Handler[] {
     }),
     implement(listSessions, async ({ caller, query }) => {
       const login = loginOf(caller);
-      const { items, ...page } = await pageOf(query, (asked) => logins(login, asked));
-      return { ...page, data: items.map((one) => toSession(one, login.loginId)) };
+      return await pageOf(query, (page) => logins(login, page), {
+        view: (one) => toSession(one, login.loginId),
+        idOf: ({ id }) => id,
+      });
     }),
     implement(deleteSession, async ({ caller, params }) => {
       await end(loginOf(caller), params.session);
@@ -78,8 +80,7 @@ function userHandlers(needs: PeopleNeeds): Handler[] {
     }),
     implement(listUsers, async ({ caller, query }) => {
       await requireDaemonOwner(caller);
-      const { items, ...page } = await pageOf(query, all.users);
-      return { ...page, data: items.map(toUser) };
+      return await pageOf(query, all.users, { view: toUser, idOf: ({ id }) => id });
     }),
     implement(createLoginCode, async ({ caller, params }) => {
       await requireDaemonOwner(caller);

@@ -1,8 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
+import type { PageRequest } from '../../replies.ts';
 import { makeCode, readCode } from './codes.ts';
 import { findUser, loginOf, type PeopleNeeds, type Standing } from './people.ts';
-import type { IdPage, InvitationRecord, MemberRecord, RoleOutcome } from './people-store.ts';
+import type { InvitationRecord, MemberRecord, RoleOutcome } from './people-store.ts';
 import { checkedSlug, checkedText, slugsFor } from './slugs.ts';
 import type { WorkspaceRole } from './workspaces-store.ts';
 
@@ -31,7 +32,7 @@ export function memberships(needs: PeopleNeeds) {
       return { workspace: { ...workspace, slug, membersMayIssueKeys: false }, role: 'owner' };
     },
 
-    list: (caller: LoginCaller, page: IdPage): Promise<Standing[]> => store.workspacesOf(caller.userId, page),
+    list: (caller: LoginCaller, page: PageRequest) => store.workspacesOf(caller.userId, page),
 
     show: (caller: LoginCaller, reference: string) => enter(needs, caller, reference, 'member'),
 
@@ -46,7 +47,7 @@ export function memberships(needs: PeopleNeeds) {
       return { workspace: { ...workspace, ...changes }, role };
     },
 
-    async members(caller: LoginCaller, reference: string, page: IdPage): Promise<MemberRecord[]> {
+    async members(caller: LoginCaller, reference: string, page: PageRequest): Promise<MemberRecord[]> {
       const { workspace } = await enter(needs, caller, reference, 'member');
       return await store.members(workspace.id, page);
     },
@@ -132,7 +133,7 @@ export function invitations(needs: PeopleNeeds) {
       return { record, code };
     },
 
-    async list(caller: LoginCaller, reference: string, page: IdPage): Promise<InvitationRecord[]> {
+    async list(caller: LoginCaller, reference: string, page: PageRequest): Promise<InvitationRecord[]> {
       const { workspace } = await enter(needs, caller, reference, 'admin');
       return await store.invitations(workspace.id, page);
     },

@@ -1,3 +1,4 @@
+import type { PageRequest } from '../../replies.ts';
 import type {
   LoginRecord,
   NewWorkspace,
@@ -43,12 +44,6 @@ export interface WorkspaceWish extends Omit<NewWorkspace, 'slug'> {
   slugs: readonly string[];
 }
 
-/** What follows the id `after`, at most `limit`. */
-export interface IdPage {
-  limit: number;
-  after: string | undefined;
-}
-
 /** Roles in a workspace that something was decided by; when one of them is another by then, nothing is done. */
 export type Decided = readonly { userId: string; role: WorkspaceRole }[];
 
@@ -73,13 +68,13 @@ export interface PeopleStore {
   }): Promise<boolean>;
   /** By id or handle. */
   user(reference: string): Promise<UserRecord | undefined>;
-  users(page: IdPage): Promise<UserRecord[]>;
+  users(page: PageRequest): Promise<UserRecord[]>;
   /** Also forgets codes that ended before this one was made. */
   insertCode(record: LoginCodeRecord): Promise<void>;
   /** Uses a code up and writes the login of its user, whose id comes back; undefined when it is not good at `createdAt`. */
   redeemCode(digest: string, login: Omit<LoginRecord, 'userId'>): Promise<string | undefined>;
   /** The logins of a user that are good, oldest first. */
-  logins(userId: string, page: IdPage): Promise<LoginRecord[]>;
+  logins(userId: string, page: PageRequest): Promise<LoginRecord[]>;
   /** Whether this call ended it: false when the user has no such login. */
   revokeLogin(userId: string, loginId: string, at: number): Promise<boolean>;
 
@@ -90,9 +85,12 @@ export interface PeopleStore {
     workspaceId: string,
     changes: Partial<Pick<WorkspaceRecord, 'slug' | 'name' | 'membersMayIssueKeys'>>,
   ): Promise<boolean>;
-  workspacesOf(userId: string, page: IdPage): Promise<{ workspace: WorkspaceRecord; role: WorkspaceRole }[]>;
+  workspacesOf(
+    userId: string,
+    page: PageRequest,
+  ): Promise<{ workspace: WorkspaceRecord; role: WorkspaceRole }[]>;
 
-  members(workspaceId: string, page: IdPage): Promise<MemberRecord[]>;
+  members(workspaceId: string, page: PageRequest): Promise<MemberRecord[]>;
   member(workspaceId: string, userId: string): Promise<MemberRecord | undefined>;
   /** A workspace keeps an owner. Whoever becomes a plain member loses the open invitations that they made. */
   setRole(change: {
@@ -108,7 +106,7 @@ export interface PeopleStore {
   /** False when a role has changed that it was decided by. */
   insertInvitation(record: InvitationRecord, given: Decided): Promise<boolean>;
   /** Newest first. */
-  invitations(workspaceId: string, page: IdPage): Promise<InvitationRecord[]>;
+  invitations(workspaceId: string, page: PageRequest): Promise<InvitationRecord[]>;
   /** Whether this call ended it: false when there is no such open invitation. */
   revokeInvitation(workspaceId: string, invitationId: string, at: number): Promise<boolean>;
   /** Uses it up and adds the member; `unknown` when it is not good at `at`, and it stays good for a `member`. */

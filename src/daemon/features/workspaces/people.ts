@@ -2,9 +2,10 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
+import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
 import { makeCode, readCode } from './codes.ts';
-import type { IdPage, LoginCodeRecord, PeopleStore } from './people-store.ts';
+import type { LoginCodeRecord, PeopleStore } from './people-store.ts';
 import { checkedText, isReservedHandle, slugsFor } from './slugs.ts';
 import type { Workspaces } from './workspaces.ts';
 import type { UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './workspaces-store.ts';
@@ -67,7 +68,7 @@ export function users(needs: PeopleNeeds) {
       return { user, standing: await standingAtHome(needs, user.id), code, expiresAt: record.expiresAt };
     },
 
-    users: (page: IdPage): Promise<UserRecord[]> => store.users(page),
+    users: (page: PageRequest): Promise<UserRecord[]> => store.users(page),
 
     /** A code for a user by id, handle or `me`. Fails with `not_found`. */
     async createLoginCode(caller: LoginCaller, reference: string) {
@@ -121,7 +122,7 @@ export function sessions(needs: PeopleNeeds) {
       return { login, user: await userOf(needs, caller.userId), standing: await standingOf(needs, caller) };
     },
 
-    logins: (caller: LoginCaller, page: IdPage) => store.logins(caller.userId, page),
+    logins: (caller: LoginCaller, page: PageRequest) => store.logins(caller.userId, page),
 
     /** Ends one of the caller's own logins. Fails with `not_found`. */
     async end(caller: LoginCaller, loginId: string): Promise<void> {

@@ -12,9 +12,9 @@ import {
   updateWorkspace,
 } from '../../../shared/contract/workspaces.ts';
 import { type Handler, implement } from '../../handler.ts';
+import { pageOf, withSecret } from '../../replies.ts';
 import { invitations, memberships, permitted } from './memberships.ts';
 import { loginOf, type PeopleNeeds, type Standing } from './people.ts';
-import { pageOf, withSecret } from './replies.ts';
 import { toInvitation, toMember, toWorkspace } from './views.ts';
 
 const view = ({ workspace, role }: Standing) => toWorkspace(workspace, role);
@@ -26,14 +26,9 @@ export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
     implement(createWorkspace, async ({ caller, body }) =>
       view(await create(loginOf(caller), { name: body.name, slug: body.slug })),
     ),
-    implement(listWorkspaces, async ({ caller, query }) => {
-      const { items, ...page } = await pageOf(
-        query,
-        (asked) => list(loginOf(caller), asked),
-        ({ workspace }) => workspace.id,
-      );
-      return { ...page, data: items.map(view) };
-    }),
+    implement(listWorkspaces, ({ caller, query }) =>
+      pageOf(query, (page) => list(loginOf(caller), page), { view, idOf: ({ workspace }) => workspace.id }),
+    ),
     implement(getWorkspace, async ({ caller, params }) =>
       view(await show(loginOf(caller), params.workspace)),
     ),
@@ -47,14 +42,11 @@ export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
     ),
     implement(
       listMembers,
-      async ({ caller, params, query }) => {
-        const { items, ...page } = await pageOf(
-          query,
-          (asked) => members(loginOf(caller), params.workspace, asked),
-          ({ user }) => user.id,
-        );
-        return { ...page, data: items.map(toMember) };
-      },
+      ({ caller, params, query }) =>
+        pageOf(query, (page) => members(loginOf(caller), params.workspace, page), {
+          view: toMember,
+          idOf: ({ user }) => user.id,
+        }),
       ofMembers,
     ),
     implement(
@@ -87,12 +79,11 @@ function invitationHandlers(needs: PeopleNeeds): Handler[] {
     ),
     implement(
       listInvitations,
-      async ({ caller, params, query }) => {
-        const { items, ...page } = await pageOf(query, (asked) =>
-          list(loginOf(caller), params.workspace, asked),
-        );
-        return { ...page, data: items.map((record) => toInvitation(record, needs.now())) };
-      },
+      ({ caller, params, query }) =>
+        pageOf(query, (page) => list(loginOf(caller), params.workspace, page), {
+          view: (record) => toInvitation(record, needs.now()),
+          idOf: ({ id }) => id,
+        }),
       ofAdmins,
     ),
     implement(revokeInvitation, async ({ caller, params }) => {

@@ -222,7 +222,9 @@ export class ChatStream implements StreamRenderer {
 
   #passedUsage(settled: Settled): string {
     if (!this.#options.includeUsage) return '';
-    const usage = { ...showChatUsage(settled.tokens, settled.service), ...this.#usageTold };
+    const { cost_usd, ...counted } = showChatUsage(settled.tokens, settled.service);
+    // A provider that is a gateway, too, tells what the call cost there.
+    const usage = { ...counted, ...this.#usageTold, cost_usd };
     return this.#likePassed({ choices: [], usage });
   }
 

@@ -4,6 +4,7 @@ import {
   createResponse,
   type ResponseResource,
 } from '../../../../shared/contract/responses.ts';
+import { responseText } from '../../../../shared/response-text.ts';
 import { type SseEvent, SseReader } from '../../../../shared/sse.ts';
 import { type ToolAnswer, type ToolContext, tool } from '../tool.ts';
 
@@ -95,20 +96,8 @@ function partsOf({ data }: SseEvent): { delta: string; resource?: ResponseResour
 
 function answerOf(response: ResponseResource): ToolAnswer {
   const { id, model, status, usage, service, error, incomplete_details } = response;
-  const text = textOf(response);
+  const text = responseText(response.output);
   const data = { id, model, status, text, usage, service: service ?? null, error, incomplete_details };
   if (status === 'failed') return { data, text: error?.message ?? 'The model failed.', hasFailed: true };
   return { data, text };
-}
-
-function textOf({ output }: ResponseResource): string {
-  let text = '';
-  for (const item of output) {
-    if (item.type !== 'message' || !Array.isArray(item.content)) continue;
-    for (const part of item.content as Record<string, unknown>[]) {
-      const said = part.type === 'refusal' ? part.refusal : part.text;
-      if (typeof said === 'string') text += said;
-    }
-  }
-  return text;
 }
