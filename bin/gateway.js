@@ -8,9 +8,15 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   process.exit(1);
 } else {
   process.getBuiltinModule('node:module').enableCompileCache();
-  import('../dist/cli.js').then((cli) =>
-    cli.main({
-      serve: () => import('../dist/daemon.js'),
-    }),
+  import('../dist/cli.js').then(
+    (cli) =>
+      cli.main({
+        serve: () => import('../dist/daemon.js'),
+      }),
+    (error) => {
+      if (!/^Cannot find module .*cli\.js' imported from .*gateway\.js$/.test(error.message)) throw error;
+      process.stderr.write('Nothing is built here yet: npm run build\n');
+      process.exit(1);
+    },
   );
 }

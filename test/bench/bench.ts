@@ -35,8 +35,15 @@ function readOptions(args: string[]): Options | undefined {
     options: { quick: flag, help: flag, only: text, rounds: text, seconds: text, json: text },
   });
   if (values.help) return undefined;
+  const only = values.only?.split(',');
+  const unknown = only?.find((id) => !cases.some((it) => it.id === id));
+  if (unknown !== undefined) throw new TypeError(`There is no case ${unknown}.`);
+  for (const name of ['rounds', 'seconds'] as const) {
+    if (values[name] !== undefined && !(Number(values[name]) > 0))
+      throw new TypeError(`--${name} takes a number above 0.`);
+  }
   return {
-    only: values.only?.split(','),
+    only,
     rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
     measuredMs: Number(values.seconds ?? (values.quick ? 0.8 : 3)) * 1000,
     starts: values.quick ? 3 : 7,
@@ -115,7 +122,13 @@ async function bench(options: Options): Promise<Report> {
   }
 }
 
-const options = readOptions(process.argv.slice(2));
+let options: Options | undefined;
+try {
+  options = readOptions(process.argv.slice(2));
+} catch (error) {
+  tell(`${(error as Error).message}\n\n${usage}`);
+  process.exit(2);
+}
 if (!options) process.stdout.write(usage);
 else if (!existsSync(new URL('../../dist/daemon.js', import.meta.url))) {
   tell('Nothing is built yet: npm run build');

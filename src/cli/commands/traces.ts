@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract } from '../../shared/contract/traces.ts';
 import { getTrace, listTraces } from '../addresses.ts';
@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { collectPages } from './collect-pages.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
+import { timeBound } from './time-option.ts';
 import { traceColumns, traceRecord } from './traces/columns.ts';
 import { waterfall } from './traces/waterfall.ts';
 
@@ -53,10 +54,4 @@ export async function showTrace(context: Context, request: string): Promise<void
   await out.record(trace, traceRecord(context.now()));
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
   out.text(`\n${waterfall(trace, io.columns())}`);
-}
-
-/** Told here in words; whether there is such a day, the daemon says. */
-function timeBound(text: string): string {
-  if (/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be like 2026-11-01 or 2026-11-01T08:00:00Z.');
 }

@@ -1,10 +1,11 @@
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract } from '../../shared/contract/usage.ts';
 import { getUsage, listUsage } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { count, dollars } from '../output/amount.ts';
 import { example } from './example.ts';
+import { timeBound } from './time-option.ts';
 import { groupColumns, usageColumns } from './usage-columns.ts';
 
 export const usageCommand = (context: Context) =>
@@ -42,10 +43,4 @@ export async function showSums(context: Context, query: Query<typeof listUsageCo
   if (total.unpriced_requests > 0) {
     context.out.note(`${total.unpriced_requests} of them have no known price and are in no amount.`);
   }
-}
-
-/** Told here in words; whether there is such a day, the daemon says. */
-function timeBound(text: string): string {
-  if (/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be like 2026-11-01 or 2026-11-01T08:00:00Z.');
 }

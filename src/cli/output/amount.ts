@@ -21,8 +21,8 @@ const smallestShown = 0.000001;
 /** Dollars in nine cells at most, rounded to three digits: `$0.000338`, `$12.50`. Of what is less: that it is less. */
 export function briefDollars(usd: string | null | undefined): string {
   const amount = Number(usd);
-  if (usd === null || usd === undefined || amount === 0 || amount < 0 || Number.isNaN(amount))
-    return dollars(usd);
+  if (usd === null || usd === undefined || amount < 0 || Number.isNaN(amount)) return dollars(usd);
+  if (amount === 0) return '$0';
   if (amount < smallestShown) return '<$0.00001';
   const decimals = Math.max(2, Math.min(6, 2 - Math.floor(Math.log10(amount))));
   return `$${amount.toFixed(decimals).replace(/(\.\d\d\d*?)0+$/, '$1')}`;

@@ -1,6 +1,7 @@
 import { KeychainFailure, openKeychain } from '../../../keychain/index.ts';
 import type { Context } from '../../context.ts';
 import type { Finding } from './finding.ts';
+import { readSettings } from './settings.ts';
 
 const timeoutMs = 3_000;
 /** Nothing is ever kept under this name: whether one may ask is all that is asked. */
@@ -36,12 +37,10 @@ export async function checkKeychain(context: Context): Promise<Finding[]> {
 }
 
 async function isKeptElsewhere(context: Context): Promise<boolean> {
-  const { env, platform, home } = context;
-  const tools = await (await context.daemon()).loadConfigTools();
-  const { settings } = await tools.explain({ env, platform, home });
-  const said = (name: string) => settings.find((one) => one.name === name)?.value;
-  const store = said('vault.store');
-  if (store !== null && store !== undefined) return store !== 'keychain';
-  const isFileNamed = Boolean(said('vault.master_key_file') || said('vault.passphrase_file'));
-  return isFileNamed || said('vault.keychain') === false;
+  const setting = await readSettings(context);
+  if (setting === undefined) return false;
+  const store = setting('vault.store');
+  if (store !== null) return store !== 'keychain';
+  const isFileNamed = Boolean(setting('vault.master_key_file') || setting('vault.passphrase_file'));
+  return isFileNamed || setting('vault.keychain') === false;
 }

@@ -3,6 +3,7 @@ import { versionHeader } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
 import { send } from '../../hosts/send.ts';
 import type { Finding } from './finding.ts';
+import { readSettings } from './settings.ts';
 
 /** Whether the port that the daemon would take is free. */
 export async function checkPort(context: Context): Promise<Finding> {
@@ -27,13 +28,10 @@ export async function checkPort(context: Context): Promise<Finding> {
 
 /** As a daemon that is started without flags would read it; with faults in the settings it would not start at all. */
 async function placeToListen(context: Context): Promise<{ host: string; port: number }> {
-  const { env, platform, home } = context;
-  const tools = await (await context.daemon()).loadConfigTools();
-  const { settings } = await tools.explain({ env, platform, home });
-  const settingOf = (name: string) => settings.find((setting) => setting.name === name)?.value;
+  const setting = await readSettings(context);
   return {
-    host: String(settingOf('listen.host') ?? '127.0.0.1'),
-    port: Number(settingOf('listen.port') ?? 4100),
+    host: String(setting?.('listen.host') ?? '127.0.0.1'),
+    port: Number(setting?.('listen.port') ?? 4100),
   };
 }
 

@@ -1,15 +1,9 @@
 import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import { responseText } from '../../../shared/response-text.ts';
 
 /** What an answer says: its text, then each function call as a line of JSON. */
 export function textOfResponse(response: ResponseResource): string {
-  let text = '';
-  for (const item of response.output) {
-    if (item.type !== 'message' || !Array.isArray(item.content)) continue;
-    for (const part of item.content as Record<string, unknown>[]) {
-      const said = part.type === 'refusal' ? part.refusal : part.text;
-      if (typeof said === 'string') text += said;
-    }
-  }
+  const text = responseText(response.output);
   const end = text === '' || text.endsWith('\n') ? '' : '\n';
   return text + end + callsOfResponse(response);
 }

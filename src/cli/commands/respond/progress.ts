@@ -14,34 +14,53 @@ export interface Progress {
   stop(): void;
 }
 
+/** An answer while it comes. */
+export interface GrowingAnswer {
+  /** Who answers, as far as it is known. */
+  label: string;
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  /** Characters that were sent. */
+  asked: number;
+  /** Characters that have come. */
+  characters: number;
+  prices: DollarPrices | undefined;
+}
+
 /** A rule of thumb, as the counts of providers come only at the end. */
-export const charactersPerToken = 4;
+const charactersPerToken = 4;
+
+/** `sim/echo via simulator · 3.2 s · ~12 tokens · ~$0.0001`: what is not known yet is left out. */
+export function progressLine(answer: GrowingAnswer, now: number): string {
+  const { label, startedAt, asked, characters, prices } = answer;
+  const tokens = characters / charactersPerToken;
+  const parts = [label, duration(now - startedAt)];
+  if (characters > 0) parts.push(`~${Math.ceil(tokens)} tokens`);
+  if (prices) {
+    const usd = ((asked / charactersPerToken) * prices.input + tokens * prices.output) / 1e6;
+    parts.push(`~$${Number(usd.toFixed(6))}`);
+  }
+  return parts.join(' · ');
+}
 
 /** Shows progress on stderr where a person watches; elsewhere it does nothing. */
 export function showProgress(context: Context, body: CreateResponseBody): Progress {
   if (!context.out.isInteractive() || context.out.isQuiet()) return { see() {}, yieldTo() {}, stop() {} };
-  const startedAt = context.now();
-  const inputTokens = JSON.stringify(body.input ?? '').length / charactersPerToken;
-  let label = body.model;
-  let characters = 0;
-  let prices: DollarPrices | undefined;
-  const spinner = startSpinner(context.io, () => {
-    const tokens = characters / charactersPerToken;
-    const parts = [label, duration(context.now() - startedAt)];
-    if (characters > 0) parts.push(`~${Math.ceil(tokens)} tokens`);
-    if (prices) {
-      const usd = (inputTokens * prices.input + tokens * prices.output) / 1e6;
-      parts.push(`~$${Number(usd.toFixed(6))}`);
-    }
-    return parts.join(' · ');
-  });
+  const answer: GrowingAnswer = {
+    label: body.model,
+    startedAt: context.now(),
+    asked: JSON.stringify(body.input ?? '').length,
+    characters: 0,
+    prices: undefined,
+  };
+  const spinner = startSpinner(context.io, () => progressLine(answer, context.now()));
   return {
     see(event) {
-      if (typeof event.delta === 'string') characters += event.delta.length;
+      if (typeof event.delta === 'string') answer.characters += event.delta.length;
       if (event.type !== 'service:route' || !event.model) return;
-      label = `${event.model} via ${event.provider}`;
+      answer.label = `${event.model} via ${event.provider}`;
       void pricesOf(context, event.model).then((found) => {
-        prices = found;
+        answer.prices = found;
       });
     },
     yieldTo(stdout) {

@@ -1,7 +1,6 @@
-import { charactersPerToken, type DollarPrices, pricesOf } from '../../commands/respond/progress.ts';
+import { type GrowingAnswer, pricesOf, progressLine } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
 import { mayPass } from '../../may-pass.ts';
-import { duration } from '../../output/time.ts';
 import { Drawn } from '../drawn.ts';
 import { foreignLines } from '../text/cells.ts';
 import {
@@ -29,12 +28,8 @@ interface ChatOptions {
   quit(): void;
 }
 
-interface Answering {
+interface Answering extends GrowingAnswer {
   controller: AbortController;
-  startedAt: number;
-  label: string;
-  characters: number;
-  prices: DollarPrices | undefined;
 }
 
 const tellEveryMs = 80;
@@ -74,17 +69,7 @@ export class ChatModel extends Drawn {
 
   /** The line that tells how an answer goes. */
   progressText(): string | undefined {
-    const { answering, options } = this;
-    if (!answering) return undefined;
-    const tokens = answering.characters / charactersPerToken;
-    const parts = [answering.label, duration(options.context.now() - answering.startedAt)];
-    if (tokens > 0) parts.push(`~${Math.ceil(tokens)} tokens`);
-    if (answering.prices) {
-      const input = JSON.stringify(this.conversation.turns).length / charactersPerToken;
-      const usd = (input * answering.prices.input + tokens * answering.prices.output) / 1e6;
-      parts.push(`~$${Number(usd.toFixed(6))}`);
-    }
-    return parts.join(' · ');
+    return this.answering && progressLine(this.answering, this.options.context.now());
   }
 
   press(key: string, input: string): void {
@@ -170,6 +155,7 @@ export class ChatModel extends Drawn {
       controller: new AbortController(),
       startedAt: context.now(),
       label: this.conversation.model,
+      asked: JSON.stringify(this.conversation.turns).length + text.length,
       characters: 0,
       prices: undefined,
     };

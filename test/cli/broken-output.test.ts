@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const script = fileURLToPath(new URL('../support/cli-program.ts', import.meta.url));
+
+/** Prints something to a standard output that the caller made, or to a pipe. */
+async function print({ stdout, leaves = false }: { stdout: number | 'pipe'; leaves?: boolean }) {
+  const child = spawn(process.execPath, [script, 'help', 'exit-codes'], {
+    stdio: ['ignore', stdout, 'pipe'],
+  });
+  if (leaves) child.stdout?.destroy();
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stderr };
+}
+
+test('a reader that has left ends the program without a word', async () => {
+  expect(await print({ stdout: 'pipe', leaves: true })).toEqual({ code: 0, stderr: '' });
+});
+
+test.skipIf(process.platform !== 'linux')('a full disk is told in a sentence', async () => {
+  const full = openSync('/dev/full', 'w');
+  const told = await print({ stdout: full });
+  closeSync(full);
+  expect(told).toEqual({ code: 1, stderr: 'error: The output cannot be written (ENOSPC).\n' });
+});
