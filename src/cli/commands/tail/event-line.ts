@@ -39,7 +39,7 @@ interface Cell {
   width: number;
   text: (request: Finished, createdAt: string) => string;
   style?: (request: Finished) => Style | undefined;
-  /** Left out where the terminal is too narrow; those with a lower number stay longer. */
+  /** Left out where the terminal is too narrow; those with a lower number stay longer, 0 also where the model is cut. */
   spare?: number;
   /** Whether a longer text is cut; a number that was cut would be a wrong one. */
   mayBeCut?: true;
@@ -49,7 +49,13 @@ const gap = '  ';
 const modelWidths = { min: 8, usual: 20, max: 32 };
 
 const terminalCells: Cell[] = [
-  { title: 'time', width: 8, text: (_request, createdAt) => clockTime(createdAt), style: () => 'dim' },
+  {
+    title: 'time',
+    width: 8,
+    text: (_request, createdAt) => clockTime(createdAt),
+    style: () => 'dim',
+    spare: 0,
+  },
   {
     title: 'status',
     width: 15,
@@ -57,7 +63,7 @@ const terminalCells: Cell[] = [
     style: ({ status = '', error_code }) => (error_code ? 'red' : styles[status]),
     mayBeCut: true,
   },
-  { title: 'model', width: modelWidths.usual, text: ({ model }) => model ?? '', mayBeCut: true },
+  { title: 'model', width: modelWidths.min, text: ({ model }) => model ?? '', mayBeCut: true },
   { title: 'provider', width: 12, text: ({ provider }) => provider ?? '–', spare: 4, mayBeCut: true },
   {
     title: 'tokens',
@@ -67,7 +73,7 @@ const terminalCells: Cell[] = [
   },
   { title: 'cost', width: 9, text: ({ cost_usd }) => dollars(cost_usd), spare: 1 },
   { title: 'first', width: 6, text: ({ ttft_ms }) => (ttft_ms == null ? '–' : duration(ttft_ms)), spare: 5 },
-  { title: 'total', width: 6, text: ({ total_ms = 0 }) => duration(total_ms) },
+  { title: 'total', width: 6, text: ({ total_ms = 0 }) => duration(total_ms), spare: 0 },
   {
     title: 'request',
     width: 30,
@@ -108,16 +114,21 @@ function terminalTexts({ created_at, data }: EventView, { paint, columns }: Line
 
 /** Those cells that have room; what is left over is the model's. */
 function fittingCells(columns: number): Cell[] {
-  const spares = terminalCells.filter(({ spare }) => spare !== undefined);
+  const { min, usual, max } = modelWidths;
   let room = columns - widthOfLine(terminalCells.filter(({ spare }) => spare === undefined));
   const chosen = new Set<Cell>();
-  for (const cell of spares.toSorted((one, other) => (one.spare ?? 0) - (other.spare ?? 0))) {
-    const needed = cell.width + gap.length;
-    if (needed > room) continue;
-    chosen.add(cell);
-    room -= needed;
-  }
-  const { min, usual, max } = modelWidths;
+  const choose = (isMeant: (spare: number) => boolean): void => {
+    const spares = terminalCells.filter(({ spare }) => spare !== undefined && isMeant(spare));
+    for (const cell of spares.toSorted((one, other) => (one.spare ?? 0) - (other.spare ?? 0))) {
+      const needed = cell.width + gap.length;
+      if (needed > room) continue;
+      chosen.add(cell);
+      room -= needed;
+    }
+  };
+  choose((spare) => spare === 0);
+  room -= usual - min;
+  choose((spare) => spare > 0);
   const width = Math.min(max, Math.max(min, usual + room));
   return terminalCells
     .filter((cell) => cell.spare === undefined || chosen.has(cell))
