@@ -40,7 +40,9 @@ test('every command is held to the rules of output, or to tests of its own', () 
   const commands = Object.entries(tree).flatMap(([name, entry]) =>
     isNoun(entry) ? Object.keys(entry.verbs).map((verb) => `${name} ${verb}`) : [name],
   );
-  expect([...Object.keys(commandLines), ...apart].sort()).toEqual(commands.sort());
+  const held = [...Object.keys(commandLines), ...apart];
+  const where = 'give it a line in test/support/command-lines.ts';
+  expect(held.toSorted(), where).toEqual(commands.toSorted());
 });
 
 describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal }) => {

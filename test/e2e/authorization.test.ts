@@ -248,6 +248,13 @@ const rows: Record<string, Row> = {
   stopDaemon: loginOnly,
 };
 
+/** One without a row fails, so that who may call it is decided. */
+function rowOf({ id }: Endpoint): Row {
+  const row = rows[id];
+  if (row === undefined) throw new Error(`authorization.test.ts has no row of ${id}: say who may call it`);
+  return row;
+}
+
 let place: TwoWorkspaces;
 /** In the owner's workspace. */
 let others: Record<'admin' | 'member', string>;
@@ -364,8 +371,8 @@ async function wrongCredentials(): Promise<[what: string, headers: Record<string
 
 const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
 
-describe.each(named(endpoints))('%s', (id, endpoint) => {
-  const row = rows[id] as Row;
+describe.each(named(endpoints))('%s', (_id, endpoint) => {
+  const row = rowOf(endpoint);
   const { apiKey } = endpoint.access;
   const scopes: readonly string[] = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
 
@@ -485,7 +492,7 @@ test.each(named(endpoints.filter(({ method }) => method === 'GET')))(
 
 /** What the caller may not do is refused before anybody looks at what was sent. */
 const refusedLogins = endpoints.flatMap((endpoint) => {
-  const row = rows[endpoint.id] as Row;
+  const row = rowOf(endpoint);
   const callers = { strangerLogin: row.strangerLogin, member: row.member ?? row.login };
   // A thing that is not there is another matter: what is asked of it may be wrong first.
   const byRole = endpoint.access.login !== 'any' && endpoint.surface === 'v1';
