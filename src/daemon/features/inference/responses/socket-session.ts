@@ -5,9 +5,10 @@ import { type Call, identified, SocketReply, StreamReply, type Turn } from '../.
 import type { InferenceNeeds } from '../begin.ts';
 import { noTokens } from '../bounds.ts';
 import { invalid, isObject } from '../fault.ts';
+import { heldTo } from '../held-to.ts';
 import { withIds } from '../history.ts';
 import type { StoredTurn } from '../responses-store.ts';
-import { capsOf, checkAction } from '../restraints.ts';
+import { checkAction, restraintsOf } from '../restraints.ts';
 import { EventWriter } from './event-writer.ts';
 import { endResource, startResource } from './resource.ts';
 import { respond, responsesEndpoint, understand } from './respond.ts';
@@ -95,15 +96,12 @@ async function warmUp(
 ): Promise<StreamReply> {
   const known = identified(caller);
   const { inference, wishes, own } = await understand(needs, { body, caller: known, history });
-  const { workspaceId } = known;
-  const restraints = known.kind === 'key' ? known.restraints : undefined;
-  checkAction(restraints, responsesEndpoint);
+  checkAction(restraintsOf(known), responsesEndpoint);
   const [route] = await needs.router.plan({
     inference,
     wishes,
-    workspaceId,
-    caps: capsOf(restraints),
-    isPrepaid: needs.isPrepaid?.(workspaceId) ?? false,
+    workspaceId: known.workspaceId,
+    ...heldTo(needs, { caller: known, inference, wishes }),
   });
   const createdAt = unixSeconds(needs.world.now());
   const id = needs.makeId('resp');
