@@ -37,6 +37,7 @@ import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
+import { DataMoved } from './storage/sqlite/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { type World, within } from './world.ts';
@@ -87,7 +88,7 @@ async function run(config: Config, io: Surroundings): Promise<number> {
   let exit: number = exitCodes.done;
   storage.onFatal((reason) => {
     log.error({ err: reason }, 'storage cannot go on');
-    exit = exitCodes.workerDied;
+    exit = reason instanceof DataMoved ? exitCodes.dataNeedsRepair : exitCodes.workerDied;
     died.abort('storage');
     stop.abort('storage');
   });

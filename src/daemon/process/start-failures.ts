@@ -8,7 +8,9 @@ import {
   DataFolderInUse,
   DataIsNewer,
   DataNeedsRepair,
+  DiskUnsuited,
   isDamage,
+  sqliteCode,
 } from '../storage/sqlite/errors.ts';
 import { FolderUnsafe } from './data-folder.ts';
 import { portHolder, socketHolder } from './port-holder.ts';
@@ -30,11 +32,11 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   if (error instanceof DataFolderInUse) {
     return { text: `${error.message}${await runningThere(error.folder)}`, exit: exitCodes.failed };
   }
-  if (error instanceof DataIsNewer || error instanceof FolderUnsafe) {
+  if (error instanceof DataIsNewer || error instanceof DiskUnsuited || error instanceof FolderUnsafe) {
     return { text: error.message, exit: exitCodes.failed };
   }
   if (error instanceof SocketUnusable) return { text: await explainSocket(error), exit: exitCodes.failed };
-  const refused = await explainRefusal((error ?? {}) as SystemError);
+  const refused = explainSqlite(sqliteCode(error)) ?? (await explainRefusal((error ?? {}) as SystemError));
   if (refused !== undefined) return { text: refused, exit: exitCodes.failed };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { text: `The daemon could not start.\n${text}`, exit: exitCodes.failed };
@@ -55,10 +57,24 @@ interface SystemError {
   hostname?: string;
 }
 
+const elsewhere = 'Choose another folder with GATEWAY_HOME or --data.';
+
+/** Why SQLite could not work with a sound database, in words; undefined for anything else. */
+function explainSqlite(code: string | undefined): string | undefined {
+  if (code === 'SQLITE_FULL') return `The disk of the data is full.\nMake room. ${elsewhere}`;
+  if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code ?? '')) {
+    return `This user may not write the database.\nRun as the owner of the data folder and of all files in it. ${elsewhere}`;
+  }
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code ?? ''))
+    return 'Another program is at work on gateway.db.\nEnd it and start again.';
+  if (code?.startsWith('SQLITE_IOERR'))
+    return `The disk of the data fails (${code}).\nLook at what the system logged of it. ${elsewhere}`;
+  return undefined;
+}
+
 /** What the operating system refused, in words; undefined for anything else. */
 async function explainRefusal(error: SystemError): Promise<string | undefined> {
   const { code, path, address, port, hostname } = error;
-  const elsewhere = 'Choose another folder with GATEWAY_HOME or --data.';
   switch (code) {
     case 'EADDRINUSE': {
       if (port === undefined) return undefined;

@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../src/daemon/main.ts';
+import { explainFailure } from '../../../src/daemon/process/start-failures.ts';
 import type { ServeOptions } from '../../../src/shared/daemon-module.ts';
 import { startDaemon } from '../../support/start-daemon.ts';
 
@@ -78,5 +80,17 @@ describe('a start that fails says in words', () => {
     expect(script.stderr).toMatch(
       / {2}.*script\.yaml:2:12: `rules\[0\]\.reply` must be text; put quotes around 42\n/,
     );
+  });
+
+  test.each([
+    ['SQLITE_FULL', 'The disk of the data is full.'],
+    ['SQLITE_READONLY_DIRECTORY', 'This user may not write the database.'],
+    ['SQLITE_CANTOPEN', 'This user may not write the database.'],
+    ['SQLITE_BUSY', 'Another program is at work on gateway.db.'],
+    ['SQLITE_IOERR_LOCK', 'The disk of the data fails (SQLITE_IOERR_LOCK).'],
+  ])('what SQLite means by %s', async (code, sentence) => {
+    const { text, exit } = await explainFailure(new Database.SqliteError('as SQLite says it', code));
+    expect(exit).toBe(1);
+    expect(text.split('\n')).toEqual([sentence, expect.stringMatching(/\.$/)]);
   });
 });

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { DataNeedsRepair } from './errors.ts';
+import { DiskUnsuited } from './errors.ts';
 
 export type Connection = Database.Database;
 
@@ -18,7 +18,10 @@ const writerPragmas = {
   checkpoint_fullfsync: 1,
 } as const;
 
-/** Opens the database to write: every pragma is set and those that money depends on are read back. */
+/**
+ * Opens the database to write: every pragma is set and those that money depends on are read back. Throws `DiskUnsuited`
+ * where one of these cannot be had.
+ */
 export function openForWriting(file: string): Connection {
   const database = new Database(file, { fileMustExist: true });
   try {
@@ -26,10 +29,7 @@ export function openForWriting(file: string): Connection {
     for (const name of ['journal_mode', 'synchronous', 'foreign_keys'] as const) {
       const found = database.pragma(name, { simple: true });
       if (found !== writerPragmas[name]) {
-        throw new DataNeedsRepair(
-          file,
-          `${name} is ${found} and cannot be set to ${writerPragmas[name]} (a network or read-only file system?)`,
-        );
+        throw new DiskUnsuited(file, `${name} is ${found} and cannot be set to ${writerPragmas[name]}`);
       }
     }
     return database;

@@ -38,6 +38,26 @@ export class DataNeedsRepair extends Error {
   }
 }
 
+/** The file system cannot keep data so that a power cut loses nothing. Nothing was changed. */
+export class DiskUnsuited extends Error {
+  constructor(file: string, problem: string) {
+    super(
+      `${file} cannot be kept safely where it lies: ${problem}. ` +
+        'A disk of another machine, or one that can only be read, does not do. ' +
+        'Choose another folder with GATEWAY_HOME or --data.',
+    );
+    this.name = 'DiskUnsuited';
+  }
+}
+
+/** The database is no longer where it was opened: what is written goes where nobody will look for it. */
+export class DataMoved extends Error {
+  constructor(file: string) {
+    super(`${file} was moved, replaced or deleted while the daemon worked with it.`);
+    this.name = 'DataMoved';
+  }
+}
+
 /** A file cannot be restored; nothing was changed. */
 export class BackupUnusable extends Error {
   constructor(file: string, problem: string, options?: { cause?: unknown }) {

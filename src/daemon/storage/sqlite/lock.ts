@@ -1,10 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { DataFolderInUse, DataNeedsRepair, sqliteCode } from './errors.ts';
+import { DataFolderInUse, DataNeedsRepair, isDamage, sqliteCode } from './errors.ts';
 
 /** Held as long as the daemon lives; the operating system frees it when the process dies, however it dies. */
 export interface FolderLock {
+  file: string;
   release(): void;
 }
 
@@ -22,9 +23,11 @@ export function lockFolder(folder: string): FolderLock {
   } catch (error) {
     database.close();
     if (sqliteCode(error)?.startsWith('SQLITE_BUSY')) throw new DataFolderInUse(folder);
+    if (!isDamage(error)) throw error;
     throw new DataNeedsRepair(file, 'it is not a lock file; delete it if no daemon runs', { cause: error });
   }
   return {
+    file,
     release: () => {
       database.close();
     },

@@ -4,11 +4,13 @@ import type { Worker } from 'node:worker_threads';
 import type { Storage } from '../storage.ts';
 import { type Connection, openForReading } from './connection.ts';
 import { type DiskBounds, watchDisk } from './disk-watch.ts';
+import { DataMoved } from './errors.ts';
 import { finishRestore } from './finish-restore.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
 import type { StorageLog } from './log.ts';
 import { migrations } from './migrations/index.ts';
 import { drizzle } from './orm.ts';
+import { watchPlace } from './place-watch.ts';
 import { prepareDatabase } from './prepare.ts';
 import { Reader } from './reader.ts';
 import { autopilotsStore } from './stores/autopilots-store.ts';
@@ -31,6 +33,7 @@ import { providerKeysStore, vaultStore } from './stores/vault-store.ts';
 import { whispersStore } from './stores/whispers-store.ts';
 import { workspacesStore } from './stores/workspaces-store.ts';
 import { startThread } from './thread.ts';
+import { watchWal } from './wal-watch.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteOptions {
@@ -41,13 +44,16 @@ export interface SqliteOptions {
   log: StorageLog;
   /** With less free space than `lowBytes` (256 MiB unless told) `state()` is not writable. */
   disk?: Partial<DiskBounds>;
+  /** How often the files are looked at, in milliseconds; 5000 unless told. */
+  lookEveryMs?: number;
   /** Starts another writer's thread, for tests that make it fail. */
   startWriter?: () => Worker;
 }
 
 /**
  * Opens `gateway.db` in the folder for this process alone, making or migrating it as needed.
- * Rejects with `DataFolderInUse`, `DataIsNewer` or `DataNeedsRepair`; the file is then as it was.
+ * Rejects with `DataFolderInUse`, `DataIsNewer`, `DataNeedsRepair` or `DiskUnsuited`; the file is
+ * then as it was.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
   const { folder, now, log } = options;
@@ -65,14 +71,11 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     prepareDatabase({ file, now, log, migrations });
     await writer.open(file);
     const database = openForReading(file);
+    const reader = new Reader(file);
+    const disk = watchDisk({ folder, bounds: options.disk, log });
     return assemble({
-      database,
-      writer,
-      reader: new Reader(file),
-      lock,
-      disk: watchDisk({ folder, bounds: options.disk, log }),
-      log,
-      folder,
+      ...{ database, writer, reader, lock, disk, log, folder },
+      watches: [disk, ...watchesOf(options, { file, lock, writer, reader })],
     });
   } catch (error) {
     writer.refuse('the database could not be opened');
@@ -82,21 +85,37 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   }
 }
 
+/** What is looked at now and then as long as the files are open. */
+function watchesOf(
+  { log, lookEveryMs: everyMs }: SqliteOptions,
+  { file, lock, writer, reader }: Pick<Parts, 'lock' | 'writer' | 'reader'> & { file: string },
+) {
+  return [
+    watchPlace({
+      files: [file, lock.file],
+      everyMs,
+      onGone: (gone) => writer.abandon(new DataMoved(gone)),
+    }),
+    watchWal({ file, log, everyMs, endReads: (ms) => reader.endOlderThan(ms) }),
+  ];
+}
+
 interface Parts {
   database: Connection;
   writer: Writer;
   reader: Reader;
   lock: FolderLock;
   disk: ReturnType<typeof watchDisk>;
+  watches: readonly { stop(): void }[];
   log: StorageLog;
   folder: string;
 }
 
-function assemble({ database, writer, reader, lock, disk, log, folder }: Parts): Storage {
+function assemble({ database, writer, reader, lock, disk, watches, log, folder }: Parts): Storage {
   const orm = drizzle(database);
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    disk.stop();
+    for (const watch of watches) watch.stop();
     await reader.close();
     database.close();
     // The writer is the last to close, so that it can empty the write-ahead log.

@@ -18,8 +18,8 @@ interface Preparation {
 }
 
 /**
- * All that happens to the database before anyone writes: it is made or migrated, its sums are checked, and it is
- * marked as open. Throws `DataIsNewer` or `DataNeedsRepair` and then leaves the file as it was.
+ * All that happens to the database before anyone writes: it is made, or its sums are checked and it is migrated,
+ * and it is marked as open. Throws `DataIsNewer` or `DataNeedsRepair` and then leaves the file as it was.
  */
 export function prepareDatabase(preparation: Preparation): void {
   const { file, migrations } = preparation;
@@ -29,9 +29,11 @@ export function prepareDatabase(preparation: Preparation): void {
   let database: Connection | undefined;
   try {
     database = openForWriting(file);
-    if (needsMigration(database, migrations)) migrateWithBackup(database, preparation);
+    const isOld = needsMigration(database, migrations);
+    // Before a migration, so that what was wrong already is found in the file as it was.
     checkSums(database);
     checkMasters(database);
+    if (isOld) migrateWithBackup(database, preparation);
     markOpen(database, preparation);
   } catch (error) {
     if (!isDamage(error)) throw error;

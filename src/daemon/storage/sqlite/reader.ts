@@ -18,6 +18,7 @@ interface Question {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
   onProgress?: (progress: never) => void;
+  askedAt: number;
 }
 
 /** After this long without a question the thread ends, and its memory is free. */
@@ -58,8 +59,16 @@ export class Reader {
     const question: ToReader = { id: this.#lastId, name, data };
     this.#worker.postMessage(question);
     return new Promise((resolve, reject) => {
-      this.#questions.set(question.id, { resolve, reject, onProgress });
+      this.#questions.set(question.id, { resolve, reject, onProgress, askedAt: performance.now() });
     });
+  }
+
+  /** Gives up what is asked when any of it takes longer than that; whether it did. The next question is answered again. */
+  endOlderThan(ms: number): boolean {
+    const before = performance.now() - ms;
+    const isOld = [...this.#questions.values()].some(({ askedAt }) => askedAt < before);
+    if (isOld) void this.close();
+    return isOld;
   }
 
   async close(): Promise<void> {

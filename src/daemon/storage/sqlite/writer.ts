@@ -74,6 +74,11 @@ export class Writer {
     this.#refusal ??= reason;
   }
 
+  /** Ends the writing for good, what waits included, for a reason that the thread does not know of. */
+  abandon(reason: Error): void {
+    this.#die(reason);
+  }
+
   onFatal(listener: (reason: Error) => void): void {
     if (this.#fatal) listener(this.#fatal);
     else this.#fatalListeners.push(listener);

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { DataMoved } from '../../../../src/daemon/storage/sqlite/errors.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { aHold, aResponse, aSettlement, morning } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
@@ -66,6 +69,32 @@ test('a full disk refuses writes, keeps reading, and writing works again once th
     'writing works again',
   ]);
   expect((await storage.check()).ok).toBe(true);
+});
+
+describe('files that are no longer where they were opened', () => {
+  const changes: [string, (folder: string) => void][] = [
+    ['a folder that was moved', (folder) => renameSync(folder, `${folder}-elsewhere`)],
+    ['a folder that was deleted', (folder) => rmSync(folder, { recursive: true })],
+    ['a database that was replaced', (folder) => replaceByCopy(join(folder, 'gateway.db'))],
+    ['a lock that was deleted', (folder) => rmSync(join(folder, 'daemon.lock'))],
+  ];
+  test.skipIf(process.platform === 'win32').each(changes)('end the writing: %s', async (_what, change) => {
+    const folder = join(newFolder(), 'data');
+    const storage = await open({ folder, lookEveryMs: 20 });
+    await storage.metering.settle(aSettlement('req_1'));
+    const told = fatal(storage);
+    change(folder);
+    const reason = await told;
+    expect(reason).toBeInstanceOf(DataMoved);
+    expect(reason.message).toContain(`${folder}/`);
+    expect(storage.state()).toEqual({ writable: false, reason: 'the database failed' });
+    await expect(storage.metering.hold(aHold('req_2'))).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  function replaceByCopy(file: string): void {
+    copyFileSync(file, `${file}.copy`);
+    renameSync(`${file}.copy`, file);
+  }
 });
 
 // The shell's limit makes the system refuse to let a file grow, which SQLite reports as an I/O error.

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DataIsNewer } from '../../../../src/daemon/storage/sqlite/errors.ts';
+import { DataIsNewer, DataNeedsRepair } from '../../../../src/daemon/storage/sqlite/errors.ts';
 import { type Migration, migrate } from '../../../../src/daemon/storage/sqlite/migrate.ts';
 import { migrations } from '../../../../src/daemon/storage/sqlite/migrations/index.ts';
 import { prepareDatabase } from '../../../../src/daemon/storage/sqlite/prepare.ts';
@@ -110,6 +110,18 @@ describe('a migration', () => {
     migrate(database, migrations);
     expect(database.pragma('foreign_keys', { simple: true })).toBe(1);
   });
+});
+
+test('a database whose sums are wrong is not migrated, so that it is found as it was', () => {
+  filled();
+  const database = new Database(file);
+  database.exec("INSERT INTO accounts VALUES ('margin', 5)");
+  database.close();
+  expect(() => prepare(next({ statements: ['CREATE TABLE more (id TEXT) STRICT'] }))).toThrow(
+    DataNeedsRepair,
+  );
+  expect(read('PRAGMA user_version')).toEqual([released.length]);
+  expect(readdirSync(folder)).not.toContain('backups');
 });
 
 test('a database of a newer program is refused and stays as it is', () => {

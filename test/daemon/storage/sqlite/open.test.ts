@@ -19,6 +19,7 @@ import {
   DataFolderInUse,
   DataIsNewer,
   DataNeedsRepair,
+  DiskUnsuited,
 } from '../../../../src/daemon/storage/sqlite/errors.ts';
 import { exitCodes } from '../../../../src/shared/errors.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, owner } from '../../../storage/records.ts';
@@ -105,6 +106,11 @@ describe('opening', () => {
   });
 });
 
+test('a place where durability cannot be had is refused', () => {
+  expect(() => openForWriting(':memory:')).toThrow('journal_mode is memory and cannot be set to wal');
+  expect(() => openForWriting(':memory:')).toThrow(DiskUnsuited);
+});
+
 describe('a file that cannot be used is refused and stays as it is:', () => {
   const damage: [string, () => void][] = [
     ['garbage', () => writeFileSync(file, 'garbage '.repeat(1000))],
@@ -140,6 +146,12 @@ describe('a file that cannot be used is refused and stays as it is:', () => {
     await openAndClose();
     tamper('PRAGMA user_version = 99');
     await expect(open({ folder })).rejects.toThrow(DataIsNewer);
+  });
+
+  test('a lock that is none', async () => {
+    await openAndClose();
+    writeFileSync(join(folder, 'daemon.lock'), 'pid 4711\n'.repeat(100));
+    await expect(open({ folder })).rejects.toThrow('it is not a lock file');
   });
 
   test('after which the folder is free again', async () => {
