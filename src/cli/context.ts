@@ -26,7 +26,9 @@ export interface Context {
   host(): Host;
   client(): Client;
   /** To another host, or as somebody else. */
-  clientFor(host: Pick<Host, 'url' | 'socket' | 'token' | 'workspace'>): Client;
+  clientFor(
+    host: Pick<Host, 'url' | 'socket' | 'token' | 'workspace'> & Partial<Pick<Host, 'isLocal'>>,
+  ): Client;
   /** Looks for the host anew at the next call: a daemon that was started again may be elsewhere. */
   forgetHost(): void;
   /** Aborted by Ctrl-C. Until a command asks for it, Ctrl-C ends the process as usual. */

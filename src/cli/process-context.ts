@@ -4,7 +4,8 @@ import { exitCodes } from '../shared/errors.ts';
 import { version, versionHeader } from '../shared/version.ts';
 import type { CommonFlags } from './common-flags.ts';
 import type { Context } from './context.ts';
-import { findHost, type Host, isSentInClear } from './hosts/hosts.ts';
+import { isSentInClear } from './hosts/host-address.ts';
+import { findHost, type Host } from './hosts/hosts.ts';
 import { wayTo } from './hosts/send.ts';
 import type { Io } from './io.ts';
 import { createOutput } from './output/output.ts';
@@ -60,8 +61,9 @@ export function createContext(surroundings: Surroundings): Context {
       client ??= context.clientFor(context.host());
       return client;
     },
-    clientFor({ url, socket, token, workspace }) {
-      if (token && isSentInClear(url)) out.warn(`The key travels unencrypted to ${url}; use https.`);
+    clientFor({ url, socket, token, workspace, isLocal }) {
+      if (token && !isLocal && isSentInClear(url))
+        out.warn(`The key travels unencrypted to ${url}; use https.`);
       return createClient({ ...wayTo({ url, socket }), token, workspace, onHeaders: tellVersion });
     },
     forgetHost() {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isAlive } from '../../src/cli/hosts/hosts.ts';
+import { isAlive } from '../../src/cli/hosts/local-daemon.ts';
 import type { DaemonStatus } from '../../src/shared/contract/daemon.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { version } from '../../src/shared/version.ts';

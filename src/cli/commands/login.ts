@@ -6,6 +6,7 @@ import { ReceivedError } from '../../shared/received-error.ts';
 import { createSession, signOut } from '../addresses.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
+import { hostUrl, socketPathOf } from '../hosts/host-address.ts';
 import {
   changeHostFile,
   hostNamed,
@@ -14,11 +15,9 @@ import {
   type NamedHost,
   readHostFile,
 } from '../hosts/host-file.ts';
-import { hostUrl } from '../hosts/hosts.ts';
 import { readLoginLink } from '../hosts/login-link.ts';
 import { readCode } from '../hosts/read-code.ts';
 import { remoteLogins } from '../hosts/remote-login.ts';
-import { socketPathOf } from '../hosts/socket-address.ts';
 import type { Column } from '../output/table.ts';
 import { example } from './example.ts';
 

@@ -1,5 +1,5 @@
 import type { ClientAnswer, ClientRequest, Send } from '../../shared/client.ts';
-import { socketAddress, socketPathOf } from './socket-address.ts';
+import { socketAddress, socketPathOf } from './host-address.ts';
 
 /**
  * Why a host gave no (whole) answer: `refused` when nobody listens, `forbidden` when a Unix socket is not for this user,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hostUrl, isSentInClear } from '../../../src/cli/hosts/hosts.ts';
+import { hostUrl, isSentInClear } from '../../../src/cli/hosts/host-address.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { fakeDaemon } from '../fake-daemon.ts';
@@ -37,6 +37,32 @@ describe('the host', () => {
     await runCli(asked, { env: { ...env, GATEWAY_KEY: 'gwk_mine' } });
     await runCli(asked, { env: { ...env, GATEWAY_KEY: 'gwk_mine', GATEWAY_HOST: url } });
     expect(calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer gwk_mine', 'Bearer gwk_mine']);
+  });
+
+  test('is the local daemon by the other name of its address, too, and no other port of it', async () => {
+    const [local, other] = await Promise.all([fakeDaemon(answers), fakeDaemon(answers)]);
+    const { port } = new URL(local.url);
+    for (const name of [`localhost:${port}`, `http://localhost:${port}/`, `127.0.0.1:${port}`]) {
+      await runCli([...asked, '--host', name], { env: local.env });
+    }
+    expect(local.calls.map(({ headers }) => headers.authorization)).toEqual(
+      Array(3).fill('Bearer gwl_local'),
+    );
+    expect(new Set(local.calls.map(({ headers }) => headers.host))).toEqual(new Set([`127.0.0.1:${port}`]));
+    const elsewhere = other.url.replace('127.0.0.1', 'localhost');
+    await runCli([...asked, '--host', elsewhere], { env: local.env });
+    expect(other.calls.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  });
+
+  test('that is this machine under its address in a network is warned of no eavesdroppers', async () => {
+    const { env, home, url, calls } = await fakeDaemon(answers);
+    // Linux and macOS take this one for themselves.
+    const everywhere = url.replace('127.0.0.1', '0.0.0.0');
+    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url: everywhere, pid: process.pid }));
+    expect((await runCli(asked, { env })).stderr).toBe('');
+    expect(calls).toHaveLength(1);
+    const other = { GATEWAY_HOME: await temporaryHome(), GATEWAY_HOST: everywhere, GATEWAY_KEY: 'gwk_mine' };
+    expect((await runCli(asked, { env: other })).stderr).toContain('travels unencrypted');
   });
 
   test('never gets the login key of another daemon', async () => {

@@ -2,7 +2,8 @@ import { Command } from '@commander-js/extra-typings';
 import { reloadConfiguration } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { localName } from '../../hosts/host-file.ts';
-import { findHost, readDaemonFile } from '../../hosts/hosts.ts';
+import { findHost } from '../../hosts/hosts.ts';
+import { readDaemonFile } from '../../hosts/local-daemon.ts';
 import { example } from '../example.ts';
 import { faultsTold, fileOption, placeOf } from './place.ts';
 

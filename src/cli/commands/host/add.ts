@@ -2,8 +2,8 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
+import { hostUrl } from '../../hosts/host-address.ts';
 import { changeHostFile, hostNamed, localName, loggedOut, readHostFile } from '../../hosts/host-file.ts';
-import { hostUrl } from '../../hosts/hosts.ts';
 import { example } from '../example.ts';
 import { localIsTaken } from '../login.ts';
 

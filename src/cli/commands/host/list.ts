@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Context } from '../../context.ts';
 import { localName, readHostFile } from '../../hosts/host-file.ts';
-import { readDaemonFile } from '../../hosts/hosts.ts';
+import { readDaemonFile } from '../../hosts/local-daemon.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';
 

@@ -3,7 +3,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import { readSecret } from '../../hosts/hosts.ts';
+import { readSecret } from '../../hosts/local-daemon.ts';
 import { example } from '../example.ts';
 
 export const defaultKeyCommand = (context: Context) =>

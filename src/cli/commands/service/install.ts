@@ -5,7 +5,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { foldersOf } from '../../../shared/folders.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import { readDaemonFile } from '../../hosts/hosts.ts';
+import { readDaemonFile } from '../../hosts/local-daemon.ts';
 import { example } from '../example.ts';
 import { run, type ServiceManager, serviceManager } from './manager.ts';
 import { environmentText, type ServiceFacts } from './texts.ts';

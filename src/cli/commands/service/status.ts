@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { readDaemonFile } from '../../hosts/hosts.ts';
+import { readDaemonFile } from '../../hosts/local-daemon.ts';
 import type { Column } from '../../output/table.ts';
 import { example } from '../example.ts';
 import { run, serviceManager } from './manager.ts';

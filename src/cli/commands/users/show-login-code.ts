@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { LoginCode } from '../../../shared/contract/people.ts';
 import type { Context } from '../../context.ts';
-import { hostUrl, isLoopbackUrl } from '../../hosts/hosts.ts';
+import { hostUrl, isLoopbackUrl } from '../../hosts/host-address.ts';
 import { loginLink } from '../../hosts/login-link.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';

@@ -1,4 +1,4 @@
-import { socketPathOf } from '../../hosts/socket-address.ts';
+import { socketPathOf } from '../../hosts/host-address.ts';
 import type { LoggedCall } from './call-log.ts';
 
 /** A word as a POSIX shell reads it back unchanged. */
