@@ -17,6 +17,23 @@ export async function readHidden(terminal: ReadStream, signal?: AbortSignal): Pr
   }
 }
 
+const keys = {
+  return: '\r',
+  newLine: '\n',
+  interrupt: '\u0003',
+  endOfInput: '\u0004',
+  backspace: '\b',
+  delete: '\u007f',
+  clear: '\u0015',
+};
+
+/** The line once a key was typed; keys that write nothing change nothing. */
+function typed(line: string[], key: string): string[] {
+  if (key === keys.backspace || key === keys.delete) return line.slice(0, -1);
+  if (key === keys.clear) return [];
+  return key >= ' ' ? [...line, key] : line;
+}
+
 function typedLine(terminal: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     let line: string[] = [];
@@ -28,15 +45,13 @@ function typedLine(terminal: ReadStream, signal: AbortSignal | undefined): Promi
     };
     const ended = () => end(undefined);
     const take = (data: string | Buffer) => {
-      for (const character of String(data)) {
-        if (character === '\r' || character === '\n') return end(line.join(''));
-        if (character === '\u0004' && line.length === 0) return end(undefined);
-        if (character === '\u0003') {
+      for (const key of String(data)) {
+        if (key === keys.return || key === keys.newLine) return end(line.join(''));
+        if (key === keys.endOfInput && line.length === 0) return end(undefined);
+        if (key === keys.interrupt) {
           terminal.setRawMode(false);
           process.kill(process.pid, 'SIGINT');
-        } else if (character === '\u007f' || character === '\b') line.pop();
-        else if (character === '\u0015') line = [];
-        else if (character >= ' ') line.push(character);
+        } else line = typed(line, key);
       }
     };
     terminal.on('data', take);

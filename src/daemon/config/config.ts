@@ -2,11 +2,11 @@ import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
-import { defaults } from './defaults.ts';
 import { keyVariables } from './key-variables.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { ConfigFile, UpstreamConfig } from './schema.ts';
+import { type ReadSetting, settingsIn } from './settings-in.ts';
 import { type OtlpConfig, otlpOf } from './telemetry.ts';
 import { type TypedCommand, typedCommand } from './typed-command.ts';
 
@@ -131,47 +131,47 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
   const { file, faults, text } = await readConfigFile(configFile, {
     required: flags.configFile !== undefined,
   });
-  const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? file.listen?.port ?? defaults['listen.port'];
+  const setting = settingsIn(file);
+  const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? setting('listen.port');
   const logLevel =
     flags.logLevel ??
     levelOf(env.GATEWAY_LOG_LEVEL, faults) ??
     file.log?.level ??
-    (file.log?.bodies ? 'info' : defaults['log.level']);
+    (setting('log.bodies') ? 'info' : setting('log.level'));
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
   const otlp = otlpOf(file, env, faults);
   if (faults.length > 0) throw new ConfigInvalid(faults);
-  const { timeouts } = file;
   return Object.freeze({
-    host: flags.host ?? file.listen?.host ?? defaults['listen.host'],
+    host: flags.host ?? setting('listen.host'),
     port,
-    socketFile: socketFileOf({ flags, env, file, folder: dirname(configFile) }),
-    allowedHosts: file.listen?.allowed_hosts ?? [...defaults['listen.allowed_hosts']],
-    corsOrigins: file.cors?.origins ?? [...defaults['cors.origins']],
+    socketFile: socketFileOf({ flags, env, file, setting, folder: dirname(configFile) }),
+    allowedHosts: setting('listen.allowed_hosts'),
+    corsOrigins: setting('cors.origins'),
     dataFolder,
     configFile,
     configText: text,
     typed: typedCommand(dataFolder, { env, platform, home }),
-    marginPpm: Math.round((file.margin_percent ?? defaults.margin_percent) * 10_000),
-    allPrepaid: (file.billing?.mode ?? defaults['billing.mode']) === 'prepaid',
+    marginPpm: Math.round(setting('margin_percent') * 10_000),
+    allPrepaid: setting('billing.mode') === 'prepaid',
     providers: knownProviders.map((name) => accountOf(name, file, env)),
-    upstreams: (file.upstreams ?? defaults.upstreams).map((upstream) => ({
+    upstreams: setting('upstreams').map((upstream) => ({
       ...upstream,
       key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
     })),
-    findsLocalServers: file.local_servers ?? defaults.local_servers,
-    shedsLoad: file.shed_load ?? defaults.shed_load,
-    aliases: file.aliases ?? defaults.aliases,
+    findsLocalServers: setting('local_servers'),
+    shedsLoad: setting('shed_load'),
+    aliases: setting('aliases'),
     timeouts: {
-      connectMs: timeouts?.connect_ms ?? defaults['timeouts.connect_ms'],
-      headersMs: timeouts?.headers_ms ?? defaults['timeouts.headers_ms'],
-      firstEventMs: timeouts?.first_event_ms ?? defaults['timeouts.first_event_ms'],
-      idleMs: timeouts?.idle_ms ?? defaults['timeouts.idle_ms'],
+      connectMs: setting('timeouts.connect_ms'),
+      headersMs: setting('timeouts.headers_ms'),
+      firstEventMs: setting('timeouts.first_event_ms'),
+      idleMs: setting('timeouts.idle_ms'),
     },
-    storesResponses: file.storage?.store_responses ?? defaults['storage.store_responses'],
-    responsesKeptMs: (file.storage?.responses_days ?? defaults['storage.responses_days']) * dayMs,
-    backgroundRunsMax: file.background?.max_running ?? defaults['background.max_running'],
-    cache: cacheOf(file),
-    vault: vaultOf(file, env, dirname(configFile)),
+    storesResponses: setting('storage.store_responses'),
+    responsesKeptMs: setting('storage.responses_days') * dayMs,
+    backgroundRunsMax: setting('background.max_running'),
+    cache: cacheOf(setting),
+    vault: vaultOf(file, { setting, env, folder: dirname(configFile) }),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
     recordings: {
       record: flags.record && resolve(flags.record),
@@ -180,7 +180,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     },
     otlp,
     logLevel,
-    logsBodies: file.log?.bodies ?? defaults['log.bodies'],
+    logsBodies: setting('log.bodies'),
   });
 }
 
@@ -189,31 +189,35 @@ function socketFileOf({
   flags,
   env,
   file,
+  setting,
   folder,
-}: Pick<Sources, 'flags' | 'env'> & { file: ConfigFile; folder: string }) {
-  const { socket, socket_access: access = defaults['listen.socket_access'] } = file.listen ?? {};
+}: Pick<Sources, 'flags' | 'env'> & { file: ConfigFile; setting: ReadSetting; folder: string }) {
+  const { socket } = file.listen ?? {};
   const here = flags.socket ?? (env.GATEWAY_SOCKET || undefined);
   const path = here === undefined ? socket && resolve(folder, socket) : resolve(here);
-  return path === undefined ? undefined : { path, access };
+  return path === undefined ? undefined : { path, access: setting('listen.socket_access') };
 }
 
-function cacheOf({ cache }: ConfigFile): CacheConfig {
+function cacheOf(setting: ReadSetting): CacheConfig {
   return {
-    defaultMode: cache?.default ?? defaults['cache.default'],
-    keptMs: (cache?.ttl_seconds ?? defaults['cache.ttl_seconds']) * 1000,
-    entriesMax: cache?.max_entries ?? defaults['cache.max_entries'],
-    bytesMax: (cache?.max_mb ?? defaults['cache.max_mb']) * 1024 * 1024,
+    defaultMode: setting('cache.default'),
+    keptMs: setting('cache.ttl_seconds') * 1000,
+    entriesMax: setting('cache.max_entries'),
+    bytesMax: setting('cache.max_mb') * 1024 * 1024,
   };
 }
 
-function vaultOf({ vault }: ConfigFile, env: Sources['env'], folder: string): VaultConfig {
+function vaultOf(
+  { vault }: ConfigFile,
+  { setting, env, folder }: { setting: ReadSetting; env: Sources['env']; folder: string },
+): VaultConfig {
   const beside = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
   return {
     store: vault?.store,
     masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || beside(vault?.master_key_file),
     passphraseFile: env.GATEWAY_VAULT_PASSPHRASE_FILE || beside(vault?.passphrase_file),
-    usesKeychain: vault?.keychain ?? defaults['vault.keychain'],
-    allowsPlainFile: vault?.insecure_plain_file ?? defaults['vault.insecure_plain_file'],
+    usesKeychain: setting('vault.keychain'),
+    allowsPlainFile: setting('vault.insecure_plain_file'),
   };
 }
 

@@ -134,13 +134,17 @@ function priceAt(prices: Exclude<ModelInfo['prices'], ModelPrice>, now: number):
     else if (constraint.type === 'start_date') {
       if (text >= constraint.start_date) price = candidate;
     } else {
-      if (!constraint.start_time.endsWith('Z') || !constraint.end_time.endsWith('Z')) return undefined;
-      const [start, end] = [constraint.start_time.slice(0, 8), constraint.end_time.slice(0, 8)];
-      const isWithin = end < start ? time >= start || time < end : time >= start && time < end;
-      if (isWithin) price = candidate;
+      const { start_time: start, end_time: end } = constraint;
+      if (!start.endsWith('Z') || !end.endsWith('Z')) return undefined;
+      if (isWithin(time, start.slice(0, 8), end.slice(0, 8))) price = candidate;
     }
   }
   return price;
+}
+
+/** Times of day; a span may go over midnight. */
+function isWithin(time: string, start: string, end: string): boolean {
+  return end < start ? time >= start || time < end : time >= start && time < end;
 }
 
 type Price = ModelPrice[string];
