@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,6 +38,15 @@ afterAll(async () => {
 
 test.skipIf(process.platform === 'win32')('npx finds the clone’s own command', async () => {
   expect(await realpath('node_modules/.bin/gateway')).toBe(await realpath('bin/gateway.js'));
+});
+
+// The first npx in a clone makes npm set the clone up once more, which would build for half a minute before each first start.
+test.skipIf(process.platform === 'win32')('npx does not build again what npm ci has built', async () => {
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+  const builtAt = async () => (await stat('dist/cli.js')).mtimeMs;
+  const before = await builtAt();
+  await run('sh', ['-c', scripts.prepare], { env: { ...process.env, npm_command: 'exec' } });
+  expect(await builtAt()).toBe(before);
 });
 
 describe('the package', () => {
