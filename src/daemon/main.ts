@@ -152,7 +152,7 @@ async function start(config: Config, running: Running): Promise<void> {
   const { app, reloads } = await appOf(config, running, { makeId, providers, telemetry, process: facts });
   const listings = await readSecretFile(file('listings'));
   if (listings !== undefined) app.restoreListings(listings);
-  const first = await firstSecrets(app, file);
+  const { isFresh, hasDefaultKey } = await firstSecrets(app, file);
   await app.recover();
   const server = await serverOf(config, { ...running, app, makeId, telemetry });
   const requests = stopRequests(stop.signal);
@@ -170,7 +170,7 @@ async function start(config: Config, running: Running): Promise<void> {
       if (local.length > 0) app.addProviders(local);
       return local;
     });
-    io.stdout.write(await welcome({ url, config, isFresh: first.isFresh, providers, found }));
+    io.stdout.write(await welcome({ url, config, isFresh, hasDefaultKey, providers, found }));
     const working = app.runBackground(background.signal);
     if (config.vault.passphraseFile === undefined) {
       void unlockAtStart({ vault: app.vault, ask: io.askSecret, stderr: io.stderr, log }, asking.signal);

@@ -6,6 +6,8 @@ interface WelcomeFacts {
   config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'socketFile' | 'typed'>;
   /** Whether this was the first start. */
   isFresh: boolean;
+  /** Whether the default key is good: it may have been revoked. */
+  hasDefaultKey: boolean;
   providers: readonly Pick<Provider, 'description'>[];
   /** Local servers; they are looked for while the rest is printed. */
   found: Promise<readonly Pick<Provider, 'description'>[]>;
@@ -14,7 +16,8 @@ interface WelcomeFacts {
 const commandWidth = 38;
 
 /** What `gateway serve` prints once it listens: where it is, whom it can ask, and what to type next. */
-export async function welcome({ url, config, isFresh, providers, found }: WelcomeFacts): Promise<string> {
+export async function welcome(facts: WelcomeFacts): Promise<string> {
+  const { url, config, isFresh, hasDefaultKey, providers, found } = facts;
   const all = [...providers, ...(await found.catch(() => []))];
   const available = all.filter(({ description }) => description.available);
   const missing = all.filter(({ description }) => !description.available);
@@ -36,7 +39,7 @@ export async function welcome({ url, config, isFresh, providers, found }: Welcom
     'Try it in another terminal:',
     '',
     ...(first === undefined ? [] : [`  ${first}`]),
-    `  curl ${url}/v1/responses -H "authorization: Bearer $(${name} keys default)" \\`,
+    `  curl ${url}/v1/responses -H "authorization: Bearer $(${name} ${hasDefaultKey ? 'keys default' : 'keys issue --quiet'})" \\`,
     `    -H 'content-type: application/json' -d '{"model":"sim/assistant","input":"Hello!"}'`,
     '',
     'Next:',

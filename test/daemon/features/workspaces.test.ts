@@ -12,6 +12,7 @@ const noFiles: FirstSecrets = { login: undefined, defaultKey: undefined };
 
 let store: ReturnType<typeof memoryWorkspacesStore>;
 let issued: Map<string, { name: string; userId: string; workspaceId: string }>;
+let revoked: Set<string>;
 
 function start(files: FirstSecrets) {
   const world = fakeWorld();
@@ -19,7 +20,8 @@ function start(files: FirstSecrets) {
     {
       store,
       keys: {
-        isKnown: async (secret) => issued.has(secret),
+        standing: async (secret) =>
+          revoked.has(secret) ? 'ended' : issued.has(secret) ? 'active' : 'unknown',
         issueFor: async (owner, name) => {
           const secret = makeSecret('api', randomBytes);
           issued.set(secret, { name, ...owner });
@@ -38,6 +40,7 @@ function start(files: FirstSecrets) {
 beforeEach(() => {
   store = memoryWorkspacesStore();
   issued = new Map();
+  revoked = new Set();
 });
 
 describe('the first start', () => {
@@ -62,6 +65,14 @@ describe('a later start', () => {
     const second = await start(first.write);
     expect(second).toEqual({ ...first, isFresh: false, write: noFiles });
     expect(store.logins).toHaveLength(1);
+    expect(issued.size).toBe(1);
+  });
+
+  test('makes no new default key for one that was revoked, and says that there is none', async () => {
+    const first = await start(noFiles);
+    expect(first.hasDefaultKey).toBe(true);
+    revoked.add(first.write.defaultKey ?? '');
+    expect(await start(first.write)).toMatchObject({ hasDefaultKey: false, write: noFiles });
     expect(issued.size).toBe(1);
   });
 

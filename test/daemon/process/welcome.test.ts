@@ -19,6 +19,7 @@ const facts = {
     typed: { name: 'npx gateway', first: undefined },
   },
   isFresh: false,
+  hasDefaultKey: true,
   providers: [provider('openai', 'no key: set OPENAI_API_KEY'), provider('simulator', null)],
   found: Promise.resolve([] as Described[]),
 };
@@ -32,6 +33,11 @@ test('the welcome names each command as it has to be typed, and nothing to type 
   const elsewhere = await welcome({ ...facts, config: { ...facts.config, typed } });
   expect(elsewhere).toMatch(/\n {2}export GATEWAY_HOME=\/d\n {2}curl .*\$\(gateway keys default\)/);
   expect(elsewhere).not.toContain('npx');
+});
+
+test('the welcome has a key issued where the default one was revoked', async () => {
+  const text = await welcome({ ...facts, hasDefaultKey: false });
+  expect(text).toContain('"authorization: Bearer $(npx gateway keys issue --quiet)"');
 });
 
 test('the welcome tells who can be asked, and what the others lack', async () => {

@@ -13,7 +13,7 @@ import type { UsageReader } from '../metering/index.ts';
 import type { Membership, Workspaces, WorkspacesStore } from '../workspaces/index.ts';
 import type { Authenticator } from './authenticator.ts';
 import { changedDefaults } from './defaults.ts';
-import { toKeyView, toLoginView } from './key-view.ts';
+import { toKey, toKeyView, toLoginView } from './key-view.ts';
 import type { KeyRecord, KeysStore } from './keys-store.ts';
 import { changedLimits, wellFormed } from './limits.ts';
 
@@ -86,9 +86,12 @@ export function keys(deps: KeysDependencies) {
     issueFor: (owner: { userId: string; workspaceId: string }, name: string) =>
       insert(deps, { ...owner, name, scopes: [...defaultScopes], parentId: null, ...unrestrained }),
 
-    /** Whether this secret was ever issued here, revoked or not. */
-    isKnown: async (secret: string): Promise<boolean> =>
-      (await store.byDigest(deps.digest(secret))) !== undefined,
+    /** Whether this secret was issued here, and whether it is good still. */
+    async standing(secret: string): Promise<'unknown' | 'active' | 'ended'> {
+      const record = await store.byDigest(deps.digest(secret));
+      if (record === undefined) return 'unknown';
+      return toKey(record, deps.now()).status === 'active' ? 'active' : 'ended';
+    },
 
     /** Newest first, for any member. Fails with `permission`, also when there is no such workspace. */
     async list(caller: Identified, workspace: string, page: PageRequest): Promise<KeyRecord[]> {

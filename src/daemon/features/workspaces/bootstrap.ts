@@ -12,9 +12,9 @@ export interface FirstSecrets {
 
 export interface BootstrapDependencies {
   store: Pick<WorkspacesStore, 'owner' | 'createOwner' | 'replaceLogin' | 'loginByDigest'>;
-  /** What the keys feature does for the owner: whether it ever issued this secret, and a new key by that name. */
+  /** What the keys feature does for the owner: whether it issued this secret, and a new key by that name. */
   keys: {
-    isKnown(secret: string): Promise<boolean>;
+    standing(secret: string): Promise<'unknown' | 'active' | 'ended'>;
     issueFor(owner: { userId: string; workspaceId: string }, name: string): Promise<{ secret: string }>;
   };
   digest: (secret: string) => string;
@@ -31,6 +31,8 @@ export interface Bootstrap {
   workspaceId: string;
   /** Whether this was the first start. */
   isFresh: boolean;
+  /** Whether the default key is good. */
+  hasDefaultKey: boolean;
   /** What has to be written into the files now; undefined where the file's own is still good. */
   write: FirstSecrets;
 }
@@ -44,9 +46,9 @@ export async function bootstrap(deps: BootstrapDependencies, files: FirstSecrets
   const owner = found ? { userId: found.user.id, workspaceId: found.workspace.id } : await createOwner(deps);
   const login = (await isActiveLogin(deps, files.login)) ? undefined : await issueLogin(deps, owner.userId);
   // A default key that was revoked stays so: only one that never was, or whose file is gone, is made.
-  const hasDefaultKey = files.defaultKey !== undefined && (await deps.keys.isKnown(files.defaultKey));
-  const defaultKey = hasDefaultKey ? undefined : (await deps.keys.issueFor(owner, 'default')).secret;
-  return { ...owner, isFresh: !found, write: { login, defaultKey } };
+  const standing = files.defaultKey === undefined ? 'unknown' : await deps.keys.standing(files.defaultKey);
+  const defaultKey = standing === 'unknown' ? (await deps.keys.issueFor(owner, 'default')).secret : undefined;
+  return { ...owner, isFresh: !found, hasDefaultKey: standing !== 'ended', write: { login, defaultKey } };
 }
 
 async function createOwner(deps: BootstrapDependencies) {
