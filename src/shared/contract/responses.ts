@@ -165,7 +165,9 @@ export const CreateResponseBody = Type.Object(
       ),
     ),
     prompt: maybe(AnyObject),
-    truncation: maybe(Type.String()),
+    truncation: maybe(
+      Type.Enum(['auto', 'disabled'], { description: 'Passed on; nothing of the input is left out here.' }),
+    ),
     service_tier: maybe(Type.String()),
     safety_identifier: maybe(Type.String({ maxLength: 64 })),
     prompt_cache_key: maybe(Type.String({ maxLength: 64 })),

@@ -18,6 +18,13 @@ export function optionalText(value: unknown, param: string): string | undefined 
   return value;
 }
 
+/** The same of a flag. */
+export function optionalFlag(value: unknown, param: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') throw invalid(param, 'This must be a boolean.');
+  return value;
+}
+
 export function requiredText(value: unknown, param: string): string {
   if (typeof value !== 'string') throw invalid(param, 'This must be a string.');
   return value;

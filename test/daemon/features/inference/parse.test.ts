@@ -85,13 +85,21 @@ describe('Responses tools', () => {
     [{ tools: [{ type: 'function' }] }, 'tools[0].name'],
     [{ tools: [{ type: 'function', name: 'not a name' }] }, 'tools[0].name'],
     [{ tools: [{ type: 'function', name: 'f', parameters: 'x' }] }, 'tools[0].parameters'],
+    [{ tools: [{ type: 'function', name: 'f', strict: 1 }] }, 'tools[0].strict'],
     [{ tools: [tool], tool_choice: 'sometimes' }, 'tool_choice'],
+    [{ tools: [tool], tool_choice: {} }, 'tool_choice.type'],
+    [{ tools: [tool], tool_choice: { type: 17 } }, 'tool_choice.type'],
     [{ tools: [tool], tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name'],
     [
       { tools: [tool], tool_choice: { type: 'allowed_tools', tools: [{ type: 'function', name: 'g' }] } },
       'tool_choice.tools[0].name',
     ],
+    [{ text: { verbosity: 17 } }, 'text.verbosity'],
     [{ text: { format: { type: 'xml' } } }, 'text.format.type'],
+    [
+      { text: { format: { type: 'json_schema', name: 'x', schema: {}, strict: 'no' } } },
+      'text.format.strict',
+    ],
     [{ text: { format: { type: 'json_schema', name: 'x' } } }, 'text.format.schema'],
     [{ text: { format: { type: 'json_schema', schema: {} } } }, 'text.format.name'],
   ])('%j is refused at %s', (members, param) => {
@@ -185,6 +193,8 @@ describe('chat messages', () => {
   test.each([
     [{ tools: [{ type: 'function' }] }, 'tools[0].function'],
     [{ tools: [{ type: 'function', function: { name: 'ö' } }] }, 'tools[0].function.name'],
+    [{ tools: [{ type: 'function', function: { name: 'f', strict: 1 } }] }, 'tools[0].function.strict'],
+    [{ tool_choice: { type: ['function'] } }, 'tool_choice.type'],
     [{ tool_choice: { type: 'function', function: { name: 'g' } } }, 'tool_choice.function.name'],
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
     [{ response_format: { type: 'yaml' } }, 'response_format.type'],

@@ -49,6 +49,7 @@ function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Too
   const choice = body.tool_choice ?? legacyChoice(body);
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') return parseMode(choice);
+  requiredText(choice.type, 'tool_choice.type');
   if (choice.type === 'function') {
     const called = choice.function;
     if (!isObject(called)) throw invalid('tool_choice.function', 'This must be an object.');

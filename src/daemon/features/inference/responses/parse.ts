@@ -1,5 +1,5 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
-import { invalid, isObject } from '../fault.ts';
+import { invalid, isObject, optionalText } from '../fault.ts';
 import type { Inference, InputItem, Sampling } from '../neutral.ts';
 import { parseFormat, parseToolChoice, parseTools } from './tools.ts';
 
@@ -12,7 +12,7 @@ const gatewayMembers = new Set([
 export function parseResponses(body: CreateResponseBody, items: InputItem[]): Inference {
   const tools = parseTools(body.tools);
   const text = isObject(body.text) ? body.text : {};
-  const verbosity = text.verbosity;
+  const verbosity = optionalText(text.verbosity, 'text.verbosity');
   return {
     wire: 'responses',
     model: body.model,

@@ -1,4 +1,4 @@
-import { invalid, isObject, optionalText, quoted, requiredText } from '../fault.ts';
+import { invalid, isObject, optionalFlag, optionalText, quoted, requiredText } from '../fault.ts';
 import type { OutputFormat, Tool, ToolChoice } from '../neutral.ts';
 
 const namePattern = /^[a-zA-Z0-9_-]{1,128}$/;
@@ -23,7 +23,7 @@ export function parseFunction(tool: Record<string, unknown>, param: string): Too
       `${param}.name`,
       'A function’s name has 1 to 128 of the characters a-z, A-Z, 0-9, _ and -.',
     );
-  const { parameters, strict } = tool;
+  const { parameters } = tool;
   if (parameters !== undefined && parameters !== null && !isObject(parameters))
     throw invalid(`${param}.parameters`, 'This must be a JSON schema.');
   return {
@@ -31,7 +31,7 @@ export function parseFunction(tool: Record<string, unknown>, param: string): Too
     name,
     description: optionalText(tool.description, `${param}.description`),
     parameters: isObject(parameters) ? parameters : undefined,
-    strict: typeof strict === 'boolean' ? strict : undefined,
+    strict: optionalFlag(tool.strict, `${param}.strict`),
   };
 }
 
@@ -40,6 +40,7 @@ export function parseToolChoice(choice: unknown, tools: readonly Tool[]): ToolCh
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') return parseMode(choice);
   if (!isObject(choice)) throw invalid('tool_choice', 'This must be a string or an object.');
+  requiredText(choice.type, 'tool_choice.type');
   if (choice.type === 'function') {
     const name = requiredText(choice.name, 'tool_choice.name');
     return { mode: 'function', name: offered(name, tools, 'tool_choice.name') };
@@ -100,6 +101,6 @@ export function parseJsonSchema(format: Record<string, unknown>, param: string):
     name: requiredText(format.name, `${param}.name`),
     description: optionalText(format.description, `${param}.description`),
     schema: format.schema,
-    strict: typeof format.strict === 'boolean' ? format.strict : undefined,
+    strict: optionalFlag(format.strict, `${param}.strict`),
   };
 }
