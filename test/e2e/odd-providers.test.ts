@@ -238,6 +238,18 @@ describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstre
     expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
   });
 
+  test.each(['application/json', 'text/plain'])('a stream under the type %s', async (type) => {
+    for (const asked of [true, false]) {
+      const model = modelThat(upstream, (call) =>
+        chunked(chunkedHead(type), lastChunk)({ ...call, stream: true }),
+      );
+      const answer = await callToEnd(on.daemon, { wire, model, stream: asked });
+      expect(answer.status).toBe(200);
+      if (asked) expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+      else expect(answer.text).toContain(words);
+    }
+  });
+
   test('a document behind a byte order mark', async () => {
     const model = modelThat(
       upstream,

@@ -1,11 +1,5 @@
 import type { Batch } from '../features/inference/neutral.ts';
-import type {
-  JsonAnswer,
-  StreamAnswer,
-  Upstream,
-  UpstreamAnswer,
-  UpstreamCall,
-} from '../features/inference/upstream.ts';
+import type { StreamAnswer, Upstream, UpstreamAnswer, UpstreamCall } from '../features/inference/upstream.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { IncomingAnswer, World } from '../world.ts';
 import type { Adapter } from './adapter.ts';
@@ -92,9 +86,11 @@ async function readDocument(
   options: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
-): Promise<JsonAnswer> {
+): Promise<UpstreamAnswer> {
   const { name, adapter } = options;
-  const { bytes, json } = await readJson(options, answer);
+  const document = await readJson(options, answer);
+  const { bytes, json } = document;
+  if (json === undefined) return streamIn(options, call, document);
   if (adapter.readAnswer === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document that cannot be read`);
   }
@@ -116,31 +112,52 @@ async function documentForStream(
   answer: IncomingAnswer,
 ): Promise<StreamAnswer> {
   const { name, adapter } = options;
-  const { json } = await readJson(options, answer);
+  const document = await readJson(options, answer);
+  if (document.json === undefined) return streamIn(options, call, document);
   if (adapter.documentAsBatch === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document where a stream was asked for`);
   }
-  return { kind: 'stream', batches: only(adapter.documentAsBatch(json, call)) };
+  return { kind: 'stream', batches: each([adapter.documentAsBatch(document.json, call)]) };
 }
 
-async function* only(batch: Batch): AsyncGenerator<Batch> {
-  yield batch;
+async function* each(batches: readonly Batch[]): AsyncGenerator<Batch> {
+  yield* batches;
+}
+
+interface ReadDocument {
+  bytes: Uint8Array;
+  text: string;
+  /** Undefined where the text is no JSON object. */
+  json: Record<string, unknown> | undefined;
 }
 
 /** The document, and its object. Throws what it stands for if it is an error in disguise. */
 async function readJson(
-  { name, adapter }: HttpUpstreamOptions,
+  { adapter }: HttpUpstreamOptions,
   { body, headers }: IncomingAnswer,
-): Promise<{ bytes: Uint8Array; json: Record<string, unknown> }> {
+): Promise<ReadDocument> {
   const bytes = withoutMark(await body.bytes(answerBytesMax));
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const json = parseObject(text);
-  if (json === undefined) {
+  const status = json && errorStatusIn(json);
+  if (status !== undefined) throw adapter.failure(status, headers, text.slice(0, errorBytesMax));
+  return { bytes, text, json };
+}
+
+/** A stream that came under the type of a document, as some servers send it. */
+function streamIn(
+  { name, adapter }: HttpUpstreamOptions,
+  call: UpstreamCall,
+  { bytes, text }: ReadDocument,
+): StreamAnswer {
+  if (!/^\s*(data|event|id|retry)?:/.test(text)) {
     throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
   }
-  const status = errorStatusIn(json);
-  if (status !== undefined) throw adapter.failure(status, headers, text.slice(0, errorBytesMax));
-  return { bytes, json };
+  const decoder = adapter.decoder(call);
+  const batches = [decoder.push(bytes)];
+  if (decoder.failure !== undefined) throw decoder.failure;
+  if (!decoder.isComplete) batches.push(decoder.end());
+  return { kind: 'stream', batches: each(batches) };
 }
 
 /** Some servers put a byte order mark before their JSON, which is no part of it. */

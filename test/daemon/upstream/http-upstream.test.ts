@@ -155,7 +155,7 @@ describe('a stream', () => {
     await expect(readAll(answer)).rejects.toMatchObject({ kind: 'broken' });
     await server.allClosed();
     expect(written).toBeLessThan(50 * 1024 * 1024);
-    expect(process.memoryUsage().rss - before).toBeLessThan(96 * 1024 * 1024);
+    expect(process.memoryUsage().rss - before).toBeLessThan(144 * 1024 * 1024);
   });
 
   test.each([
