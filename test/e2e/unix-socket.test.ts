@@ -104,7 +104,7 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
     for (const address of [`unix:${path}`, `unix://${path}`]) {
       const { code, stdout } = await runCli(['--host', address, 'whoami', '--json'], { env });
       expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ host: 'local', url: `unix:${path}` });
+      expect(JSON.parse(stdout)).toMatchObject({ host: 'local', url: daemon.url });
     }
     const named = await runCli(['key', '--json=name'], {
       env: { ...env, GATEWAY_HOST: `unix:${path}`, GATEWAY_KEY: daemon.key },

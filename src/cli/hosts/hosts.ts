@@ -47,11 +47,9 @@ export function findHost(flag: string | undefined, surroundings: Surroundings): 
   if (said === localName && local === undefined) throw notRunning();
   const address =
     said === localName ? (local as DaemonFile).url : (hostNamed(file, said)?.url ?? hostUrl(said));
-  const isByOtherName = local !== undefined && isOtherName(address, local.url);
-  const isLocal = isByOtherName || (local !== undefined && isItsAddress(address, local));
-  // Whoever listens at that name's other address gets no key.
-  const url = isByOtherName ? local.url : address;
-  const socket = said === localName ? socketOf(local) : undefined;
+  const own = said === localName ? { url: address, socket: socketOf(local) } : asLocal(address, local);
+  const { url, socket } = own ?? { url: address, socket: undefined };
+  const isLocal = own !== undefined;
   const entry = said === localName ? undefined : entryOf(file, said, address);
   const kept = () =>
     entry?.login ? keptLogin(entry, surroundings) : isLocal ? localLogin(surroundings) : undefined;
@@ -97,9 +95,12 @@ function keptLogin(entry: NamedHost, surroundings: Surroundings): Host['token'] 
   return async () => (await import('./remote-login.ts')).remoteLogins(surroundings).read(entry);
 }
 
-/** Whether an address leads to the local daemon. All addresses but those of HTTP have the same origin: none. */
-function isItsAddress(address: string, { url, socket }: DaemonFile): boolean {
+/** How the local daemon is spoken to where an address is one of its own; undefined for others, which get no login key. */
+function asLocal(address: string, local: DaemonFile | undefined): Pick<Host, 'url' | 'socket'> | undefined {
+  if (local === undefined) return undefined;
   const path = socketPathOf(address);
-  if (path !== undefined) return path === socket;
-  return URL.parse(address)?.origin === URL.parse(url)?.origin;
+  if (path !== undefined) return path === local.socket ? { url: local.url, socket: path } : undefined;
+  // Who listens at the other address of that name may be somebody else.
+  if (isOtherName(address, local.url)) return { url: local.url };
+  return URL.parse(address)?.origin === URL.parse(local.url)?.origin ? { url: address } : undefined;
 }

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, unlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostUrl, isSentInClear } from '../../../src/cli/hosts/host-address.ts';
@@ -53,6 +54,38 @@ describe('the host', () => {
     await runCli([...asked, '--host', elsewhere], { env: local.env });
     expect(other.calls.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
+
+  test.skipIf(process.platform === 'win32')(
+    'is spoken to by its Unix socket where it has one, and by that of no other daemon with its key',
+    async () => {
+      const home = await temporaryHome();
+      const [path, elsewhere] = [join(home, 'gateway.sock'), join(home, 'other.sock')];
+      const seen: [place: string, authorization: string | undefined][] = [];
+      for (const place of [path, elsewhere]) {
+        const server = createServer(({ headers }, response) => {
+          seen.push([place, headers.authorization]);
+          response.setHeader('content-type', 'application/json').end('{}');
+        });
+        await new Promise<void>((resolve) => server.listen({ path: place }, resolve));
+        onTestFinished(() => void server.close());
+      }
+      // Nobody listens at its port.
+      const file = { url: 'http://127.0.0.1:1', socket: path, pid: process.pid };
+      await writeFile(join(home, 'daemon.json'), JSON.stringify(file));
+      await writeFile(join(home, 'login-key'), 'gwl_local', { mode: 0o600 });
+      const env = { GATEWAY_HOME: home };
+      expect((await runCli(asked, { env })).code).toBe(0);
+      expect((await runCli([...asked, '--host', `unix:${path}`], { env })).code).toBe(0);
+      expect((await runCli([...asked, '--host', `unix:${elsewhere}`], { env })).code).toBe(0);
+      expect(seen).toEqual([
+        [path, 'Bearer gwl_local'],
+        [path, 'Bearer gwl_local'],
+        [elsewhere, undefined],
+      ]);
+      await unlink(path);
+      expect((await runCli(asked, { env })).stderr).toContain('The daemon is not running.');
+    },
+  );
 
   test('that is this machine under its address in a network is warned of no eavesdroppers', async () => {
     const { env, home, url, calls } = await fakeDaemon(answers);
