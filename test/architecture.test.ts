@@ -37,6 +37,7 @@ afterEach(async () => {
 const offences: Record<string, [path: string, imported: string]> = {
   'shared-is-the-ground-floor': ['src/shared', '../cli/io.ts'],
   'shared-does-no-io': ['src/shared', 'node:fs'],
+  'shared-needs-typebox-alone': ['src/shared', 'ajv'],
   'cli-and-daemon-meet-over-http': ['src/cli', '../daemon/world.ts'],
   'daemon-knows-no-cli': ['src/daemon', '../cli/io.ts'],
   'keychain-serves-both': ['src/keychain', '../daemon/world.ts'],
@@ -50,7 +51,7 @@ const offences: Record<string, [path: string, imported: string]> = {
   'fastify-lives-in-http': ['src/daemon/features/keys', 'fastify'],
   'ink-lives-in-tui': ['src/cli', 'ink'],
   'sql-lives-in-storage': ['src/daemon/features/keys', 'better-sqlite3'],
-  'network-lives-in-upstream': ['src/daemon', 'undici'],
+  'network-lives-in-upstream': ['src/cli', 'undici'],
   'mcp-speaks-in-its-room': ['src/daemon', '@modelcontextprotocol/server'],
   'mcp-is-loaded-late': ['src/daemon/features/mcp', './serve.ts'],
   'no-cycles': ['src/shared', './planted-no-cycles.ts'],

@@ -282,7 +282,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     }),
     ...aboutHandlers({
       requireDaemonOwner,
-      status: statusReader({ ...features, storage, facts: needs.process }),
+      status: statusReader({ ...features, storage, elapsed: world.elapsed, facts: needs.process }),
       stop: needs.stop,
       pid: needs.process.pid,
       storageState: storage.state,

@@ -25,12 +25,14 @@ interface StatusNeeds {
   storage: Pick<Storage, 'state'>;
   ownKeys: { vault: Pick<Vault, 'status'> };
   facts: ProcessFacts;
-  now: () => number;
+  /** Milliseconds of a clock that only goes forward. */
+  elapsed: () => number;
 }
 
 /** Reads how the daemon is doing, for the person who runs it. */
 export function statusReader(needs: StatusNeeds) {
-  const { catalog, health, providers, storage, ownKeys, facts, now } = needs;
+  const { catalog, health, providers, storage, ownKeys, facts, elapsed } = needs;
+  const beganAt = elapsed();
   return async (): Promise<DaemonStatus> => {
     const { writable, reason } = storage.state();
     const all = await catalog.all();
@@ -45,7 +47,7 @@ export function statusReader(needs: StatusNeeds) {
       pid: facts.pid,
       version: facts.version,
       started_at: isoTime(facts.startedAt),
-      uptime_ms: Math.max(0, now() - facts.startedAt),
+      uptime_ms: Math.round(elapsed() - beganAt),
       data_dir: facts.dataFolder,
       default_model: defaultModel(all, descriptions),
       storage: { writable, reason: reason ?? null },

@@ -57,18 +57,18 @@ interface SystemError {
   hostname?: string;
 }
 
-const elsewhere = 'Choose another folder with GATEWAY_HOME or --data.';
+const elsewhere = 'another folder with GATEWAY_HOME or --data.';
 
 /** Why SQLite could not work with a sound database, in words; undefined for anything else. */
 function explainSqlite(code: string | undefined): string | undefined {
-  if (code === 'SQLITE_FULL') return `The disk of the data is full.\nMake room. ${elsewhere}`;
+  if (code === 'SQLITE_FULL') return `The disk of the data is full.\nMake room, or choose ${elsewhere}`;
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code ?? '')) {
-    return `This user may not write the database.\nRun as the owner of the data folder and of all files in it. ${elsewhere}`;
+    return `This user may not write the database.\nRun as the owner of the data folder and of all files in it, or choose ${elsewhere}`;
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code ?? ''))
     return 'Another program is at work on gateway.db.\nEnd it and start again.';
   if (code?.startsWith('SQLITE_IOERR'))
-    return `The disk of the data fails (${code}).\nLook at what the system logged of it. ${elsewhere}`;
+    return `The disk of the data fails (${code}).\nLook at what the system logged of it, or choose ${elsewhere}`;
   return undefined;
 }
 
@@ -91,14 +91,14 @@ async function explainRefusal(error: SystemError): Promise<string | undefined> {
     case 'EPERM':
       if (port !== undefined)
         return `Port ${port} is not for this user.\nChoose one from 1024 on with --port.`;
-      return `This user may not read and write ${path}.\nRun as its owner. ${elsewhere}`;
+      return `This user may not read and write ${path}.\nRun as its owner, or choose ${elsewhere}`;
     case 'EROFS':
-      return `${path} is on a disk that can only be read.\n${elsewhere}`;
+      return `${path} is on a disk that can only be read.\nChoose ${elsewhere}`;
     case 'ENOSPC':
-      return `The disk of ${path ?? 'the data'} is full.\nMake room. ${elsewhere}`;
+      return `The disk of ${path ?? 'the data'} is full.\nMake room, or choose ${elsewhere}`;
     case 'EEXIST':
     case 'ENOTDIR':
-      return `${path} is not a folder.\n${elsewhere}`;
+      return `${path} is not a folder.\nChoose ${elsewhere}`;
     default:
       return undefined;
   }
