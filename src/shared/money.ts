@@ -93,6 +93,16 @@ export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost 
   return { provider, margin: total - provider, total };
 }
 
+/** The most that a token of the output may cost: what an answer is made of is not known before it. */
+export function dearestOutput({ output, media }: TokenPrices): NanoUsd {
+  return media ? Math.max(output, media.audioOutput ?? 0, media.imageOutput ?? 0) : output;
+}
+
+/** The most that a token of sound in the input may cost; 0 where it has no price of its own. */
+export function soundPrice({ media }: TokenPrices): NanoUsd {
+  return Math.max(media?.audioInput ?? 0, media?.cachedAudio ?? 0);
+}
+
 /** What sound and pictures cost beyond the price of text. A provider's counts may not add up: no part outgrows its whole. */
 function mediaDifference(
   { input, cachedInput, cacheWrite, output }: Tokens,

@@ -126,6 +126,18 @@ describe('no route', () => {
     expect(refusal(planOf(models, { preferences })).param).toBe('service.max_price');
   });
 
+  test('holds for pictures that a model may draw, and for sound where there is some', () => {
+    const { refusal, providers } = routing();
+    const media = { audioInput: 5_000_000_000, imageOutput: 30_000_000_000 };
+    const models = [resolutionOf(offerOf('draws', { prices: { ...dollars(2), media } }))];
+    const caps = (maxPrice: { input?: number; output?: number }) => ({ caps: { maxPrice } });
+    expect(refusal(planOf(models, caps({ output: 29_000_000_000 }))).param).toBe('limits.max_price');
+    const input = caps({ input: 4_000_000_000 });
+    expect(providers(planOf(models, input))).toEqual(['draws']);
+    const facts = { ...noFacts, needsAudio: true };
+    expect(refusal(planOf(models, { ...input, facts })).param).toBe('limits.max_price');
+  });
+
   test('an unknown price is refused to those who pay in advance or have a cap, not on their own key', () => {
     const { providers, refusal } = routing();
     const models = [resolutionOf(offerOf('a', { prices: null }))];

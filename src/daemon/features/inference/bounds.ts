@@ -1,4 +1,11 @@
-import { costOf, type MediaPrices, type NanoUsd, type Prices, type Tokens } from '../../../shared/money.ts';
+import {
+  costOf,
+  dearestOutput,
+  type NanoUsd,
+  type Prices,
+  soundPrice,
+  type Tokens,
+} from '../../../shared/money.ts';
 import { pictureIn } from '../../../shared/pictures.ts';
 import type { ContentPart, Inference } from './neutral.ts';
 import { passedBytes, readsElsewhere } from './passed-input.ts';
@@ -132,16 +139,16 @@ export function choicesOf(inference: Inference): number {
  */
 export function levelsOf(prices: Prices, inference: Inference, inputTokens: number): Prices[] {
   const tiers = prices.tiers?.filter((tier) => inputTokens > tier.aboveInputTokens) ?? [];
-  return [prices, ...tiers].map(({ input, cachedInput, cacheWrite, output, media }) => ({
-    input: Math.max(input, cacheWrite, cachedInput, media ? soundPrice(media, inference) : 0),
-    cachedInput,
-    cacheWrite,
-    output: Math.max(output, media?.audioOutput ?? 0, media?.imageOutput ?? 0),
-  }));
-}
-
-function soundPrice({ audioInput = 0, cachedAudio = 0 }: MediaPrices, inference: Inference): NanoUsd {
-  return mayHaveSound(inference) ? Math.max(audioInput, cachedAudio) : 0;
+  return [prices, ...tiers].map((level) => {
+    const { input, cachedInput, cacheWrite } = level;
+    const sound = level.media && mayHaveSound(inference) ? soundPrice(level) : 0;
+    return {
+      input: Math.max(input, cacheWrite, cachedInput, sound),
+      cachedInput,
+      cacheWrite,
+      output: dearestOutput(level),
+    };
+  });
 }
 
 function mayHaveSound({ items }: Inference): boolean {

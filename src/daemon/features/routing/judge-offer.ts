@@ -1,5 +1,11 @@
 import { isKnownProvider } from '../../../shared/known-providers.ts';
-import { type Prices, type PriceTier, withMargin } from '../../../shared/money.ts';
+import {
+  dearestOutput,
+  type Prices,
+  soundPrice,
+  type TokenPrices,
+  withMargin,
+} from '../../../shared/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { Facts } from './facts.ts';
 import type { HealthReader } from './health.ts';
@@ -109,9 +115,11 @@ function judgePrice(
 
 /** Whether any price that may come to hold for this input is above the cap: an estimate must not slip under it. */
 function exceeds(prices: Prices, cap: PriceCap, marginPpm: number, facts: Facts): boolean {
-  const isAbove = (level: Omit<Prices, 'tiers'> | PriceTier) =>
-    (cap.input != null && withMargin(level.input, marginPpm) > cap.input) ||
-    (cap.output != null && withMargin(level.output, marginPpm) > cap.output);
+  const hasSound = facts.needsAudio || facts.needsFiles;
+  const inputPrice = (level: TokenPrices) => Math.max(level.input, hasSound ? soundPrice(level) : 0);
+  const isAbove = (level: TokenPrices) =>
+    (cap.input != null && withMargin(inputPrice(level), marginPpm) > cap.input) ||
+    (cap.output != null && withMargin(dearestOutput(level), marginPpm) > cap.output);
   if (isAbove(prices)) return true;
   if (prices.tiers === undefined || prices.tiers.length === 0) return false;
   const inputTokensMax = facts.inputTokensMax();
