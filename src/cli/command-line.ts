@@ -11,31 +11,40 @@ export interface CommandLine {
 }
 
 /**
- * Takes the words from the front. Flags that stand before them go behind; a noun alone means its usual verb, or asks
- * for its help.
+ * Takes the words from the front. Flags that every command has may stand before and between them, and go behind; a noun
+ * alone means its usual verb, or asks for its help.
  */
 export function locate(argv: string[]): CommandLine {
-  let at = 0;
-  while (argv[at]?.startsWith('-') && argv[at] !== '--') {
-    at += /^--(host|jq)$/.test(argv[at] ?? '') ? 2 : 1;
-  }
-  const [noun, next] = argv.slice(at);
+  const nounAt = afterFlags(argv, 0, /^-(?!-$)/);
+  const noun = argv[nounAt];
   if (noun === undefined) return { words: [], rest: argv.length > 0 ? argv : ['--help'], verb: undefined };
-  const restAfter = (count: number) => [...argv.slice(0, at), ...argv.slice(at + count)];
+  const without = (...places: number[]) => argv.filter((_word, at) => !places.includes(at));
   const entry = Object.hasOwn(tree, noun) ? tree[noun] : undefined;
-  if (!entry || !isNoun(entry)) return { words: [noun], rest: restAfter(1), verb: entry };
+  // What names nothing is told alone, and not by the help that was asked for beside it.
+  if (!entry) return { words: [noun], rest: [], verb: undefined };
+  if (!isNoun(entry)) return { words: [noun], rest: without(nounAt), verb: entry };
+  const verbAt = afterFlags(argv, nounAt + 1, commonFlag);
+  const next = argv[verbAt];
   if (next !== undefined && Object.hasOwn(entry.verbs, next)) {
-    return { words: [noun, next], rest: restAfter(2), verb: entry.verbs[next] };
+    return { words: [noun, next], rest: without(nounAt, verbAt), verb: entry.verbs[next] };
   }
-  const rest = restAfter(1);
-  const meant = rest.some((word) => isHelp(word) || Object.hasOwn(entry.verbs, word))
-    ? undefined
-    : entry.alone;
-  if (meant !== undefined && !isWord(next)) return { words: [noun, meant], rest, verb: entry.verbs[meant] };
+  if (isWord(next)) return { words: [noun], rest: [next], verb: undefined };
+  const rest = without(nounAt);
+  const meant = rest.some(isHelp) ? undefined : entry.alone;
+  if (meant !== undefined) return { words: [noun, meant], rest, verb: entry.verbs[meant] };
   return { words: [noun], rest: rest.length > 0 ? rest : ['--help'], verb: undefined };
 }
 
-function isWord(word: string | undefined): boolean {
+const commonFlag = /^(-q|--quiet|--no-color|--(json|host|jq)(=.*)?)$/s;
+
+/** Where the first word stands from there on that is no such flag, nor the value of one. */
+function afterFlags(argv: string[], from: number, flag: RegExp): number {
+  let at = from;
+  while (flag.test(argv[at] ?? '')) at += /^--(host|jq)$/.test(argv[at] ?? '') ? 2 : 1;
+  return at;
+}
+
+function isWord(word: string | undefined): word is string {
   return word !== undefined && !word.startsWith('-');
 }
 

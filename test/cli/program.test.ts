@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { locate } from '../../src/cli/command-line.ts';
 import { tree } from '../../src/cli/tree/tree.ts';
 import { isNoun } from '../../src/cli/tree/verb.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
@@ -64,7 +65,10 @@ test('--version prints the version', async () => {
 
 test.each([
   [['nonsense'], "unknown command 'nonsense'"],
+  [['help', 'nonsense'], "unknown command 'nonsense'"],
+  [['nonsense', '--help'], "unknown command 'nonsense'"],
   [['keys', 'lst'], 'Did you mean list?'],
+  [['keys', 'lst', '--help'], "unknown command 'lst'"],
   [['keys', 'list', '--nonsense'], "unknown option '--nonsense'"],
   [['keys', 'issue', '--scope', 'everything'], 'Allowed choices'],
   [['keys', 'revoke'], "missing required argument 'key'"],
@@ -80,6 +84,28 @@ test.each([
   expect(code).toBe(exitCodes.usage);
   expect(stdout).toBe('');
   expect(stderr).toContain(sentence);
+});
+
+test.each([
+  ['--json', 'models', 'list'],
+  ['models', '--json', 'list'],
+  ['models', '--host', 'list', '--json', 'list'],
+  ['models', 'list', '--json'],
+  ['models', '--json'],
+])('a flag that every command has may stand anywhere: %s %s %s', async (...args) => {
+  const { words, rest, verb } = locate(args);
+  expect({ words, summary: verb?.summary }).toEqual({
+    words: ['models', 'list'],
+    summary: 'List the models with their prices.',
+  });
+  expect(rest).toContain('--json');
+});
+
+test('the value of a flag may be the name of a verb', () => {
+  expect(locate(['models', '--match', 'show'])).toMatchObject({
+    words: ['models', 'list'],
+    rest: ['--match', 'show'],
+  });
 });
 
 test('serve hands the daemon what was said and returns its exit code', async () => {
