@@ -79,6 +79,8 @@ test.each([
   [['serve', '--socket='], '--socket is empty'],
   [['serve', '--replay-speed', 'real'], '--replay-speed is of no use without --replay'],
   [['models', 'sim/echo'], "unknown command 'sim/echo'"],
+  [['usage', 'req_1', '--model', 'sim/echo'], '--model is of no use where one request is named'],
+  [['traces', 'req_1', '--since', '2026-11-01'], '--since is of no use where one request is named'],
 ])('%j is a mistake in the command line: exit code 2', async (args, sentence) => {
   const { code, stdout, stderr } = await runCli(args);
   expect(code).toBe(exitCodes.usage);

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { collectPages } from './collect-pages.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
+import { checkNoFilter } from './one-or-many.ts';
 import { timeBound } from './time-option.ts';
 import { traceColumns, traceRecord } from './traces/columns.ts';
 import { waterfall } from './traces/waterfall.ts';
@@ -29,11 +30,12 @@ export const tracesCommand = (context: Context) =>
     .option('--until <time>', 'that ended before this UTC day or time', timeBound)
     .option('--limit <count>', 'at most so many, the last one first', wholeNumber({ min: 1 }), 20)
     .addHelpText('after', example('gateway traces --status failed --since 2026-11-01'))
-    .action((request, { limit, status, model, provider, key, since, until }) =>
-      request === undefined
-        ? showTraces(context, { limit, filter: { status, model, provider, key, since, until } })
-        : showTrace(context, request),
-    );
+    .action((request, { limit, status, model, provider, key, since, until }) => {
+      const filter = { status, model, provider, key, since, until };
+      if (request === undefined) return showTraces(context, { limit, filter });
+      checkNoFilter(request, filter);
+      return showTrace(context, request);
+    });
 
 type Filter = Omit<Query<typeof listTracesContract>, 'limit' | 'after'>;
 

@@ -5,6 +5,7 @@ import { getUsage, listUsage } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { count, dollars } from '../output/amount.ts';
 import { example } from './example.ts';
+import { checkNoFilter } from './one-or-many.ts';
 import { timeBound } from './time-option.ts';
 import { groupColumns, usageColumns } from './usage-columns.ts';
 
@@ -21,11 +22,12 @@ export const usageCommand = (context: Context) =>
     .option('--since <time>', 'from this UTC day or time on, like 2026-11-01', timeBound)
     .option('--until <time>', 'before this UTC day or time', timeBound)
     .addHelpText('after', example('gateway usage --group-by model --since 2026-11-01'))
-    .action((request, { groupBy, key, model, since, until }) =>
-      request === undefined
-        ? showSums(context, { key, model, since, until, group_by: groupBy })
-        : showRequest(context, request),
-    );
+    .action((request, { groupBy, key, model, since, until }) => {
+      const filter = { key, model, since, until };
+      if (request === undefined) return showSums(context, { ...filter, group_by: groupBy });
+      checkNoFilter(request, filter);
+      return showRequest(context, request);
+    });
 
 export async function showRequest(context: Context, requestId: string): Promise<void> {
   const usage = await context.client().call(getUsage, { params: { request_id: requestId } });
