@@ -1,21 +1,10 @@
 import type { Prices } from '../../../shared/money.ts';
 import { freePrices } from './exact-price.ts';
 import { isMaker, isReseller } from './model-index.ts';
-import { type Capabilities, traitsOf } from './model-traits.ts';
+import { traitsOf } from './model-traits.ts';
 import type { Offer, ProviderDescription } from './offer.ts';
 import { ownValue } from './own-value.ts';
 import type { PricedModel, PriceLibrary } from './price-library.ts';
-
-/** What the simulator answers to: all that the gateway can translate. */
-const simulated: Capabilities = {
-  inputModalities: ['text', 'image', 'file'],
-  outputModalities: ['text'],
-  tools: true,
-  parallelTools: true,
-  structuredOutput: true,
-  reasoning: true,
-  logprobs: true,
-};
 
 /** The library's names of the makers whose family name in ids differs from them. */
 const sourceOfFamily: Readonly<Record<string, string>> = {
@@ -37,7 +26,6 @@ export function buildOffer(
   const find = (source: string, listedAs: string) => library.find(source, listedAs, now);
   const listed = findListed(provider, { family, name, providerModel }, { find, sourceOf: library.sourceOf });
   const traits = traitsOf(family, name);
-  const known = provider.kind === 'simulator' ? simulated : traits.capabilities;
   const settled = settledPrices(provider, providerModel) ?? details?.prices;
   const offer: Offer = {
     model: id,
@@ -48,7 +36,7 @@ export function buildOffer(
     contextLength: details?.contextLength ?? listed?.contextLength ?? traits.contextLength,
     outputTokensMax: details?.outputTokensMax ?? traits.outputTokensMax,
     createdAt: details?.createdAt ?? null,
-    capabilities: details?.capabilities ? { ...known, ...details.capabilities } : known,
+    capabilities: { ...traits.capabilities, ...details?.capabilities },
     wires: provider.wires,
     available: provider.available,
     reason: provider.available ? null : provider.reason,
