@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -12,6 +13,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon.stop();
 });
+
+/** By which other machines reach this one. */
+const otherAddress = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
 describe('the first start', () => {
   test('says where it is, whom it can ask and what to type next', () => {
@@ -31,6 +37,11 @@ describe('the first start', () => {
       expect(mode & 0o077).toBe(0);
     },
   );
+
+  test.runIf(otherAddress !== undefined)('listens to this machine alone', async () => {
+    const elsewhere = daemon.url.replace('127.0.0.1', otherAddress ?? '');
+    await expect(fetch(elsewhere)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  });
 
   test('refuses a second daemon on the same folder and leaves the first alone', async () => {
     await expect(startDaemon({ home: daemon.home })).rejects.toThrow(/Another daemon is using/);

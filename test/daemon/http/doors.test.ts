@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
@@ -241,6 +241,12 @@ describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () =
     // In one like /tmp, others cannot rename it.
     chmodSync(folder, 0o1777);
     await aServerWithSocket({ path: join(folder, 'gateway.sock') });
+  });
+
+  test.runIf(process.getuid?.() === 0)('is refused in a folder of another user', async () => {
+    const folder = await aFolder();
+    chownSync(folder, 65_534, 65_534);
+    expect((await failureAt(join(folder, 'gateway.sock'))).message).toContain('belongs to another user');
   });
 
   test('that is refused leaves the server closed', async () => {

@@ -1,0 +1,99 @@
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  dataKey,
+  FolderUnsafe,
+  prepareDataFolder,
+  readSecretFile,
+  writeSecretFile,
+} from '../../../src/daemon/process/data-folder.ts';
+
+async function aFolder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'gateway-data-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
+
+describe.skipIf(process.platform === 'win32')('the data folder', () => {
+  test('is made for its owner alone, whatever the umask, with those that lead to it', async () => {
+    const usual = process.umask(0);
+    onTestFinished(() => void process.umask(usual));
+    const path = join(await aFolder(), 'a', 'b');
+    await prepareDataFolder(path);
+    expect([modeOf(path), modeOf(join(path, '..'))]).toEqual([0o700, 0o700]);
+  });
+
+  test('that others could read is closed to them', async () => {
+    const path = await aFolder();
+    chmodSync(path, 0o755);
+    await prepareDataFolder(path);
+    expect(modeOf(path)).toBe(0o700);
+  });
+
+  test.each([0o770, 0o702, 0o1777])('that others could write into (%o) is refused as it is', async (mode) => {
+    const path = await aFolder();
+    chmodSync(path, mode);
+    await expect(prepareDataFolder(path)).rejects.toThrow(`run: chmod 700 ${path}`);
+    expect(modeOf(path)).toBe(mode & 0o777);
+  });
+
+  test.runIf(isRoot)('of another user is refused', async () => {
+    const path = await aFolder();
+    chownSync(path, nobody, nobody);
+    await expect(prepareDataFolder(path)).rejects.toThrow('belongs to another user');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a secret of the data folder', () => {
+  test('is for its owner alone from the first moment, and whole', async () => {
+    const usual = process.umask(0);
+    onTestFinished(() => void process.umask(usual));
+    const path = join(await aFolder(), 'login-key');
+    await writeSecretFile(path, 'gwl_1');
+    await writeSecretFile(path, 'gwl_2');
+    expect(modeOf(path)).toBe(0o600);
+    expect(await readSecretFile(path)).toBe('gwl_2');
+  });
+
+  test.each(['', '.new'])('is written through no link (login-key%s)', async (ending) => {
+    const folder = await aFolder();
+    const elsewhere = join(folder, 'elsewhere');
+    writeFileSync(elsewhere, 'mine');
+    symlinkSync(elsewhere, join(folder, `login-key${ending}`));
+    await writeSecretFile(join(folder, 'login-key'), 'gwl_1');
+    expect(readFileSync(elsewhere, 'utf8')).toBe('mine');
+    expect(await readSecretFile(join(folder, 'login-key'))).toBe('gwl_1');
+  });
+
+  test.each([0o640, 0o604, 0o666])('that others can read (%o) is not used', async (mode) => {
+    const path = join(await aFolder(), 'login-key');
+    await writeSecretFile(path, 'gwl_1');
+    chmodSync(path, mode);
+    await expect(readSecretFile(path)).rejects.toThrow(`run: chmod 600 ${path}`);
+  });
+
+  test('that is not there is none, and one that is no file is told', async () => {
+    const folder = await aFolder();
+    expect(await readSecretFile(join(folder, 'login-key'))).toBeUndefined();
+    mkdirSync(join(folder, 'login-key'), { mode: 0o700 });
+    await expect(readSecretFile(join(folder, 'login-key'))).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+
+  test('that seals reasoning is made once, and one that was damaged is no reason for another', async () => {
+    const path = join(await aFolder(), 'data-key');
+    const made = await dataKey(path, (count) => new Uint8Array(count).fill(7));
+    expect(Buffer.from(await dataKey(path, () => expect.fail('it was made before')))).toEqual(
+      Buffer.from(made),
+    );
+    await writeSecretFile(path, 'too short');
+    const again = dataKey(path, () => expect.fail('what the old one sealed would be lost'));
+    await expect(again).rejects.toBeInstanceOf(FolderUnsafe);
+  });
+});
