@@ -32,7 +32,7 @@ export async function listenOnSocketFile(server: Server, path: string, access: S
   checkPath(path);
   const left = await leftBehind(path);
   // Nothing is awaited until it is bound: two daemons that find the same file do not take each other's.
-  if (left !== undefined && isSame(left, look(path))) unlinkSync(path);
+  if (left !== undefined && isSame(left, look(path))) remove(path);
   const failure = await bindFor(server, path, access);
   if (failure === undefined) return;
   if (failure.code === 'EADDRINUSE') throw taken(path);
@@ -74,6 +74,15 @@ async function leftBehind(path: string): Promise<Stats | undefined> {
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return found;
   if (code === 'EACCES') throw new SocketUnusable(path, `${path} is a socket of another user.`);
   throw taken(path);
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SocketUnusable(path, `Nobody listens at ${path} any more, but it cannot be removed (${code}).`);
+  }
 }
 
 function taken(path: string): SocketUnusable {
