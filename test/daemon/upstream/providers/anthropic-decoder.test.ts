@@ -332,6 +332,10 @@ test.each(['close', '[DONE]'])('is whole once the stop reason was told, ended by
   expect(failureOf(sse(...events.slice(0, 2))).kind).toBe('broken');
 });
 
+test('a call without a name is a broken answer', () => {
+  expect(failureOf(sse(start(0, { type: 'tool_use', id: 'toolu_a', input: {} }), over)).kind).toBe('broken');
+});
+
 test('what follows message_stop is not waited for', () => {
   const decoder = newDecoder();
   decoder.push(sse(end('end_turn'), over));

@@ -157,6 +157,10 @@ describe('calls', () => {
   });
 });
 
+test('a call without a name is a broken answer', () => {
+  expect(failureOf(sse(piece([{ functionCall: { args: {} } }]), last())).kind).toBe('broken');
+});
+
 describe('usage', () => {
   test('replaces what was told before', () => {
     const usageMetadata = (candidatesTokenCount: number) => ({ promptTokenCount: 5, candidatesTokenCount });
@@ -188,6 +192,14 @@ describe('usage', () => {
       output: 1300,
       media: { audioInput: 400, cachedAudio: 200, audioOutput: 0, imageOutput: 1290 },
     });
+  });
+
+  test('that leaves out what was written in the end has it in its total', () => {
+    const usageMetadata = { promptTokenCount: 5, thoughtsTokenCount: 3, totalTokenCount: 15 };
+    const events = decode(newDecoder(), sse(piece([{ text: 'half' }]), { ...last(), usageMetadata }));
+    expect(events.filter((event) => event.type === 'usage')).toMatchObject([
+      { tokens: { input: 5, output: 10, reasoning: 3 } },
+    ]);
   });
 
   test('that leaves out what was written is not a count of nothing', () => {

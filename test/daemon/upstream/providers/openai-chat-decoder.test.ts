@@ -270,6 +270,17 @@ describe('tool calls', () => {
     expect(found).toMatchObject([{ name: 'f', arguments: '{"x":1}' }]);
   });
 
+  test('of tools that are no functions pass as they are, beside others', () => {
+    const custom = { index: 0, id: 'c', type: 'custom', custom: { name: 'sql', input: '' } };
+    const more = { index: 0, custom: { input: 'SELECT 1' } };
+    const called = { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const chunks = [call(custom), call(more), call(called), calls];
+    const { calls: found, frames, finish } = decoded(...chunks, '[DONE]');
+    expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{}' }]);
+    expect(frames.map(({ raw }) => raw)).toEqual(chunks.map((chunk) => JSON.stringify(chunk)));
+    expect(finish).toBe('stop');
+  });
+
   test('without any name is a broken answer', () => {
     expect(() =>
       decoded(call({ index: 0, id: 'a', function: { arguments: '{}' } }), calls, '[DONE]'),

@@ -437,6 +437,10 @@ describe('a whole answer', () => {
       finish: 'max_output_tokens',
       isRepaired: false,
     });
+    // A usage that tells nothing is no count of nothing.
+    expect(read({ ...responsesDocument({ text: 'a' }, asked), usage: {} })).toMatchObject({
+      tokens: undefined,
+    });
   });
 
   test('stands for the stream that a server could not give', () => {

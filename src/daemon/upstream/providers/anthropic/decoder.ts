@@ -108,7 +108,10 @@ class MessagesDialect implements Dialect {
     } else if (block.type === 'tool_use') {
       // Not every server behind this format gives its calls ids, or each its own.
       const callId = this.#callIds.own(block.id);
-      const index = this.#begin({ kind: 'function_call', callId, name: textOf(block.name) ?? '' }, into);
+      const name = textOf(block.name);
+      if (!name)
+        throw new UpstreamFailure('broken', `${this.#origin.provider} called a tool without naming it`);
+      const index = this.#begin({ kind: 'function_call', callId, name }, into);
       // Input that is here already counts only if no pieces of it follow.
       this.#blocks.set(key, { kind: 'tool', index, input: objectOf(block.input) ?? {}, hasArguments: false });
     }

@@ -108,7 +108,8 @@ class GenerateDialect implements Dialect {
   /** A call comes whole. Its signature goes into the reasoning item before it, which is made if there is none. */
   #addCall(call: Json, signature: string | undefined, into: InferenceEvent[]): void {
     const told = textOf(call.name);
-    if (!told) return;
+    if (!told)
+      throw new UpstreamFailure('broken', `${this.#context.provider} called a function without naming it`);
     const name = this.#context.names.get(told) ?? told;
     const callId = this.#callIdOf(call);
     if (signature !== undefined) {
@@ -202,10 +203,16 @@ function tokensOf(usage: Json): Tokens {
   const hasMedia = media.audioInput + media.audioOutput + media.imageOutput > 0;
   return {
     ...promptOf(usage),
-    output: (countOf(usage.candidatesTokenCount) ?? 0) + reasoning,
+    output: (countOf(usage.candidatesTokenCount) ?? restOf(usage)) + reasoning,
     reasoning,
     ...(hasMedia && { media }),
   };
+}
+
+/** What the total holds beside all that is told: some answers leave out the count of what was written, not the total. */
+function restOf(usage: Json): number {
+  const told = promptOf(usage).input + (countOf(usage.thoughtsTokenCount) ?? 0);
+  return Math.max(0, (countOf(usage.totalTokenCount) ?? 0) - told);
 }
 
 /** The tokens of one modality in a list of all. */

@@ -14,6 +14,7 @@ interface CallState {
   arguments: string;
   /** The output item's index; -1 until the name is known. */
   item: number;
+  isCustom: boolean;
 }
 
 /** What became of a piece in the format of the wire: left alone, put right in place, or kept back until it is whole. */
@@ -59,6 +60,7 @@ export class ToolCalls {
   }
 
   take(piece: Json, events: InferenceEvent[]): PieceFate {
+    if (isObject(piece.custom)) return this.#takeCustom(piece);
     const told = isObject(piece.function) ? piece.function : {};
     const name = typeof told.name === 'string' ? told.name : '';
     const id = typeof piece.id === 'string' ? piece.id : '';
@@ -88,6 +90,15 @@ export class ToolCalls {
     return 'changed';
   }
 
+  /** A call of a tool that is no function: only a caller of this format has such tools, and is told of it as it is. */
+  #takeCustom(piece: Json): PieceFate {
+    const id = typeof piece.id === 'string' ? piece.id : '';
+    const call = this.#callOf(piece.index, { id, name: '', text: '' });
+    call.isCustom = true;
+    call.callId ||= id;
+    return setRight(piece, call, undefined);
+  }
+
   /** Ends all calls; gives the pieces that the format of the wire still lacks: arguments of calls that had none. */
   finish(events: InferenceEvent[]): Json[] {
     const missing: Json[] = [];
@@ -107,7 +118,7 @@ export class ToolCalls {
 
   /** A call that never told its name cannot be answered. */
   get hasNameless(): boolean {
-    return this.#calls.some((call) => call.item < 0);
+    return this.#calls.some((call) => call.item < 0 && !call.isCustom);
   }
 
   #callOf(told: unknown, piece: { id: string; name: string; text: string }): CallState {
@@ -119,7 +130,15 @@ export class ToolCalls {
         : this.#byIndex.get(index);
     if (known !== undefined && !isAnother(known, piece)) return known;
     const ordinal = this.#calls.length;
-    const call: CallState = { ordinal, id: '', callId: '', name: '', arguments: '', item: -1 };
+    const call: CallState = {
+      ordinal,
+      id: '',
+      callId: '',
+      name: '',
+      arguments: '',
+      item: -1,
+      isCustom: false,
+    };
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;

@@ -48,6 +48,7 @@ export function outcomeOf(response: Json, name: string): FinishReason {
 export function responsesTokensIn(response: Json): Tokens | undefined {
   const { usage } = response;
   if (!isObject(usage)) return undefined;
+  if (typeof usage.input_tokens !== 'number' && typeof usage.output_tokens !== 'number') return undefined;
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const inputTokens = count(usage.input_tokens);
