@@ -24,6 +24,19 @@ export interface TokenPrices {
   cacheWrite: NanoUsd;
   output: NanoUsd;
   media?: MediaPrices;
+  fees?: ToolFees;
+}
+
+/** What a provider takes for one use of a tool that it runs itself. */
+export interface ToolFees {
+  webSearch?: NanoUsd;
+  fileSearch?: NanoUsd;
+}
+
+/** How often an answer used tools that its provider runs and takes a fee for. */
+export interface ToolUses {
+  webSearch: number;
+  fileSearch: number;
 }
 
 /** What sound and pictures cost where that is not what text costs. */
@@ -43,6 +56,8 @@ export interface Tokens {
   reasoning: number;
   /** Left out where nothing but text is known of. */
   media?: MediaTokens;
+  /** Left out where none was used. */
+  toolUses?: ToolUses;
 }
 
 /** What of the input and the output is sound and pictures; `audioInput` counts cached ones too. */
@@ -81,16 +96,28 @@ export function pricesFor(prices: Prices, inputTokens: number): TokenPrices {
  */
 export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost {
   const at = pricesFor(prices, tokens.input);
+  const exact = exactCost(tokens, at);
+  const provider = safe(roundUp(exact, TOKENS_PER_PRICE));
+  const total = safe(roundUp(exact * (MILLION + BigInt(marginPpm)), TOKENS_PER_PRICE * MILLION));
+  return { provider, margin: total - provider, total };
+}
+
+/** In millionths of a nano-dollar, without a margin. */
+function exactCost(tokens: Tokens, at: TokenPrices): bigint {
   const plainInput = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite);
-  const exact =
+  return (
     BigInt(plainInput) * BigInt(at.input) +
     BigInt(tokens.cachedInput) * BigInt(at.cachedInput) +
     BigInt(tokens.cacheWrite) * BigInt(at.cacheWrite) +
     BigInt(tokens.output) * BigInt(at.output) +
-    (tokens.media && at.media ? mediaDifference(tokens, tokens.media, at, at.media) : 0n);
-  const provider = safe(roundUp(exact, TOKENS_PER_PRICE));
-  const total = safe(roundUp(exact * (MILLION + BigInt(marginPpm)), TOKENS_PER_PRICE * MILLION));
-  return { provider, margin: total - provider, total };
+    (tokens.media && at.media ? mediaDifference(tokens, tokens.media, at, at.media) : 0n) +
+    (tokens.toolUses && at.fees ? feesOf(tokens.toolUses, at.fees) : 0n)
+  );
+}
+
+function feesOf(uses: ToolUses, { webSearch = 0, fileSearch = 0 }: ToolFees): bigint {
+  const fees = BigInt(uses.webSearch) * BigInt(webSearch) + BigInt(uses.fileSearch) * BigInt(fileSearch);
+  return fees * TOKENS_PER_PRICE;
 }
 
 /** The most that a token of the output may cost: what an answer is made of is not known before it. */
@@ -138,11 +165,7 @@ export function outputTokensPaidBy(
   marginPpm: number,
 ): number {
   const at = pricesFor(prices, tokens.input);
-  const plainInput = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite);
-  const input =
-    BigInt(plainInput) * BigInt(at.input) +
-    BigInt(tokens.cachedInput) * BigInt(at.cachedInput) +
-    BigInt(tokens.cacheWrite) * BigInt(at.cacheWrite);
+  const input = exactCost({ ...tokens, output: 0 }, at);
   const left = (BigInt(amount) * TOKENS_PER_PRICE * MILLION) / (MILLION + BigInt(marginPpm)) - input;
   if (left < 0n) return -1;
   return at.output === 0 ? Number.POSITIVE_INFINITY : Number(left / BigInt(at.output));

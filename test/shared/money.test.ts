@@ -4,6 +4,7 @@ import {
   costOf,
   formatUsd,
   type MediaTokens,
+  outputTokensPaidBy,
   type Prices,
   parseUsd,
   pricesFor,
@@ -90,6 +91,20 @@ describe('the cost of a call', () => {
     expect(cost({ audioInput: 999, cachedAudio: 999 })).toBe(150 + 20 * 4 + 80 * 9);
     expect(cost({ audioOutput: 999, imageOutput: 999 })).toBe(150 + 50 * 19);
     expect(costOf(text, { ...used, media: { ...media } }, 0)).toEqual(costOf(text, used, 0));
+  });
+
+  test('has the fees of tools that the provider ran, as often as they were used', () => {
+    const text = { input: 1_000_000, cachedInput: 0, cacheWrite: 0, output: 1_000_000 };
+    const at: Prices = { ...text, fees: { webSearch: 10_000_000 } };
+    const used = { input: 5, cachedInput: 0, cacheWrite: 0, output: 7, reasoning: 0 };
+    const toolUses = { webSearch: 3, fileSearch: 4 };
+    expect(costOf(at, { ...used, toolUses }, 100_000)).toMatchObject({
+      provider: 30_000_012,
+      total: 33_000_014,
+    });
+    expect(costOf(text, { ...used, toolUses }, 0)).toEqual(costOf(text, used, 0));
+    expect(outputTokensPaidBy(30_000_012, at, { ...used, toolUses }, 0)).toBe(7);
+    expect(outputTokensPaidBy(30_000_000, at, { ...used, toolUses }, 0)).toBe(-1);
   });
 
   test('follows the tier that the length of the input reaches', () => {

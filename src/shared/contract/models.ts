@@ -11,6 +11,12 @@ export const PricesView = Type.Object(
       cached_audio: Type.Optional(Usd),
       audio_output: Type.Optional(Usd),
       image_output: Type.Optional(Usd),
+      fees: Type.Optional(
+        Type.Object(
+          { web_search: Type.Optional(Usd), file_search: Type.Optional(Usd) },
+          { description: 'For one use of a tool that the provider runs itself.' },
+        ),
+      ),
     },
   },
   {

@@ -77,7 +77,7 @@ describe('the price library', () => {
     expect(library.find('nobody', 'gpt-4o-mini', now)).toBeUndefined();
   });
 
-  test('sound and pictures have prices of their own', async () => {
+  test('sound, pictures and searches have prices of their own', async () => {
     const library = await loadPriceLibrary();
     const flash = library.find('google', 'gemini-2.5-flash', now)?.prices;
     expect(flash).toMatchObject({
@@ -91,6 +91,10 @@ describe('the price library', () => {
     const audio = library.find('openai', 'gpt-audio', now)?.prices?.media;
     expect(audio).toMatchObject({ audioInput: 32_000_000_000, cachedAudio: 32_000_000_000 });
     expect(library.find('openai', 'gpt-4o-mini', now)?.prices).not.toHaveProperty('media');
+    expect(library.find('openai', 'gpt-5', now)?.prices?.fees).toEqual({
+      webSearch: 10_000_000,
+      fileSearch: 2_500_000,
+    });
     const wrong = libraryOf({ prices: { input_mtok: 1, output_mtok: 1, output_audio_mtok: Number.NaN } });
     expect(wrong.find('maker', 'm', now)?.prices).toBeNull();
   });

@@ -6,7 +6,14 @@ import type {
   PricesView,
 } from '../../../shared/contract/models.ts';
 import type { Rate, RateCard, RateRow } from '../../../shared/contract/rates.ts';
-import { formatUsd, type MediaPrices, type NanoUsd, type Prices, withMargin } from '../../../shared/money.ts';
+import {
+  formatUsd,
+  type MediaPrices,
+  type NanoUsd,
+  type Prices,
+  type ToolFees,
+  withMargin,
+} from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { LiveNumbers, LiveReader } from './live-speed.ts';
 import type { Capabilities } from './model-traits.ts';
@@ -59,6 +66,7 @@ function toPricesView(prices: Prices): PricesView {
     cache_write: formatUsd(prices.cacheWrite),
     output: formatUsd(prices.output),
     ...mediaView(prices.media, formatUsd),
+    ...(prices.fees && { fees: feesView(prices.fees) }),
   };
   shownPrices.set(prices, view);
   return view;
@@ -129,6 +137,13 @@ function toRateRow({ model, provider, prices }: Offer, marginPpm: number): RateR
     cache_write: rate(prices?.cacheWrite),
     output: rate(prices?.output),
     ...mediaView(prices?.media, (price) => toRate(price, marginPpm)),
+  };
+}
+
+function feesView({ webSearch, fileSearch }: ToolFees) {
+  return {
+    ...(webSearch !== undefined && { web_search: formatUsd(webSearch) }),
+    ...(fileSearch !== undefined && { file_search: formatUsd(fileSearch) }),
   };
 }
 

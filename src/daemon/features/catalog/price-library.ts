@@ -1,5 +1,5 @@
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
-import type { MediaPrices, Prices, PriceTier, TokenPrices } from '../../../shared/money.ts';
+import type { MediaPrices, Prices, PriceTier, TokenPrices, ToolFees } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { freePrices, nanoFromDecimal } from './exact-price.ts';
 
@@ -182,6 +182,12 @@ const mediaParts = [
   ['imageOutput', 'output_image_mtok'],
 ] as const;
 
+/** Told by the thousand. */
+const feeParts = [
+  ['webSearch', 'web_searches_kcount'],
+  ['fileSearch', 'storage_searches_kcount'],
+] as const;
+
 /** Undefined where a price is not a decimal. Cached input and cache writes cost what input costs unless told. */
 function level(price: ModelPrice, start: number): TokenPrices | undefined {
   const text: Partial<TokenPrices> = {};
@@ -199,7 +205,18 @@ function level(price: ModelPrice, start: number): TokenPrices | undefined {
   }
   // Cached sound without a price of its own costs what sound costs.
   if (media.audioInput !== undefined) media.cachedAudio ??= media.audioInput;
-  return { ...(text as TokenPrices), ...(Object.keys(media).length > 0 && { media }) };
+  const fees: ToolFees = {};
+  for (const [name, part] of feeParts) {
+    if (price[part] === undefined) continue;
+    const nano = nanoAt(price[part], start);
+    if (nano === undefined) return undefined;
+    fees[name] = Math.ceil(nano / 1000);
+  }
+  return {
+    ...(text as TokenPrices),
+    ...(Object.keys(media).length > 0 && { media }),
+    ...(Object.keys(fees).length > 0 && { fees }),
+  };
 }
 
 function nanoAt(price: Price, start: number): number | undefined {

@@ -3,10 +3,10 @@ import {
   choicesOf,
   costBound,
   levelsOf,
-  noTokens,
   outputTokensBound,
   outputTokensOn,
   outputTokensUnknown,
+  spentOnInput,
   tokensMax,
 } from './bounds.ts';
 import type { Inference } from './neutral.ts';
@@ -88,7 +88,7 @@ function affordableOn(
   if (!offer.prices || ownKey) return Number.POSITIVE_INFINITY;
   const input = Math.min(inputTokens, offer.contextLength ?? tokensMax, tokensMax);
   const tokens = levelsOf(offer.prices, inference, input).map((prices) =>
-    outputTokensPaidBy(affordable, prices, { ...noTokens, input }, marginPpm),
+    outputTokensPaidBy(affordable, prices, spentOnInput(inference, input), marginPpm),
   );
   return Math.floor(Math.min(...tokens) / choicesOf(inference));
 }

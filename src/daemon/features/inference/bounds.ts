@@ -25,6 +25,10 @@ const itemTokensMax = 16;
 const charactersPerToken = 4;
 /** What a model without a known maximum is assumed to write at most. */
 export const outputTokensUnknown = 32_768;
+/** How often a tool of the provider's own is held for, where the caller sets no `max_tool_calls`. */
+const toolUsesUsual = 32;
+/** More than any answer has ever needed. */
+const toolUsesMax = 10_000;
 /** More than any model reads or writes in one call, however much is asked for: a count past it could not be priced. */
 export const tokensMax = 100_000_000;
 
@@ -115,11 +119,23 @@ export function costBound(
     const { prices, contextLength } = route.offer;
     if (!prices || route.ownKey) continue;
     const input = Math.min(bound.inputTokens, contextLength ?? tokensMax, tokensMax);
-    const tokens = { ...noTokens, input, output: outputBoundOn(route, inference) };
+    const tokens = { ...spentOnInput(inference, input), output: outputBoundOn(route, inference) };
     const levels = levelsOf(prices, inference, input);
     most = Math.max(most, ...levels.map((at) => costOf(at, tokens, bound.marginPpm).total));
   }
   return most;
+}
+
+/** The input at its longest, and the tools of the provider's own that may be used before an answer. */
+export function spentOnInput({ wire, tools, body }: Inference, input: number): Tokens {
+  if (wire !== 'responses' || tools.length === 0) return { ...noTokens, input };
+  const { max_tool_calls: told } = body;
+  const most = typeof told === 'number' && told >= 0 ? Math.min(Math.ceil(told), toolUsesMax) : toolUsesUsual;
+  const has = (type: RegExp) =>
+    tools.some((tool) => tool.type === 'opaque' && type.test(String(tool.json.type)));
+  const webSearch = has(/^web_search/) ? most : 0;
+  const fileSearch = has(/^file_search$/) ? most : 0;
+  return { ...noTokens, input, ...(webSearch + fileSearch > 0 && { toolUses: { webSearch, fileSearch } }) };
 }
 
 /** What tokens cost the workspace on a route; 0 where no price is known. */
@@ -147,6 +163,7 @@ export function levelsOf(prices: Prices, inference: Inference, inputTokens: numb
       cachedInput,
       cacheWrite,
       output: dearestOutput(level),
+      ...(level.fees && { fees: level.fees }),
     };
   });
 }

@@ -273,7 +273,7 @@ export class Meter {
   }
 }
 
-function isPlausible({ media, ...tokens }: Partial<Tokens>): boolean {
+function isPlausible({ media, toolUses, ...tokens }: Partial<Tokens>): boolean {
   return Object.values(tokens).every((count) => count <= tokensMax);
 }
 

@@ -154,6 +154,26 @@ describe('what is held', () => {
     expect(costBound([dear], heard, bound)).toBeGreaterThan(costBound([dear], read, bound));
   });
 
+  test('pays for searches that the provider may run, as many as the caller allows', () => {
+    const fees = { webSearch: 10_000_000, fileSearch: 2_500_000 };
+    const bound = { inputTokens: 100, marginPpm: 0 };
+    const search = (type: string, body: object = {}) =>
+      asking([], {
+        wire: 'responses',
+        tools: [{ type: 'opaque', json: { type } }],
+        body: { ...body },
+        outputTokensMax: 16,
+      });
+    const beyond = (inference: Inference) =>
+      costBound([routeAt({ ...prices, fees })], inference, bound) -
+      costBound([routeAt(prices)], inference, bound);
+    expect(beyond(search('web_search'))).toBe(320_000_000);
+    expect(beyond(search('web_search_preview', { max_tool_calls: 2 }))).toBe(20_000_000);
+    expect(beyond(search('file_search', { max_tool_calls: 2 }))).toBe(5_000_000);
+    expect(beyond(search('web_search', { max_tool_calls: 1e300 }))).toBe(100_000_000_000);
+    expect(beyond(search('code_interpreter'))).toBe(0);
+  });
+
   test('can be priced, however much output was asked for', () => {
     for (const outputTokensMax of [1e9, Number.MAX_SAFE_INTEGER, 1e300]) {
       const inference = asking([], { outputTokensMax, wire: 'chat', body: { n: 128 } });

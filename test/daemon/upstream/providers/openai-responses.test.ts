@@ -422,6 +422,29 @@ describe('a stream', () => {
   });
 });
 
+test('searches that a provider ran are counted, its reading of what they found is not', () => {
+  const document = responsesDocument({ text: 'Found.' }, { model: 'gpt-fake' });
+  const search = (action?: string) => ({
+    type: 'web_search_call',
+    ...(action && { action: { type: action } }),
+  });
+  const ran = [
+    search('search'),
+    search('open_page'),
+    search(),
+    search('find_in_page'),
+    { type: 'file_search_call' },
+  ];
+  document.output = [...ran, ...(document.output as Json[])];
+  const toolUses = { webSearch: 2, fileSearch: 1 };
+  expect(adapter.readAnswer?.(document, responses())?.tokens).toMatchObject({ toolUses });
+  const [last] = decode(
+    adapter.decoder(responses()),
+    sse({ type: 'response.completed', response: document }),
+  ).events.filter((event) => event.type === 'usage');
+  expect(last?.tokens).toMatchObject({ toolUses });
+});
+
 describe('a whole answer', () => {
   const read = (json: Json) => adapter.readAnswer?.(json, responses({ stream: false }));
 

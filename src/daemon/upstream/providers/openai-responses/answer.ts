@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../../shared/money.ts';
+import type { Tokens, ToolUses } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
@@ -52,13 +52,27 @@ export function responsesTokensIn(response: Json): Tokens | undefined {
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const inputTokens = count(usage.input_tokens);
+  const toolUses = toolUsesIn(response.output);
   return {
     input: inputTokens,
     cachedInput: Math.min(inputTokens, count(input.cached_tokens)),
     cacheWrite: count(input.cache_write_tokens),
     output: count(usage.output_tokens),
     reasoning: count(output.reasoning_tokens),
+    ...(toolUses && { toolUses }),
   };
+}
+
+/** Searches; opening a page that was found, or looking something up in it, is not charged. */
+function toolUsesIn(items: unknown): ToolUses | undefined {
+  const uses: ToolUses = { webSearch: 0, fileSearch: 0 };
+  for (const item of Array.isArray(items) ? items : []) {
+    if (!isObject(item)) continue;
+    const action = isObject(item.action) ? item.action.type : 'search';
+    if (item.type === 'web_search_call' && action === 'search') uses.webSearch += 1;
+    if (item.type === 'file_search_call') uses.fileSearch += 1;
+  }
+  return uses.webSearch + uses.fileSearch > 0 ? uses : undefined;
 }
 
 export function isEmpty(args: unknown): boolean {
