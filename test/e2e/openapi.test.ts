@@ -141,7 +141,10 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
     const named = ['params', 'query', 'headers'].flatMap((part) =>
       Object.keys((endpoint[part as 'params'] as Json)?.properties ?? {}),
     );
-    expect(parameters.map(({ name }: Json) => name)).toEqual(named);
+    const { access, surface } = endpoint;
+    const isOfWorkspace = surface === 'v1' && !access.nobody && access.login && access.login !== 'owner';
+    const expected = isOfWorkspace ? [...named, 'X-Workspace-Id'] : named;
+    expect(parameters.map(({ name }: Json) => name)).toEqual(expected);
   });
 
   test('says what is answered', () => {

@@ -150,7 +150,25 @@ function parametersOf(endpoint: Endpoint, names: SchemaNames): unknown[] {
       };
     });
   };
-  return [...of('path', endpoint.params), ...of('query', endpoint.query), ...of('header', endpoint.headers)];
+  const own = [
+    ...of('path', endpoint.params),
+    ...of('query', endpoint.query),
+    ...of('header', endpoint.headers),
+  ];
+  return actsInWorkspace(endpoint) ? [...own, workspaceHeader] : own;
+}
+
+const workspaceHeader = {
+  name: 'X-Workspace-Id',
+  in: 'header',
+  required: false,
+  description: 'The workspace that a login acts in, by id or slug; its own unless told.',
+  schema: { type: 'string' },
+};
+
+/** What is for everybody, or for whoever runs the host, is the same in every workspace. */
+function actsInWorkspace({ access, surface }: Endpoint): boolean {
+  return surface === 'v1' && !access.nobody && access.login !== undefined && access.login !== 'owner';
 }
 
 function succeeded(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
