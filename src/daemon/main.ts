@@ -3,6 +3,7 @@ import { createChatCompletion } from '../shared/contract/chat-completions.ts';
 import { createResponse } from '../shared/contract/responses.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { exitCodes } from '../shared/errors.ts';
+import type { DaemonFile } from '../shared/folders.ts';
 import { idMaker, type MakeId } from '../shared/ids.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { isoTime } from '../shared/time.ts';
@@ -33,6 +34,7 @@ import { openLogFile } from './process/log-file.ts';
 import { createReloads } from './process/reloads.ts';
 import { stopRequests } from './process/signals.ts';
 import { explainFailure } from './process/start-failures.ts';
+import { startTicks } from './process/start-ticks.ts';
 import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
@@ -203,7 +205,7 @@ async function tellStart(
   { url, socket, startedAt }: { url: string; socket: string | null; startedAt: number },
 ): Promise<void> {
   const started = { pid: process.pid, version, data_dir: dataFolder, started_at: isoTime(startedAt) };
-  const facts = { url, socket, ...started };
+  const facts: DaemonFile = { url, socket, start_ticks: await startTicks(), ...started };
   await writeSecretFile(dataFileIn(dataFolder)('daemon'), JSON.stringify(facts));
   noteInFile(logFile, world.now(), facts, 'the daemon has started');
 }

@@ -11,7 +11,7 @@ export interface Folders {
 
 /** Files of the data folder that both the daemon and the commands know. */
 export const dataFiles = {
-  /** `{url, socket, pid, version, data_dir, started_at}` while a daemon runs. */
+  /** What DaemonFile says, while a daemon runs. */
   daemon: 'daemon.json',
   /** The owner's login key; 0600. */
   login: 'login-key',
@@ -34,6 +34,8 @@ export interface DaemonFile {
   /** The path of its Unix socket; daemons of earlier versions do not say. */
   socket?: string | null;
   pid: number;
+  /** When that process began, as Linux counts it: after a crash another one may have its number. */
+  start_ticks?: string | null;
   version: string;
   data_dir: string;
   started_at: string;

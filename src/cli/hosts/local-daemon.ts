@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } fr
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, foldersOf } from '../../shared/folders.ts';
+import { type ProcessStat, readProcessStat } from '../../shared/process-stat.ts';
 import { CliError } from '../cli-error.ts';
 import type { Surroundings } from './hosts.ts';
 
@@ -12,7 +13,7 @@ export function readDaemonFile(surroundings: Surroundings): DaemonFile | undefin
   if (text === undefined) return undefined;
   try {
     const file = JSON.parse(text) as DaemonFile;
-    return typeof file.url === 'string' && isOfOwner(path, file.pid) ? file : undefined;
+    return typeof file.url === 'string' && isOfOwner(path, file) ? file : undefined;
   } catch {
     return undefined;
   }
@@ -43,38 +44,32 @@ function isOwnOrRoots(uid: number): boolean {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return !isZombie(pid);
+    return statOf(pid)?.hasEnded !== true;
   } catch (error) {
     // A process of another user is alive too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/**
- * Whether a process has ended and only its number is left: in a container whose first process never asks how its
- * children ended, that stays so. Source: proc_pid_stat(5); what is told stands behind the name, which may hold anything.
- */
-function isZombie(pid: number): boolean {
-  if (process.platform !== 'linux') return false;
+/** What the system tells of a process; undefined where it is not Linux, or there is none. */
+function statOf(pid: number): ProcessStat | undefined {
+  if (process.platform !== 'linux') return undefined;
   try {
-    const [state, ...numbers] =
-      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    const threads = Number(numbers[16]);
-    // Its first thread may be gone while another holds its files still.
-    return (state === 'Z' || state === 'X') && threads <= 1;
+    return readProcessStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 /**
- * Whether a process is that of the user who owns a file. One of another user has the number of a daemon that is gone, and
- * may have its port as well: it gets no key.
+ * Whether the process that a file names is the one that wrote it, as far as can be told. Another one has the number of a
+ * daemon that is gone, as in a container that was started again, and somebody else may have its port: they get no key.
  */
-function isOfOwner(path: string, pid: number): boolean {
+function isOfOwner(path: string, { pid, start_ticks: startTicks }: DaemonFile): boolean {
   try {
     process.kill(pid, 0);
-    if (isZombie(pid)) return false;
+    const stat = statOf(pid);
+    if (stat?.hasEnded || (stat && startTicks && stat.startTicks !== startTicks)) return false;
     // Root may signal everybody, and only Linux tells it whose a process is.
     if (process.getuid?.() !== 0) return isOwnOrRoots(statSync(path).uid);
     const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? 0;

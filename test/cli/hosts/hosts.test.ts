@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostUrl, isSentInClear } from '../../../src/cli/hosts/host-address.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
+import { readProcessStat } from '../../../src/shared/process-stat.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { fakeDaemon } from '../fake-daemon.ts';
 
@@ -140,6 +141,17 @@ describe('no daemon', () => {
       expect(calls).toEqual([]);
     },
   );
+
+  test.runIf(process.platform === 'linux')('is what another process with its number means', async () => {
+    const { env, home, calls, url } = await fakeDaemon(answers);
+    const { pid } = process;
+    const { startTicks } = readProcessStat(readFileSync('/proc/self/stat', 'utf8'));
+    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid, start_ticks: startTicks }));
+    expect((await runCli(asked, { env })).code).toBe(0);
+    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid, start_ticks: `${startTicks}1` }));
+    expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
+    expect(calls).toHaveLength(1);
+  });
 
   test.skipIf(process.platform === 'win32')(
     'is what a process of another user means, however it came to that number',
