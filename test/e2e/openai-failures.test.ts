@@ -116,7 +116,8 @@ describe.each(behindHttp)('a failure of %s', (place) => {
       const model = refuse(place, { status: 400, message, code: 'context_length_exceeded' });
       const failure = await failureOf(formats[format](model));
       expect(failure).toBeInstanceOf(OpenAI.BadRequestError);
-      expect(failure.code).toBe('context_length_exceeded');
+      const param = format.startsWith('chat') ? 'messages' : 'input';
+      expect(failure).toMatchObject({ code: 'context_length_exceeded', param });
     },
   );
 

@@ -51,7 +51,9 @@ export function errorCodeOf(failure: UpstreamFailure): string {
 
 /** The provider found fault with the request itself: so would any other. */
 export function callerFault(failure: UpstreamFailure, wire: Wire, attempts: readonly Attempt[]): ApiError {
-  const { code = 'invalid_request', param = null, publicMessage } = failure.details;
+  const { code = 'invalid_request', publicMessage } = failure.details;
+  // Few providers name what is too long; it is always this.
+  const param = failure.details.param ?? (code === 'context_length_exceeded' ? 'input' : null);
   return new ApiError(code, {
     param: paramFor(wire, param),
     message: publicMessage ?? 'The provider found the request not valid.',
