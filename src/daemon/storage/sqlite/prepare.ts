@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isoTime } from '../../../shared/time.ts';
 import { type Connection, openForWriting } from './connection.ts';
@@ -43,19 +43,40 @@ export function prepareDatabase(preparation: Preparation): void {
   }
 }
 
-function migrateWithBackup(database: Connection, { file, now, log, migrations }: Preparation): void {
-  const version = schemaVersion(database);
+function migrateWithBackup(database: Connection, preparation: Preparation): void {
+  const { log, migrations } = preparation;
+  const backup = copyBeforeMigration(database, preparation);
+  log.info(
+    { from: schemaVersion(database), to: migrations.at(-1)?.version, backup },
+    'migrating the database',
+  );
+  migrate(database, migrations);
+}
+
+/** Written under another name and renamed: whatever has the name of a copy is whole. Returns where it lies. */
+function copyBeforeMigration(database: Connection, { file, now }: Preparation): string {
   const folder = join(dirname(file), 'backups');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stamp = isoTime(now()).replaceAll(':', '-');
-  const copy = join(folder, `${basename(file, '.db')}-v${version}-${stamp}.db`);
-  // Unlike copying the file, this takes along what is still in the write-ahead log.
-  database.prepare('VACUUM INTO ?').run(copy);
-  chmodSync(copy, 0o600);
-  syncPath(copy);
+  const name = `${basename(file, '.db')}-v${schemaVersion(database)}`;
+  const partial = join(folder, `${name}.partial`);
+  const copy = join(folder, `${name}-${isoTime(now()).replaceAll(':', '-')}.db`);
+  const removePartial = () => {
+    for (const ending of ['', '-journal']) rmSync(partial + ending, { force: true });
+  };
+  // What a start left that was killed here.
+  removePartial();
+  try {
+    // Unlike copying the file, this takes along what is still in the write-ahead log.
+    database.prepare('VACUUM INTO ?').run(partial);
+  } catch (error) {
+    removePartial();
+    throw error;
+  }
+  chmodSync(partial, 0o600);
+  syncPath(partial);
+  renameSync(partial, copy);
   syncPath(folder);
-  log.info({ from: version, to: migrations.at(-1)?.version, backup: copy }, 'migrating the database');
-  migrate(database, migrations);
+  return copy;
 }
 
 /** After an orderly end the stored balances are enough; otherwise every entry is added up before anything is written. */

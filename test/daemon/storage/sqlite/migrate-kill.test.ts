@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -68,6 +68,8 @@ test(`a migration that is killed loses nothing and is ended by the next start, $
       integrity: database.pragma('integrity_check', { simple: true }),
     };
     database.close();
+    const copies = readdirSync(join(folder, `round-${round}`, 'backups'));
+    expect(copies).toEqual(copies.map(() => expect.stringMatching(/^gateway-v\d+-.*Z\.db$/)));
     expect(found).toEqual({ version: migrations.at(-1)?.version, keys: keyCount, integrity: 'ok' });
   }
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -73,6 +73,17 @@ describe('a migration', () => {
     const copy = join(folder, 'backups', copies[0] ?? '');
     expect(read('SELECT id FROM keys ORDER BY id', copy)).toEqual(['key_1', 'key_2']);
     if (process.platform !== 'win32') expect(statSync(copy).mode & 0o777).toBe(0o600);
+  });
+
+  test('leaves of a backup that was cut short nothing that looks like one', () => {
+    filled();
+    const half = join(folder, 'backups', `gateway-v${released.length}.partial`);
+    mkdirSync(join(folder, 'backups'));
+    writeFileSync(half, 'half a database');
+    prepare(next({ statements: ['ALTER TABLE workspaces ADD COLUMN note TEXT'] }));
+    const [copy = '', ...others] = readdirSync(join(folder, 'backups'));
+    expect(others).toEqual([]);
+    expect(read('PRAGMA integrity_check', join(folder, 'backups', copy))).toEqual(['ok']);
   });
 
   test.each<[string, Partial<Migration>, string]>([
