@@ -6,7 +6,7 @@ export interface UpstreamCall {
   inference: Inference;
   /** The model's name at the provider. */
   model: string;
-  /** The format to speak with it, one of `Upstream.wires`, or undefined for a provider with its own. */
+  /** The format to speak with it, one of the provider's `wires`; undefined for a provider with its own. */
   wire: Wire | undefined;
   /** The provider's key; undefined for providers that need none. */
   key: string | undefined;
