@@ -12,7 +12,7 @@ export const logoutCommand = (context: Context) =>
     .addHelpText('after', example('gateway logout --host gateway.example.org'))
     .action(() => logOut(context));
 
-export async function logOut(context: Context): Promise<void> {
+async function logOut(context: Context): Promise<void> {
   const { name = '' } = context.host();
   const entry = hostNamed(readHostFile(context), name);
   if (!entry) {

@@ -12,7 +12,7 @@ export const ratesCommand = (context: Context) =>
     .addHelpText('after', example('gateway rates --match claude'))
     .action(({ match = '' }) => showRates(context, match));
 
-export async function showRates(context: Context, match: string): Promise<void> {
+async function showRates(context: Context, match: string): Promise<void> {
   const card = await context.client().call(listRates, {});
   const rows = card.data.filter((row) => row.model.toLowerCase().includes(match.toLowerCase()));
   await context.out.table(rows, columns, { empty: 'No rates.' });

@@ -27,11 +27,7 @@ interface RestoreFlags {
 type Restored = Exclude<RestoreOutcome, { problem: string }>;
 
 /** Puts a backup in the place of this machine's data; what was there is kept. */
-export async function restoreAndTell(
-  context: Context,
-  file: string,
-  { data, yes }: RestoreFlags,
-): Promise<void> {
+async function restoreAndTell(context: Context, file: string, { data, yes }: RestoreFlags): Promise<void> {
   const running = data === undefined ? readDaemonFile(context) : undefined;
   if (running !== undefined) {
     throw new CliError(`The daemon runs (process ${running.pid}).`, {

@@ -31,7 +31,7 @@ interface StopWish {
 }
 
 /** Asks the daemon to stop, and waits for its process to end where it runs on this machine. */
-export async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise<void> {
+async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise<void> {
   if (isLocalDown(context)) {
     context.out.note('The daemon is not running.');
     return;

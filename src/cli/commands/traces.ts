@@ -39,7 +39,7 @@ export const tracesCommand = (context: Context) =>
 
 type Filter = Omit<Query<typeof listTracesContract>, 'limit' | 'after'>;
 
-export async function showTraces(
+async function showTraces(
   context: Context,
   { limit, filter }: { limit: number; filter: Filter },
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function showTraces(
 }
 
 /** On a terminal its members, then a line of time; where a program reads, the members alone. */
-export async function showTrace(context: Context, request: string): Promise<void> {
+async function showTrace(context: Context, request: string): Promise<void> {
   const trace = await context.client().call(getTrace, { params: { request_id: request } });
   const { out, io } = context;
   await out.record(trace, traceRecord(context.now()));

@@ -29,12 +29,12 @@ export const usageCommand = (context: Context) =>
       return showRequest(context, request);
     });
 
-export async function showRequest(context: Context, requestId: string): Promise<void> {
+async function showRequest(context: Context, requestId: string): Promise<void> {
   const usage = await context.client().call(getUsage, { params: { request_id: requestId } });
   await context.out.record(usage, usageColumns(context.now()));
 }
 
-export async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
+async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
   const sums = await context.client().call(listUsage, { query });
   await context.out.table(sums.data, groupColumns(sums.group_by), { empty: 'No calls in this time.' });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;

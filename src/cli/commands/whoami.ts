@@ -12,7 +12,7 @@ export const whoamiCommand = (context: Context) =>
     .addHelpText('after', example('gateway whoami --jq .user.handle'))
     .action(() => tellWho(context));
 
-export async function tellWho(context: Context): Promise<void> {
+async function tellWho(context: Context): Promise<void> {
   const { url, name } = context.host();
   try {
     const session = await context.client().call(getSession, {});

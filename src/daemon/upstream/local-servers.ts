@@ -20,7 +20,7 @@ export interface LocalPlace {
 }
 
 /** Where the servers listen unless they are told otherwise. */
-export const localPlaces: readonly LocalPlace[] = [
+const localPlaces: readonly LocalPlace[] = [
   { name: 'ollama', port: 11434 },
   { name: 'lmstudio', port: 1234 },
   { name: 'llamacpp', port: 8080 },

@@ -15,7 +15,7 @@ export const showCreditCommand = (context: Context) =>
     .action((workspace) => showCredit(context, workspace));
 
 /** Whoever runs the host sees every workspace, everybody else their own. */
-export async function showCredit(context: Context, workspace: string | undefined): Promise<void> {
+async function showCredit(context: Context, workspace: string | undefined): Promise<void> {
   try {
     const { data } = await context.client().call(listCredit, { query: { workspace } });
     await context.out.table(data, columns, { empty: 'No workspaces yet.' });

@@ -21,7 +21,7 @@ interface NewHost {
   use?: true | undefined;
 }
 
-export async function addHost(context: Context, { name, address, use }: NewHost): Promise<void> {
+async function addHost(context: Context, { name, address, use }: NewHost): Promise<void> {
   if (name === localName) throw localIsTaken();
   if (!/^[\w.:-]{1,100}$/.test(name) || /^(https?|unix):/.test(name)) {
     throw new CliError(`"${name}" is no name for a host: letters, digits and . : - _ alone.`, {

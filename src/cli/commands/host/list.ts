@@ -19,7 +19,7 @@ interface HostRow {
 }
 
 /** Reads files alone: no daemon is asked. */
-export async function listHosts(context: Context): Promise<void> {
+async function listHosts(context: Context): Promise<void> {
   const { hosts, current } = readHostFile(context);
   const local: HostRow = {
     name: localName,

@@ -14,7 +14,7 @@ export const removeHostCommand = (context: Context) =>
     .action((name, { yes }) => removeHost(context, name, { yes }));
 
 /** Logs out of it, then forgets it. */
-export async function removeHost(
+async function removeHost(
   context: Context,
   name: string,
   { yes }: { yes?: true | undefined },

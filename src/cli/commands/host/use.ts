@@ -11,7 +11,7 @@ export const useHostCommand = (context: Context) =>
     .addHelpText('after', example('gateway host use work'))
     .action((name) => chooseHost(context, name));
 
-export async function chooseHost(context: Context, name: string): Promise<void> {
+async function chooseHost(context: Context, name: string): Promise<void> {
   if (name !== localName && !hostNamed(readHostFile(context), name)) throw noSuchHost(name);
   changeHostFile(context, (file) => {
     file.current = name === localName ? null : name;

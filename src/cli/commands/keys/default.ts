@@ -12,7 +12,7 @@ export const defaultKeyCommand = (context: Context) =>
     .action(() => showDefaultKey(context));
 
 /** Reads the file that the first start wrote; no daemon has to run. */
-export async function showDefaultKey(context: Context): Promise<void> {
+async function showDefaultKey(context: Context): Promise<void> {
   const secret = readSecret(context, dataFiles.defaultKey);
   if (secret === undefined) {
     throw new CliError('There is no default key on this machine.', {

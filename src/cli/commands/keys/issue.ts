@@ -46,10 +46,7 @@ export const issueKeyCommand = (context: Context) =>
 const actions = ['responses', 'chat', 'compact'] as const satisfies readonly ActionName[];
 
 /** Piped, the output is the id, a tab and the secret; with --quiet the secret alone. */
-export async function issueKeyAndShow(
-  context: Context,
-  input: Input<typeof issueKeyContract>,
-): Promise<void> {
+async function issueKeyAndShow(context: Context, input: Input<typeof issueKeyContract>): Promise<void> {
   const issued = await context.client().call(issueKey, input);
   await context.out.record(issued, [id, name, scopes, secret], { pipedRow: [id, secret] });
   context.out.note('Keep the secret now: it is not shown again.');

@@ -55,7 +55,7 @@ function changeOf({ flags }: Wish, now: number): LimitsChange {
   return { ...limitsChange(flags, now), ...cleared };
 }
 
-export async function showLimits(context: Context, wish: Wish): Promise<void> {
+async function showLimits(context: Context, wish: Wish): Promise<void> {
   if (Object.keys(changeOf(wish, 0)).length > 0) {
     throw new CliError('Nothing was changed: get takes no limits.', {
       exit: exitCodes.usage,
@@ -68,7 +68,7 @@ export async function showLimits(context: Context, wish: Wish): Promise<void> {
 }
 
 /** Sends what was named and leaves the rest as it is. */
-export async function changeLimits(context: Context, wish: Wish): Promise<void> {
+async function changeLimits(context: Context, wish: Wish): Promise<void> {
   const body = changeOf(wish, context.now());
   if (Object.keys(body).length === 0) {
     throw new CliError('No limit was named.', {

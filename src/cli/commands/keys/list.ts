@@ -16,7 +16,7 @@ export const listKeysCommand = (context: Context) =>
     .addHelpText('after', example('gateway keys list --json id,name,last_used_at'))
     .action((options) => listKeysAndShow(context, options));
 
-export async function listKeysAndShow(
+async function listKeysAndShow(
   context: Context,
   { workspace, limit }: { workspace: string; limit: number },
 ): Promise<void> {

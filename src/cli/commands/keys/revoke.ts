@@ -21,7 +21,7 @@ interface Revocation {
   yes?: true | undefined;
 }
 
-export async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
+async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
   const question = `Revoke ${id}? Calls with it, and with keys that it issued, fail from then on.`;
   await confirm(context, question, { yes });
   const deleted = await context.client().call(revokeKey, { params: { workspace, key: id } });

@@ -12,7 +12,7 @@ export const verifyLedgerCommand = (context: Context) =>
     .action(() => verifyAndTell(context));
 
 /** One problem a line on stdout; exit code 1 when there is any. */
-export async function verifyAndTell(context: Context): Promise<void> {
+async function verifyAndTell(context: Context): Promise<void> {
   const check = await context.client().call(verifyLedger, {});
   if (!check.ok) context.exit = exitCodes.failed;
   if (context.out.wantsJson()) return context.out.document(check);

@@ -16,7 +16,7 @@ interface Filter {
   all?: true | undefined;
 }
 
-export async function listModelsAndShow(context: Context, { match = '', all }: Filter): Promise<void> {
+async function listModelsAndShow(context: Context, { match = '', all }: Filter): Promise<void> {
   const { data } = await context.client().call(listModels, {});
   const matching = data.filter((model) => model.id.toLowerCase().includes(match.toLowerCase()));
   const models = all ? matching : matching.filter((model) => availableProviders(model) !== '');

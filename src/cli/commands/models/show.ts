@@ -10,7 +10,7 @@ export const showModelCommand = (context: Context) =>
     .addHelpText('after', example('gateway models show sim/assistant'))
     .action((model) => showModel(context, model));
 
-export async function showModel(context: Context, name: string): Promise<void> {
+async function showModel(context: Context, name: string): Promise<void> {
   const model = await context.client().call(getModel, { params: { model: name } });
   await context.out.record(model, modelRecordColumns);
   if (context.out.wantsJson() || context.out.isQuiet() || !context.io.stdout.isTty) return;

@@ -12,7 +12,7 @@ export const useWorkspaceCommand = (context: Context) =>
     .addHelpText('after', example('gateway workspaces use research'))
     .action((workspace) => chooseWorkspace(context, workspace));
 
-export async function chooseWorkspace(context: Context, reference: string): Promise<void> {
+async function chooseWorkspace(context: Context, reference: string): Promise<void> {
   // The one in use may be none of the caller's any more.
   const client = context.clientFor({ ...context.host(), workspace: undefined });
   const workspace = await client.call(getWorkspace, { params: { workspace: reference } });

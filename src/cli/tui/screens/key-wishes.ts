@@ -3,7 +3,7 @@ import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { limitFlags, limitsChange } from '../../commands/keys/limit-flags.ts';
 
 /** Splits a line as a shell does, as far as quotes go. */
-export function wordsOf(line: string): string[] {
+function wordsOf(line: string): string[] {
   const found = line.matchAll(/(?:"([^"]*)"|'([^']*)'|(\S+))/g);
   return [...found].map(([, double, single, bare]) => double ?? single ?? bare ?? '');
 }

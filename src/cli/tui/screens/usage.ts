@@ -53,7 +53,7 @@ export const usageScreen: Screen<UsageRow> = {
 };
 
 /** By cost; where nothing costs, by requests. */
-export function withShares(groups: UsageGroup[], grouping: UsageRow['grouping']): UsageRow[] {
+function withShares(groups: UsageGroup[], grouping: UsageRow['grouping']): UsageRow[] {
   const isFree = groups.every(({ charged_usd }) => Number(charged_usd) === 0);
   const weight = (group: UsageGroup) => (isFree ? group.requests : Number(group.charged_usd));
   const most = Math.max(...groups.map(weight), 0);

@@ -21,7 +21,7 @@ export interface CacheNeeds {
 }
 
 /** The name under which a cached answer is told; nothing is charged for it. */
-export const cacheProvider = 'cache';
+const cacheProvider = 'cache';
 
 const free = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
 

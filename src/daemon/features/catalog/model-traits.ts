@@ -37,7 +37,7 @@ export const unknownCapabilities: Capabilities = {
   logprobs: null,
 };
 
-export const unknownTraits: ModelTraits = {
+const unknownTraits: ModelTraits = {
   capabilities: unknownCapabilities,
   outputTokensMax: null,
   contextLength: null,

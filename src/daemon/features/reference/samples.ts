@@ -2,7 +2,7 @@ import type { Description, Operation, Place, Schema } from './document.ts';
 import { nameOf } from './schema-view.ts';
 
 /** What examples are sent to; the page's own script puts the address in that it was loaded from. */
-export const exampleHost = 'http://127.0.0.1:4100';
+const exampleHost = 'http://127.0.0.1:4100';
 
 /** Bodies that say more than their schemas could. */
 const knownBodies: Record<string, unknown> = {
@@ -66,7 +66,7 @@ export function sdkSample({ operationId }: Operation): string | undefined {
 }
 
 /** The least that a schema takes: required members alone, the first of choices. */
-export function exampleValue(schema: Schema, description: Description, depth = 0): unknown {
+function exampleValue(schema: Schema, description: Description, depth = 0): unknown {
   if (schema.$ref !== undefined) {
     const named = description.components.schemas[nameOf(schema.$ref)];
     return named && depth < 8 ? exampleValue(named, description, depth + 1) : {};

@@ -36,7 +36,7 @@ export interface Bench {
 const refusedMs = 5 * 60_000;
 const unknownModelMs = 5 * 60_000;
 const rateLimitedMs = 5_000;
-export const rateLimitedMsMax = 60_000;
+const rateLimitedMsMax = 60_000;
 /** The breaker opens after this many failures in a row within this time, and lets one call try each `probeMs`. */
 const breakerFailures = 5;
 const breakerWindowMs = 10_000;

@@ -200,7 +200,7 @@ export class Threads {
   }
 }
 
-export function noThread(param: string | null = null): ApiError {
+function noThread(param: string | null = null): ApiError {
   return new ApiError('not_found', { param, message: 'There is no such thread.' });
 }
 

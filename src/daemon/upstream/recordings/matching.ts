@@ -10,9 +10,9 @@ export interface Asked {
 }
 
 /** Members at the top of a body that say who asks and not what is asked. */
-export const volatileMembers = ['user', 'safety_identifier', 'metadata', 'prompt_cache_key'];
+const volatileMembers = ['user', 'safety_identifier', 'metadata', 'prompt_cache_key'];
 /** Members with names that differ from run to run: each is told by when it comes up first. */
-export const idMembers = ['id', 'call_id', 'tool_call_id', 'tool_use_id'];
+const idMembers = ['id', 'call_id', 'tool_call_id', 'tool_use_id'];
 
 const volatile = new Set(volatileMembers);
 const ids = new Set(idMembers);

@@ -15,7 +15,7 @@ import {
 import { type SeenChunk, TeeBody } from './tee-body.ts';
 
 /** Longer exchanges are answered and not kept. */
-export const recordedBytesMax = 16 * 1024 * 1024;
+const recordedBytesMax = 16 * 1024 * 1024;
 
 export interface RecorderOptions {
   folder: string;

@@ -20,7 +20,7 @@ interface CallState {
 /** What became of a piece in the format of the wire: left alone, put right in place, or kept back until it is whole. */
 export type PieceFate = 'intact' | 'changed' | 'kept-back';
 
-export function newCallId(): string {
+function newCallId(): string {
   return `call_${randomUUID().replaceAll('-', '')}`;
 }
 

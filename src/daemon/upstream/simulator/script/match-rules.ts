@@ -28,8 +28,6 @@ export function ruleBook(script: SimulatorScript) {
   };
 }
 
-export type RuleBook = ReturnType<typeof ruleBook>;
-
 /** What the expressions of a condition captured, or undefined when it does not hold. */
 function matchCondition(
   condition: Condition,

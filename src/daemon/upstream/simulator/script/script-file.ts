@@ -40,7 +40,7 @@ const when = Type.Object(
 );
 
 /** Names of the `error.kind` of a rule; with `-` for `_` they are kinds of UpstreamFailure. */
-export const errorKinds = [
+const errorKinds = [
   'caller',
   'unknown_model',
   'authentication',
