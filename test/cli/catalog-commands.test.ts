@@ -110,6 +110,13 @@ test('models show names the providers and why one is missing', async () => {
   expect(stdout).toMatch(/acme +s +unknown .*no key: set ACME_KEY\n$/);
 });
 
+test('models show tells what costs otherwise than text', async () => {
+  const dear = { ...prices, image_output: '30', fees: { web_search: '0.01' } };
+  const { env } = await fakeDaemon({ 'GET /v1/models/m': () => model('m', { prices: dear }) });
+  const { stdout } = await runCli(['models', 'show', 'm', '--no-color'], { env, tty: true, columns: 120 });
+  expect(stdout).toMatch(/other prices +image_output \$30, web_search \$0\.01 each\n/);
+});
+
 test('rates show the sum that is charged', async () => {
   const rate = { provider_usd: '1', margin_usd: '0.05', total_usd: '1.05' };
   const card: RateCard = {

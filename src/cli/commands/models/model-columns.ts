@@ -1,4 +1,4 @@
-import type { ModelEntry, ModelProvider } from '../../../shared/contract/models.ts';
+import type { ModelEntry, ModelProvider, PricesView } from '../../../shared/contract/models.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { duration } from '../../output/time.ts';
@@ -52,6 +52,11 @@ export const modelRecordColumns: Column<ModelEntry>[] = [
   { title: 'output', value: (model) => model.service.capabilities.output_modalities.join(' ') },
   { title: 'can', value: (model) => abilities(model) },
   {
+    title: 'other_prices',
+    value: (model) => otherPrices(model.service.prices, String),
+    show: (model) => otherPrices(model.service.prices, dollars) || 'none',
+  },
+  {
     title: 'providers',
     value: (model) => availableProviders(model),
     show: (model) => availableProviders(model) || 'none now',
@@ -93,6 +98,15 @@ function abilities({ service: { capabilities } }: ModelEntry): string {
   const named = { tools, json: structured_output, reasoning, logprobs };
   const known = Object.entries(named).filter(([, can]) => can === true);
   return [...known.map(([name]) => name), ...input_modalities.filter((kind) => kind !== 'text')].join(' ');
+}
+
+/** What costs otherwise than text: sound and pictures by the million tokens, the provider's own tools by the use. */
+function otherPrices(prices: PricesView | null, write: (price: string) => string): string {
+  const { audio_input, cached_audio, audio_output, image_output, fees = {} } = prices ?? {};
+  const byTokens = { audio_input, cached_audio, audio_output, image_output };
+  const told = (all: Record<string, string | undefined>, unit: string) =>
+    Object.entries(all).flatMap(([name, price]) => (price ? [`${name} ${write(price)}${unit}`] : []));
+  return [...told(byTokens, ''), ...told(fees, ' each')].join(', ');
 }
 
 function priceColumn(
