@@ -176,6 +176,10 @@ describe('a chat stream', () => {
       'null where nothing changes',
       (chunk) => changeChoice(chunk, (choice) => ({ ...choice, delta: orNull(choice.delta) })),
     ],
+    [
+      'nothing beside them',
+      (chunk) => ({ ...chunk, choices: [...((chunk.choices as unknown[] | undefined) ?? []), null] }),
+    ],
     ['no index', (chunk) => changeChoice(chunk, ({ index: _index, ...choice }) => choice)],
     [
       'an empty role',

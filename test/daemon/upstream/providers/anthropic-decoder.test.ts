@@ -239,6 +239,18 @@ describe('blocks', () => {
     expect(summarize(decode(newDecoder(), bytes)).items).toMatchObject([{ arguments: '{"x":1}' }]);
   });
 
+  test('of text that goes on behind a call are two messages', () => {
+    const text = (value: string) => delta(0, { type: 'text_delta', text: value });
+    const called = start(1, { type: 'tool_use', id: 'toolu_a', name: 'a', input: {} });
+    const begun = start(0, { type: 'text', text: '' });
+    const bytes = sse(begun, text('one'), called, text('two'), stop(0), stop(1), end('tool_use'), over);
+    expect(summarize(decode(newDecoder(), bytes)).items).toMatchObject([
+      { kind: 'message', text: 'one' },
+      { kind: 'function_call', callId: 'toolu_a' },
+      { kind: 'message', text: 'two' },
+    ]);
+  });
+
   test('of text that were not announced are not lost', () => {
     const text = (value: string) => delta(0, { type: 'text_delta', text: value });
     const bytes = sse(text('one '), text('two'), stop(0), end('end_turn'), over);

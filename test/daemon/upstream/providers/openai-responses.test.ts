@@ -384,6 +384,7 @@ describe('a stream', () => {
     [{ type: 'response.failed', response: { status: 'failed', error: null } }, 'server'],
     [{ type: 'response.cancelled', response: { status: 'cancelled' } }, 'broken'],
     [{ type: 'response.completed' }, 'broken'],
+    [{ type: 'response.output_item.done', item: { type: 'function_call', arguments: '{}' } }, 'broken'],
   ])('fails by %j', (event, kind) => {
     expect(() => decoded(...responsesEvents({ text: 'a' }, asked).slice(0, 2), event)).toThrow(
       expect.objectContaining({ name: 'UpstreamFailure', kind }),
@@ -481,6 +482,7 @@ describe('a whole answer', () => {
     [{ status: 'failed', error: { code: 'server_error', message: 'x' } }, 'server'],
     [{ status: 'in_progress', output: [] }, 'broken'],
     [{ status: 'completed' }, 'broken'],
+    [{ status: 'completed', output: [{ type: 'function_call', arguments: '{}' }] }, 'broken'],
     [{}, 'broken'],
   ])('%j fails', (json, kind) => {
     expect(() => read(json)).toThrow(expect.objectContaining({ kind }));

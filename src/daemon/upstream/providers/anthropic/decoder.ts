@@ -129,7 +129,7 @@ class MessagesDialect implements Dialect {
     // Some servers do not announce text, which must not be lost for that.
     if (delta.type === 'text_delta' && !this.#blocks.has(key)) this.#start(key, { type: 'text' }, into);
     const block = this.#blocks.get(key);
-    if (block?.kind === 'text') this.#addText(block.index, textOf(delta.text), into);
+    if (block?.kind === 'text') this.#continue(key, block, textOf(delta.text), into);
     else if (block?.kind === 'thinking') {
       if (delta.type === 'signature_delta') block.signature = textOf(delta.signature);
       else this.#addThought(block, textOf(delta.thinking), into);
@@ -139,6 +139,12 @@ class MessagesDialect implements Dialect {
       block.hasArguments = true;
       into.push({ type: 'arguments', index: block.index, delta: json });
     }
+  }
+
+  /** Text goes on in a new message where something else has come between. */
+  #continue(key: unknown, { index }: Block, text: string | undefined, into: InferenceEvent[]): void {
+    if (index === this.#message) this.#addText(index, text, into);
+    else this.#start(key, { type: 'text', text }, into);
   }
 
   #addText(index: number, text: string | undefined, into: InferenceEvent[]): void {

@@ -35,7 +35,11 @@ export class ChatDialect implements Dialect {
     const { choices } = json;
     if (Array.isArray(choices)) {
       for (const choice of choices) {
-        if (!isObject(choice)) continue;
+        if (!isObject(choice)) {
+          json.choices = choices.filter(isObject);
+          isChanged = true;
+          continue;
+        }
         this.#hasChoice = true;
         // An index that is left out means the only choice there is.
         if (!choice.index && this.#choice(choice, json, batch)) isChanged = true;

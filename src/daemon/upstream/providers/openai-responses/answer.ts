@@ -18,6 +18,7 @@ export function readResponsesAnswer(
   const ids = new CallIds();
   for (const item of json.output) {
     if (!isObject(item) || item.type !== 'function_call') continue;
+    if (isNameless(item)) throw new UpstreamFailure('broken', `${name} called a tool without naming it`);
     if (isEmpty(item.arguments)) {
       item.arguments = '{}';
       isRepaired = true;
@@ -73,6 +74,11 @@ function toolUsesIn(items: unknown): ToolUses | undefined {
     if (item.type === 'file_search_call') uses.fileSearch += 1;
   }
   return uses.webSearch + uses.fileSearch > 0 ? uses : undefined;
+}
+
+/** A call that nobody could answer. */
+export function isNameless({ type, name }: Json): boolean {
+  return type === 'function_call' && (typeof name !== 'string' || name === '');
 }
 
 export function isEmpty(args: unknown): boolean {

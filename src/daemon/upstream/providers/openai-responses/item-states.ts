@@ -1,8 +1,9 @@
 import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
+import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
 import { CallIds } from '../openai-chat/tool-calls.ts';
-import { isEmpty } from './answer.ts';
+import { isEmpty, isNameless } from './answer.ts';
 
 interface ItemState {
   /** The neutral index: items are counted in the order they start. */
@@ -70,13 +71,14 @@ export class ItemStates {
   /** Arguments of a call that was not announced wait for its end, which tells the name. */
   arguments(json: Json, delta: string, events: InferenceEvent[]): void {
     const state = this.#find(json);
-    if (state === undefined || delta === '') return;
+    if (state?.callId === undefined || delta === '') return;
     state.hasContent = true;
     events.push({ type: 'arguments', index: state.index, delta });
   }
 
+  /** A call that has no name yet waits for its end. */
   start(json: Json, item: Json, events: InferenceEvent[]): void {
-    if (this.#named(json, item.id) !== undefined) return;
+    if (this.#named(json, item.id) !== undefined || isNameless(item)) return;
     const state = this.#add(json, this.#started(item), events);
     state.begun.add(json.type);
     nameCall(item, state);
@@ -186,8 +188,10 @@ export class ItemStates {
       case 'reasoning':
         return { kind: 'reasoning', ...idOf(item.id) };
       case 'function_call': {
+        if (isNameless(item))
+          throw new UpstreamFailure('broken', `${this.#of.provider} called a tool without naming it`);
         const callId = this.#callIds.own(item.call_id);
-        return { kind: 'function_call', callId, name: String(item.name ?? ''), ...idOf(item.id) };
+        return { kind: 'function_call', callId, name: String(item.name), ...idOf(item.id) };
       }
       default:
         return { kind: 'opaque', json: item };
