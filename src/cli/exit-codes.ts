@@ -10,7 +10,7 @@ const meanings: Record<keyof typeof exitCodes, string> = {
   tryLater: 'not now: the daemon is not running, or it or a provider is busy or down',
   partlyDone: 'partly done: an answer that was cut short, or failed after its first words',
   workerDied: 'serve: a worker of the daemon died',
-  dataNeedsRepair: 'serve: the data needs repair',
+  dataNeedsRepair: 'serve: the data needs repair, or was moved away',
   interrupted: 'interrupted by Ctrl-C',
 };
 

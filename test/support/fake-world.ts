@@ -5,6 +5,8 @@ import type { OutgoingRequest, World } from '../../src/daemon/world.ts';
 export interface FakeWorld extends World {
   /** Moves both clocks and wakes the sleepers whose time has come, one after the other. */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock alone, by so many milliseconds; nobody wakes. */
+  shiftWallClock(ms: number): void;
   /** How many are asleep. */
   sleeping(): number;
 }
@@ -16,10 +18,11 @@ export const startOfFakeTime = Date.UTC(2026, 10, 21, 8);
 export function fakeWorld(options: { send?: World['send']; now?: number } = {}): FakeWorld {
   const start = options.now ?? startOfFakeTime;
   let elapsed = 0;
+  let shift = 0;
   let draws = 0;
   const sleepers = new Set<{ until: number; wake: () => void }>();
   return {
-    now: () => start + elapsed,
+    now: () => start + elapsed + shift,
     elapsed: () => elapsed,
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
@@ -58,6 +61,9 @@ export function fakeWorld(options: { send?: World['send']; now?: number } = {}):
       }
       elapsed = target;
       await settled();
+    },
+    shiftWallClock(ms) {
+      shift += ms;
     },
     sleeping: () => sleepers.size,
   };

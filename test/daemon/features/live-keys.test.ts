@@ -124,6 +124,26 @@ describe('a key that expires', () => {
     await watching;
   });
 
+  test.each(['a call', 'the watch'])(
+    'stays expired when the clock is set back, once %s has seen it',
+    async (who) => {
+      const { world, authentic, come, set } = place();
+      const stop = new AbortController();
+      await come('child');
+      const end = world.now() + 5_000;
+      await set('parent', limitsOf({ expiresAt: end }));
+      const watching = who === 'the watch' ? authentic.keepExpiring(world, stop.signal) : undefined;
+      await world.advance(5_000);
+      if (!watching) await expect(come('child')).rejects.toMatchObject({ param: 'limits.expires_at' });
+      world.shiftWallClock(-3_600_000);
+      await expect(come('child')).rejects.toMatchObject({ param: 'limits.expires_at' });
+      await set('parent', limitsOf({ expiresAt: world.now() + 5_000 }));
+      await come('child');
+      stop.abort();
+      await watching;
+    },
+  );
+
   test('is refused from that very moment, before anything has noticed', async () => {
     const { world, come, set, expired } = place();
     await come('parent');

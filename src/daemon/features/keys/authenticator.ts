@@ -6,7 +6,7 @@ import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import { actingLogins, membershipId } from './acting.ts';
 import type { KeysStore } from './keys-store.ts';
-import { expiryOf, type LiveKeys, liveKeys } from './live-keys.ts';
+import { isExpired, type LiveKeys, liveKeys } from './live-keys.ts';
 import { credentialUses } from './uses-log.ts';
 
 export interface AuthenticatorDependencies {
@@ -118,7 +118,7 @@ function admitting(
   note: Record<'key' | 'token', (id: string, at: number) => void>,
 ) {
   return (caller: Known): Caller => {
-    if (caller.kind === 'key' && caller.restraints?.isBound && expiryOf(caller.restraints) <= now()) {
+    if (caller.kind === 'key' && caller.restraints?.isBound && isExpired(caller.restraints, now())) {
       onExpired?.(caller);
       throw expired();
     }

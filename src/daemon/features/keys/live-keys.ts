@@ -39,6 +39,16 @@ export function expiryOf(restraints: KeyRestraints | undefined): number {
   return expiry;
 }
 
+/** The end that each key was seen to have passed. */
+const passed = new WeakMap<KeyRestraints, number>();
+
+/** Whether a key has ended. One that was seen to have stays so when the clock is set back, until it is given another end. */
+export function isExpired(restraints: KeyRestraints, now: number): boolean {
+  const expiry = expiryOf(restraints);
+  if (expiry <= now) passed.set(restraints, expiry);
+  return expiry < Number.POSITIVE_INFINITY && passed.get(restraints) === expiry;
+}
+
 export interface LiveKeysNeeds {
   store: Pick<KeysStore, 'byId'>;
   now: () => number;
@@ -79,7 +89,7 @@ export function liveKeys({ store, now }: LiveKeysNeeds) {
       set.set(keyId, { ...set.get(keyId), ...change });
       const key = keys.get(keyId);
       if (key) Object.assign(key, change);
-      for (const other of keys.values()) if (expiryOf(other) > now()) other.isOver = false;
+      for (const other of keys.values()) if (!isExpired(other, now())) other.isOver = false;
       wake();
     },
 
@@ -88,8 +98,7 @@ export function liveKeys({ store, now }: LiveKeysNeeds) {
       while (!signal.aborted) {
         let next = Number.POSITIVE_INFINITY;
         for (const key of keys.values()) {
-          const expiry = expiryOf(key);
-          if (expiry > now()) next = Math.min(next, expiry);
+          if (!isExpired(key, now())) next = Math.min(next, expiryOf(key));
           else if (!key.isOver) {
             key.isOver = true;
             onOver(key.keyId);
