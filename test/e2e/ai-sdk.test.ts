@@ -9,24 +9,13 @@ import {
   streamText,
   tool,
 } from 'ai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type PlaceName, type Places, placeNames, startPlaces } from '../support/places.ts';
+import { type PlaceName, type Places, placeNames, placesForThisFile } from '../support/places.ts';
 
-let places: Places;
-let openai: ReturnType<typeof createOpenAI>;
-
-beforeAll(async () => {
-  places = await startPlaces();
-  const { url, key } = places.daemon;
-  openai = createOpenAI({ baseURL: `${url}/v1`, apiKey: key });
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
+const { url, key } = places.daemon;
+const openai = createOpenAI({ baseURL: `${url}/v1`, apiKey: key });
 
 const City = z.object({ city: z.string() });
 const bothCalls = {

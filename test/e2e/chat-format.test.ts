@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ChatOutcome, checkChat, checkChatStream, dataIn } from '../support/chat-check.ts';
-import { type PlaceName, type Places, placeNames, type Saying, startPlaces } from '../support/places.ts';
+import { type PlaceName, placeNames, placesForThisFile, type Saying } from '../support/places.ts';
 import { postForChunks } from '../support/raw-chunks.ts';
 
-let places: Places;
-
-beforeAll(async () => {
-  places = await startPlaces();
-});
-
-afterAll(async () => {
-  await places.close();
-});
+const places = await placesForThisFile();
 
 const tool = (name: string) => ({
   type: 'function',

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type PlaceName, type Places, placeNames, startPlaces } from '../support/places.ts';
+import { describe, expect, test } from 'vitest';
+import { type PlaceName, placeNames, placesForThisFile } from '../support/places.ts';
 import { openSocket } from '../support/socket-client.ts';
 import { startWithStranger } from '../support/two-workspaces.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by path.
 type Json = any;
 
-let places: Places;
-
-beforeAll(async () => {
-  places = await startPlaces();
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
 
 const summary = 'Goal: the harbour of Ωslo, in 1,204 words.';
 const providers = placeNames.filter((name) => name !== 'simulator') as Exclude<PlaceName, 'simulator'>[];

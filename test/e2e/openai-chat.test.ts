@@ -1,24 +1,12 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Places, placeNames, startPlaces } from '../support/places.ts';
+import { openAiAs, placeNames, placesForThisFile } from '../support/places.ts';
 
-let places: Places;
-let client: OpenAI;
-
-beforeAll(async () => {
-  places = await startPlaces();
-  const { url, key } = places.daemon;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
+const client = openAiAs(places.daemon);
 
 const City = z.object({ city: z.string() });
 const tools: ChatCompletionTool[] = ['weather', 'clock'].map((name) => ({

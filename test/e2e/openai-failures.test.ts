@@ -1,22 +1,10 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { keys, type PlaceName, type Places, placeNames, startPlaces } from '../support/places.ts';
+import { keys, openAiAs, type PlaceName, placeNames, placesForThisFile } from '../support/places.ts';
 
-let places: Places;
-let client: OpenAI;
-
-beforeAll(async () => {
-  places = await startPlaces();
-  const { url, key } = places.daemon;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
+const client = openAiAs(places.daemon);
 
 const behindHttp = placeNames.filter((place) => place !== 'simulator');
 const long = 'It all began when the moon was new and nobody had thought of money yet. '.repeat(20);

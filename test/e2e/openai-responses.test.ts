@@ -2,24 +2,12 @@ import OpenAI from 'openai';
 import { ResponsesToolRunner, runnerFunction } from 'openai/helpers/responses-tool-runner';
 import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
 import type { Response, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Places, placeNames, startPlaces } from '../support/places.ts';
+import { openAiAs, placeNames, placesForThisFile } from '../support/places.ts';
 
-let places: Places;
-let client: OpenAI;
-
-beforeAll(async () => {
-  places = await startPlaces();
-  const { url, key } = places.daemon;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
+const client = openAiAs(places.daemon);
 
 const City = z.object({ city: z.string() });
 const tools = ['weather', 'clock'].map((name) => zodResponsesFunction({ name, parameters: City }));

@@ -1,24 +1,11 @@
-import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { type Places, startPlaces } from '../support/places.ts';
+import { openAiAs, placesForThisFile } from '../support/places.ts';
 
 type Json = Record<string, unknown>;
 
-let places: Places;
-let client: OpenAI;
-
-beforeAll(async () => {
-  places = await startPlaces();
-  const { url, key } = places.daemon;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
+const client = openAiAs(places.daemon);
 
 const drawing = 'iVBORw0KGgoAAAANSUhEUg==';
 const url = `data:image/png;base64,${drawing}`;

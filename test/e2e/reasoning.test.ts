@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type PlaceName, type Places, startPlaces } from '../support/places.ts';
+import { describe, expect, test } from 'vitest';
+import { type PlaceName, placesForThisFile } from '../support/places.ts';
 
 type Json = Record<string, unknown>;
 
-let places: Places;
-
-beforeAll(async () => {
-  places = await startPlaces();
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
 
 const tools = [
   {

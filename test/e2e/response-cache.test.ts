@@ -1,21 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type PlaceName, type Places, startPlaces } from '../support/places.ts';
+import type OpenAI from 'openai';
+import { describe, expect, test } from 'vitest';
+import { openAiAs, type PlaceName, placesForThisFile } from '../support/places.ts';
 
-let places: Places;
-let client: OpenAI;
-
-beforeAll(async () => {
-  places = await startPlaces();
-  const { url, key } = places.daemon;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
-});
-
-afterAll(() => places.close());
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
+const client = openAiAs(places.daemon);
 
 const service = { cache: 'read-write' };
 

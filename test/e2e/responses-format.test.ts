@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type PlaceName, type Places, placeNames, type Saying, startPlaces } from '../support/places.ts';
+import { describe, expect, test } from 'vitest';
+import { type PlaceName, placeNames, placesForThisFile, type Saying } from '../support/places.ts';
 import { postForChunks } from '../support/raw-chunks.ts';
 import { checkResponse, checkResponsesStream } from '../support/responses-check.ts';
 
-let places: Places;
-
-beforeAll(async () => {
-  places = await startPlaces();
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
 
 const tool = (name: string) => ({
   type: 'function',

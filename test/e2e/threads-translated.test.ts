@@ -1,22 +1,10 @@
-import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type OpenAI from 'openai';
+import { describe, expect, test } from 'vitest';
 import type { ThreadMessage } from '../../src/shared/contract/threads.ts';
-import { type PlaceName, type Places, placeNames, startPlaces } from '../support/places.ts';
+import { openAiAs, type PlaceName, placeNames, placesForThisFile } from '../support/places.ts';
 
-let places: Places;
-let client: OpenAI;
-
-beforeAll(async () => {
-  places = await startPlaces();
-  const { url, login } = places.daemon;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: login, maxRetries: 0 });
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
+const client = openAiAs({ url: places.daemon.url, key: places.daemon.login });
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } } };
 const weather = { calls: [{ name: 'weather', input: { city: 'Oslo' } }] };

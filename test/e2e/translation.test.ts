@@ -1,21 +1,10 @@
-import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { type Places, startPlaces } from '../support/places.ts';
+import { openAiAs, placesForThisFile } from '../support/places.ts';
 
 type Json = Record<string, unknown>;
 
-let places: Places;
-
-beforeAll(async () => {
-  places = await startPlaces();
-});
-
-afterAll(async () => {
-  await places.close();
-});
-
-beforeEach(() => places.forget());
+const places = await placesForThisFile();
 
 async function post(path: string, json: Json) {
   const answer = await places.daemon.fetch(path, { json });
@@ -445,8 +434,7 @@ describe('a `stop` that the provider’s format has no member for', () => {
   const counting = { text: 'one two three four' };
 
   test.each([false, true])('ends the answer all the same (stream: %s)', async (stream) => {
-    const { url, key } = places.daemon;
-    const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+    const openai = openAiAs(places.daemon);
     const model = places.say('responses-only', counting);
     const request = { ...asked, model, stream } as const;
     const answer = await (stream

@@ -1,3 +1,5 @@
+import OpenAI from 'openai';
+import { afterAll, beforeEach } from 'vitest';
 import { type FakeAnthropic, startFakeAnthropic } from './fake-anthropic.ts';
 import { type FakeGemini, startFakeGemini } from './fake-gemini.ts';
 import { type FakeAnswer, type FakeOpenAi, startFakeOpenAi } from './fake-openai.ts';
@@ -110,6 +112,19 @@ ${more}`;
       await Promise.all([openai.close(), anthropic.close(), google.close()]);
     },
   };
+}
+
+/** As `startPlaces`, for all tests of the file that calls it: forgotten before each of them, and closed after the last. */
+export async function placesForThisFile(more = ''): Promise<Places> {
+  const places = await startPlaces(more);
+  afterAll(() => places.close());
+  beforeEach(() => places.forget());
+  return places;
+}
+
+/** OpenAI's SDK, which tells every failure at once. */
+export function openAiAs({ url, key }: { url: string; key: string }): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 }
 
 /** The simulator has a model for each way to fail. */
