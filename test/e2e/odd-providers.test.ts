@@ -273,6 +273,17 @@ describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstre
   });
 });
 
+test.each(pairs)('a character that comes in halves is whole again: $name', async ({ wire, upstream }) => {
+  const pieces = ['a \ud83c', '\udf0d b'];
+  const text = pieces.join('');
+  const model = modelThat(upstream, answers({ pieces, text }));
+  const streamed = await callToEnd(on.daemon, { wire, model, stream: true });
+  expect(readTold(streamed.text)).toMatchObject({ text: 'a 🌍 b', errors: [], isDoneLast: true });
+  const whole = await callToEnd(on.daemon, { wire, model, stream: false });
+  expect(whole.text).toContain('"a 🌍 b"');
+  if (wire === 'responses') expect(streamed.text).toContain('"text":"a 🌍 b"');
+});
+
 test('a stream whose events were left out is what the openai package expects', async () => {
   const client = new OpenAI({ baseURL: `${on.daemon.url}/v1`, apiKey: on.daemon.key, maxRetries: 0 });
   const model = modelThat('responses', rewritten(without(/^response\.(?!completed)/)));
