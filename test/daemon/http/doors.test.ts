@@ -4,11 +4,10 @@ import { createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { implement, StreamReply } from '../../../src/daemon/handler.ts';
 import type { HttpServerOptions } from '../../../src/daemon/http/options.ts';
 import { SocketUnusable } from '../../../src/daemon/http/socket-file.ts';
 import { eventually } from '../../support/eventually.ts';
-import { anEndpoint, aServer, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
+import { aServer, aStream, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
 
 async function aFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'gateway-socket-'));
@@ -142,18 +141,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
 
   test('lets its running streams end, and refuses new calls meanwhile', async () => {
     const later = gate();
-    const streaming = implement(
-      anEndpoint({ method: 'GET', stream: { event: {}, done: true, always: true } }),
-      async () =>
-        new StreamReply(
-          {},
-          (async function* () {
-            yield 'data: 1\n\n';
-            await later.promise;
-            yield 'data: 2\n\n';
-          })(),
-        ),
-    );
+    const streaming = aStream(later.promise);
     const path = join(await aFolder(), 'gateway.sock');
     const { server } = await aServer([streaming, ping]);
     await server.listen({ ...local, socketFile: { path, access: 'owner' } });

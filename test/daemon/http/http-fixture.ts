@@ -1,7 +1,7 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Type } from 'typebox';
 import { onTestFinished } from 'vitest';
-import { type Caller, type Handler, implement } from '../../../src/daemon/handler.ts';
+import { type Caller, type Handler, implement, StreamReply } from '../../../src/daemon/handler.ts';
 import type { FinishedRequest, HttpServerOptions } from '../../../src/daemon/http/options.ts';
 import { createServer, type HttpServer } from '../../../src/daemon/http/server.ts';
 import type { Endpoint, ScopeName } from '../../../src/shared/contract/endpoint.ts';
@@ -62,6 +62,21 @@ export const echo = implement(
 export const ping = implement(anEndpoint({ id: 'ping', method: 'GET', path: '/v1/ping' }), async () => ({
   pong: true,
 }));
+
+/** `GET /v1/things`, which streams one event at once and a second one later. */
+export function aStream(later: Promise<void>): Handler {
+  return implement(
+    anEndpoint({ method: 'GET', stream: { event: {}, done: true, always: true } }),
+    async () => {
+      return new StreamReply({}, chunks());
+    },
+  );
+  async function* chunks() {
+    yield 'data: 1\n\n';
+    await later;
+    yield 'data: 2\n\n';
+  }
+}
 
 export interface Logged {
   data: Record<string, unknown>;

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { implement, StreamReply } from '../../../src/daemon/handler.ts';
-import { aListeningServer, anEndpoint, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
+import { aListeningServer, aStream, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
 
 const host = (port: number) => `Host: localhost:${port}\r\nContent-Type: application/json\r\n`;
 
@@ -116,18 +115,7 @@ describe('a slow client', () => {
 
   test('does not lose a stream that is older than a request may take', async () => {
     const later = gate();
-    const handler = implement(
-      anEndpoint({ method: 'GET', stream: { event: {}, done: true, always: true } }),
-      async () =>
-        new StreamReply(
-          {},
-          (async function* () {
-            yield 'data: 1\n\n';
-            await later.promise;
-            yield 'data: 2\n\n';
-          })(),
-        ),
-    );
+    const handler = aStream(later.promise);
     const { port } = await aListeningServer([handler], { limits: { ...limits, heartbeatMs: 40 } });
     const wire = new Wire(port).send(`GET /v1/things HTTP/1.1\r\n${host(port)}\r\n`);
     // Six comments are older than both times and a few looks at the connection.
