@@ -4,7 +4,9 @@
 var parts = process.versions.node.split('.').map(Number);
 if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   process.stderr.write('gateway needs Node 22.19 or newer; this is Node ' + process.versions.node + '.\n');
-  process.stderr.write('Install a newer one; in a clone, npx gateway brings its own.\n');
+  process.stderr.write(
+    'Install a newer one. In a clone, npm ci brings one for npx gateway, unless install scripts are off.\n',
+  );
   process.exit(1);
 } else {
   process.getBuiltinModule('node:module').enableCompileCache();
