@@ -54,7 +54,7 @@ export class ResponsesDialect implements Dialect {
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
     if (this.#held.length > 0) frames.push(...this.#held.splice(0));
-    for (const event of leftOut) frames.push({ raw: JSON.stringify(event), json: event });
+    if (leftOut !== none) frames.push(...leftOut.map((json) => ({ raw: JSON.stringify(json), json })));
     const isFilled = fillArguments(json);
     // Clients put arguments together from their deltas.
     if (isFilled && json.type === 'response.function_call_arguments.done') {
