@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -421,6 +421,17 @@ describe('pictures that a model draws', () => {
     expect(await readdir(folder)).toEqual(['___ig_2.png', 'ig_1.png']);
     expect(await readFile(join(folder, 'ig_1.png'))).toEqual(pixels);
     expect(stderr).toContain(join(folder, 'ig_1.png'));
+  });
+
+  test('that cannot be written are told of after the answer', async () => {
+    const { env, home } = await whole(answer);
+    const folder = join(home, 'drawn');
+    await mkdir(folder);
+    await writeFile(join(folder, 'ig_1.png'), 'mine');
+    const { stdout, stderr, code } = await runCli([...ask, '--pictures', folder], { env });
+    expect({ stdout, code }).toEqual({ stdout: 'Here.\n', code: exitCodes.partlyDone });
+    expect(stderr).toContain('EEXIST');
+    expect(await readFile(join(folder, 'ig_1.png'), 'utf8')).toBe('mine');
   });
 
   test('are spoken of where there is no folder for them', async () => {

@@ -33,7 +33,20 @@ export function keepPictures(
   }
   for (const { id, mimeType, data } of pictures) {
     const file = join(folder, `${id}.${mimeType.replace('image/', '')}`);
-    writeFileSync(file, Buffer.from(data, 'base64'), { flag: 'wx' });
+    writePicture(file, Buffer.from(data, 'base64'));
     out.note(`Picture: ${file}`);
+  }
+}
+
+function writePicture(file: string, bytes: Uint8Array): void {
+  try {
+    writeFileSync(file, bytes, { flag: 'wx' });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CliError(`The picture cannot be written to ${file} (${code}).`, {
+      exit: exitCodes.partlyDone,
+      next: 'The response has it still, if it was stored: gateway responses get ID --json',
+      cause,
+    });
   }
 }
