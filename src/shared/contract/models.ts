@@ -5,19 +5,20 @@ import { Count, everyone, nullable, Usd } from './vocabulary.ts';
 /** What a provider takes, in dollars per million tokens. */
 export const PricesView = Type.Object(
   {
-    ...{ input: Usd, cached_input: Usd, cache_write: Usd, output: Usd },
-    ...{
-      audio_input: Type.Optional(Usd),
-      cached_audio: Type.Optional(Usd),
-      audio_output: Type.Optional(Usd),
-      image_output: Type.Optional(Usd),
-      fees: Type.Optional(
-        Type.Object(
-          { web_search: Type.Optional(Usd), file_search: Type.Optional(Usd) },
-          { description: 'For one use of a tool that the provider runs itself.' },
-        ),
+    input: Usd,
+    cached_input: Usd,
+    cache_write: Usd,
+    output: Usd,
+    audio_input: Type.Optional(Usd),
+    cached_audio: Type.Optional(Usd),
+    audio_output: Type.Optional(Usd),
+    image_output: Type.Optional(Usd),
+    fees: Type.Optional(
+      Type.Object(
+        { web_search: Type.Optional(Usd), file_search: Type.Optional(Usd) },
+        { description: 'For one use of a tool that the provider runs itself.' },
       ),
-    },
+    ),
   },
   {
     $id: 'Prices',

@@ -1,5 +1,5 @@
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
-import type { MediaPrices, Prices, PriceTier, TokenPrices, ToolFees } from '../../../shared/money.ts';
+import type { NanoUsd, Prices, PriceTier, TokenPrices } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { freePrices, nanoFromDecimal } from './exact-price.ts';
 
@@ -190,33 +190,38 @@ const feeParts = [
 
 /** Undefined where a price is not a decimal. Cached input and cache writes cost what input costs unless told. */
 function level(price: ModelPrice, start: number): TokenPrices | undefined {
-  const text: Partial<TokenPrices> = {};
-  for (const [name, part] of textParts) {
-    const nano = nanoAt(price[part] ?? price.input_mtok, start);
-    if (nano === undefined) return undefined;
-    text[name] = nano;
-  }
-  const media: MediaPrices = {};
-  for (const [name, part] of mediaParts) {
-    if (price[part] === undefined) continue;
-    const nano = nanoAt(price[part], start);
-    if (nano === undefined) return undefined;
-    media[name] = nano;
-  }
+  const text = partsAt(price, textParts, start);
+  const media = partsAt(price, mediaParts, start);
+  const fees = partsAt(price, feeParts, start);
+  if (!text || !media || !fees || text.input === undefined || text.output === undefined) return undefined;
+  const { input, output, cachedInput = input, cacheWrite = input } = text;
   // Cached sound without a price of its own costs what sound costs.
   if (media.audioInput !== undefined) media.cachedAudio ??= media.audioInput;
-  const fees: ToolFees = {};
-  for (const [name, part] of feeParts) {
-    if (price[part] === undefined) continue;
-    const nano = nanoAt(price[part], start);
-    if (nano === undefined) return undefined;
-    fees[name] = Math.ceil(nano / 1000);
-  }
+  for (const [name] of feeParts) if (fees[name] !== undefined) fees[name] = Math.ceil(fees[name] / 1000);
   return {
-    ...(text as TokenPrices),
+    input,
+    cachedInput,
+    cacheWrite,
+    output,
     ...(Object.keys(media).length > 0 && { media }),
     ...(Object.keys(fees).length > 0 && { fees }),
   };
+}
+
+/** Those of the parts that are told; undefined where one of them is not a decimal. */
+function partsAt<Name extends string>(
+  price: ModelPrice,
+  parts: readonly (readonly [name: Name, part: string])[],
+  start: number,
+): Partial<Record<Name, NanoUsd>> | undefined {
+  const found: Partial<Record<Name, NanoUsd>> = {};
+  for (const [name, part] of parts) {
+    if (price[part] === undefined) continue;
+    const nano = nanoAt(price[part], start);
+    if (nano === undefined) return undefined;
+    found[name] = nano;
+  }
+  return found;
 }
 
 function nanoAt(price: Price, start: number): number | undefined {

@@ -87,8 +87,9 @@ function affordableOn(
 ): number {
   if (!offer.prices || ownKey) return Number.POSITIVE_INFINITY;
   const input = Math.min(inputTokens, offer.contextLength ?? tokensMax, tokensMax);
+  const spent = spentOnInput(inference, input);
   const tokens = levelsOf(offer.prices, inference, input).map((prices) =>
-    outputTokensPaidBy(affordable, prices, spentOnInput(inference, input), marginPpm),
+    outputTokensPaidBy(affordable, prices, spent, marginPpm),
   );
   return Math.floor(Math.min(...tokens) / choicesOf(inference));
 }

@@ -1,4 +1,5 @@
 import type { MakeId } from '../../../shared/ids.ts';
+import { type Picture, pictureIn } from '../../../shared/pictures.ts';
 import { isObject, type Json } from './fault.ts';
 import type { InferenceEvent, ReasoningOrigin } from './neutral.ts';
 
@@ -17,6 +18,11 @@ export type OutputItem = { id: string; done: boolean } & (
   | { kind: 'function_call'; callId: string; name: string; arguments: string; whole: Json | undefined }
   | { kind: 'opaque'; json: Json }
 );
+
+/** The picture that an item is, if it is one. */
+export function pictureOf(item: OutputItem | undefined): Picture | undefined {
+  return item?.kind === 'opaque' ? pictureIn(item.json) : undefined;
+}
 
 /** What an answer holds, put together from its events. */
 export interface Output {

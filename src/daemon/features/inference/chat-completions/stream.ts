@@ -1,8 +1,8 @@
-import { chatPicture, pictureIn } from '../../../../shared/pictures.ts';
+import { chatPicture } from '../../../../shared/pictures.ts';
 import { sseDone, sseEvent } from '../../../../shared/sse.ts';
 import { isObject, type Json } from '../fault.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../neutral.ts';
-import type { Output } from '../output.ts';
+import { type Output, pictureOf } from '../output.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../renderer.ts';
 import { sealedFormat } from './messages.ts';
 import { finishReason, showChatUsage } from './whole.ts';
@@ -156,8 +156,7 @@ export class ChatStream implements StreamRenderer {
   }
 
   #picture(index: number): string {
-    const item = this.#options.output.items[index];
-    const picture = item?.kind === 'opaque' ? pictureIn(item.json) : undefined;
+    const picture = pictureOf(this.#options.output.items[index]);
     if (picture === undefined) return '';
     const image = chatPicture(picture, this.#pictures);
     this.#pictures += 1;

@@ -1,9 +1,9 @@
 import type { ServiceAnswer } from '../../../../shared/contract/service-member.ts';
 import type { Tokens } from '../../../../shared/money.ts';
-import { chatPicture, pictureIn } from '../../../../shared/pictures.ts';
+import { chatPicture } from '../../../../shared/pictures.ts';
 import type { Json } from '../fault.ts';
 import type { FinishReason } from '../neutral.ts';
-import type { Output } from '../output.ts';
+import { type Output, pictureOf } from '../output.ts';
 import type { Settled } from '../renderer.ts';
 import { sealedFormat } from './messages.ts';
 
@@ -60,7 +60,7 @@ function messageOf(output: Output): Json {
   const calls: Json[] = [];
   const details: Json[] = [];
   const images = output.items
-    .map((item) => (item.kind === 'opaque' ? pictureIn(item.json) : undefined))
+    .map(pictureOf)
     .filter((picture) => picture !== undefined)
     .map(chatPicture);
   output.items.forEach((item, index) => {
