@@ -2,8 +2,8 @@ import { rmSync, statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { ballastBytes, ballastIn, makeBallast } from './ballast.ts';
 import type { StorageLog } from './log.ts';
+import { lookEvery } from './look-every.ts';
 
-const lookEveryMs = 5_000;
 /** A daemon that is up for a minute is meant to stay: only then it takes up room for later. */
 const looksBeforeBallast = 12;
 
@@ -59,8 +59,7 @@ export function watchDisk({ folder, log, bounds: told, freeBytes }: Watched) {
   };
 
   note(freeBytes ? freeBytes() : bytesOf(statfsSync(folder)));
-  const timer = setInterval(() => void look(), lookEveryMs).unref();
-  return { level: (): DiskLevel => level, look, stop: () => clearInterval(timer) };
+  return { level: (): DiskLevel => level, look, ...lookEvery(look) };
 }
 
 function bytesOf({ bavail, bsize }: { bavail: number; bsize: number }): number {

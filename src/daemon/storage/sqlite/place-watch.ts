@@ -1,7 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-
-const usualEveryMs = 5_000;
+import { lookEvery } from './look-every.ts';
 
 interface Watched {
   /** Files that are open. */
@@ -16,7 +15,7 @@ interface Watched {
  * Looks now and then whether files still lie where they were opened. Writes into one that was moved or deleted succeed, so
  * that calls would be acknowledged that nobody finds again; and a lock that was deleted keeps nobody out.
  */
-export function watchPlace({ files, onGone, everyMs = usualEveryMs }: Watched): { stop(): void } {
+export function watchPlace({ files, onGone, everyMs }: Watched): { stop(): void } {
   const opened = new Map(files.map((file) => [file, identityOf(statSync(file, { bigint: true }))]));
   let isGone = false;
   const look = async (): Promise<void> => {
@@ -24,12 +23,12 @@ export function watchPlace({ files, onGone, everyMs = usualEveryMs }: Watched): 
       const found = await stat(file, { bigint: true }).then(identityOf, identityOfUnseen);
       if (isGone || found === identity || found === unknown) continue;
       isGone = true;
-      clearInterval(timer);
+      watch.stop();
       onGone(file);
     }
   };
-  const timer = setInterval(() => void look(), everyMs).unref();
-  return { stop: () => clearInterval(timer) };
+  const watch = lookEvery(look, everyMs);
+  return watch;
 }
 
 const unknown = 'unknown';

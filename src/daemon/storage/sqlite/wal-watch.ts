@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { StorageLog } from './log.ts';
+import { lookEvery } from './look-every.ts';
 
 const mebibyte = 1024 * 1024;
-const usualEveryMs = 5_000;
 
 /** Sizes of the write-ahead log: past the first it is told, past the second long reads are given up. */
 export interface WalBounds {
@@ -29,7 +29,7 @@ interface Watched {
  * Looks now and then how long the write-ahead log is. It is emptied whenever nobody reads an old state of the data, so one
  * read that takes minutes beside many writes would let it fill the disk.
  */
-export function watchWal({ file, log, endReads, bounds: told, everyMs = usualEveryMs }: Watched) {
+export function watchWal({ file, log, endReads, bounds: told, everyMs }: Watched) {
   const bounds = { ...walBounds, ...told };
   let isTold = false;
   const look = async (): Promise<void> => {
@@ -45,6 +45,5 @@ export function watchWal({ file, log, endReads, bounds: told, everyMs = usualEve
       log.warn({ bytes }, 'a long read was given up, so that the write-ahead log can be emptied');
     }
   };
-  const timer = setInterval(() => void look(), everyMs).unref();
-  return { look, stop: () => clearInterval(timer) };
+  return { look, ...lookEvery(look, everyMs) };
 }
