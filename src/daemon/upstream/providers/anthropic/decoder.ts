@@ -9,7 +9,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { countOf, type Json, objectOf, textOf } from '../json-value.ts';
-import { CallIds } from '../openai-chat/tool-calls.ts';
+import { CallIds } from '../own-call-ids.ts';
 import { streamFailure } from './failure.ts';
 
 /** A content block that has begun: the output item it belongs to, and what it needs when it ends. */

@@ -10,6 +10,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
+import { CallIds } from '../own-call-ids.ts';
 import { errorIn, streamFailure } from './failure.ts';
 import type { Signatures } from './signatures.ts';
 import { errorAtTheEnd } from './trailing-error.ts';
@@ -37,7 +38,7 @@ class GenerateDialect implements Dialect {
   #open: { kind: 'message' | 'reasoning'; index: number } | undefined;
   /** The signature of the open message's text. */
   #textSignature: string | undefined;
-  readonly #callIds = new Set<string>();
+  readonly #callIds: CallIds;
   #hasContent = false;
   #isBlocked = false;
   /** Old models tell STOP with every piece: only the last one counts. */
@@ -45,6 +46,7 @@ class GenerateDialect implements Dialect {
 
   constructor(context: DecoderContext) {
     this.#context = context;
+    this.#callIds = new CallIds({ form: /^[\w.-]{1,64}$/, make: context.makeCallId });
   }
 
   take(event: Json, _raw: string, { events: into }: Batch): void {
@@ -111,7 +113,7 @@ class GenerateDialect implements Dialect {
     if (!told)
       throw new UpstreamFailure('broken', `${this.#context.provider} called a function without naming it`);
     const name = this.#context.names.get(told) ?? told;
-    const callId = this.#callIdOf(call);
+    const callId = this.#callIds.own(call.id);
     if (signature !== undefined) {
       if (this.#open?.kind !== 'reasoning') this.#continue('reasoning', into);
       this.#close(into, { calls: { [callId]: signature } });
@@ -132,14 +134,6 @@ class GenerateDialect implements Dialect {
     into.push({ type: 'item-done', index });
     this.#hasContent = true;
     if (signature !== undefined) this.#sign({ picture: signature }, into);
-  }
-
-  #callIdOf(call: Json): string {
-    const told = textOf(call.id) ?? '';
-    const isUsable = /^[\w.-]{1,64}$/.test(told) && !this.#callIds.has(told);
-    const callId = isUsable ? told : this.#context.makeCallId();
-    this.#callIds.add(callId);
-    return callId;
   }
 
   #begin(item: StartedItem, into: InferenceEvent[]): number {

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { InferenceEvent } from '../../../features/inference/neutral.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
+import { CallIds, newCallId } from '../own-call-ids.ts';
 
 interface CallState {
   /** Its place among the calls, from 0: what `index` should have been. */
@@ -19,26 +19,6 @@ interface CallState {
 
 /** What became of a piece in the format of the wire: left alone, put right in place, or kept back until it is whole. */
 export type PieceFate = 'intact' | 'changed' | 'kept-back';
-
-function newCallId(): string {
-  return `call_${randomUUID().replaceAll('-', '')}`;
-}
-
-/** As the Responses format has it, to which a chat client's history may go one day. */
-const callIdCharsMax = 64;
-
-/** The ids of one answer's calls: some providers give several the same, and their outputs could not be told apart. */
-export class CallIds {
-  readonly #used = new Set<string>();
-
-  /** The id itself if it may be one and no other call has it, else a new one. */
-  own(told: unknown): string {
-    const isFit = typeof told === 'string' && told !== '' && told.length <= callIdCharsMax;
-    const id = isFit && !this.#used.has(told) ? told : newCallId();
-    this.#used.add(id);
-    return id;
-  }
-}
 
 /**
  * Puts tool calls together from their pieces. Providers differ: pieces of several calls interleave, every call comes at

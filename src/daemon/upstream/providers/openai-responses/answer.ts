@@ -4,8 +4,8 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
-import { CallIds } from '../openai-chat/tool-calls.ts';
 import { count } from '../openai-chat/usage.ts';
+import { CallIds } from '../own-call-ids.ts';
 
 /** Reads a whole response object; calls without arguments or an id of their own are put right in place. */
 export function readResponsesAnswer(

@@ -2,7 +2,7 @@ import type { InferenceEvent, StartedItem } from '../../../features/inference/ne
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
-import { CallIds } from '../openai-chat/tool-calls.ts';
+import { CallIds } from '../own-call-ids.ts';
 import { isEmpty, isNameless } from './answer.ts';
 
 interface ItemState {
