@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   answers,
   drips,
@@ -12,23 +12,13 @@ import {
   stallsAfter,
   words,
 } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { chaosForThisFile, nanoUsdPerToken, pairs } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
 import { bodyOf, callModel, callToEnd, readTold } from '../support/model-client.ts';
 
-let chaotic: ChaosDaemon;
+const chaotic = await chaosForThisFile();
 let models = 0;
-
-beforeAll(async () => {
-  chaotic = await startChaosDaemon();
-});
-
-afterAll(async () => {
-  const { faults } = await chaotic.atRest();
-  expect(faults).toEqual([]);
-  await chaotic.close();
-});
 
 function modelThat(upstream: string, behaviour: Behaviour): { model: string; name: string } {
   models += 1;

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers, bytesOf, eventsOf, rewritten, says, words } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { chaosForThisFile, pairs } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { checkChatStream } from '../support/chat-check.ts';
 import type { FakeAnswer } from '../support/fake-openai-script.ts';
@@ -13,18 +13,8 @@ import { chunk, chunkedHead, lastChunk } from '../support/raw-server.ts';
 import { checkResponse, checkResponsesStream } from '../support/responses-check.ts';
 
 /** Providers that answer well but not as the format has it: what their clients see is held to the format all the same. */
-let on: ChaosDaemon;
+const on = await chaosForThisFile();
 let models = 0;
-
-beforeAll(async () => {
-  on = await startChaosDaemon();
-});
-
-afterAll(async () => {
-  const { faults } = await on.atRest();
-  expect(faults).toEqual([]);
-  await on.close();
-});
 
 function modelThat(upstream: string, behaviour: Behaviour): string {
   models += 1;

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ChaosDaemon, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { expect, test } from 'vitest';
+import { chaosForThisFile, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { callModel, callToEnd } from '../support/model-client.ts';
 import { chunk, chunkedHead } from '../support/raw-server.ts';
 
-let on: ChaosDaemon;
-
-beforeAll(async () => {
-  on = await startChaosDaemon();
-});
-
-afterAll(async () => {
-  const { faults } = await on.atRest();
-  expect(faults).toEqual([]);
-  await on.close();
-});
+const on = await chaosForThisFile();
 
 const texts = ['a'.repeat(400), 'b'.repeat(800), 'c'.repeat(1_200)];
 const charactersMade = 400 + 800 + 1_200;

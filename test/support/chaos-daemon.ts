@@ -1,3 +1,4 @@
+import { afterAll, expect } from 'vitest';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers } from './chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from './chaos-upstream.ts';
@@ -71,4 +72,15 @@ export async function startChaosDaemon(more = ''): Promise<ChaosDaemon> {
       await chaos.close();
     },
   };
+}
+
+/** One for all tests of the file that calls it: after them nothing may be left running, nor the books be wrong. */
+export async function chaosForThisFile(): Promise<ChaosDaemon> {
+  const chaotic = await startChaosDaemon();
+  afterAll(async () => {
+    const { faults } = await chaotic.atRest();
+    expect(faults).toEqual([]);
+    await chaotic.close();
+  });
+  return chaotic;
 }

@@ -26,23 +26,25 @@ class EndsAtOnce extends EventEmitter {
   }
 }
 
-test('a thread that ends once the database is closed has not died', async () => {
+/** A writer whose thread is open, and what it told of the thread's death. */
+async function opened() {
   const deaths: Error[] = [];
-  const worker = new EndsAtOnce() as unknown as Worker;
-  const writer = new Writer({ now: () => 0, log, worker });
+  const thread = new EndsAtOnce();
+  const writer = new Writer({ now: () => 0, log, worker: thread as unknown as Worker });
   writer.onFatal((reason) => deaths.push(reason));
   await writer.open('/nowhere');
+  return { writer, thread, deaths };
+}
+
+test('a thread that ends once the database is closed has not died', async () => {
+  const { writer, deaths } = await opened();
   await writer.close();
   expect(deaths).toEqual([]);
 });
 
 test('a thread that ends before has', async () => {
-  const deaths: Error[] = [];
-  const worker = new EndsAtOnce() as unknown as Worker;
-  const writer = new Writer({ now: () => 0, log, worker });
-  writer.onFatal((reason) => deaths.push(reason));
-  await writer.open('/nowhere');
-  worker.emit('exit', 1);
+  const { writer, thread, deaths } = await opened();
+  thread.emit('exit', 1);
   await writer.close();
   expect(deaths).toHaveLength(1);
 });
