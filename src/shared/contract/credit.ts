@@ -102,7 +102,7 @@ export const listCredit = endpoint({
 
 const checkOfBooks = {
   description:
-    'Adds up every account’s entries, all balances, the holds of running calls, and each key’s spending against its calls.',
+    'Adds up every account’s entries, all balances, the holds of running calls, and each key’s spending against its calls; and compares each entry with its copy in a chain of hashes.',
   path: '/v1/admin/ledger/verify',
   tag: 'Credit',
   access: hostOnly,

@@ -57,7 +57,7 @@ export interface LedgerStore {
   grant(grant: GrantRecord): Promise<{ grant: GrantRecord; isNew: boolean }>;
   /** All workspaces, or one, by id. */
   accounts(workspaceId?: string): Promise<AccountRecord[]>;
-  /** Adds up the whole ledger; takes about a microsecond an entry. */
+  /** Adds up the whole ledger and compares it with its chain; takes about five microseconds an entry. */
   verify(): Promise<LedgerFindings>;
   /** Those of the requests that money is still held for. */
   stillHeld(requestIds: readonly string[]): Promise<string[]>;

@@ -7,7 +7,9 @@ import type { TracesFilter } from '../../features/traces/traces-store.ts';
 import { type BackupTask, backUp } from './back-up.ts';
 import type { Connection } from './connection.ts';
 import { isDamage } from './errors.ts';
+import { verifyChain } from './ledger-chain.ts';
 import { listTraces } from './list-traces.ts';
+import { readMeta } from './meta.ts';
 import { listResponses } from './response-list.ts';
 import { addUp, problemsOf } from './sums.ts';
 import { verifyLedger } from './verify-ledger.ts';
@@ -21,7 +23,7 @@ export function longReads(database: Connection) {
     responses: (page: ResponsesPage): ListedResponse[] => listResponses(database, page),
     sums: () => addUp(database),
     verify: (): LedgerFindings => verifyLedger(database),
-    check: (): string[] => check(database),
+    check: (): CheckFindings => check(database),
     /** Reads for others go on beside it. */
     backup: (task: BackupTask, onProgress: (progress: BackupProgress) => void) =>
       backUp(database.name, task, onProgress),
@@ -81,11 +83,24 @@ function summarize(database: Connection, filter: UsageFilter): UsageGroup[] {
   }));
 }
 
-/** Everything that can be told from the file itself, as sentences; empty when all is well. */
-function check(database: Connection): string[] {
+/** `problems` are sentences; `chainVerified` is the link of the ledger's chain that was reached. */
+export interface CheckFindings {
+  problems: string[];
+  chainVerified: number;
+}
+
+/** Looks for everything that can be told from the file itself. */
+function check(database: Connection): CheckFindings {
+  let chainVerified = 0;
+  const brokenChain = () => {
+    const { problems, last } = verifyChain(database, { from: readMeta(database, 'chain_verified') ?? 0 });
+    chainVerified = last;
+    return problems;
+  };
   // SQLite has no checksums: a bit that flipped in an amount passes its own check, and only the sums tell.
-  const looks = [brokenPages, brokenReferences, wrongSums, negativeHolds, wrongSpends];
-  return [...new Set(looks.flatMap((look) => problemsFoundBy(look, database)))];
+  const looks = [brokenPages, brokenReferences, wrongSums, negativeHolds, wrongSpends, brokenChain];
+  const problems = [...new Set(looks.flatMap((look) => problemsFoundBy(look, database)))];
+  return { problems, chainVerified };
 }
 
 /** Where a page cannot even be read, SQLite says nothing but fails. */

@@ -3,9 +3,10 @@ import type { Connection } from './connection.ts';
 /**
  * `clean_shutdown`: 1 while the database lies closed after an orderly end, else 0.
  * `last_seen`: the latest wall clock that a daemon saw, milliseconds since 1970.
+ * `chain_verified`: the link of the ledger's chain up to which it was found whole.
  * `last_event`: a floor for the sequence of events, so that it goes on rising when all of them are pruned.
  */
-export type MetaName = 'clean_shutdown' | 'last_seen' | 'last_event';
+export type MetaName = 'clean_shutdown' | 'last_seen' | 'last_event' | 'chain_verified';
 
 /** Undefined when it was never written. */
 export function readMeta(database: Connection, name: MetaName): number | undefined {

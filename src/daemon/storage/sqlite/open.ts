@@ -151,10 +151,13 @@ function assemble({ database, writer, reader, lock, disk, watches, log, folder }
     writesWaiting: () => writer.waiting,
     onFatal: (listener) => writer.onFatal(listener),
     check: async () => {
-      const problems = await reader.ask('check');
+      const { problems, chainVerified } = await reader.ask('check');
       if (problems.length > 0) {
         log.error({ problems }, 'the database failed its check');
         writer.refuse('the database failed its check');
+      } else {
+        // Should it fail, the next start walks along the same links once more.
+        await writer.write('engine.verified', chainVerified).catch(() => {});
       }
       return { ok: problems.length === 0, problems };
     },

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts';
+import { type ChainedEntry, LedgerChain } from './ledger-chain.ts';
 import { lastEvent } from './meta.ts';
 
 /** What one settled call adds to the sums of its day. */
@@ -33,9 +34,11 @@ export class Totals {
   readonly #served = new Map<string, ServedRow>();
   readonly #write: ReturnType<typeof totalsStatements>;
   #sequence: number;
+  readonly #chain: LedgerChain;
   #sequenceAtStart: number;
 
   constructor(database: Connection) {
+    this.#chain = new LedgerChain(database);
     this.#write = totalsStatements(database);
     this.#sequence = lastEvent(database);
     this.#sequenceAtStart = this.#sequence;
@@ -51,9 +54,12 @@ export class Totals {
     this.#sequence = sequence;
   }
 
-  move(debit: string, credit: string, amount: number): void {
+  /** Call it after the entry was inserted. */
+  entered(entry: ChainedEntry): void {
+    const [, , debit, credit, amount] = entry;
     this.#accounts.set(debit, (this.#accounts.get(debit) ?? 0) - amount);
     this.#accounts.set(credit, (this.#accounts.get(credit) ?? 0) + amount);
+    this.#chain.add(entry);
   }
 
   count([keyId, day, charged, caller, ownKey, tier, inputTokens, outputTokens]: Tally): void {
@@ -80,19 +86,22 @@ export class Totals {
   }
 
   begin(): void {
+    this.#chain.begin();
     this.#sequenceAtStart = this.#sequence;
   }
 
-  /** Writes the sums; the last thing before COMMIT. */
+  /** Writes the sums and the link of the chain; the last thing before COMMIT. */
   flush(): void {
     for (const [id, change] of this.#accounts) this.#write.account.run(id, change);
     for (const row of this.#spend.values()) this.#write.spend.run(row);
     for (const row of this.#served.values()) this.#write.served.run(row);
+    this.#chain.flush();
     this.#clear();
   }
 
   /** Forgets the batch after its ROLLBACK. */
   revert(): void {
+    this.#chain.revert();
     this.#clear();
     this.#sequence = this.#sequenceAtStart;
   }

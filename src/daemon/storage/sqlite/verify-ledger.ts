@@ -1,6 +1,7 @@
 import type { LedgerFindings } from '../../features/metering/ledger-store.ts';
 import type { Connection } from './connection.ts';
 import { accountOf, grantsAccount } from './ledger-accounts.ts';
+import { verifyChain } from './ledger-chain.ts';
 
 /** How many of one kind of fault are named; the rest is counted. */
 const namedMax = 20;
@@ -22,6 +23,7 @@ export function verifyLedger(database: Connection): LedgerFindings {
       ...named(names(wrongGrants), (id) => `The grant ${id} is not in the ledger as it was given.`),
       ...named(names(wrongSpends), (what) => `The spending of ${what} is not the sum of its calls.`),
       ...named(names(heldAndSettled), (id) => `Money is still held for ${id}, which was settled.`),
+      ...verifyChain(database, { from: 0 }).problems,
     ];
     return {
       accounts: one('SELECT count(*) FROM accounts'),

@@ -28,8 +28,9 @@ export function ledgerCommands(database: Connection, orm: Orm, totals: Totals) {
       if ((balance.get(account) ?? 0) + totals.pending(account) + grant.amount > balanceMax)
         return 'too-much';
       orm.insert(creditGrants).values(grant).run();
-      entry.run(grant.id, 'grant', grantsAccount, account, grant.amount, grant.createdAt);
-      totals.move(grantsAccount, account, grant.amount);
+      const entered = [grant.id, 'grant', grantsAccount, account, grant.amount, grant.createdAt] as const;
+      entry.run(entered);
+      totals.entered(entered);
       return { grant, isNew: true };
     },
   };

@@ -1,5 +1,6 @@
 import type { Connection } from '../connection.ts';
 import { accountOf } from '../ledger-accounts.ts';
+import type { ChainedEntry } from '../ledger-chain.ts';
 import { writeMeta } from '../meta.ts';
 import type { HoldRow, KeptSettlement, ProgressRow, SettlementRow } from '../metering-rows.ts';
 import type { Totals } from '../totals.ts';
@@ -37,14 +38,13 @@ export function meteringCommands(database: Connection, totals: Totals) {
     const requestId = usage[0];
     const completedAt = usage[24];
     statements.usage.run(usage);
-    for (const [kind, debit, credit, amount] of entries) {
-      statements.entry.run(requestId, kind, debit, credit, amount, completedAt);
-    }
+    const entered = entries.map((entry): ChainedEntry => [requestId, ...entry, completedAt]);
+    for (const entry of entered) statements.entry.run(entry);
     const sequence = totals.sequence + 1;
     statements.event.run(sequence, event[0], event[1], event[2], event[3]);
     // From here on nothing can fail: what follows must not be undone when this operation alone is.
     totals.eventWritten(sequence);
-    for (const entry of entries) totals.move(entry[1], entry[2], entry[3]);
+    for (const entry of entered) totals.entered(entry);
     totals.count(tally);
     return sequence;
   };
@@ -75,6 +75,7 @@ export function meteringCommands(database: Connection, totals: Totals) {
     'metering.settleAtOnce': settle,
     /** Shows whether writing works again after the disk was full. */
     'engine.touch': (lastSeen: number): void => writeMeta(database, 'last_seen', lastSeen),
+    'engine.verified': (link: number): void => writeMeta(database, 'chain_verified', link),
   };
 
   return { ...commands, 'metering.settleKept': keptSettlement(database, commands) };

@@ -9,6 +9,7 @@ import { traces } from './0007-traces.ts';
 import { cache } from './0008-cache.ts';
 import { site } from './0010-site.ts';
 import { keyDefaults } from './0013-key-defaults.ts';
+import { ledgerChain } from './0014-ledger-chain.ts';
 
 /** Every version of the schema, oldest first. A released one is never edited: the next change is a new file. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   cache,
   site,
   keyDefaults,
+  ledgerChain,
 ];
