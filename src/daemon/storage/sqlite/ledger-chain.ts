@@ -99,10 +99,14 @@ export interface ChainFindings {
 const problemsMax = 20;
 
 /**
- * Follows the chain from a link that was verified before (0: all of it) and compares each entry with its copy.
- * Takes about four microseconds an entry.
+ * Follows the chain from a link that was verified before (0: all of it) and compares each entry with its copy, in one
+ * snapshot, as calls go on beside it. Takes about four microseconds an entry.
  */
 export function verifyChain(database: Connection, { from }: { from: number }): ChainFindings {
+  return database.transaction(() => follow(database, from))();
+}
+
+function follow(database: Connection, from: number): ChainFindings {
   const links = database.prepare<[number], Link>(
     'SELECT number, entries, total, hash FROM ledger_chain WHERE number >= ? ORDER BY number',
   );

@@ -236,6 +236,19 @@ describe('a balance that was changed in the file', () => {
     expect(problems).not.toEqual([]);
   });
 
+  test('is not what calls beside a check look like', async () => {
+    const storage = await open({ folder });
+    let calls = 0;
+    let isChecking = true;
+    const settling = (async () => {
+      while (isChecking) await storage.metering.settle(aSettlement(`req_${calls++}`));
+    })();
+    for (let times = 0; times < 50; times += 1) expect((await storage.check()).problems).toEqual([]);
+    isChecking = false;
+    await settling;
+    expect(calls).toBeGreaterThan(50);
+  });
+
   test('of entries is looked for from where the last check ended', async () => {
     const storage = await open({ folder });
     await storage.metering.settle(aSettlement('req_1'));
