@@ -3,6 +3,8 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { environmentText, plistText, unitText } from '../../src/cli/commands/service/texts.ts';
+import { settings } from '../../src/daemon/config/settings.ts';
+import { providerFacts } from '../../src/shared/known-providers.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
 
 const facts = {
@@ -56,6 +58,13 @@ describe('variables', () => {
     });
     expect(read).toBe(env.OPENAI_API_KEY);
   });
+});
+
+test.each([
+  ...settings.flatMap(({ env = [] }) => env),
+  ...Object.values(providerFacts).flatMap(({ keyVariables }) => keyVariables),
+])('the service is given %s, as the daemon reads it', (name) => {
+  expect(environmentText({ [name]: 'value' }, [])).toBe(`${name}="value"\n`);
 });
 
 describe('the property list', () => {

@@ -1,6 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { ServeOptions } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { listenDefaults } from '../../shared/listen-defaults.ts';
 import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { isInForeground } from '../foreground.ts';
@@ -10,10 +11,12 @@ import { wholeNumber } from './number-option.ts';
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const replaySpeeds = ['real', 'instant'] as const;
 
+const ports = { min: 0, max: 65_535 };
+
 export const serveCommand = (context: Context) =>
   new Command('serve')
-    .option('--port <port>', 'the port to listen on (4100 unless told)', wholeNumber({ min: 0, max: 65_535 }))
-    .option('--host <address>', 'the address to listen on (127.0.0.1 unless told)')
+    .option('--port <port>', `the port to listen on (${listenDefaults.port} unless told)`, wholeNumber(ports))
+    .option('--host <address>', `the address to listen on (${listenDefaults.host} unless told)`)
     .option('--socket <path>', 'a Unix socket to listen on as well')
     .option('--data <folder>', 'where the data lies')
     .option('--config <file>', 'the configuration file')

@@ -1,8 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
-import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
-import { keyVariables } from './key-variables.ts';
+import { type KnownProvider, knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { ConfigFile, UpstreamConfig } from './schema.ts';
@@ -223,7 +222,7 @@ function vaultOf(
 
 function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): ProviderAccount {
   const settings = file.providers?.[name];
-  const names = settings?.key_env === undefined ? keyVariables[name] : [settings.key_env];
+  const names = settings?.key_env === undefined ? providerFacts[name].keyVariables : [settings.key_env];
   const found = names.find((candidate) => env[candidate]?.trim());
   return {
     name,

@@ -1,7 +1,9 @@
+import { listenDefaults } from '../../shared/listen-defaults.ts';
+
 /** What holds where nobody says anything, by the name of the setting; what is not here is not set then. */
 export const defaults = {
-  'listen.host': '127.0.0.1',
-  'listen.port': 4100,
+  'listen.host': listenDefaults.host,
+  'listen.port': listenDefaults.port,
   'listen.socket_access': 'owner',
   'listen.allowed_hosts': [],
   'cors.origins': [],

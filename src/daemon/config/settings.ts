@@ -1,7 +1,6 @@
-import { knownProviders } from '../../shared/known-providers.ts';
+import { knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import type { ConfigFlags } from './config.ts';
 import { defaults } from './defaults.ts';
-import { keyVariables } from './key-variables.ts';
 import { ConfigFile } from './schema.ts';
 
 /** One setting of the file, and where else it may come from. */
@@ -72,7 +71,9 @@ export const knownSettings: Readonly<Record<string, Known>> = {
 
 const usual: Readonly<Record<string, unknown>> = {
   ...defaults,
-  ...Object.fromEntries(knownProviders.map((name) => [`providers.${name}.key_env`, keyVariables[name][0]])),
+  ...Object.fromEntries(
+    knownProviders.map((name) => [`providers.${name}.key_env`, providerFacts[name].keyVariables[0]]),
+  ),
 };
 
 interface Shape {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { faultOfForm, keyPrefixes } from '../../../src/daemon/features/provider-keys/key-forms.ts';
+import { faultOfForm } from '../../../src/daemon/features/provider-keys/key-forms.ts';
 import { OpenedKeys } from '../../../src/daemon/features/provider-keys/opened-keys.ts';
-import { knownProviders } from '../../../src/shared/known-providers.ts';
+import { knownProviders, providerFacts } from '../../../src/shared/known-providers.ts';
 
 test('keys in the clear are overwritten after a minute, when they change, and when there are many', () => {
   let elapsed = 0;
@@ -38,7 +38,9 @@ test('a well-formed key of a provider is taken by it and by no other', () => {
   const rest = fc.stringMatching(/^[A-Za-z0-9_]{20,60}$/);
   const one = fc
     .constantFrom(...knownProviders)
-    .chain((provider) => fc.tuple(fc.constant(provider), fc.constantFrom(...keyPrefixes[provider]), rest));
+    .chain((provider) =>
+      fc.tuple(fc.constant(provider), fc.constantFrom(...providerFacts[provider].keyPrefixes), rest),
+    );
   fc.assert(
     fc.property(one, ([provider, prefix, text]) => {
       const takers = knownProviders.filter((other) => faultOfForm(other, prefix + text) === undefined);

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { listenDefaults } from '../../../shared/listen-defaults.ts';
 import { versionHeader } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
 import { send } from '../../hosts/send.ts';
@@ -30,8 +31,8 @@ export async function checkPort(context: Context): Promise<Finding> {
 async function placeToListen(context: Context): Promise<{ host: string; port: number }> {
   const setting = await readSettings(context);
   return {
-    host: String(setting?.('listen.host') ?? '127.0.0.1'),
-    port: Number(setting?.('listen.port') ?? 4100),
+    host: String(setting?.('listen.host') ?? listenDefaults.host),
+    port: Number(setting?.('listen.port') ?? listenDefaults.port),
   };
 }
 

@@ -1,3 +1,5 @@
+import { knownProviders, providerFacts } from '../../../shared/known-providers.ts';
+
 /** What a service is made of. */
 export interface ServiceFacts {
   /** Whole paths. */
@@ -102,13 +104,21 @@ function xml(text: string): string {
 }
 
 /** Variables of which a service that starts without a shell would know nothing. */
-const carried =
-  /^(OPENAI_API_KEY|ANTHROPIC_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_GENERATIVE_AI_API_KEY|OPENROUTER_API_KEY|AI_GATEWAY_API_KEY|GATEWAY_PORT|GATEWAY_SOCKET|GATEWAY_LOG_LEVEL|GATEWAY_MASTER_KEY_FILE|GATEWAY_VAULT_PASSPHRASE_FILE|OTEL_[A-Z_]+)$/;
+const carried: ReadonlySet<string> = new Set([
+  ...knownProviders.flatMap((name) => providerFacts[name].keyVariables),
+  'GATEWAY_PORT',
+  'GATEWAY_SOCKET',
+  'GATEWAY_LOG_LEVEL',
+  'GATEWAY_MASTER_KEY_FILE',
+  'GATEWAY_VAULT_PASSPHRASE_FILE',
+]);
+
+const isCarried = (name: string) => carried.has(name) || /^OTEL_[A-Z_]+$/.test(name);
 
 /** `NAME="value"` a line, as both systemd and a shell read it; what holds a line break is left out. */
 export function environmentText(env: Record<string, string | undefined>, names: readonly string[]): string {
   const lines = Object.entries(env)
-    .filter(([name, value]) => (carried.test(name) || names.includes(name)) && value && !/[\r\n]/.test(value))
+    .filter(([name, value]) => (isCarried(name) || names.includes(name)) && value && !/[\r\n]/.test(value))
     .map(([name, value]) => `${name}="${(value ?? '').replace(/[\\"$`]/g, '\\$&')}"\n`);
   return lines.sort().join('');
 }

@@ -1,4 +1,4 @@
-import { isKnownProvider, type KnownProvider } from '../../../shared/known-providers.ts';
+import { isKnownProvider, providerFacts } from '../../../shared/known-providers.ts';
 import { canonicalName, suffixesOf } from './model-names.ts';
 import { isCurrentModel } from './model-traits.ts';
 import type { ProviderDescription, ProviderKind } from './offer.ts';
@@ -20,17 +20,10 @@ export interface ModelIndex {
 }
 
 /** Makers have models of their own, resellers those of others. */
-const roles: Readonly<Record<KnownProvider, 'maker' | 'reseller'>> = {
-  openai: 'maker',
-  anthropic: 'maker',
-  google: 'maker',
-  openrouter: 'reseller',
-  vercel: 'reseller',
-};
+export const isMaker = (kind: ProviderKind) => isKnownProvider(kind) && providerFacts[kind].models === 'own';
 
-export const isMaker = (kind: ProviderKind) => isKnownProvider(kind) && roles[kind] === 'maker';
-
-export const isReseller = (kind: ProviderKind) => isKnownProvider(kind) && roles[kind] === 'reseller';
+export const isReseller = (kind: ProviderKind) =>
+  isKnownProvider(kind) && providerFacts[kind].models === 'resold';
 
 /** Makers that Vercel's gateway has under the makers' own names. */
 const vercelFamilies = /^(openai|anthropic|google)\//;

@@ -1,36 +1,23 @@
-import type { KnownProvider } from '../../../shared/known-providers.ts';
-
-/** How the keys of each provider begin; the provider alone knows whether one is good. */
-export const keyPrefixes: Readonly<Record<KnownProvider, readonly string[]>> = {
-  openai: ['sk-'],
-  anthropic: ['sk-ant-'],
-  google: ['AIza', 'AQ.'],
-  openrouter: ['sk-or-'],
-  vercel: ['vck_'],
-};
+import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 
 /** Visible ASCII. */
 const form = /^[\x21-\x7e]{20,512}$/;
 
 /** Why a text is no key of that provider, for people; undefined where it may be one. Never repeats the text. */
 export function faultOfForm(provider: KnownProvider, key: string): string | undefined {
-  const prefixes = keyPrefixes[provider];
-  const expected = prefixes.map((prefix) => `\`${prefix}\``).join(' or ');
-  if (!prefixes.some((prefix) => key.startsWith(prefix)))
-    return `A key for ${provider} begins with ${expected}.`;
-  const other = ownerOf(key);
-  if (other !== provider) return `This is a key for ${other}; a key for ${provider} begins with ${expected}.`;
+  const prefixes = providerFacts[provider].keyPrefixes;
+  const own = fittingLength(provider, key);
+  const expected = `key for ${provider} begins with ${prefixes.map((prefix) => `\`${prefix}\``).join(' or ')}.`;
+  if (own === undefined) return `A ${expected}`;
+  // Some prefixes begin with another's.
+  const other = knownProviders.find((each) => (fittingLength(each, key) ?? 0) > own);
+  if (other !== undefined) return `This is a key for ${other}${own > 0 ? `; a ${expected}` : '.'}`;
   if (!form.test(key)) return 'A key has 20 to 512 characters, all visible ASCII without spaces.';
   return undefined;
 }
 
-/** The provider with the longest prefix that fits: some begin with another's. */
-function ownerOf(key: string): KnownProvider | undefined {
-  let best: { provider: KnownProvider; length: number } | undefined;
-  for (const [provider, prefixes] of Object.entries(keyPrefixes) as [KnownProvider, string[]][]) {
-    for (const { length } of prefixes.filter((prefix) => key.startsWith(prefix))) {
-      if (best === undefined || length > best.length) best = { provider, length };
-    }
-  }
-  return best?.provider;
+/** The length of the longest prefix of that provider's keys that fits; undefined where none does. */
+function fittingLength(provider: KnownProvider, key: string): number | undefined {
+  const fitting = providerFacts[provider].keyPrefixes.filter((prefix) => key.startsWith(prefix));
+  return fitting.length === 0 ? undefined : Math.max(...fitting.map(({ length }) => length));
 }
