@@ -1,4 +1,5 @@
 import { formatUsd } from '../../shared/money.ts';
+import { ownValue } from '../../shared/own-value.ts';
 import type { Attempt, UsageRecord } from '../features/metering/index.ts';
 
 /*
@@ -40,7 +41,7 @@ export function requestAttributes(endpoint: string, requestId: string): Attribut
 export function attemptAttributes(usage: UsageRecord, { provider, model, status, errorCode }: Attempt) {
   const attributes: Attributes = {
     'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': providerNames[provider] ?? provider,
+    'gen_ai.provider.name': ownValue(providerNames, provider) ?? provider,
     'gen_ai.request.model': model,
     'gen_ai.request.stream': usage.streamed,
   };

@@ -1,9 +1,9 @@
 import type { Prices } from '../../../shared/money.ts';
+import { ownValue } from '../../../shared/own-value.ts';
 import { freePrices } from './exact-price.ts';
 import { isMaker, isReseller } from './model-index.ts';
 import { traitsOf } from './model-traits.ts';
 import type { Offer, ProviderDescription } from './offer.ts';
-import { ownValue } from './own-value.ts';
 import type { PricedModel, PriceLibrary } from './price-library.ts';
 
 /** The library's names of the makers whose family name in ids differs from them. */

@@ -1,11 +1,11 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { ownValue } from '../../../shared/own-value.ts';
 import { preferredModels } from '../../../shared/preferred-models.ts';
 import type { World } from '../../world.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
 import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { nearestNames } from './model-names.ts';
 import type { Offer, ProviderDescription, Resolution } from './offer.ts';
-import { ownValue } from './own-value.ts';
 import { loadPriceLibrary, type PriceLibrary } from './price-library.ts';
 import { resolveName } from './resolve-name.ts';
 

@@ -1,4 +1,5 @@
 import type { Thread, ThreadEvent, ThreadMessage } from '../../../shared/contract/threads.ts';
+import { ownValue } from '../../../shared/own-value.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { ShownThread } from './threads.ts';
 import type { MessageRecord, RunEventRecord } from './threads-store.ts';
@@ -33,7 +34,7 @@ const roles: Record<string, string> = {
 export function readItem(text: string): ReadItem {
   const { encrypted_content: _sealed, ...item } = JSON.parse(text) as Json;
   const type = typeof item.type === 'string' ? item.type : 'message';
-  const role = typeof item.role === 'string' ? item.role : (roles[type] ?? 'assistant');
+  const role = typeof item.role === 'string' ? item.role : (ownValue(roles, type) ?? 'assistant');
   if (type !== 'message') return { type, role, content: [item] };
   const textType = role === 'assistant' ? 'output_text' : 'input_text';
   const { content } = item;

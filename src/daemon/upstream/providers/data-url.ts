@@ -1,3 +1,5 @@
+import { ownValue } from '../../../shared/own-value.ts';
+
 /** Bytes with their type, as providers take them inline. */
 export interface InlineData {
   mimeType: string;
@@ -45,7 +47,7 @@ const typesByExtension: Record<string, string> = {
 /** The type that a file name or the path of a URL promises. */
 export function typeByName(name: string | undefined): string | undefined {
   const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase();
-  return extension === undefined ? undefined : typesByExtension[extension];
+  return ownValue(typesByExtension, extension);
 }
 
 /** Text that was sent as base64. */

@@ -133,6 +133,7 @@ describe('a failure', () => {
     ],
     ['an unknown model', { status: 404, type: 'not_found_error', message: 'model: x' }, 'unknown-model', {}],
     ['too many calls', { status: 429, type: 'rate_limit_error', message: 'x' }, 'rate-limited', {}],
+    ['a word of JavaScript', { status: 500, type: 'constructor', message: 'x' }, 'server', { status: 500 }],
     ['an overload', { status: 529, type: 'overloaded_error', message: 'x' }, 'server', { status: 529 }],
     ['an accident', { status: 500, type: 'api_error', message: 'x' }, 'server', {}],
     [

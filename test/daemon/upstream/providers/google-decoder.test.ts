@@ -125,7 +125,7 @@ describe('the end', () => {
     expect(summaryOf(sse(call, last(reason))).finish).toBe(finish);
   });
 
-  test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER', 'SOMETHING_NEW'])(
+  test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER', 'SOMETHING_NEW', 'constructor'])(
     '%s without content is a failure, not an empty answer',
     (reason) => {
       expect(failureOf(sse(last(reason))).kind).toBe('server');

@@ -164,6 +164,14 @@ describe('settings', () => {
     expect(generationConfig.thinkingConfig).toEqual(thinkingConfig);
   });
 
+  test.each(['gemini-2.5-flash', 'gemini-3-flash'])(
+    'of an effort that nobody knows are left to %s',
+    (model) => {
+      for (const effort of ['constructor', '__proto__', 'odd'])
+        expect(bodyFor(model, { reasoning: { effort, summary: undefined } }).generationConfig).toEqual({});
+    },
+  );
+
   test('of thoughts alone leave the effort to the model', () => {
     const reasoning = { effort: undefined, summary: 'auto' };
     expect(bodyFor('gemini-3.8-flash', { reasoning }).generationConfig.thinkingConfig).toEqual({

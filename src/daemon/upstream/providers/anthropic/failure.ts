@@ -1,12 +1,10 @@
-import {
-  UpstreamFailure,
-  type UpstreamFailureDetails,
-  type UpstreamFailureKind,
-} from '../../../features/inference/upstream.ts';
+import { ownValue } from '../../../../shared/own-value.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 import { parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds } from '../../retry-after.ts';
 import { type Json, objectOf, textOf } from '../json-value.ts';
-import { callerDetails, ownWords } from '../provider-words.ts';
+import { ownWords } from '../provider-words.ts';
+import { kindOfStatus, refusal } from '../refusals.ts';
 
 const kinds: Record<string, UpstreamFailureKind> = {
   invalid_request_error: 'caller',
@@ -31,14 +29,8 @@ export function failureOf(
   const error = objectOf(parseObject(body)?.error) ?? {};
   const kind = standsBefore(status, body) ? 'server' : kindOf(status, error);
   const message = `${name} answered ${status} ${shortType(error)}`.trimEnd();
-  if (kind === 'caller') {
-    const words = textOf(error.message) ?? 'The provider refused the request.';
-    return new UpstreamFailure(kind, message, callerDetails(status, words));
-  }
-  const details: UpstreamFailureDetails = { status };
-  const after = kind === 'rate-limited' || kind === 'server' ? retryAfterSeconds(headers) : undefined;
-  if (after !== undefined) details.retryAfterSeconds = after;
-  return new UpstreamFailure(kind, message, details);
+  const words = textOf(error.message);
+  return refusal(kind, { message, status, words, retryAfterSeconds: retryAfterSeconds(headers) });
 }
 
 /** An `error` event in a stream that had begun well. */
@@ -47,21 +39,13 @@ export function streamFailure(name: string, event: Json): UpstreamFailure {
   const kind = kindOf(undefined, error);
   const message = `${name} broke off with ${shortType(error) || 'an error'}`;
   if (kind !== 'caller') return new UpstreamFailure(kind, message);
-  const words = textOf(error.message) ?? 'The provider refused the request.';
-  return new UpstreamFailure(kind, message, callerDetails(400, words));
+  return refusal(kind, { message, status: 400, words: textOf(error.message), retryAfterSeconds: undefined });
 }
 
 function kindOf(status: number | undefined, error: Json): UpstreamFailureKind {
   // An empty account is told as a bad request.
   if (/credit balance is too low/i.test(ownWords(textOf(error.message) ?? ''))) return 'billing';
-  const told = kinds[textOf(error.type) ?? ''];
-  if (told !== undefined) return told;
-  if (status === 400 || status === 413 || status === 422) return 'caller';
-  if (status === 401 || status === 403) return 'authentication';
-  if (status === 402) return 'billing';
-  if (status === 404) return 'unknown-model';
-  if (status === 429) return 'rate-limited';
-  return status === 408 ? 'timeout' : 'server';
+  return ownValue(kinds, error.type) ?? kindOfStatus(status ?? 500);
 }
 
 /** The type of an error, if it looks like one: it goes to logs, which must hold nothing of the request. */

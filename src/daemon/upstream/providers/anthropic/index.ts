@@ -8,6 +8,8 @@ import { messagesBody, thoughtBindingBeta } from './request.ts';
 
 const apiVersion = { 'anthropic-version': '2023-06-01' };
 
+const keyHeaders: KnownApi['keyHeaders'] = (key) => ({ 'x-api-key': key, ...apiVersion });
+
 /** Its own SDK takes the address without the version, most others with it. */
 function versioned(baseUrl: string): string {
   return baseUrl.endsWith('/v1') ? baseUrl : `${baseUrl}/v1`;
@@ -18,7 +20,7 @@ export const anthropic: KnownApi = {
   baseUrl: 'https://api.anthropic.com',
   wires: undefined,
   adapter: (settings) => anthropicAdapter(settings),
-  keyHeaders: (key) => ({ 'x-api-key': key, ...apiVersion }),
+  keyHeaders,
   keyCheckUrl: (baseUrl) => `${versioned(baseUrl)}/models?limit=1`,
   models: {
     url: (baseUrl, page) =>
@@ -39,9 +41,8 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
       const headers: Record<string, string> = {
         'content-type': 'application/json',
         accept: 'text/event-stream',
-        ...apiVersion,
+        ...(call.key === undefined ? apiVersion : keyHeaders(call.key)),
       };
-      if (call.key !== undefined) headers['x-api-key'] = call.key;
       if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thoughtBindingBeta;
       return { url, headers, body: JSON.stringify(body) };
     },

@@ -1,4 +1,5 @@
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
+import { ownValue } from '../../../../shared/own-value.ts';
 import { pictureItem } from '../../../../shared/pictures.ts';
 import type {
   Batch,
@@ -74,7 +75,7 @@ class GenerateDialect implements Dialect {
         `${this.#context.provider} closed the stream without a finish reason`,
       );
     }
-    const reason = reasons[told];
+    const reason = ownValue(reasons, told);
     if (reason !== undefined) return reason;
     // What was to be a call came to nothing: text around it is no answer.
     if (this.#hasContent && !/CALL|SIGNATURE|MALFORMED/.test(told)) return 'stop';

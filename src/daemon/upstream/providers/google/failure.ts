@@ -1,12 +1,9 @@
-import {
-  UpstreamFailure,
-  type UpstreamFailureDetails,
-  type UpstreamFailureKind,
-} from '../../../features/inference/upstream.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 import { parseObject, standsBefore } from '../../answer-bodies.ts';
 import { retryAfterSeconds, retryAfterSecondsMax } from '../../retry-after.ts';
 import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
-import { callerDetails, ownWords } from '../provider-words.ts';
+import { ownWords } from '../provider-words.ts';
+import { kindOfStatus, refusal } from '../refusals.ts';
 
 /** What a refusal means: `{error:{code, message, status, details[]}}`, sometimes in a list. */
 export function failureOf(
@@ -38,19 +35,9 @@ function toFailure(
   retryAfter: number | undefined,
 ): UpstreamFailure {
   const words = textOf(error.message) ?? '';
-  const kind = kindOf(status, words, error);
   const message = `${what} ${status} ${statusName(error)}`.trimEnd();
-  if (kind === 'caller')
-    return new UpstreamFailure(
-      kind,
-      message,
-      callerDetails(status, words || 'The provider refused the request.'),
-    );
-  const details: UpstreamFailureDetails = { status };
-  const after = retryAfter ?? retryInfoSeconds(error);
-  if (after !== undefined && (kind === 'rate-limited' || kind === 'server'))
-    details.retryAfterSeconds = after;
-  return new UpstreamFailure(kind, message, details);
+  const retryAfterSeconds = retryAfter ?? retryInfoSeconds(error);
+  return refusal(kindOf(status, words, error), { message, status, words, retryAfterSeconds });
 }
 
 function kindOf(status: number, words: string, error: Json): UpstreamFailureKind {
@@ -65,11 +52,7 @@ function kindOf(status: number, words: string, error: Json): UpstreamFailureKind
   }
   // A file that a caller named: it says nothing of the key.
   if (status === 403 && /\bpermission to access the file\b/i.test(own)) return 'caller';
-  if (status === 401 || status === 403) return 'authentication';
-  if (status === 404) return 'unknown-model';
-  if (status === 413 || status === 422) return 'caller';
-  if (status === 429) return 'rate-limited';
-  return status === 408 ? 'timeout' : 'server';
+  return kindOfStatus(status);
 }
 
 function reasons(error: Json): string[] {

@@ -6,12 +6,15 @@ import { failureOf } from './failure.ts';
 import { callersNames } from './function-names.ts';
 import { generateBody } from './request.ts';
 
+/** URLs end up in logs. */
+const keyHeaders: KnownApi['keyHeaders'] = (key) => ({ 'x-goog-api-key': key });
+
 /** Google's Gemini API. Source: its API reference. */
 export const google: KnownApi = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   wires: undefined,
   adapter: (settings, options) => googleAdapter(settings, options),
-  keyHeaders: (key) => ({ 'x-goog-api-key': key }),
+  keyHeaders,
   keyCheckUrl: (baseUrl) => `${baseUrl}/models?pageSize=1`,
   models: {
     url: (baseUrl, page) =>
@@ -39,15 +42,13 @@ export interface GoogleOptions {
 export function googleAdapter(settings: ProviderSettings, { makeCallId }: GoogleOptions): Adapter {
   return {
     request(call) {
-      const headers: Record<string, string> = {
-        'content-type': 'application/json',
-        accept: 'text/event-stream',
-      };
-      // URLs end up in logs.
-      if (call.key !== undefined) headers['x-goog-api-key'] = call.key;
       return {
         url: `${settings.baseUrl}/${modelPath(call.model)}:streamGenerateContent?alt=sse`,
-        headers,
+        headers: {
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+          ...(call.key !== undefined && keyHeaders(call.key)),
+        },
         body: JSON.stringify(generateBody(call, settings.name)),
       };
     },

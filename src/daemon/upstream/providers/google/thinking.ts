@@ -1,3 +1,4 @@
+import { ownValue } from '../../../../shared/own-value.ts';
 import type { Inference } from '../../../features/inference/neutral.ts';
 import type { Json } from '../json-value.ts';
 import type { ModelTraits, ThinkingLevel } from './models.ts';
@@ -31,9 +32,11 @@ export function thinkingConfig(reasoning: Inference['reasoning'], traits: ModelT
   const config: Json = {};
   if (summary !== undefined && effort !== 'none') config.includeThoughts = true;
   if (effort !== undefined && traits.thinking === 'level') {
-    config.thinkingLevel = levels[effort]?.find((level) => traits.levels.includes(level));
-  } else if (effort !== undefined && budgets[effort] !== undefined) {
-    config.thinkingBudget = Math.min(Math.max(budgets[effort], traits.budgetMin), traits.budgetMax);
+    config.thinkingLevel = ownValue(levels, effort)?.find((level) => traits.levels.includes(level));
+  } else {
+    const budget = ownValue(budgets, effort);
+    if (budget !== undefined)
+      config.thinkingBudget = Math.min(Math.max(budget, traits.budgetMin), traits.budgetMax);
   }
   return Object.values(config).some((value) => value !== undefined) ? config : undefined;
 }

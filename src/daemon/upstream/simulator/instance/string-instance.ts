@@ -1,3 +1,4 @@
+import { ownValue } from '../../../../shared/own-value.ts';
 import type { Making, Spot } from './making.ts';
 import { type Schema, Unsatisfiable } from './merge-schemas.ts';
 import { textForPattern } from './pattern-text.ts';
@@ -91,11 +92,6 @@ function fitLength(text: string, min: number, max: number, ordinal: number): str
   }
   while (whole.length < min) whole.push(...[' ', ...text].slice(0, min - whole.length));
   return whole.join('');
-}
-
-/** A member of the table itself: names come from strangers' schemas, and `constructor` is one. */
-function ownValue<T>(table: Record<string, T>, key: unknown): T | undefined {
-  return typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
 function numberOr(value: unknown, otherwise: number): number {
