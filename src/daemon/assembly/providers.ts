@@ -125,9 +125,9 @@ function nameOf(id: string): string {
 }
 
 function makeUpstream(name: string, adapter: Adapter, { world, timeouts }: ProviderNeeds): Upstream {
-  const { headersMs, firstEventMs, idleMs } = timeouts;
+  const { headersMs, firstEventMs, idleMs, closingMs } = timeouts;
   const { send, sleep } = world;
-  return httpUpstream({ name, adapter, send, sleep, timeouts: { headersMs, firstEventMs, idleMs } });
+  return httpUpstream({ name, adapter, send, sleep, timeouts: { headersMs, firstEventMs, idleMs, closingMs } });
 }
 
 /** Speaks each format by an upstream of its own where there are several. */

@@ -45,7 +45,13 @@ export interface Config {
   /** Whether new work is refused when there is more than can be done. */
   shedsLoad: boolean;
   aliases: Record<string, string>;
-  timeouts: { connectMs: number; headersMs: number; firstEventMs: number; idleMs: number };
+  timeouts: {
+    connectMs: number;
+    headersMs: number;
+    firstEventMs: number;
+    idleMs: number;
+    closingMs: number;
+  };
   /** Whether responses are stored whose call does not say. */
   storesResponses: boolean;
   responsesKeptMs: number;
@@ -165,6 +171,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       headersMs: setting('timeouts.headers_ms'),
       firstEventMs: setting('timeouts.first_event_ms'),
       idleMs: setting('timeouts.idle_ms'),
+      closingMs: setting('timeouts.closing_ms'),
     },
     storesResponses: setting('storage.store_responses'),
     responsesKeptMs: setting('storage.responses_days') * dayMs,

@@ -17,6 +17,7 @@ export const defaults = {
   'timeouts.headers_ms': 600_000,
   'timeouts.first_event_ms': 300_000,
   'timeouts.idle_ms': 120_000,
+  'timeouts.closing_ms': 5_000,
   'storage.store_responses': true,
   'storage.responses_days': 30,
   'background.max_running': 256,

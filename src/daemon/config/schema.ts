@@ -121,6 +121,7 @@ export const ConfigFile = Type.Object(
           headers_ms: Type.Optional(milliseconds),
           first_event_ms: Type.Optional(milliseconds),
           idle_ms: Type.Optional(milliseconds),
+          closing_ms: Type.Optional(milliseconds),
         },
         map,
       ),

@@ -48,6 +48,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'timeouts.headers_ms': {},
   'timeouts.first_event_ms': {},
   'timeouts.idle_ms': {},
+  'timeouts.closing_ms': {},
   'storage.store_responses': {},
   'storage.responses_days': {},
   'background.max_running': {},

@@ -16,6 +16,8 @@ export interface Decoder {
   end(): Batch;
   /** Set once the answer is whole: what may still follow is nothing to wait for. */
   readonly isComplete?: boolean;
+  /** Set once nothing more of the answer is to come: what may still follow are counts, and the end of the stream. */
+  readonly hasFinished?: boolean;
   /** Why the answer broke off, where `push` still had events from before that to give. */
   readonly failure?: UpstreamFailure | undefined;
 }

@@ -1,12 +1,22 @@
 import { SseTooLong } from '../../shared/sse.ts';
 import type { Batch } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
-import { type IncomingBody, NetworkFailure } from '../world.ts';
+import { type IncomingBody, NetworkFailure, type World } from '../world.ts';
 import type { Decoder } from './adapter.ts';
+import { inTime } from './in-time.ts';
 import { midStreamFailureOf, upstreamFailureOf } from './upstream-failures.ts';
 
-const over: IteratorResult<Batch> = { done: true, value: undefined };
+const over: IteratorResult<never> = { done: true, value: undefined };
 const afterwordBytesMax = 64 * 1024;
+
+export interface AnswerSource {
+  /** The provider's. */
+  name: string;
+  body: IncomingBody;
+  decoder: Decoder;
+  /** How long the end of the stream is waited for once the reason for the end of the answer was told. */
+  closing: { ms: number; sleep: World['sleep'] };
+}
 
 /**
  * A provider's bytes as batches of events. Whichever way it ends, the call to the provider has ended too.
@@ -17,16 +27,19 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #body: IncomingBody;
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #decoder: Decoder;
+  readonly #closing: AnswerSource['closing'];
+  #closesAt: number | undefined;
   #unread: Batch | undefined;
   #hasGiven = false;
   #isOver = false;
   #failure: UpstreamFailure | undefined;
 
-  constructor(name: string, body: IncomingBody, decoder: Decoder) {
+  constructor({ name, body, decoder, closing }: AnswerSource) {
     this.#name = name;
     this.#body = body;
     this.#bytes = body[Symbol.asyncIterator]();
     this.#decoder = decoder;
+    this.#closing = closing;
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Batch> {
@@ -81,7 +94,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   async #read(): Promise<Batch> {
     const decoder = this.#decoder;
     try {
-      const read = await this.#bytes.next();
+      const read = await (decoder.hasFinished ? this.#nextOfClosing() : this.#bytes.next());
       if (read.done) {
         this.#isOver = true;
         return decoder.end();
@@ -99,6 +112,17 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
       this.#stop();
       return this.#salvage(error);
     }
+  }
+
+  /** Not every server closes its streams: what would still come is worth a short wait, as usage often comes last. */
+  async #nextOfClosing(): Promise<IteratorResult<Uint8Array>> {
+    const { ms, sleep } = this.#closing;
+    const now = performance.now();
+    this.#closesAt ??= now + ms;
+    const next = await inTime({ ms: Math.max(0, this.#closesAt - now), sleep }, this.#bytes.next());
+    if (next !== undefined) return next;
+    this.#body.cancel();
+    return over;
   }
 
   /** A connection that breaks after the answer was whole has done no harm: the decoder knows. */

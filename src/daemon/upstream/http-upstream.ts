@@ -5,6 +5,7 @@ import type { IncomingAnswer, World } from '../world.ts';
 import type { Adapter } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
 import { errorStatusIn, parseObject, readText } from './answer-bodies.ts';
+import { inTime } from './in-time.ts';
 import { upstreamFailureOf } from './upstream-failures.ts';
 
 /** In milliseconds. */
@@ -15,6 +16,8 @@ export interface UpstreamTimeouts {
   firstEventMs: number;
   /** Between two reads of an answer. */
   idleMs: number;
+  /** From the reason why an answer ended to the end of its stream: usage may come in between, and late. */
+  closingMs: number;
 }
 
 export interface HttpUpstreamOptions {
@@ -172,13 +175,15 @@ async function readStream(
   call: UpstreamCall,
   answer: IncomingAnswer,
 ): Promise<StreamAnswer> {
-  const batches = new AnswerBatches(name, answer.body, adapter.decoder(call));
+  const closing = { ms: timeouts.closingMs, sleep };
+  const batches = new AnswerBatches({ name, body: answer.body, decoder: adapter.decoder(call), closing });
   const headersAt = performance.now();
   try {
     let first = await batches.readOnce();
     if (first === undefined) {
+      // Heartbeats keep the idle clock from running out, so a first event that they precede has a clock of its own.
       const ms = Math.max(0, timeouts.firstEventMs - (performance.now() - headersAt));
-      first = await within({ ms, sleep }, batches.next());
+      first = await inTime({ ms, sleep }, batches.next());
     }
     if (first === undefined) {
       throw new UpstreamFailure('timeout', `${name} gave no first event in time`);
@@ -189,25 +194,5 @@ async function readStream(
   } catch (error) {
     answer.body.cancel();
     throw error;
-  }
-}
-
-/** Heartbeats keep the idle clock from running out, so a first event that they precede has a clock of its own. */
-async function within<T>(
-  { ms, sleep }: { ms: number; sleep: World['sleep'] },
-  event: Promise<T>,
-): Promise<T | undefined> {
-  const begun = new AbortController();
-  const tooLate = sleep(ms, begun.signal).then(
-    () => undefined,
-    (error: unknown): undefined => {
-      if (!begun.signal.aborted) throw error;
-    },
-  );
-  try {
-    return await Promise.race([event, tooLate]);
-  } finally {
-    // With a reason given, none is made: an exception with its stack costs more than all the rest here.
-    begun.abort('begun');
   }
 }

@@ -12,6 +12,8 @@ export interface Dialect {
   finish(batch: Batch, at: 'done-mark' | 'last-byte'): void;
   /** Set by a last event that needs no `[DONE]` after it. */
   readonly isComplete: boolean;
+  /** Set once the reason for the end was told, where anything may follow it. */
+  readonly hasFinished?: boolean;
 }
 
 /** Server-sent events of JSON objects, closed by `[DONE]` in most formats. */
@@ -28,6 +30,10 @@ export class SseJsonDecoder implements Decoder {
     this.#name = name;
     this.#dialect = dialect;
     this.#hasFrames = hasFrames;
+  }
+
+  get hasFinished(): boolean {
+    return this.#dialect.hasFinished ?? false;
   }
 
   push(bytes: Uint8Array): Batch {

@@ -109,6 +109,9 @@ export function stoppingAt(sequences: readonly string[], dialect: Dialect): Dial
     get isComplete() {
       return stop.hasStopped || dialect.isComplete;
     },
+    get hasFinished() {
+      return dialect.hasFinished ?? false;
+    },
     take(json, raw, batch) {
       const own: Batch = { events: [], frames: batch.frames };
       try {

@@ -18,7 +18,7 @@ function upstreamAt(baseUrl: string, timeouts: Partial<UpstreamTimeouts> = {}) {
     adapter: chatAdapter({ name: 'fake', baseUrl, flavour: 'openai' }),
     send: network.send,
     sleep: (ms, abort) => wait(ms, undefined, abort ? { signal: abort } : {}),
-    timeouts: { headersMs: 5_000, firstEventMs: 5_000, idleMs: 5_000, ...timeouts },
+    timeouts: { headersMs: 5_000, firstEventMs: 5_000, idleMs: 5_000, closingMs: 5_000, ...timeouts },
   });
 }
 

@@ -37,14 +37,23 @@ class MessagesDialect implements Dialect {
   /** What was read, until it is told. */
   #prompt: ReturnType<typeof promptOf> | undefined;
   #stopReason: string | undefined;
+  /** Whether anything came after the stop reason. */
+  #goesOn = false;
   #refusal: string | undefined;
 
   constructor(origin: { provider: string; model: string }) {
     this.#origin = origin;
   }
 
+  get hasFinished(): boolean {
+    return this.#stopReason !== undefined && !this.#goesOn;
+  }
+
   take(event: Json, _raw: string, { events: into }: Batch): void {
+    const { length } = into;
+    const hadStopped = this.#stopReason !== undefined;
     this.#take(event, into);
+    if (hadStopped && into.length > length) this.#goesOn = true;
     if (this.#prompt === undefined || into.length === 0) return;
     into.push({ type: 'prompt-counted', tokens: this.#prompt });
     this.#prompt = undefined;

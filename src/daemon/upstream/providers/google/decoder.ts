@@ -44,10 +44,16 @@ class GenerateDialect implements Dialect {
   #isBlocked = false;
   /** Old models tell STOP with every piece: only the last one counts. */
   #finishReason: string | undefined;
+  /** Whether anything came after a finish reason, so that none is known to be the last. */
+  #goesOn = false;
 
   constructor(context: DecoderContext) {
     this.#context = context;
     this.#callIds = new CallIds({ form: /^[\w.-]{1,64}$/, make: context.makeCallId });
+  }
+
+  get hasFinished(): boolean {
+    return (this.#finishReason !== undefined || this.#isBlocked) && !this.#goesOn;
   }
 
   take(event: Json, _raw: string, { events: into }: Batch): void {
@@ -55,7 +61,9 @@ class GenerateDialect implements Dialect {
     if (error) throw streamFailure(this.#context.provider, error);
     if (textOf(objectOf(event.promptFeedback)?.blockReason)) this.#isBlocked = true;
     const candidate = objectOf(listOf(event.candidates)[0]);
+    const { length } = into;
     for (const part of listOf(objectOf(candidate?.content)?.parts)) this.#add(objectOf(part) ?? {}, into);
+    if (this.#finishReason !== undefined && into.length > length) this.#goesOn = true;
     this.#finishReason = textOf(candidate?.finishReason) ?? this.#finishReason;
     this.#countUsage(objectOf(event.usageMetadata), into);
   }

@@ -15,6 +15,9 @@ export function errorAtTheEnd(provider: string, decoder: Decoder): Decoder {
     get isComplete() {
       return decoder.isComplete ?? false;
     },
+    get hasFinished() {
+      return decoder.hasFinished ?? false;
+    },
     get failure() {
       return decoder.failure;
     },

@@ -30,7 +30,9 @@ export function chatAdapter(settings: ChatSettings): Adapter {
       body: JSON.stringify(isSameWire(call) ? relayedBody(call, flavour) : neutralBody(call, name, flavour)),
     }),
     decoder: (call) =>
-      new SseJsonDecoder(name, new ChatDialect(name, call.model), { hasFrames: isSameWire(call) }),
+      new SseJsonDecoder(name, new ChatDialect(name, call.model, { choices: choicesOf(call) }), {
+        hasFrames: isSameWire(call),
+      }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readChatAnswer(json, name),
     documentAsBatch: (json, { model }) => chatAnswerAsBatch(json, name, model),
@@ -46,6 +48,12 @@ export function bearerHeaders(
   const headers: Record<string, string> = { 'content-type': 'application/json', ...more };
   if (key !== undefined) headers.authorization = `Bearer ${key}`;
   return headers;
+}
+
+/** How many answers are asked for at once. */
+function choicesOf(call: UpstreamCall): number {
+  const { n } = isSameWire(call) ? call.inference.body : {};
+  return typeof n === 'number' ? n : 1;
 }
 
 function isSameWire(call: UpstreamCall): boolean {

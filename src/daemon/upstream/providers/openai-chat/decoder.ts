@@ -21,10 +21,20 @@ export class ChatDialect implements Dialect {
   #reasoning: { index: number; collector: ReasoningCollector } | undefined;
   #finish: FinishReason | undefined;
   #hasChoice = false;
+  readonly #choicesWanted: number;
+  /** Choices whose finish reason was told. */
+  readonly #ended = new Set<unknown>();
+  /** Whether a choice went on after it: some servers tell one with every chunk, so that none is known to be the last. */
+  #goesOn = false;
 
-  constructor(provider: string, model: string) {
+  constructor(provider: string, model: string, { choices = 1 }: { choices?: number } = {}) {
     this.#provider = provider;
     this.#model = model;
+    this.#choicesWanted = choices;
+  }
+
+  get hasFinished(): boolean {
+    return this.#ended.size >= this.#choicesWanted && !this.#goesOn;
   }
 
   take(json: Json, raw: string, batch: Batch): void {
@@ -43,6 +53,7 @@ export class ChatDialect implements Dialect {
         this.#hasChoice = true;
         // An index that is left out means the only choice there is.
         if (!choice.index && this.#choice(choice, json, batch)) isChanged = true;
+        this.#watchEnd(choice);
       }
     }
     const tokens = chatTokensIn(json);
@@ -71,6 +82,11 @@ export class ChatDialect implements Dialect {
     if (this.#message >= 0) items.push(this.#message);
     for (const index of items.sort((a, b) => a - b)) events.push({ type: 'item-done', index });
     events.push({ type: 'finished', reason: this.#finish ?? 'stop' });
+  }
+
+  #watchEnd({ index, delta, finish_reason: reason }: Json): void {
+    if (this.#ended.size > 0 && this.#ended.has(index) && isSaying(delta)) this.#goesOn = true;
+    if (typeof reason === 'string' && reason !== '') this.#ended.add(index);
   }
 
   /** One piece of the first choice. Tells whether the chunk was changed. */
@@ -209,6 +225,15 @@ function setRight(choice: Json): boolean {
     isChanged = true;
   }
   return isChanged;
+}
+
+/** Whether a piece adds to its choice. */
+function isSaying(delta: unknown): boolean {
+  if (!isObject(delta)) return false;
+  const { role: _role, ...told } = delta;
+  return Object.values(told).some((value) =>
+    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),
+  );
 }
 
 /** Gives a call that began in this very delta the arguments it lacks; false when it began earlier. */

@@ -1,0 +1,138 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { UpstreamCall } from '../../../src/daemon/features/inference/upstream.ts';
+import type { Adapter, ProviderSettings } from '../../../src/daemon/upstream/adapter.ts';
+import { httpUpstream } from '../../../src/daemon/upstream/http-upstream.ts';
+import { createNetwork } from '../../../src/daemon/upstream/network.ts';
+import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
+import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';
+import { chunk, chunkedHead, startRawServer } from '../../support/raw-server.ts';
+import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
+
+const closingMs = 120;
+/** Far longer than any test may take. */
+const idleMs = 60_000;
+
+type Json = Record<string, unknown>;
+/** Events, and pauses between them in milliseconds. */
+type Script = (Json | number)[];
+
+/** What a provider sends who never closes its stream, as `call` gets it; the connection is dropped at the end. */
+async function answered(make: (settings: ProviderSettings) => Adapter, script: Script, call: UpstreamCall) {
+  const server = await startRawServer(async (socket) => {
+    socket.write(chunkedHead());
+    for (const step of script) {
+      if (typeof step === 'number') await wait(step);
+      else socket.write(chunk(sse(step).toString()));
+    }
+    const beat = setInterval(() => socket.write(chunk(': still here\n\n')), closingMs / 4);
+    socket.once('close', () => clearInterval(beat));
+  });
+  const network = createNetwork();
+  onTestFinished(() => network.close());
+  const upstream = httpUpstream({
+    name: 'fake',
+    adapter: make({ name: 'fake', baseUrl: server.url }),
+    send: network.send,
+    sleep: (ms, signal) => wait(ms, undefined, { signal }),
+    timeouts: { headersMs: idleMs, firstEventMs: idleMs, idleMs, closingMs },
+  });
+  const decoded = await readAll(await upstream.open(call, AbortSignal.timeout(10_000)));
+  await server.allClosed();
+  return { ...summary(decoded.events), frames: decoded.frames };
+}
+
+const chat = (settings: ProviderSettings) => chatAdapter({ ...settings, flavour: 'generic' });
+const google = (settings: ProviderSettings) => googleAdapter(settings, { makeCallId: () => 'call_1' });
+const geminiPiece = (text: string, more: Json = {}) => ({
+  candidates: [{ content: { parts: [{ text }] }, ...more }],
+});
+const geminiUsage = { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 } };
+const message: Json[] = [
+  { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'all' } },
+  { type: 'content_block_stop', index: 0 },
+];
+const stopped: Json = {
+  type: 'message_delta',
+  delta: { stop_reason: 'end_turn' },
+  usage: { output_tokens: 3 },
+};
+const chatUsage: Json = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 3 } };
+
+interface Format {
+  name: string;
+  make: (settings: ProviderSettings) => Adapter;
+  /** Up to the reason for its end. */
+  events: Json[];
+  /** What may follow it. */
+  after?: Json;
+}
+
+const formats: Format[] = [
+  {
+    name: 'chat',
+    make: chat,
+    events: [chunkOf({ content: 'all' }), chunkOf({}, { finish: 'stop' })],
+    after: chatUsage,
+  },
+  { name: 'Messages', make: anthropicAdapter, events: [...message, stopped] },
+  {
+    name: 'Gemini',
+    make: google,
+    events: [geminiPiece('all', { finishReason: 'STOP' })],
+    after: geminiUsage,
+  },
+];
+
+describe.each(formats)(
+  'a stream of $name that is not closed after its finish reason',
+  ({ make, ...told }) => {
+    const usage = { input: 5, output: 3 };
+
+    test('is whole after a short wait, which heartbeats do not put off', async () => {
+      const answer = await answered(make, told.events, callOf());
+      expect(answer).toMatchObject({ text: 'all', finish: 'stop' });
+      if (!told.after) expect(answer.tokens).toMatchObject(usage);
+    });
+
+    test('counts what comes within that wait', async () => {
+      const late = told.after ? [closingMs / 2, told.after] : [];
+      const answer = await answered(make, [...told.events, ...late], callOf());
+      expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: usage });
+    });
+  },
+);
+
+describe('a stream in which more comes after a finish reason is heard out', () => {
+  test.each<[string, Format['make'], (text: string) => Json, Json]>([
+    [
+      'chat',
+      chat,
+      (text) => chunkOf({ content: text }, { finish: 'stop' }),
+      chunkOf({}, { finish: 'error' }),
+    ],
+    ['Gemini', google, (text) => geminiPiece(text, { finishReason: 'STOP' }), { error: { code: 500 } }],
+  ])('%s', async (_name, make, piece, end) => {
+    const script = [piece('one '), piece('two '), closingMs * 3, piece('three'), end];
+    await expect(answered(make, script, callOf())).rejects.toMatchObject({ kind: 'server' });
+  });
+
+  test('one of several choices may end long before the others', async () => {
+    const at = (index: number, content: string, finish?: string) =>
+      chunkOf({ content }, { index, ...(finish && { finish }) });
+    const script = [
+      at(0, 'all', 'stop'),
+      at(1, 'slow'),
+      closingMs * 3,
+      at(1, ' and whole', 'stop'),
+      chatUsage,
+    ];
+    const call = callOf({ wire: 'chat', body: { model: 'm', messages: [], n: 2 } });
+    const { frames, finish } = await answered(chat, script, call);
+    expect(frames.map(({ raw }) => raw).join()).toContain(' and whole');
+    expect(finish).toBe('stop');
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { eventsOf, words } from '../support/chaos-behaviours.ts';
+import { nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import type { Behaviour } from '../support/chaos-upstream.ts';
+import { eventually } from '../support/eventually.ts';
+import { callToEnd, readTold } from '../support/model-client.ts';
+import { chunk, chunkedHead } from '../support/raw-server.ts';
+
+/** Providers that tell a whole answer and then neither `[DONE]` nor the end of their stream. */
+const on = await startChaosDaemon('timeouts: {closing_ms: 150}');
+afterAll(async () => {
+  const { faults } = await on.atRest();
+  expect(faults).toEqual([]);
+  await on.close();
+});
+
+const usage = { input: 7, output: 5 };
+
+/** All events of an answer, perhaps without its usage, and nothing after them. */
+function leavesOpen({ hasUsage }: { hasUsage: boolean }): Behaviour {
+  return (call) => {
+    const answer = { text: words, usage: hasUsage ? usage : ('none' as const) };
+    const body = { ...call.body, stream: true, stream_options: { include_usage: true } };
+    const events = eventsOf({ wire: call.wire, body }, answer).filter((event) => !event.includes('[DONE]'));
+    call.socket.write(chunkedHead() + chunk(events.join('')));
+  };
+}
+
+describe.each(pairs)('a stream that nobody closes: $name', ({ wire, upstream }) => {
+  test.each([
+    { stream: true, hasUsage: true },
+    { stream: true, hasUsage: false },
+    { stream: false, hasUsage: true },
+  ])('is a whole answer soon, charged, and let go (%j)', async ({ stream, hasUsage }) => {
+    const name = `open-${wire}-${upstream}-${stream}-${hasUsage}`;
+    on.chaos.on(name, leavesOpen({ hasUsage }));
+    const startedAt = performance.now();
+    const answer = await callToEnd(on.daemon, { wire, model: `${upstream}/${name}`, stream });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(answer.status).toBe(200);
+    if (stream) expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+    else expect(answer.text).toContain(words);
+    const row = await on.settled(`${upstream}/${name}`);
+    expect(row).toMatchObject({ status: 'completed', isReported: hasUsage ? 1 : 0 });
+    if (hasUsage) expect(row).toMatchObject(usage);
+    expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
+    await eventually('the connection is dropped', () => on.chaos.callsOf(name)[0]?.closedAt !== undefined);
+  });
+});
