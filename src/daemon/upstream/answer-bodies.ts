@@ -1,4 +1,5 @@
 import { type IncomingBody, NetworkFailure } from '../world.ts';
+import { isTooDeep } from './nesting.ts';
 
 /** At most that many bytes of a body as text, what came before a break included; the rest is not waited for. */
 export async function readText(body: IncomingBody, bytesMax: number): Promise<string> {
@@ -16,10 +17,10 @@ export async function readText(body: IncomingBody, bytesMax: number): Promise<st
   return Buffer.concat(chunks).toString('utf8', 0, Math.min(length, bytesMax));
 }
 
-/** JSON text as an object; undefined when it is anything else. */
+/** JSON text as an object; undefined when it is anything else, or nested too deeply. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = isTooDeep(text) ? undefined : JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -154,7 +154,10 @@ function streamIn(
   { bytes, text }: ReadDocument,
 ): StreamAnswer {
   if (!/^\s*(data|event|id|retry)?:/.test(text)) {
-    throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
+    throw new UpstreamFailure(
+      'broken',
+      `${name} answered with something that is not a JSON object, or too deep a one`,
+    );
   }
   const decoder = adapter.decoder(call);
   const batches = [decoder.push(bytes)];

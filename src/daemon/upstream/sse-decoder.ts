@@ -3,6 +3,7 @@ import type { Batch } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { Decoder } from './adapter.ts';
 import { isObject } from './answer-bodies.ts';
+import { isTooDeep } from './nesting.ts';
 
 /** What the JSON objects of one streaming format mean. */
 export interface Dialect {
@@ -70,6 +71,8 @@ export class SseJsonDecoder implements Decoder {
       return;
     }
     if (data.length < 16 && data.trim() === '') return;
+    if (isTooDeep(data))
+      throw new UpstreamFailure('broken', `${this.#name} sent an event that is nested too deeply`);
     let json: unknown;
     try {
       json = JSON.parse(data);

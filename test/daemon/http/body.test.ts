@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement } from '../../../src/daemon/handler.ts';
-import { parseJson, shapeFault } from '../../../src/daemon/http/json-body.ts';
+import { parseJson } from '../../../src/daemon/http/json-body.ts';
+import { shapeFault } from '../../../src/shared/json-shape.ts';
 import { aListeningServer, anEndpoint, aServer, echo, statusesIn, Wire } from './http-fixture.ts';
 
 async function send(payload: string | Buffer, contentType = 'application/json', headers = {}) {

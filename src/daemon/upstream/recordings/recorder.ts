@@ -3,6 +3,7 @@ import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { IncomingAnswer, OutgoingRequest, World } from '../../world.ts';
+import { isTooDeep } from '../nesting.ts';
 import { matchKey } from './matching.ts';
 import type { RecordedChunk, Recording } from './recording.ts';
 import {
@@ -173,12 +174,12 @@ function modelOf(body: unknown, url: string): string | undefined {
   return /\/models\/([^:/?]+)/.exec(url)?.[1];
 }
 
-/** JSON where it is JSON, else the text. */
+/** JSON where it is JSON that can be walked over, else the text. */
 export function jsonOrText(body: string | Uint8Array | undefined): unknown {
   if (body === undefined) return undefined;
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
   try {
-    return JSON.parse(text);
+    return isTooDeep(text) ? text : JSON.parse(text);
   } catch {
     return text;
   }

@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { logFiles } from '../../src/shared/folders.ts';
+import {
+  answers,
+  bytesOf,
+  eventsOf,
+  insertsAfter,
+  rewritten,
+  says,
+  words,
+} from '../support/chaos-behaviours.ts';
+import { pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import type { Behaviour } from '../support/chaos-upstream.ts';
+import { callToEnd, readTold } from '../support/model-client.ts';
+
+/** Providers whose JSON is nested so deeply that whatever walks over it runs out of stack. */
+const on = await startChaosDaemon();
+afterAll(async () => {
+  const { faults } = await on.atRest();
+  // The first line of a log makes its file.
+  const logs = logFiles(on.daemon.home).filter((path) => existsSync(path));
+  const lines = logs.flatMap((path) => readFileSync(path, 'utf8').split('\n'));
+  await on.close();
+  expect(faults).toEqual([]);
+  expect(lines.filter((line) => line.includes('RangeError') || line.length > 4_000)).toEqual([]);
+});
+
+/** Some thousands are enough. */
+const levels = 30_000;
+const lists = '['.repeat(levels) + ']'.repeat(levels);
+const objects = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+let models = 0;
+function modelThat(upstream: string, behaviour: Behaviour): string {
+  models += 1;
+  const name = `deep${models}`;
+  on.chaos.on(name, behaviour);
+  return `${upstream}/${name}`;
+}
+
+/** The first object gets a member more, at its beginning. */
+const withMember = (member: string) => (text: string) => text.replace(/^(data: )?\{/m, `$1{${member},`);
+
+function document(change: (text: string) => string): Behaviour {
+  return (call) => {
+    const [, body = ''] = bytesOf(call).toString().split('\r\n\r\n');
+    says(200, { body: change(body) })(call);
+  };
+}
+
+const members = [
+  ['lists in a member that nobody knows', `"extra":${lists}`],
+  ['objects in a member that nobody knows', `"extra":${objects}`],
+  ['usage', `"usage":{"input_tokens":1,"details":${objects}}`],
+  ['choices', `"choices":${lists}`],
+  ['an item', `"item":{"type":"thing","of":${lists}}`],
+  ['an error', `"error":${objects}`],
+] as const;
+
+describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) => {
+  const ask = (model: string, stream: boolean, more = {}) =>
+    callToEnd(on.daemon, { wire, model, stream, more });
+
+  describe.each([true, false])('stream: %s', (stream) => {
+    test.each(members)(
+      '%s, before the first event: the next provider answers, else a status',
+      async (_what, member) => {
+        const change = withMember(member);
+        const deep: Behaviour = (call) => (call.stream ? rewritten(change) : document(change))(call);
+        const fallbacks = [modelThat('spare', answers())];
+        const spared = await ask(modelThat(upstream, deep), stream, { service: { fallbacks } });
+        expect(spared.headers['x-service-upstream']).toBe('spare');
+        const failed = await ask(modelThat(upstream, deep), stream);
+        expect(failed.status).toBe(502);
+        expect(JSON.parse(failed.text).error).toMatchObject({
+          type: 'upstream_failed',
+          code: 'upstream_failed',
+        });
+      },
+    );
+
+    test('an answer of status 400 or 500 is still one', async () => {
+      for (const [status, told] of [
+        [400, 400],
+        [500, 502],
+      ] as const) {
+        const model = modelThat(upstream, says(status, { body: `{"error":${objects}` }));
+        expect((await ask(model, stream)).status).toBe(told);
+      }
+    });
+  });
+
+  test.each(members)('%s, after the first event: the answer fails', async (_what, member) => {
+    const inserted = (call: Parameters<Behaviour>[0]) => {
+      const [next = ''] = eventsOf(call).slice(6);
+      insertsAfter(6, withMember(member)(next))(call);
+    };
+    const model = modelThat(upstream, inserted);
+    const answer = await ask(model, true);
+    const told = readTold(answer.text);
+    expect(told.errors).toEqual(['upstream_failed']);
+    expect(told.isDoneLast).toBe(true);
+    expect(words.startsWith(told.text) && told.text.length > 0).toBe(true);
+    expect(await on.settled(model)).toMatchObject({ status: 'failed', errorCode: 'upstream_failed' });
+  });
+});
