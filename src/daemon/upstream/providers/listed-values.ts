@@ -1,4 +1,5 @@
 import type { ListedModel } from '../../features/catalog/index.ts';
+import { type Json, objectOf } from './json-value.ts';
 
 /** What providers tell of their models in lists: nothing of it is relied on, and what is odd counts as not told. */
 
@@ -26,15 +27,27 @@ export function listedTime(value: unknown): number | undefined {
   return ms > 0 ? Math.floor(ms / 1000) : undefined;
 }
 
-/** Dollars a token, as decimals; undefined where what goes in or what comes out has no price. */
-export function listedPrices(prices: {
-  input: unknown;
-  output: unknown;
-  cachedInput: unknown;
-  cacheWrite: unknown;
-}): ListedModel['usdPerToken'] {
-  const [input, output] = [listedText(prices.input), listedText(prices.output)];
-  if (input === undefined || output === undefined) return undefined;
-  const { cachedInput, cacheWrite } = prices;
-  return { input, output, cachedInput: listedText(cachedInput), cacheWrite: listedText(cacheWrite) };
+interface ResellerPrices {
+  prices: { input: string; output: string };
+}
+
+/**
+ * A model in the list of a reseller: OpenAI's form, with words for people and dollars a token beside. `prices` names the
+ * members with the prices of what goes in and of what comes out; where one of them is missing, none is taken.
+ */
+export function resoldModel(
+  model: Json,
+  { prices, ...rest }: Omit<ListedModel, 'name' | 'usdPerToken'> & ResellerPrices,
+): ListedModel | undefined {
+  const pricing = objectOf(model.pricing) ?? {};
+  const [input, output] = [listedText(pricing[prices.input]), listedText(pricing[prices.output])];
+  const [cachedInput, cacheWrite] = [pricing.input_cache_read, pricing.input_cache_write].map(listedText);
+  const isPriced = input !== undefined && output !== undefined;
+  return listedModel(model.id, {
+    title: listedText(model.name),
+    description: listedText(model.description),
+    createdAt: listedCount(model.created),
+    ...rest,
+    usdPerToken: isPriced ? { input, output, cachedInput, cacheWrite } : undefined,
+  });
 }

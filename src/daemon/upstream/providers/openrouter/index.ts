@@ -1,6 +1,6 @@
 import type { KnownApi } from '../../known-api.ts';
 import { objectOf } from '../json-value.ts';
-import { listedCount, listedModel, listedPrices, listedText } from '../listed-values.ts';
+import { listedCount, resoldModel } from '../listed-values.ts';
 import { bearerKey, openAiListing } from '../openai/index.ts';
 import { chatAdapter } from '../openai-chat/index.ts';
 
@@ -17,21 +17,12 @@ export const openRouter: KnownApi = {
     read(model) {
       const { input_modalities: read, output_modalities: written } = objectOf(model.architecture) ?? {};
       if (Array.isArray(written) && !written.includes('text')) return undefined;
-      const pricing = objectOf(model.pricing) ?? {};
-      return listedModel(model.id, {
-        title: listedText(model.name),
-        description: listedText(model.description),
-        createdAt: listedCount(model.created),
+      return resoldModel(model, {
         contextLength: listedCount(model.context_length),
         outputTokensMax: listedCount(objectOf(model.top_provider)?.max_completion_tokens),
         inputModalities: Array.isArray(read) ? read.filter((kind) => typeof kind === 'string') : undefined,
         ...abilities(model.supported_parameters),
-        usdPerToken: listedPrices({
-          input: pricing.prompt,
-          output: pricing.completion,
-          cachedInput: pricing.input_cache_read,
-          cacheWrite: pricing.input_cache_write,
-        }),
+        prices: { input: 'prompt', output: 'completion' },
       });
     },
   },

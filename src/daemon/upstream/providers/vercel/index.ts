@@ -1,6 +1,5 @@
 import type { KnownApi } from '../../known-api.ts';
-import { objectOf } from '../json-value.ts';
-import { listedCount, listedModel, listedPrices, listedText } from '../listed-values.ts';
+import { listedCount, resoldModel } from '../listed-values.ts';
 import { bearerKey, openAiListing } from '../openai/index.ts';
 import { chatAdapter } from '../openai-chat/index.ts';
 
@@ -16,19 +15,10 @@ export const vercel: KnownApi = {
     ...openAiListing,
     read(model) {
       if (model.type !== undefined && model.type !== 'language') return undefined;
-      const pricing = objectOf(model.pricing) ?? {};
-      return listedModel(model.id, {
-        title: listedText(model.name),
-        description: listedText(model.description),
-        createdAt: listedCount(model.created),
+      return resoldModel(model, {
         contextLength: listedCount(model.context_window),
         outputTokensMax: listedCount(model.max_tokens),
-        usdPerToken: listedPrices({
-          input: pricing.input,
-          output: pricing.output,
-          cachedInput: pricing.input_cache_read,
-          cacheWrite: pricing.input_cache_write,
-        }),
+        prices: { input: 'input', output: 'output' },
       });
     },
   },
