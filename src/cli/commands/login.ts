@@ -139,7 +139,7 @@ export async function endLogin(context: Context, url: string, token: string): Pr
 }
 
 function machineName(): string {
-  const name = process.getBuiltinModule('node:os').hostname().slice(0, 64);
+  const name = process.getBuiltinModule('node:os').hostname().trim().slice(0, 64).trimEnd();
   return /^[\x20-\x7e]+$/.test(name) ? name : 'unnamed';
 }
 

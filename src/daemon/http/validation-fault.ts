@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { oneLinePattern } from '../../shared/contract/vocabulary.ts';
 import { parameterName } from './parameter-name.ts';
 
 /** One thing wrong with an input. `param` is null when it is the input as a whole. */
@@ -112,15 +113,19 @@ function subject(param: string | null): string {
   return param === null ? 'The body' : `\`${param}\``;
 }
 
-/** The pattern of texts that are read by people and stand on one line. */
-const oneLine = '^[^\\u0000-\\u001f\\u007f]+$';
-
 /** A pattern itself says little to most people, so the description of the field, which has an example, is told. */
-function patternsMessage({ schema, parentSchema }: ErrorObject): string {
-  if (schema === oneLine) return 'must be one line, without control characters';
+function patternsMessage({ schema, parentSchema, data }: ErrorObject): string {
+  if (schema === oneLinePattern) return whyNotOneLine(String(data));
   const { description } = (parentSchema ?? {}) as { description?: unknown };
   const unexpected = 'is not in the expected form';
   return typeof description === 'string' ? `${unexpected}: ${description.replace(/\.$/, '')}` : unexpected;
+}
+
+function whyNotOneLine(text: string): string {
+  const words = text.trim();
+  if (words === '') return 'must not be blank';
+  if (words !== text) return 'must not begin or end with white space';
+  return 'must be one line, without control characters';
 }
 
 function predicate(error: ErrorObject): string {

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { dataOf, pageSizeMax, RowId } from './site.ts';
-import { AnyObject, maybe, Timestamp } from './vocabulary.ts';
-import { OneLine } from './workspaces.ts';
+import { AnyObject, maybe, OneLine, Timestamp } from './vocabulary.ts';
 
 /** `active` and `disabled` change into each other; `archived` is the end of both. */
 export const autopilotStatuses = ['active', 'disabled', 'archived'] as const;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { Count, listOf, maybe, nullable, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
+import { Count, listOf, maybe, nullable, OneLine, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
 
 /** Credit that the host gave to a workspace. */
 export const CreditGrant = Type.Object(
@@ -76,9 +76,7 @@ export const grantCredit = endpoint({
         description: 'Dollars, above zero and at most 1,000,000.',
       }),
       note: maybe(Type.String({ maxLength: 200 })),
-      reference: maybe(
-        Type.String({ minLength: 1, maxLength: 128, description: 'Your own name of the grant.' }),
-      ),
+      reference: maybe(OneLine({ maxLength: 128, description: 'Your own name of the grant.' })),
     },
     { additionalProperties: false },
   ),

@@ -8,6 +8,7 @@ import {
   dollars,
   listOf,
   nullable,
+  OneLine,
   pageQuery,
   Scope,
   Timestamp,
@@ -128,9 +129,7 @@ export const issueKey = endpoint({
   params: Type.Object({ workspace: WorkspaceReference }),
   body: Type.Object(
     {
-      name: Type.Optional(
-        Type.String({ minLength: 1, maxLength: keyNameCharsMax, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
-      ),
+      name: Type.Optional(OneLine({ maxLength: keyNameCharsMax, description: 'By which people know it.' })),
       scopes: Type.Optional(
         Type.Array(Scope, {
           minItems: 1,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { deleted, listOf, pageQuery, Timestamp } from './vocabulary.ts';
-import { memberRef, OneLine, Workspace } from './workspaces.ts';
+import { deleted, listOf, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
+import { memberRef, Workspace } from './workspaces.ts';
 
 /** A person on this host. */
 export const User = Type.Object(

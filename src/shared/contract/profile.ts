@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { dataOf, RowId } from './site.ts';
-import { Timestamp } from './vocabulary.ts';
-import { OneLine } from './workspaces.ts';
+import { OneLine, Timestamp } from './vocabulary.ts';
 
 const members = {
   avatar: Type.String({ description: 'The address of a picture; empty where there is none.' }),

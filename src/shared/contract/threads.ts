@@ -1,16 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { AnyObject, deleted, listOf, nullable, pageQuery, Timestamp } from './vocabulary.ts';
+import { AnyObject, deleted, listOf, nullable, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
 
 /** Conversations that are kept, and the model calls that are made in them. */
 
 export const threadTitleMax = 255;
 
-export const ThreadTitle = Type.String({
-  minLength: 1,
+export const ThreadTitle = OneLine({
   maxLength: threadTitleMax,
-  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
-  description: 'One line, for people; the first message of a user gives one to a thread that has none.',
+  description: 'For people; the first message of a user gives one to a thread that has none.',
 });
 
 export const Thread = Type.Object(

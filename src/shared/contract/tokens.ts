@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { abilityNames, endpoint } from './endpoint.ts';
 import { dataOf, RowId } from './site.ts';
-import { nullable, Timestamp } from './vocabulary.ts';
-import { OneLine } from './workspaces.ts';
+import { nullable, OneLine, Timestamp } from './vocabulary.ts';
 
 const Abilities = Type.Array(Type.Enum([...abilityNames]), {
   description: 'What it may do on the site API; `*` is everything.',

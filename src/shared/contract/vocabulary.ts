@@ -26,6 +26,16 @@ export const everyone = {
   agent: true,
 } as const satisfies Access;
 
+const control = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+
+/** One line without control characters that neither begins nor ends with white space. */
+export const oneLinePattern = `^[^\\s${control}]([^${control}]*[^\\s${control}])?$`;
+
+/** A name or another word that people gave something: whatever has one takes this. */
+export function OneLine({ maxLength, description }: { maxLength: number; description: string }) {
+  return Type.String({ minLength: 1, maxLength, pattern: oneLinePattern, description });
+}
+
 /** A workspace in a path. */
 export const WorkspaceReference = Type.String({
   minLength: 1,

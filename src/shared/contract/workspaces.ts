@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { type Access, endpoint } from './endpoint.ts';
-import { deleted, listOf, nullable, pageQuery, Timestamp, WorkspaceReference } from './vocabulary.ts';
-
-/** Text on one line, for people. */
-export function OneLine({ maxLength, description }: { maxLength: number; description: string }) {
-  return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description });
-}
+import {
+  deleted,
+  listOf,
+  nullable,
+  OneLine,
+  pageQuery,
+  Timestamp,
+  WorkspaceReference,
+} from './vocabulary.ts';
 
 /** Names a user in a path. */
 export function memberRef(description: string) {

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { expect, test } from 'vitest';
 import { checkContract } from '../../../src/daemon/http/input-check.ts';
 import { openApiDocument } from '../../../src/shared/contract/openapi.ts';
+import { oneLinePattern } from '../../../src/shared/contract/vocabulary.ts';
 import { endpoints } from '../../support/endpoints.ts';
 
 test('every contract that there is can be checked against', () => {
@@ -20,6 +21,35 @@ test('every number in an address has a bound above', () => {
     ),
   );
   expect(unbounded).toEqual([]);
+});
+
+test('every name that people give is one line, neither blank nor with blanks around it', () => {
+  const names = ['name', 'displayName', 'title', 'reference'];
+  // Model calls follow the formats of others.
+  const own = endpoints.filter(({ tag }) => tag !== 'Model calls');
+  const given = own.flatMap(({ id, body }) =>
+    Object.entries((body as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {})
+      .filter(([name]) => names.includes(name))
+      .map(([name, schema]) => [`${id} ${name}`, JSON.stringify(schema)] as const),
+  );
+  expect(given.length).toBeGreaterThan(8);
+  const others = given.filter(([, schema]) => !schema.includes(JSON.stringify(oneLinePattern)));
+  expect(others.map(([place]) => `${place}: use OneLine of vocabulary.ts`)).toEqual([]);
+});
+
+test.each<[string, boolean]>([
+  ['a', true],
+  ['Ann’s laptop 🧑‍🚀', true],
+  ['نام', true],
+  [' a', false],
+  ['a\u00a0', false],
+  ['\u3000', false],
+  ['a\nb', false],
+  ['a\u0085b', false],
+  ['a\u2028b', false],
+  ['\u001b[31mred', false],
+])('%j as a name: %s', (name, isOne) => {
+  expect(new RegExp(oneLinePattern, 'u').test(name)).toBe(isOne);
 });
 
 test('all of them together are described in valid OpenAPI', async () => {

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement } from '../../../src/daemon/handler.ts';
 import type { Endpoint } from '../../../src/shared/contract/endpoint.ts';
+import { OneLine } from '../../../src/shared/contract/vocabulary.ts';
 import { anEndpoint, aServer } from './http-fixture.ts';
 
 type Parts = Partial<Pick<Endpoint, 'params' | 'query' | 'headers' | 'body' | 'surface' | 'bodyRequired'>>;
@@ -55,9 +56,7 @@ const ModelBody = Type.Object(
     model: Type.String({ minLength: 1, maxLength: 20 }),
     input: Type.Optional(Type.Union([Type.String(), Type.Array(Item)])),
     usd: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: 'Whole dollars: `"5"`.' })),
-    title: Type.Optional(
-      Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]+$', description: 'For people.' }),
-    ),
+    title: Type.Optional(OneLine({ maxLength: 20, description: 'For people.' })),
     pay: Type.Optional(Type.Union([Type.Literal('mine'), Type.Literal('ours')])),
     max_output_tokens: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
     metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -87,6 +86,13 @@ describe('a body that breaks its contract', () => {
       { model: 'm', title: 'a\nb' },
       'title',
       '`title` must be one line, without control characters.',
+    ],
+    ['a name of blanks', { model: 'm', title: ' \u3000\t' }, 'title', '`title` must not be blank.'],
+    [
+      'a name with blanks around it',
+      { model: 'm', title: 'a b ' },
+      'title',
+      '`title` must not begin or end with white space.',
     ],
     ['no object at all', [1], null, 'The body must be an object.'],
     ['null', null, null, 'The body must be an object.'],
