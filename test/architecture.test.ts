@@ -131,7 +131,7 @@ describe('the map in docs/architecture.md', () => {
     const missing = [...features, ...rooms.map(({ name }) => name)].filter(
       (name) => !tree.includes(`${name}/`),
     );
-    expect(missing).toEqual([]);
+    expect(missing, 'to be named in the tree').toEqual([]);
   });
 
   test('walks through functions that are where it says', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkConfigText } from '../../src/daemon/config/check-config-text.ts';
 import { scopeNames } from '../../src/shared/contract/endpoint.ts';
 import { failures } from '../../src/shared/errors.ts';
+import { providerFacts } from '../../src/shared/known-providers.ts';
 
 const names = [
   'README.md',
@@ -60,6 +61,15 @@ test('the table of errors is that of the program', () => {
 describe('the guide of keys', () => {
   test.each(scopeNames)('tells what the scope %s is for', (scope) => {
     expect(guide('docs/keys.md')).toMatch(new RegExp(`^\\|.*\`${scope}\`.*\\|.*\\|$`, 'm'));
+  });
+});
+
+describe('every provider that is known by name', () => {
+  const places = ['README.md', 'docs/providers.md', 'docs/configuration.md'];
+  const variables = Object.values(providerFacts).map(({ keyVariables }) => keyVariables[0]);
+
+  test.each(places)('is in the table of %s', (name) => {
+    expect(variables.filter((variable) => !guide(name).includes(`\`${variable}\``))).toEqual([]);
   });
 });
 

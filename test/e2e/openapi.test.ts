@@ -27,8 +27,12 @@ afterAll(async () => {
   await daemon.stop();
 });
 
-const operationOf = (endpoint: Endpoint): Json =>
-  document.paths[documentedPath(endpoint)]?.[endpoint.method.toLowerCase()];
+function operationOf(endpoint: Endpoint): Json {
+  const operation = document.paths[documentedPath(endpoint)]?.[endpoint.method.toLowerCase()];
+  if (operation === undefined)
+    throw new Error(`${endpoint.id} is not served: list its handler in handlersOf of src/daemon/app.ts`);
+  return operation;
+}
 
 /** The addresses that a path with names in it stands for. */
 const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);

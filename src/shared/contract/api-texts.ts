@@ -15,7 +15,7 @@ export const apiDescription = [
 ].join('\n');
 
 /** What each group of endpoints is for. */
-export const tagDescriptions: Readonly<Record<string, string>> = {
+export const tagDescriptions = {
   'Model calls': 'Ask a model, and read what was stored of its answers.',
   Models: 'Which models there are, who provides them, and what they cost.',
   Keys: 'API keys of a workspace, and the calling key itself.',
@@ -38,7 +38,9 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Autopilots: 'What acts for somebody, and how.',
   MCP: 'The tools of this service for models that use tools.',
   Daemon: 'The daemon itself.',
-};
+} as const;
+
+export type Tag = keyof typeof tagDescriptions;
 
 /** Who may call, in a sentence. */
 export function accessSentence({ nobody, apiKey, login, token, loginOnly }: Access): string {

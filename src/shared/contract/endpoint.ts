@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
+import type { Tag } from './api-texts.ts';
 
 /** What an API key may be allowed to do. A key issued without scopes gets `defaultScopes`. */
 export const scopeNames = [
@@ -89,8 +90,8 @@ export interface Endpoint {
   readonly summary: string;
   /** What a reader should know beside the summary, in Markdown; who may call is told from `access`. */
   readonly description?: string;
-  /** Groups the endpoints of one domain in the reference: a name of `tagDescriptions`. */
-  readonly tag: string;
+  /** Groups the endpoints of one domain in the reference; a new one gets its sentence in `tagDescriptions`. */
+  readonly tag: Tag;
   readonly access: Access;
   /** `v1` and `site` differ in envelope and in the shape of failures. */
   readonly surface: 'v1' | 'site';

@@ -44,7 +44,7 @@ export function anEndpoint(parts: Partial<Endpoint>): Endpoint {
     method: 'POST',
     path: '/v1/things',
     summary: 'Does something.',
-    tag: 'things',
+    tag: 'Daemon',
     access: { nobody: true, apiKey: 'any', login: 'any' },
     surface: 'v1',
     result: Type.Unknown(),

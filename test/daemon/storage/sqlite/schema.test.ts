@@ -1,24 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
 import { migrate } from '../../../../src/daemon/storage/sqlite/migrate.ts';
 import { migrations } from '../../../../src/daemon/storage/sqlite/migrations/index.ts';
-import * as background from '../../../../src/daemon/storage/sqlite/schema/background.ts';
-import { creditGrants } from '../../../../src/daemon/storage/sqlite/schema/credit.ts';
-import { events } from '../../../../src/daemon/storage/sqlite/schema/events.ts';
-import { idempotencyKeys } from '../../../../src/daemon/storage/sqlite/schema/idempotency.ts';
-import { keys } from '../../../../src/daemon/storage/sqlite/schema/keys.ts';
-import { meta } from '../../../../src/daemon/storage/sqlite/schema/meta.ts';
-import * as metering from '../../../../src/daemon/storage/sqlite/schema/metering.ts';
-import { responseItems, responses } from '../../../../src/daemon/storage/sqlite/schema/responses.ts';
-import * as site from '../../../../src/daemon/storage/sqlite/schema/site.ts';
-import { tokens } from '../../../../src/daemon/storage/sqlite/schema/tokens.ts';
-import * as vault from '../../../../src/daemon/storage/sqlite/schema/vault.ts';
-import * as workspaces from '../../../../src/daemon/storage/sqlite/schema/workspaces.ts';
 
 const require = createRequire(import.meta.url);
-const { getTableConfig } = require('drizzle-orm/sqlite-core') as typeof import('drizzle-orm/sqlite-core');
+const { getTableConfig, SQLiteTable: Table } =
+  require('drizzle-orm/sqlite-core') as typeof import('drizzle-orm/sqlite-core');
+
+const engine = new URL('../../../../src/daemon/storage/sqlite/', import.meta.url);
+const schemas: object[] = await Promise.all(
+  readdirSync(new URL('schema/', engine)).map((name) => import(new URL(`schema/${name}`, engine).href)),
+);
 
 interface Column {
   name: string;
@@ -85,20 +80,45 @@ const untyped = [
 ];
 
 test('the typed tables are those that the migrations make, and all are strict', () => {
-  const typed = [
-    ...[creditGrants, events, idempotencyKeys, keys, meta, responseItems, responses, tokens],
-    ...Object.values(background),
-    ...Object.values(metering),
-    ...Object.values(vault),
-    ...Object.values(site),
-    ...Object.values(workspaces),
-  ];
+  const typed = schemas.flatMap((module) => Object.values(module)).filter((it) => it instanceof Table);
   const all = Object.entries(tablesOf(migrated()));
   const [plain, others] = [true, false].map((wanted) =>
     all.filter(([name]) => untyped.includes(name) === wanted),
   );
-  expect(Object.fromEntries(typed.map(tableOf))).toEqual(Object.fromEntries(others ?? []));
+  const hint = 'a table is described in a file of schema/, or named in `untyped` of this test';
+  expect(Object.fromEntries(typed.map(tableOf)), hint).toEqual(Object.fromEntries(others ?? []));
   expect(plain).toEqual(untyped.map(() => [expect.any(String), expect.objectContaining({ isStrict: true })]));
+});
+
+/** What becomes of the rows that name a person when that person is deleted: `stays`, or profile-commands.ts sees to it. */
+const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
+  'autopilots.owner': 'ends',
+  'credit_grants.granted_by': 'stays',
+  'invitations.accepted_by': 'stays',
+  'invitations.created_by': 'ends',
+  'keys.owner_id': 'ends',
+  'login_codes.user_id': 'goes',
+  'logins.user_id': 'ends',
+  'members.user_id': 'goes',
+  'shouts.author': 'goes',
+  'tokens.user_id': 'ends',
+  'whispers.recipient': 'stays',
+  'whispers.sender': 'stays',
+};
+
+test('of every column that names a person it is decided what becomes of it when they are deleted', () => {
+  const database = migrated();
+  const named = Object.keys(tablesOf(database)).flatMap((table) =>
+    (database.pragma(`table_info(${table})`) as Column[])
+      .filter(({ name }) => /(^|_)(user|owner|author|sender|recipient|by)(_id)?$/.test(name))
+      .map(({ name }) => `${table}.${name}`),
+  );
+  expect(named.sort(), 'decide in `ofPersons` of this test').toEqual(Object.keys(ofPersons));
+  const commands = readFileSync(new URL('commands/profile-commands.ts', engine), 'utf8');
+  for (const [place, outcome] of Object.entries(ofPersons)) {
+    const [table = ''] = place.split('.');
+    if (outcome !== 'stays') expect(commands, place).toMatch(new RegExp(`\\b${table}\\b`));
+  }
 });
 
 test('ledger entries can be neither changed nor deleted', () => {
