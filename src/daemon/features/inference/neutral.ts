@@ -133,7 +133,11 @@ export type OutputFormat =
 
 // ---- the answer ----
 
-/** What a provider's stream is decoded into. `index` numbers the output items from 0 in the order they start. */
+/**
+ * What a provider's stream is decoded into. `index` numbers the output items from 0 in the order they start. An item is
+ * started before its deltas, and done before `finished`, which comes last; several may be open at a time. A call without
+ * arguments needs no delta. Where no `usage` is told, what was delivered is estimated.
+ */
 export type InferenceEvent =
   | { type: 'item-started'; index: number; item: StartedItem }
   | { type: 'text'; index: number; delta: string; logprobs?: unknown[] }
