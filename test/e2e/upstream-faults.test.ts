@@ -150,11 +150,11 @@ describe.concurrent.each(pairs)(
           input: 0,
           output: 0,
         });
-        // A connection that broke is worth a second try where there is no other provider.
-        const attempts = each.code === 'network' ? 2 : 1;
-        expect(row.attempts).toMatchObject(
-          Array(attempts).fill({ provider: upstream, errorCode: each.code }),
-        );
+        // A connection that broke is worth a second try where there is no other provider, as long as few break.
+        const most = each.code === 'network' ? 2 : 1;
+        expect(row.attempts.length).toBeLessThanOrEqual(most);
+        const attempt = { provider: upstream, errorCode: each.code };
+        expect(row.attempts).toMatchObject(Array(Math.max(1, row.attempts.length)).fill(attempt));
       },
     );
 

@@ -11,6 +11,7 @@ import {
   Health,
   type OpenRequest,
   openRoute,
+  RetryBudget,
   type Route,
 } from '../../../src/daemon/features/routing/index.ts';
 import { NetworkFailure } from '../../../src/daemon/world.ts';
@@ -30,6 +31,7 @@ function setUp(scripts: Record<string, Step[]>) {
   const world = fakeWorld();
   const health = new Health(world);
   const live = new LiveSpeed(world);
+  const retries = new RetryBudget(world);
   const calls: { provider: string; call: UpstreamCall }[] = [];
   const upstreams = new Map<string, Upstream>(
     Object.entries(scripts).map(([name, script]) => [name, scripted(name, [...script], calls, world)]),
@@ -37,7 +39,7 @@ function setUp(scripts: Record<string, Step[]>) {
   const routes = Object.keys(scripts).map((name) => routeOf(offerOf(name)));
   const open = (request: Partial<OpenRequest> = {}) =>
     openRoute(
-      { upstreams, health, live, world },
+      { upstreams, health, live, retries, world },
       {
         routes,
         inference: inferenceOf({ wire: 'chat' }),
@@ -104,6 +106,17 @@ describe('a call goes on to the next provider', () => {
     for (let made = 0; made < 10; made += 1) await failureOf(open());
     // The breaker opens at the fifth failure in a row.
     expect(calls).toHaveLength(2 + 2 + 8);
+  });
+
+  test('one that breaks under its load is sent a tenth more than it was asked, beside a reserve', async () => {
+    const reset = fails('network', { cause: new NetworkFailure('reset', 'a: the connection broke') });
+    const { open, calls, routes } = setUp({ a: [reset] });
+    const [route] = routes as [Route];
+    const ofModel = (at: number) => ({ ...route, providerModel: `m${at}` });
+    const asked = 200;
+    await Promise.all(Array.from({ length: asked }, (_, at) => failureOf(open({ routes: [ofModel(at)] }))));
+    expect(calls.length).toBeGreaterThan(asked);
+    expect(calls.length).toBeLessThanOrEqual(asked * 1.1 + 10);
   });
 
   test('three times at most', async () => {

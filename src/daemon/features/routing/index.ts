@@ -17,6 +17,7 @@ export {
   openRoute,
 } from './open-route.ts';
 export { matchesPattern, planRoutes } from './plan-routes.ts';
+export { RetryBudget } from './retry-budget.ts';
 export {
   accountOwner,
   ownAccount,

@@ -10,6 +10,7 @@ import {
 } from '../inference/index.ts';
 import { type Attempt, allFailed, callerFault, errorCodeOf } from './all-failed.ts';
 import type { Health } from './health.ts';
+import type { RetryBudget } from './retry-budget.ts';
 import { isSimulated, type Route } from './route.ts';
 
 /** Providers that one call tries at most. */
@@ -20,6 +21,7 @@ export interface Openers {
   upstreams: { get(provider: string): Upstream | undefined };
   health: Health;
   live: LiveSpeed;
+  retries: RetryBudget;
   world: Pick<World, 'elapsed'>;
   attemptsMax?: number;
 }
@@ -69,12 +71,14 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
   const failures: UpstreamFailure[] = [];
   const waiting = [...request.routes];
   const left = openers.attemptsMax ?? attemptsMax;
+  let again: Route | undefined;
   for (let route = waiting.shift(); route && failures.length < left; route = waiting.shift()) {
     request.signal.throwIfAborted();
     if (isBenchedSince(openers.health, route) && waiting.some((other) => !other.isLastResort)) {
       waiting.push({ ...route, isLastResort: true });
       continue;
     }
+    if (route !== again) openers.retries.earn(route.provider);
     const startedAt = openers.world.elapsed();
     request.onAttempt?.(route, attempts.length + 1);
     try {
@@ -100,8 +104,10 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
         openers.live.attempted(route.provider, route.offer.model, { isOk: false });
       }
       if (error.kind === 'caller') throw callerFault(error, request.inference.wire, attempts);
-      if (failures.length === 0 && waiting.length === 0 && isWorthOneMore(openers, route, error))
+      if (failures.length === 0 && waiting.length === 0 && isWorthOneMore(openers, route, error)) {
+        again = route;
         waiting.push(route);
+      }
       failures.push(error);
     }
   }
@@ -112,9 +118,13 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
  * Hosts close connections that were idle for a while, at times in the moment in which one is used again: where there is
  * no other provider, a new connection is worth one more try. One that keeps failing is not asked twice as often for it.
  */
-function isWorthOneMore({ health }: Openers, route: Route, { details: { cause } }: UpstreamFailure): boolean {
+function isWorthOneMore(
+  { health, retries }: Openers,
+  route: Route,
+  { details: { cause } }: UpstreamFailure,
+): boolean {
   const isReset = cause instanceof NetworkFailure && cause.kind === 'reset';
-  return isReset && health.standing(route).state === 'ready';
+  return isReset && health.standing(route).state === 'ready' && retries.take(route.provider);
 }
 
 async function tryRoute(openers: Openers, request: OpenRequest, route: Route): Promise<UpstreamAnswer> {

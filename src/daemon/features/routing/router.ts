@@ -4,9 +4,10 @@ import type { Router } from '../inference/index.ts';
 import { factsOf } from './facts.ts';
 import { type Openers, type OpenRequest, openRoute } from './open-route.ts';
 import { planRoutes } from './plan-routes.ts';
+import { RetryBudget } from './retry-budget.ts';
 import type { Route } from './route.ts';
 
-export interface RouterNeeds extends Openers {
+export interface RouterNeeds extends Omit<Openers, 'retries'> {
   catalog: Pick<Catalog, 'resolveAll'>;
   /** In millionths. */
   marginPpm: number;
@@ -18,6 +19,7 @@ export interface RouterNeeds extends Openers {
 
 /** What model calls are given to find a provider: the catalog, the plan and the fail-over joined. */
 export function createRouter(needs: RouterNeeds): Router {
+  const openers: Openers = { ...needs, retries: new RetryBudget(needs.world) };
   return {
     /** The ways to have a call answered, best first. Fails with `model_not_found`, `no_route` or `limit_reached`. */
     async plan({ inference, wishes, workspaceId, caps = {}, isPrepaid = false }) {
@@ -42,7 +44,7 @@ export function createRouter(needs: RouterNeeds): Router {
     open(request) {
       // Callers see only a part of the routes that `plan` gave them.
       const routes = request.routes as Route[];
-      return openRoute(needs, { ...request, routes, keyFor: needs.keyFor });
+      return openRoute(openers, { ...request, routes, keyFor: needs.keyFor });
     },
   };
 }

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { answers, cutAt } from '../support/chaos-behaviours.ts';
+import { chaosForThisFile } from '../support/chaos-daemon.ts';
+import { callToEnd } from '../support/model-client.ts';
+
+const on = await chaosForThisFile();
+const asked = 200;
+
+/** All calls at once; how many of them were answered, and how many requests the provider saw. */
+async function storm(modelOf: (at: number) => string) {
+  const before = on.chaos.calls.length;
+  const ask = (model: string) => callToEnd(on.daemon, { wire: 'chat', model, stream: true });
+  const all = await Promise.all(Array.from({ length: asked }, (_, at) => ask(modelOf(at))));
+  const answered = all.filter(({ status }) => status === 200).length;
+  expect(all.filter(({ status }) => status === 502)).toHaveLength(asked - answered);
+  return { answered, seen: on.chaos.calls.length - before };
+}
+
+test('a provider that breaks every connection sees a tenth more requests than calls, beside a reserve', async () => {
+  // Each model has a breaker of its own, so that none opens.
+  const names = Array.from({ length: asked }, (_, at) => `storm${at}`);
+  for (const name of names) on.chaos.on(name, cutAt(0, 'reset'));
+  const { answered, seen } = await storm((at) => `chat/${names[at]}`);
+  expect(answered).toBe(0);
+  expect(seen).toBeGreaterThan(asked);
+  expect(seen).toBeLessThanOrEqual(asked * 1.1 + 10);
+});
+
+test('so does one that breaks every second connection, which opens no breaker', async () => {
+  let calls = 0;
+  on.chaos.on('flaky', (call) => {
+    calls += 1;
+    (calls % 2 === 0 ? answers() : cutAt(0, 'reset'))(call);
+  });
+  const { answered, seen } = await storm(() => 'responses/flaky');
+  expect(answered).toBeGreaterThanOrEqual(asked / 2 - 5);
+  expect(seen).toBeLessThanOrEqual(asked * 1.1 + 10);
+});
