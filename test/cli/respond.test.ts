@@ -439,6 +439,27 @@ describe('pictures that a model draws', () => {
     expect((await runCli(ask, { env })).stderr).toContain('--pictures FOLDER keeps them');
   });
 
+  test.each(['get', 'watch'])('are written by responses %s, too', async (verb) => {
+    const last = { type: 'response.completed', sequence_number: 6, response: answer };
+    const { env, home } = await fakeDaemon({
+      'GET /v1/responses/resp_1': ({ path }, reply) =>
+        path.includes('stream=true') ? sendEvents(reply, [last]) : answer,
+    });
+    const folder = join(home, 'drawn');
+    const command = ['responses', verb, 'resp_1', '--pictures', folder];
+    const { stdout, code } = await runCli(command, { env });
+    expect({ stdout, code }).toEqual({ stdout: 'Here.\n', code: 0 });
+    expect(await readFile(join(folder, 'ig_1.png'))).toEqual(pixels);
+  });
+
+  test('are not waited for in the background', async () => {
+    const { env, home, calls } = await whole(answer);
+    const folder = join(home, 'drawn');
+    const { code, stderr } = await runCli([...ask, '--background', '--pictures', folder], { env });
+    expect({ code, calls }).toEqual({ code: exitCodes.usage, calls: [] });
+    expect(stderr).toContain('gateway responses watch ID --pictures FOLDER');
+  });
+
   test('are not asked for where their folder cannot be made', async () => {
     const { env, home, calls } = await whole(answer);
     const file = join(home, 'taken');

@@ -30,15 +30,6 @@ afterAll(async () => {
 const levels = 30_000;
 const lists = '['.repeat(levels) + ']'.repeat(levels);
 const objects = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
-
-let models = 0;
-function modelThat(upstream: string, behaviour: Behaviour): string {
-  models += 1;
-  const name = `deep${models}`;
-  on.chaos.on(name, behaviour);
-  return `${upstream}/${name}`;
-}
-
 /** The first object gets a member more, at its beginning. */
 const withMember = (member: string) => (text: string) => text.replace(/^(data: )?\{/m, `$1{${member},`);
 
@@ -68,10 +59,10 @@ describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) 
       async (_what, member) => {
         const change = withMember(member);
         const deep: Behaviour = (call) => (call.stream ? rewritten(change) : document(change))(call);
-        const fallbacks = [modelThat('spare', answers())];
-        const spared = await ask(modelThat(upstream, deep), stream, { service: { fallbacks } });
+        const fallbacks = [on.chaos.modelThat('spare', answers())];
+        const spared = await ask(on.chaos.modelThat(upstream, deep), stream, { service: { fallbacks } });
         expect(spared.headers['x-service-upstream']).toBe('spare');
-        const failed = await ask(modelThat(upstream, deep), stream);
+        const failed = await ask(on.chaos.modelThat(upstream, deep), stream);
         expect(failed.status).toBe(502);
         expect(JSON.parse(failed.text).error).toMatchObject({
           type: 'upstream_failed',
@@ -85,7 +76,7 @@ describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) 
         [400, 400],
         [500, 502],
       ] as const) {
-        const model = modelThat(upstream, says(status, { body: `{"error":${objects}` }));
+        const model = on.chaos.modelThat(upstream, says(status, { body: `{"error":${objects}` }));
         expect((await ask(model, stream)).status).toBe(told);
       }
     });
@@ -96,7 +87,7 @@ describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) 
       const [next = ''] = eventsOf(call).slice(6);
       insertsAfter(6, withMember(member)(next))(call);
     };
-    const model = modelThat(upstream, inserted);
+    const model = on.chaos.modelThat(upstream, inserted);
     const answer = await ask(model, true);
     const told = readTold(answer.text);
     expect(told.errors).toEqual(['upstream_failed']);

@@ -18,13 +18,10 @@ import { eventually } from '../support/eventually.ts';
 import { bodyOf, callModel, callToEnd, readTold } from '../support/model-client.ts';
 
 const chaotic = await chaosForThisFile();
-let models = 0;
 
 function modelThat(upstream: string, behaviour: Behaviour): { model: string; name: string } {
-  models += 1;
-  const name = `m${models}`;
-  chaotic.chaos.on(name, behaviour);
-  return { model: `${upstream}/${name}`, name };
+  const model = chaotic.chaos.modelThat(upstream, behaviour);
+  return { model, name: model.slice(upstream.length + 1) };
 }
 
 const told = { text: words, usage: { input: 500, output: 40 } };

@@ -14,14 +14,6 @@ import { checkResponse, checkResponsesStream } from '../support/responses-check.
 
 /** Providers that answer well but not as the format has it: what their clients see is held to the format all the same. */
 const on = await chaosForThisFile();
-let models = 0;
-
-function modelThat(upstream: string, behaviour: Behaviour): string {
-  models += 1;
-  const name = `m${models}`;
-  on.chaos.on(name, behaviour);
-  return `${upstream}/${name}`;
-}
 
 async function chunksOf(wire: Wire, model: string, more: Record<string, unknown> = {}): Promise<string[]> {
   const { url, key } = on.daemon;
@@ -73,7 +65,7 @@ describe('a Responses stream in which events are left out', () => {
     ['nothing but the last event', /^response\.(?!completed)/],
   ])('%s: its client is told them all', async (_what, types) => {
     const more = { tools: tools.responses, store: true };
-    const whole = await chunksOf('responses', modelThat('responses', answers(full)), more);
+    const whole = await chunksOf('responses', on.chaos.modelThat('responses', answers(full)), more);
     const expected = checkResponsesStream(whole).output.map(({ id: _id, ...item }) => item);
     expect(expected.map(({ type }) => type)).toEqual([
       'reasoning',
@@ -81,7 +73,7 @@ describe('a Responses stream in which events are left out', () => {
       'function_call',
       'function_call',
     ]);
-    const model = modelThat('responses', rewritten(without(types), full));
+    const model = on.chaos.modelThat('responses', rewritten(without(types), full));
     const { output } = checkResponsesStream(await chunksOf('responses', model, more));
     expect(output.map(({ id: _id, ...item }) => item)).toEqual(expected);
   });
@@ -102,7 +94,7 @@ describe.each(pairs)('calls without ids of their own: $name', ({ wire, upstream 
   ] as const;
 
   test.each(ways)('%s', async (_what, change) => {
-    const model = modelThat(upstream, changed(change, { calls, callsInterleave: false }));
+    const model = on.chaos.modelThat(upstream, changed(change, { calls, callsInterleave: false }));
     const chunks = await chunksOf(wire, model, { tools: tools[wire] });
     const told =
       wire === 'chat'
@@ -118,7 +110,7 @@ describe.each(pairs)('calls without ids of their own: $name', ({ wire, upstream 
   test.each(ways)('%s, in a document', async (_what, change) => {
     const { text } = await callToEnd(on.daemon, {
       wire,
-      model: modelThat(upstream, changed(change, { calls })),
+      model: on.chaos.modelThat(upstream, changed(change, { calls })),
       stream: false,
       more: { tools: tools[wire] },
     });
@@ -151,7 +143,7 @@ describe('a chat stream', () => {
   test.each([true, false])(
     'that counts in every chunk tells the last count, once (asked for: %s)',
     async (includesUsage) => {
-      const model = modelThat('chat', rewritten(countsAsItGoes, { text: words, usage: 'none' }));
+      const model = on.chaos.modelThat('chat', rewritten(countsAsItGoes, { text: words, usage: 'none' }));
       const more = includesUsage ? {} : { stream_options: undefined };
       const { usage, content } = checkChatStream(await chunksOf('chat', model, more), { includesUsage });
       expect(content).toBe(words);
@@ -180,7 +172,7 @@ describe('a chat stream', () => {
         })),
     ],
   ])('whose choices have %s is read by strict clients', async (_what, change) => {
-    const model = modelThat('chat', rewritten(eachChunk(change)));
+    const model = on.chaos.modelThat('chat', rewritten(eachChunk(change)));
     const { content, finish } = checkChatStream(await chunksOf('chat', model), { includesUsage: true });
     expect({ content, finish }).toEqual({ content: words, finish: 'stop' });
   });
@@ -228,13 +220,17 @@ describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstre
   ];
 
   test.each(odd)('%s', async (_what, behaviour) => {
-    const answer = await callToEnd(on.daemon, { wire, model: modelThat(upstream, behaviour), stream: true });
+    const answer = await callToEnd(on.daemon, {
+      wire,
+      model: on.chaos.modelThat(upstream, behaviour),
+      stream: true,
+    });
     expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
   });
 
   test.each(['application/json', 'text/plain'])('a stream under the type %s', async (type) => {
     for (const asked of [true, false]) {
-      const model = modelThat(upstream, (call) =>
+      const model = on.chaos.modelThat(upstream, (call) =>
         chunked(chunkedHead(type), lastChunk)({ ...call, stream: true }),
       );
       const answer = await callToEnd(on.daemon, { wire, model, stream: asked });
@@ -245,7 +241,7 @@ describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstre
   });
 
   test('a document behind a byte order mark', async () => {
-    const model = modelThat(
+    const model = on.chaos.modelThat(
       upstream,
       changed((text) => `\uFEFF${text}`),
     );
@@ -256,7 +252,7 @@ describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstre
 
   test('a refusal that is compressed, told by its status', async () => {
     const headers = ['content-type: application/json', 'content-encoding: gzip'];
-    const model = modelThat(upstream, says(400, { headers, body: gzipSync('{"error":{}}') }));
+    const model = on.chaos.modelThat(upstream, says(400, { headers, body: gzipSync('{"error":{}}') }));
     const answer = await callToEnd(on.daemon, { wire, model, stream: true });
     expect(answer.status).toBe(400);
     expect((await on.settled(model)).attempts).toMatchObject([{ status: 400, errorCode: 'invalid_request' }]);
@@ -266,7 +262,7 @@ describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstre
 test.each(pairs)('a character that comes in halves is whole again: $name', async ({ wire, upstream }) => {
   const pieces = ['a \ud83c', '\udf0d b'];
   const text = pieces.join('');
-  const model = modelThat(upstream, answers({ pieces, text }));
+  const model = on.chaos.modelThat(upstream, answers({ pieces, text }));
   const streamed = await callToEnd(on.daemon, { wire, model, stream: true });
   expect(readTold(streamed.text)).toMatchObject({ text: 'a 🌍 b', errors: [], isDoneLast: true });
   const whole = await callToEnd(on.daemon, { wire, model, stream: false });
@@ -276,7 +272,7 @@ test.each(pairs)('a character that comes in halves is whole again: $name', async
 
 test('a stream whose events were left out is what the openai package expects', async () => {
   const client = new OpenAI({ baseURL: `${on.daemon.url}/v1`, apiKey: on.daemon.key, maxRetries: 0 });
-  const model = modelThat('responses', rewritten(without(/^response\.(?!completed)/)));
+  const model = on.chaos.modelThat('responses', rewritten(without(/^response\.(?!completed)/)));
   const helper = client.responses.stream({ model, input: 'Say something.' });
   let text = '';
   helper.on('response.output_text.delta', ({ delta }) => {

@@ -27,7 +27,6 @@ let collector: SpanCollector;
 const failures: string[] = [];
 /** Every answer. */
 const answered: string[] = [];
-let models = 0;
 
 beforeAll(async () => {
   chaos = await startChaosUpstream(answers());
@@ -71,12 +70,6 @@ function doomedNames() {
       })),
     ),
   );
-}
-
-function modelThat(upstream: string, behaviour: Behaviour): string {
-  models += 1;
-  chaos.on(`m${models}`, behaviour);
-  return `${upstream}/m${models}`;
 }
 
 /** A body with something confidential in every place that takes it. */
@@ -168,7 +161,7 @@ const faults: [string, () => Behaviour][] = [
 describe.each(pairs)('a provider that tells all it knows: $name', ({ wire, upstream }) => {
   test.each(faults)('%s', async (_what, behaviour) => {
     for (const stream of [true, false]) {
-      const model = modelThat(upstream, behaviour());
+      const model = chaos.modelThat(upstream, behaviour());
       const more = { ...confidential(wire), store: false };
       const answer = await callToEnd(daemon, { wire, model, stream, more });
       note(answer.status, answer.text);
@@ -179,7 +172,7 @@ describe.each(pairs)('a provider that tells all it knows: $name', ({ wire, upstr
   test.each(doomedNames().filter((each) => each.wire === wire && each.upstream === upstream))(
     'a status of $status that closes it (stream: $stream)',
     async ({ status, stream, name }) => {
-      const model = modelThat(name, quotes(status));
+      const model = chaos.modelThat(name, quotes(status));
       const answer = await callToEnd(daemon, {
         wire,
         model,
@@ -192,7 +185,7 @@ describe.each(pairs)('a provider that tells all it knows: $name', ({ wire, upstr
   );
 
   test('a client that leaves', async () => {
-    const model = modelThat(upstream, stallsAfter(8));
+    const model = chaos.modelThat(upstream, stallsAfter(8));
     const answer = callModel(daemon, {
       wire,
       model,

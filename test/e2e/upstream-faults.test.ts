@@ -28,7 +28,6 @@ const rawMark = 'RAW-BYTES-OF-A-PROVIDER';
 
 let patient: ChaosDaemon;
 let quick: ChaosDaemon;
-let models = 0;
 
 beforeAll(async () => {
   patient = await startChaosDaemon();
@@ -45,14 +44,6 @@ afterAll(async () => {
     await on.close();
   }
 });
-
-/** A name that no other call has, so that nobody's health is anybody else's. */
-function modelThat(on: ChaosDaemon, upstream: string, behaviour: Behaviour): string {
-  models += 1;
-  const name = `m${models}`;
-  on.chaos.on(name, behaviour);
-  return `${upstream}/${name}`;
-}
 
 interface Asking {
   wire: Wire;
@@ -138,7 +129,7 @@ describe.concurrent.each(pairs)(
       '$name (stream: $stream): a status, no charge',
       async ({ behaviour, stream, ...each }) => {
         const on = each.isSlow ? quick : patient;
-        const model = modelThat(on, upstream, behaviour());
+        const model = on.chaos.modelThat(upstream, behaviour());
         const answer = await ask(on, { wire, model, stream });
         expect(answer.status).toBe(502);
         expect(errorOf(answer)).toMatchObject({ type: 'upstream_failed', code: 'upstream_failed' });
@@ -162,9 +153,8 @@ describe.concurrent.each(pairs)(
       '$name (stream: $stream): the next provider answers',
       async ({ behaviour, stream, ...each }) => {
         const on = each.isSlow ? quick : patient;
-        const model = modelThat(on, upstream, behaviour());
-        const fallback = modelThat(
-          on,
+        const model = on.chaos.modelThat(upstream, behaviour());
+        const fallback = on.chaos.modelThat(
           'spare',
           answers({ text: 'From the spare.', usage: { input: 5, output: 3 } }),
         );
@@ -214,8 +204,8 @@ describe.concurrent.each(pairs)(
       '$name: one failure, no other provider, a charge for what came',
       async (each) => {
         const on = each.isSlow ? quick : patient;
-        const model = modelThat(on, upstream, each.behaviour());
-        const fallback = modelThat(on, 'spare', answers({ text: 'From the spare.' }));
+        const model = on.chaos.modelThat(upstream, each.behaviour());
+        const fallback = on.chaos.modelThat('spare', answers({ text: 'From the spare.' }));
         const answer = await ask(on, { wire, model, more: { service: { fallbacks: [fallback] } } });
         const told = expectEnd(answer, wire, 'failed');
         expect(told.errors).toEqual(['upstream_failed']);
@@ -230,7 +220,7 @@ describe.concurrent.each(pairs)(
     );
 
     test('a whole answer that breaks is a status, and is charged as what came', async () => {
-      const model = modelThat(patient, upstream, cutAfter(started, 'reset'));
+      const model = patient.chaos.modelThat(upstream, cutAfter(started, 'reset'));
       const answer = await ask(patient, { wire, model, stream: false });
       expect(answer.status).toBe(502);
       expect(errorOf(answer).code).toBe('upstream_failed');
@@ -259,15 +249,14 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
   ];
 
   test.each(oddities)('%s', async (_what, change) => {
-    const model = modelThat(patient, upstream, rewritten(change));
+    const model = patient.chaos.modelThat(upstream, rewritten(change));
     const told = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
     expect(told.text).toBe(words);
     expect((await patient.settled(model)).isReported).toBe(1);
   });
 
   test('bytes that are no UTF-8 become one mark each and break nothing', async () => {
-    const model = modelThat(
-      patient,
+    const model = patient.chaos.modelThat(
       upstream,
       rewritten((text) => {
         const bytes = Buffer.from(text);
@@ -280,7 +269,7 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
   });
 
   test.each([1, 7])('cut into packets of %i bytes: the same bytes as in one piece', async (size) => {
-    const model = modelThat(patient, upstream, answers());
+    const model = patient.chaos.modelThat(upstream, answers());
     const whole = await ask(patient, { wire, model });
     patient.chaos.on(model.slice(upstream.length + 1), splitInto(size));
     const cut = await ask(patient, { wire, model });
@@ -290,12 +279,15 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
 
   test('text that looks like the end of the stream, and every kind of line end in it', async () => {
     const text = 'one\r\n\r\ndata: [DONE]\n\nevent: error\rdata: {}\u2028\u2029\u0085\u0000 two';
-    const model = modelThat(patient, upstream, answers({ pieces: [text, ' three'], text: `${text} three` }));
+    const model = patient.chaos.modelThat(
+      upstream,
+      answers({ pieces: [text, ' three'], text: `${text} three` }),
+    );
     expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(`${text} three`);
   });
 
   test('drop by drop', async () => {
-    const model = modelThat(patient, upstream, drips(5));
+    const model = patient.chaos.modelThat(upstream, drips(5));
     expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(words);
   });
 });
@@ -312,7 +304,7 @@ describe.each(pairs)('usage that a provider tells: $name', ({ wire, upstream }) 
 
   const asTold = async (input: unknown, output: unknown, stream = true) => {
     const usage = { input, output } as { input: number; output: number };
-    const model = modelThat(patient, upstream, answers({ text: words, usage }));
+    const model = patient.chaos.modelThat(upstream, answers({ text: words, usage }));
     const answer = await ask(patient, { wire, model, stream, more: bounded });
     if (stream) expectEnd(answer, wire, 'whole');
     else expect(answer.status).toBe(200);
@@ -322,7 +314,7 @@ describe.each(pairs)('usage that a provider tells: $name', ({ wire, upstream }) 
   const most = 200 * nanoUsdPerToken.input + 64 * nanoUsdPerToken.output;
 
   test.each([true, false])('none: an estimate is charged (stream: %s)', async (stream) => {
-    const model = modelThat(patient, upstream, answers({ text: words, usage: 'none' }));
+    const model = patient.chaos.modelThat(upstream, answers({ text: words, usage: 'none' }));
     const answer = await ask(patient, { wire, model, stream });
     expect(answer.status).toBe(200);
     const row = await patient.settled(model);
@@ -354,7 +346,7 @@ describe.each(pairs)('usage that a provider tells: $name', ({ wire, upstream }) 
 
 describe.each(pairs)('an answer that never ends: $name', ({ wire, upstream }) => {
   test.each([true, false])('is cut when it is far longer than allowed (stream: %s)', async (stream) => {
-    const model = modelThat(patient, upstream, neverEnds());
+    const model = patient.chaos.modelThat(upstream, neverEnds());
     const more = wire === 'responses' ? { max_output_tokens: 64 } : { max_tokens: 64 };
     const answer = await ask(patient, { wire, model, stream, more });
     expect(answer.status).toBe(200);
@@ -364,7 +356,7 @@ describe.each(pairs)('an answer that never ends: $name', ({ wire, upstream }) =>
   });
 
   test('is cut also when nobody said how long it may be', async () => {
-    const model = modelThat(patient, upstream, neverEnds());
+    const model = patient.chaos.modelThat(upstream, neverEnds());
     const answer = await ask(patient, { wire, model });
     expect(answer.status).toBe(200);
     expect(await patient.settled(model)).toMatchObject({ status: 'incomplete' });
@@ -385,8 +377,7 @@ describe('a provider that limits the rate', () => {
   test.each(cases)(
     'and tells %s: 429 with a wait of a minute at most',
     async (_what, headers, least, most) => {
-      const model = modelThat(
-        patient,
+      const model = patient.chaos.modelThat(
         'chat',
         says(429, { headers: ['content-type: application/json', ...headers] }),
       );
@@ -402,8 +393,8 @@ describe('a provider that limits the rate', () => {
   );
 
   test('is not asked again while another one answers', async () => {
-    const model = modelThat(patient, 'chat', says(429, { headers: ['retry-after: 50'] }));
-    const fallback = modelThat(patient, 'spare', answers());
+    const model = patient.chaos.modelThat('chat', says(429, { headers: ['retry-after: 50'] }));
+    const fallback = patient.chaos.modelThat('spare', answers());
     const more = { service: { fallbacks: [fallback] } };
     for (let i = 0; i < 5; i += 1) {
       const answer = await ask(patient, { wire: 'chat', model, more });
@@ -415,7 +406,7 @@ describe('a provider that limits the rate', () => {
 
 describe('a provider that keeps failing', () => {
   test('costs a call three tries at most', async () => {
-    const failing = Array.from({ length: 6 }, () => modelThat(patient, 'chat', says(500)));
+    const failing = Array.from({ length: 6 }, () => patient.chaos.modelThat('chat', says(500)));
     const [model = '', ...fallbacks] = failing;
     const before = patient.chaos.calls.length;
     const answer = await ask(patient, { wire: 'chat', model, more: { service: { fallbacks } } });
@@ -425,8 +416,8 @@ describe('a provider that keeps failing', () => {
   });
 
   test('is left alone after five failures, so that callers do not wait for it', async () => {
-    const model = modelThat(patient, 'chat', says(500));
-    const fallback = modelThat(patient, 'spare', answers());
+    const model = patient.chaos.modelThat('chat', says(500));
+    const fallback = patient.chaos.modelThat('spare', answers());
     for (let i = 0; i < 12; i += 1) {
       const more = { service: { fallbacks: [fallback] } };
       const answer = await ask(patient, { wire: 'chat', model, more });
@@ -453,7 +444,7 @@ describe.each(pairs)('what a caller can ask that nobody expects: $name', ({ wire
   });
 
   test.each([Number.MAX_SAFE_INTEGER, 1e300])('room for %d tokens of output', async (most) => {
-    const model = modelThat(patient, upstream, answers());
+    const model = patient.chaos.modelThat(upstream, answers());
     const more = wire === 'responses' ? { max_output_tokens: most } : { max_tokens: most };
     expectEnd(await ask(patient, { wire, model, more }), wire, 'whole');
   });

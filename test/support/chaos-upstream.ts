@@ -28,6 +28,11 @@ export interface ChaosUpstream {
   callsOf(model: string): ChaosCall[];
   /** What a model does from now on; a model that nothing was said of answers like an ordinary one. */
   on(model: string, behaviour: Behaviour): void;
+  /**
+   * The id, in calls to the daemon, of a model that behaves so at the upstream of that name, and that nobody else calls:
+   * what becomes of its health is nobody else's.
+   */
+  modelThat(upstream: string, behaviour: Behaviour): string;
   /** Connections on which a call is under way. */
   readonly busy: number;
   readonly connections: number;
@@ -41,6 +46,7 @@ export interface ChaosUpstream {
 export async function startChaosUpstream(usual: Behaviour): Promise<ChaosUpstream> {
   const behaviours = new Map<string, Behaviour>();
   const calls: ChaosCall[] = [];
+  let models = 0;
   const open = new Set<Socket>();
   const underWay = new Set<ChaosCall>();
   const server: Server = createServer({ noDelay: true }, (socket) => {
@@ -74,6 +80,11 @@ export async function startChaosUpstream(usual: Behaviour): Promise<ChaosUpstrea
     calls,
     callsOf: (model) => calls.filter((call) => call.model === model),
     on: (model, behaviour) => behaviours.set(model, behaviour),
+    modelThat(upstream, behaviour) {
+      models += 1;
+      behaviours.set(`m${models}`, behaviour);
+      return `${upstream}/m${models}`;
+    },
     get busy() {
       return [...underWay].filter((call) => !call.isAnswered).length;
     },

@@ -2,6 +2,7 @@ import { Argument, Command, Option } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
 import { example } from './example.ts';
 import { wholeNumber } from './number-option.ts';
+import { picturesOption } from './respond/pictures.ts';
 import { respondAndShow } from './respond/respond.ts';
 
 // Not `<path...>`: that would take the prompt for one more file.
@@ -16,7 +17,7 @@ export const respondCommand = (context: Context) =>
     .option('-i, --instructions <text>', 'instructions that stand before the prompt')
     .option('--json-schema <file>', 'a JSON schema that the answer must fit')
     .option('-f, --file <path>', 'an image, PDF or text to ask about; can be repeated', collect)
-    .option('--pictures <folder>', 'where to write what a model draws, a file each')
+    .option(...picturesOption)
     .option('--tools <file>', 'a JSON list of the functions that the model may call')
     .option('--max-output-tokens <count>', 'the longest answer, reasoning included', wholeNumber({ min: 1 }))
     .option('--reasoning-effort <effort>', 'how long a reasoning model thinks, like low or high')

@@ -127,7 +127,13 @@ function nameOf(id: string): string {
 function makeUpstream(name: string, adapter: Adapter, { world, timeouts }: ProviderNeeds): Upstream {
   const { headersMs, firstEventMs, idleMs, closingMs } = timeouts;
   const { send, sleep } = world;
-  return httpUpstream({ name, adapter, send, sleep, timeouts: { headersMs, firstEventMs, idleMs, closingMs } });
+  return httpUpstream({
+    name,
+    adapter,
+    send,
+    sleep,
+    timeouts: { headersMs, firstEventMs, idleMs, closingMs },
+  });
 }
 
 /** Speaks each format by an upstream of its own where there are several. */

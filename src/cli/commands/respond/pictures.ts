@@ -6,6 +6,12 @@ import { pictureIn } from '../../../shared/pictures.ts';
 import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
 
+/** The option of commands that show an answer. */
+export const picturesOption = [
+  '--pictures <folder>',
+  'where to write what a model draws, a file each',
+] as const;
+
 /** Makes the folder for pictures before a call costs anything. */
 export function preparePictures(folder: string | undefined): void {
   if (folder === undefined) return;
@@ -19,7 +25,7 @@ export function preparePictures(folder: string | undefined): void {
 /** Writes the pictures of an answer into the folder, each under the id of its item, and tells where; says so if there is no folder. */
 export function keepPictures(
   { out }: Context,
-  { output }: ResponseResource,
+  { id: responseId, output }: ResponseResource,
   folder: string | undefined,
 ): void {
   const pictures = output.flatMap((item) => {
@@ -33,19 +39,19 @@ export function keepPictures(
   }
   for (const { id, mimeType, data } of pictures) {
     const file = join(folder, `${id}.${mimeType.replace('image/', '')}`);
-    writePicture(file, Buffer.from(data, 'base64'));
+    writePicture(file, Buffer.from(data, 'base64'), responseId);
     out.note(`Picture: ${file}`);
   }
 }
 
-function writePicture(file: string, bytes: Uint8Array): void {
+function writePicture(file: string, bytes: Uint8Array, responseId: string): void {
   try {
     writeFileSync(file, bytes, { flag: 'wx' });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new CliError(`The picture cannot be written to ${file} (${code}).`, {
       exit: exitCodes.partlyDone,
-      next: 'The response has it still, if it was stored: gateway responses get ID --json',
+      next: `The response has it still, if it was stored: gateway responses get ${responseId} --pictures FOLDER`,
       cause,
     });
   }

@@ -63,11 +63,16 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
   tellEnd(context, following, context.now() - startedAt);
 }
 
-function checkFlags({ stream, idempotencyKey }: RespondFlags): void {
-  if (!stream || idempotencyKey === undefined) return;
-  throw new CliError('A streamed answer is not kept for a key: leave out --stream or --idempotency-key.', {
-    exit: exitCodes.usage,
-  });
+function checkFlags({ stream, idempotencyKey, background, pictures }: RespondFlags): void {
+  if (stream && idempotencyKey !== undefined)
+    throw new CliError('A streamed answer is not kept for a key: leave out --stream or --idempotency-key.', {
+      exit: exitCodes.usage,
+    });
+  if (background && !stream && pictures !== undefined)
+    throw new CliError('With --background there are no pictures yet that --pictures could write.', {
+      exit: exitCodes.usage,
+      next: 'Leave it out, and later: gateway responses watch ID --pictures FOLDER',
+    });
 }
 
 /** Whether text is written as it comes. */

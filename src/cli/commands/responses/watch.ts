@@ -6,6 +6,7 @@ import { getResponse } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { example } from '../example.ts';
 import { type Following, failureOf, followAnswer } from '../respond/follow-answer.ts';
+import { keepPictures, picturesOption, preparePictures } from '../respond/pictures.ts';
 import { showProgress } from '../respond/progress.ts';
 import { isLive, showWhole, tellEnd } from '../respond/respond.ts';
 import { resumedEvents } from './resumed-events.ts';
@@ -16,16 +17,19 @@ export const watchResponseCommand = (context: Context) =>
   new Command('watch')
     .argument('<id>', 'the id of a background response, resp_…')
     .option('--stream', 'write the answer as it comes, as on a terminal; with --json an event a line')
+    .option(...picturesOption)
     .addHelpText('after', example('gateway responses watch resp_01jd…'))
-    .action((id, { stream }) => watchAndShow(context, { id, stream }));
+    .action((id, flags) => watchAndShow(context, { id, ...flags }));
 
 interface WatchFlags {
   id: string;
   stream?: boolean | undefined;
+  pictures?: string | undefined;
 }
 
 /** Follows a background response to its end, over lost connections and restarts of the daemon. Ctrl-C leaves it alone. */
-async function watchAndShow(context: Context, { id, stream }: WatchFlags): Promise<void> {
+async function watchAndShow(context: Context, { id, stream, pictures }: WatchFlags): Promise<void> {
+  preparePictures(pictures);
   const signal = context.interrupted();
   const startedAt = context.now();
   const following: Following = { requestId: undefined, response: undefined, error: undefined };
@@ -46,6 +50,7 @@ async function watchAndShow(context: Context, { id, stream }: WatchFlags): Promi
     context.exit = exitCodes.interrupted;
     return context.out.warn(`It is made to its end: gateway responses cancel ${id} ends it.`);
   }
+  keepPictures(context, following.response, pictures);
   tellEnd(context, following, context.now() - startedAt);
 }
 
