@@ -36,6 +36,8 @@ export type NetworkFailureKind =
   | 'headers-timeout'
   | 'idle-timeout'
   | 'reset'
+  /** What came is no answer that HTTP allows here: it would come again. */
+  | 'unreadable'
   | 'too-large'
   | 'aborted';
 

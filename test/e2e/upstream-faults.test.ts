@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import {
   answers,
+  bytesOf,
   cutAfter,
   cutAt,
   drips,
@@ -101,7 +102,17 @@ const beforeTheStart: BeforeCase[] = [
     code: 'server_error',
   },
   { name: 'shows a web page', behaviour: webPage, code: 'server_error' },
-  { name: 'sends a gzip bomb', behaviour: gzipBomb, code: 'network' },
+  { name: 'sends a gzip bomb', behaviour: gzipBomb, code: 'broken_answer' },
+  {
+    name: 'sends 100 Continue, which nobody asked for',
+    behaviour: () => (call) => call.socket.write(`HTTP/1.1 100 Continue\r\n\r\n${bytesOf(call)}`),
+    code: 'broken_answer',
+  },
+  {
+    name: 'speaks no HTTP',
+    behaviour: () => (call) => call.socket.write(`SSH-2.0-${rawMark}\r\n`),
+    code: 'broken_answer',
+  },
   {
     name: 'sends JSON that is none',
     behaviour: () => mutters(`data: {${rawMark}\n\n`),

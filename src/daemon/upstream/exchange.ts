@@ -180,7 +180,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #refuseCompressed(status: number, headers: Record<string, string>): void {
     if (status < 400) {
       const why = 'the answer is compressed though that was not asked for';
-      this.#fail(networkFailure('reset', this.#host, why));
+      this.#fail(networkFailure('unreadable', this.#host, why));
       return;
     }
     this.#finish();

@@ -27,6 +27,7 @@ const sentences: Record<NetworkFailureKind, string> = {
   'headers-timeout': 'no answer began in time',
   'idle-timeout': 'the answer stalled',
   reset: 'the connection broke',
+  unreadable: 'the answer cannot be read',
   'too-large': 'the answer is larger than allowed',
   aborted: 'the call was ended here',
 };
@@ -39,11 +40,22 @@ export function networkFailure(kind: NetworkFailureKind, host: string, detail?: 
 /** What an error of undici, of a socket or of TLS means. */
 export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   if (error instanceof NetworkFailure) return error;
+  if (isUnreadable(error)) return networkFailure('unreadable', host, error.name);
   const code = codeOf(error);
   if (code === undefined) return networkFailure('reset', host);
   if (isCertificateCode(code))
     return networkFailure('refused', host, `its certificate is not trusted: ${code}`);
   return networkFailure(kinds[code] ?? 'reset', host, code);
+}
+
+/**
+ * Whether bytes came that are no HTTP, or an answer that nobody asked for, such as a `100 Continue`, which undici takes
+ * from nobody. At the end of a connection its parser finds fault with no bytes: that one has only broken.
+ */
+function isUnreadable(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'HTTPParserError') return 'data' in error && error.data !== '';
+  return /^bad (response|upgrade)$/.test(error.message) && codeOf(error) === 'UND_ERR_SOCKET';
 }
 
 function codeOf(error: unknown): string | undefined {

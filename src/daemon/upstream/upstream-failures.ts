@@ -8,6 +8,7 @@ const kinds: Record<NetworkFailureKind, UpstreamFailureKind> = {
   'headers-timeout': 'timeout',
   'idle-timeout': 'timeout',
   reset: 'network',
+  unreadable: 'broken',
   'too-large': 'broken',
   aborted: 'network',
 };

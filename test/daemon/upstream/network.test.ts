@@ -200,7 +200,7 @@ describe('what goes wrong', () => {
       socket.write(bomb);
     });
     const before = process.memoryUsage().rss;
-    expect(await failureOf(network().send(post(server.url)))).toMatchObject({ kind: 'reset' });
+    expect(await failureOf(network().send(post(server.url)))).toMatchObject({ kind: 'unreadable' });
     expect(process.memoryUsage().rss - before).toBeLessThan(24 * 1024 * 1024);
     await server.allClosed();
   });
@@ -219,9 +219,28 @@ describe('what goes wrong', () => {
     await server.allClosed();
   });
 
-  test('not HTTP at all: reset', async () => {
-    const server = await startRawServer((socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'));
-    expect(await failureOf(network().send(post(server.url)))).toMatchObject({ kind: 'reset' });
+  test.each([
+    ['not HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['100 Continue that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${wholeAnswer('{}')}`],
+    ['another protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['chunks without lengths', `${chunkedHead()}zz\r\n`],
+  ])('%s: unreadable', async (_what, text) => {
+    const server = await startRawServer((socket) => socket.write(text));
+    const reading = network()
+      .send(post(server.url))
+      .then(({ body }) => body.bytes(1000));
+    expect(await failureOf(reading)).toMatchObject({ kind: 'unreadable' });
+  });
+
+  test.each([
+    ['headers', 'HTTP/1.1 200 OK\r\ncontent-'],
+    ['a chunk', `${chunkedHead()}ff\r\nhalf`],
+  ])('a connection that is closed within %s: reset', async (_what, text) => {
+    const server = await startRawServer((socket) => socket.end(text));
+    const reading = network()
+      .send(post(server.url))
+      .then(({ body }) => body.bytes(1000));
+    expect(await failureOf(reading)).toMatchObject({ kind: 'reset' });
   });
 
   test('a header that HTTP does not allow: refused, without its value', async () => {

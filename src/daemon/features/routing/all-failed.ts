@@ -34,7 +34,7 @@ const sentences: Readonly<Record<string, string>> = {
   server_error: 'failed',
   timeout: 'did not answer in time',
   network: 'could not be reached',
-  broken_answer: 'broke off its answer',
+  broken_answer: 'broke off its answer, or gave one that cannot be read',
 };
 
 const addressSentence = 'has nothing at the address that it is called at: check its base_url';
