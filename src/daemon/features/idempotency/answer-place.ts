@@ -10,7 +10,7 @@ const answerBytesMax = 16 * 1024 * 1024;
  */
 export class AnswerPlace {
   readonly #claim: Pick<KeyClaim, 'scope' | 'key'>;
-  #kept: KeptAnswer | undefined;
+  #kept: { reply: RelayReply; answer: KeptAnswer } | undefined;
 
   constructor({ scope, key }: Pick<KeyClaim, 'scope' | 'key'>) {
     this.#claim = { scope, key };
@@ -20,22 +20,18 @@ export class AnswerPlace {
   take(reply: RelayReply): PlacedAnswer | undefined {
     const answer = keptAnswer(reply);
     if (answer.body.length > answerBytesMax) return undefined;
-    this.#kept = answer;
+    this.#kept = { reply, answer };
     return { ...this.#claim, ...answer };
   }
 
-  /** How the answer that is given has to be kept: `done` when it was, with the settlement. */
-  judge(answer: KeptAnswer): 'done' | 'to-keep' | 'too-long' {
-    if (answer.body.length > answerBytesMax) return 'too-long';
-    return this.#kept && isSame(this.#kept, answer) ? 'done' : 'to-keep';
+  /** The answer that is given, and how it has yet to be kept: `done` when it was, with the settlement. */
+  judge(reply: RelayReply): { answer: KeptAnswer; state: 'done' | 'to-keep' | 'too-long' } {
+    if (this.#kept?.reply === reply) return { answer: this.#kept.answer, state: 'done' };
+    const answer = keptAnswer(reply);
+    return { answer, state: answer.body.length > answerBytesMax ? 'too-long' : 'to-keep' };
   }
 }
 
-export function keptAnswer({ headers, body }: RelayReply): KeptAnswer {
+function keptAnswer({ headers, body }: RelayReply): KeptAnswer {
   return { headers, body: typeof body === 'string' ? Buffer.from(body) : body };
-}
-
-function isSame(one: KeptAnswer, other: KeptAnswer): boolean {
-  const isEqual = Buffer.compare(one.body, other.body) === 0;
-  return isEqual && JSON.stringify(one.headers) === JSON.stringify(other.headers);
 }

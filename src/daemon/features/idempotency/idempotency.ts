@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
-import { AnswerPlace, keptAnswer } from './answer-place.ts';
+import { AnswerPlace } from './answer-place.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { IdempotencyStore, KeptAnswer } from './idempotency-store.ts';
 import { keyIn, scopeOf } from './key.ts';
@@ -171,8 +171,7 @@ export class Idempotency {
       const place = new AnswerPlace(mine);
       const reply = await make(lasting, place);
       if (!(reply instanceof RelayReply)) throw new TypeError('only whole answers can be given again');
-      const answer = keptAnswer(reply);
-      const state = place.judge(answer);
+      const { answer, state } = place.judge(reply);
       if (state === 'too-long') await giveBack();
       else if (state === 'to-keep') await store.finish(mine, answer).catch(giveBack);
       return answer;

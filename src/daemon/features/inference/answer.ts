@@ -110,13 +110,22 @@ export async function drain(begun: Begun): Promise<void> {
   }
 }
 
-/** Settles a whole answer; one that has a place is kept in it by the same transaction. */
-export function settleWhole(
+/**
+ * Settles a whole answer; one that has a place is kept in it by the same transaction. `reply` is the answer as it was
+ * kept: given as it is, it is neither written nor kept again.
+ */
+export async function settleWhole(
   { meter }: Begun,
   { render, place }: { render: (settled: Settled) => RelayReply; place: AnswerPlace | undefined },
-): Promise<Settled> {
+): Promise<{ settled: Settled; reply: RelayReply | undefined }> {
   const status = meter.finish === 'stop' ? 'completed' : 'incomplete';
-  return meter.settle({ status, ...(place && { answer: (settled) => place.take(render(settled)) }) });
+  let reply: RelayReply | undefined;
+  const keepAnswer = (to: AnswerPlace) => (settled: Settled) => {
+    reply = render(settled);
+    return to.take(reply);
+  };
+  const settled = await meter.settle({ status, ...(place && { answer: keepAnswer(place) }) });
+  return { settled, reply };
 }
 
 /**

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { relayStream, wholeAnswer } from '../../../../src/daemon/features/inference/answer.ts';
+import { AnswerPlace } from '../../../../src/daemon/features/idempotency/index.ts';
+import { relayStream, settleWhole, wholeAnswer } from '../../../../src/daemon/features/inference/answer.ts';
 import type { Begun, EndedBy, InferenceNeeds } from '../../../../src/daemon/features/inference/begin.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../src/daemon/features/inference/index.ts';
 import { Meter } from '../../../../src/daemon/features/inference/meter.ts';
 import { createOutput } from '../../../../src/daemon/features/inference/output.ts';
 import type { StreamRenderer } from '../../../../src/daemon/features/inference/renderer.ts';
 import { createAdmission, type Settlement } from '../../../../src/daemon/features/metering/index.ts';
+import { RelayReply } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { aHold } from '../../../storage/records.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
@@ -159,4 +161,18 @@ describe('a stream', () => {
     const { needs, call } = await begun({ answer: batches({ events: [] }), settle: failing(full) });
     expect(await read(relayStream(needs, call, { renderer }))).toBe('head batch failed: unavailable');
   });
+});
+
+test('a whole answer that has a place is written once, and given as it was kept', async () => {
+  const scene = await begun();
+  const place = new AnswerPlace({ scope: 's', key: 'k' });
+  const rendered: RelayReply[] = [];
+  const render = () => {
+    rendered.push(new RelayReply({}, 'made'));
+    return rendered.at(-1) as RelayReply;
+  };
+  const { reply } = await settleWhole(scene.call, { render, place });
+  expect(rendered).toEqual([reply]);
+  expect(scene.settlements[0]?.answer).toMatchObject({ key: 'k', body: Buffer.from('made') });
+  expect(place.judge(reply as RelayReply).state).toBe('done');
 });

@@ -98,10 +98,10 @@ function whole(
       else countWords(answer.json, output);
       meter.finish = answer.finish;
     } else await drain(begun);
-    const settled = await settleWhole(begun, { render, place });
+    const { settled, reply } = await settleWhole(begun, { render, place });
     await turn?.keep(begun);
     begun.finishRoute({ outputTokens: settled.tokens.output });
-    return render(settled);
+    return reply ?? render(settled);
   });
 }
 

@@ -158,6 +158,7 @@ export class Responding {
   readonly #begun: Begun;
   readonly #start: ResponseStart;
   readonly #resource: Json;
+  #text: string | undefined;
 
   constructor(needs: InferenceNeeds, start: ResponseStart, begun: Begun) {
     this.#needs = needs;
@@ -196,14 +197,13 @@ export class Responding {
 
   whole(place?: AnswerPlace): Promise<RelayReply> {
     const begun = this.#begun;
-    const render = (settled: Settled) =>
-      new RelayReply(answerHeaders(begun, settled), JSON.stringify(this.#end(settled)));
+    const render = (settled: Settled) => new RelayReply(answerHeaders(begun, settled), this.#json(settled));
     return wholeAnswer(this.#needs, begun, async () => {
       await readWhole(begun);
-      const settled = await settleWhole(begun, { render, place });
+      const { settled, reply } = await settleWhole(begun, { render, place });
       await this.#keep(settled);
       begun.finishRoute({ outputTokens: settled.tokens.output });
-      return render(settled);
+      return reply?.body === this.#json(settled) ? reply : render(settled);
     });
   }
 
@@ -226,6 +226,17 @@ export class Responding {
       completedAt: 0,
       service: settled?.service,
     });
+  }
+
+  /** The whole response: what is stored and what is given are one text, unless it could not be stored. */
+  #json(settled: Settled): string {
+    this.#text ??= JSON.stringify(this.#end(settled));
+    return this.#text;
+  }
+
+  #tellUnstored(): void {
+    this.#resource.store = false;
+    this.#text = undefined;
   }
 
   #end(settled: Settled): Json {
@@ -264,11 +275,8 @@ export class Responding {
   async #store(settled: Settled, { id, input, output }: StoredTurn): Promise<void> {
     const needs = this.#needs;
     const { workspaceId, requestId, previousId, createdAt } = this.#start;
-    const body = JSON.stringify(this.#end(settled));
-    if (body.length + input.length > storedCharactersMax) {
-      this.#resource.store = false;
-      return;
-    }
+    const body = this.#json(settled);
+    if (body.length + input.length > storedCharactersMax) return this.#tellUnstored();
     const record: StoredResponse = {
       id,
       workspaceId,
@@ -282,7 +290,7 @@ export class Responding {
     };
     await needs.responses.insert(record).catch((error: unknown) => {
       needs.log.warn({ err: error, request_id: record.requestId }, 'a response could not be stored');
-      this.#resource.store = false;
+      this.#tellUnstored();
     });
   }
 }
