@@ -373,6 +373,48 @@ describe('what a provider is told of the body', () => {
     expect(fake.requests[0]?.body).toMatchObject({ [name]: value });
   });
 
+  const fees: [string, unknown, string][] = [
+    ['a container', { type: 'code_interpreter', container: { type: 'auto' } }, 'tools[1]'],
+    ['a shell in a container', { type: 'shell', environment: { type: 'container_auto' } }, 'tools[1]'],
+    ['pictures of another model', { type: 'image_generation' }, 'tools[1]'],
+    ['a tool that nobody knows', { type: 'x_search' }, 'tools[1]'],
+  ];
+
+  test.each(fees)(
+    'asks for no %s where money is limited, as its fee cannot be counted',
+    async (_what, tool, param) => {
+      const tools = [{ type: 'custom', name: 'grep' }, tool];
+      for (const limits of [{ max_price: { output: '5' } }, { spend_cap: { usd: '1', period: 'day' } }]) {
+        const { secret } = await issue({ limits });
+        expect(outcome(await ask(secret, { tools }))).toEqual([400, 'invalid_request', param]);
+        const item = { type: 'additional_tools', role: 'developer', tools: [tool] };
+        const input = [{ role: 'user', content: 'Hello.' }, item];
+        expect(outcome(await ask(secret, { input }))).toEqual([400, 'invalid_request', 'input']);
+      }
+      expect(fake.requests).toEqual([]);
+      const { secret } = await issue();
+      expect((await ask(secret, { tools })).status).toBe(200);
+    },
+  );
+
+  test('asks for tools without a fee, or with one that is counted, whatever the limits', async () => {
+    const { secret } = await issue({ limits: { max_price: { output: '5' } } });
+    const tools = [
+      { type: 'custom', name: 'grep' },
+      { type: 'shell', environment: { type: 'local' } },
+      { type: 'web_search' },
+      { type: 'file_search', vector_store_ids: ['vs_1'] },
+      { type: 'mcp', server_label: 'docs', server_url: 'https://docs.test/mcp' },
+    ];
+    expect((await ask(secret, { tools })).status).toBe(200);
+    const search = { ...chat, web_search_options: {} };
+    expect(outcome(await ask(secret, search, '/v1/chat/completions'))).toEqual([
+      400,
+      'invalid_request',
+      'web_search_options',
+    ]);
+  });
+
   test('asks for no dearer service where money is limited', async () => {
     const { secret } = await issue({ limits: { spend_cap: { usd: '1', period: 'day' } } });
     expect(outcome(await ask(secret, { service_tier: 'priority' }))).toEqual([

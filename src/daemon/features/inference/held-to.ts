@@ -2,6 +2,7 @@ import type { ModelCall } from './begin.ts';
 import { invalid } from './fault.ts';
 import { capsOf, restraintsOf } from './restraints.ts';
 import type { RouteCaps } from './router.ts';
+import { uncountedFee } from './tool-fees.ts';
 
 /** Members by which resellers choose other models and hosts, at other prices, or add work of their own. */
 const choosing = ['models', 'route', 'provider', 'providerOptions', 'plugins', 'preset'];
@@ -19,8 +20,9 @@ export interface HeldTo {
  */
 export function heldTo(
   { isPrepaid }: { isPrepaid?: ((workspaceId: string) => boolean) | undefined },
-  { caller, inference: { body }, wishes }: Pick<ModelCall, 'caller' | 'inference' | 'wishes'>,
+  { caller, inference, wishes }: Pick<ModelCall, 'caller' | 'inference' | 'wishes'>,
 ): HeldTo {
+  const { body } = inference;
   const held = {
     caps: capsOf(restraintsOf(caller)),
     isPrepaid: isPrepaid?.(caller.workspaceId) ?? false,
@@ -34,6 +36,13 @@ export function heldTo(
   const { service_tier: tier } = body;
   if (isPaying && tier !== undefined && tier !== null && !usualTiers.has(String(tier))) {
     throw invalid('service_tier', 'Who is limited is answered at the usual price.');
+  }
+  const fee = isPaying ? uncountedFee(inference) : undefined;
+  if (fee) {
+    throw invalid(
+      fee.param,
+      `Nobody can count what ${fee.what} costs: who is limited leaves it out, or pays with a key of their own.`,
+    );
   }
   return held;
 }

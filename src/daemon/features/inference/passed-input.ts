@@ -11,7 +11,10 @@ const countedInMessages = new Set([
   ...['reasoning', 'reasoning_content', 'images'],
 ]);
 /** Tools whose work is done by the caller. */
-const callersTools = new Set(['custom', 'local_shell', 'apply_patch', 'computer_use_preview']);
+const callersTools = new Set([
+  ...['custom', 'namespace', 'tool_search', 'local_shell', 'apply_patch'],
+  ...['computer', 'computer_use_preview'],
+]);
 
 /**
  * The bytes of what only a provider of the caller's own format understands: it is passed on as it came, and what is

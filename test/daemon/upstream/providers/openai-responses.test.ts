@@ -488,3 +488,26 @@ describe('a whole answer', () => {
     expect(() => read(json)).toThrow(expect.objectContaining({ kind }));
   });
 });
+
+test.each([
+  [0, 0],
+  [5, 5],
+  ['many', 2],
+  [-1, 2],
+  [Number.MAX_SAFE_INTEGER, 2],
+])(
+  'searches to be paid for are those that the answer tells (%s), where that can be true',
+  (told, counted) => {
+    const search = { type: 'web_search_call', status: 'completed', action: { type: 'search' } };
+    const document = {
+      status: 'completed',
+      output: [search, search, { type: 'file_search_call', status: 'completed' }],
+      usage: { input_tokens: 1, output_tokens: 1 },
+      tool_usage: { web_search: { num_requests: told } },
+    };
+    const adapter = responsesAdapter({ name: 'p', baseUrl: 'http://p.test/v1' });
+    expect(adapter.readAnswer?.(document, responses())?.tokens).toMatchObject({
+      toolUses: { webSearch: counted, fileSearch: 1 },
+    });
+  },
+);

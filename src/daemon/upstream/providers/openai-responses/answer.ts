@@ -2,10 +2,13 @@ import type { Tokens, ToolUses } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
-import type { Json } from '../json-value.ts';
+import { countOf, type Json } from '../json-value.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { count } from '../openai-chat/usage.ts';
 import { CallIds } from '../own-call-ids.ts';
+
+/** More than any answer has ever needed: a count past it is none. */
+const searchesMax = 10_000;
 
 /** Reads a whole response object; calls without arguments or an id of their own are put right in place. */
 export function readResponsesAnswer(
@@ -53,7 +56,7 @@ export function responsesTokensIn(response: Json): Tokens | undefined {
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const inputTokens = count(usage.input_tokens);
-  const toolUses = toolUsesIn(response.output);
+  const toolUses = toolUsesIn(response);
   return {
     input: inputTokens,
     cachedInput: Math.min(inputTokens, count(input.cached_tokens)),
@@ -64,8 +67,11 @@ export function responsesTokensIn(response: Json): Tokens | undefined {
   };
 }
 
-/** Searches; opening a page that was found, or looking something up in it, is not charged. */
-function toolUsesIn(items: unknown): ToolUses | undefined {
+/**
+ * Searches; opening a page that was found, or looking something up in it, is not charged. Newer answers tell themselves
+ * how many searches of the web are to be paid for.
+ */
+function toolUsesIn({ output: items, tool_usage: told }: Json): ToolUses | undefined {
   const uses: ToolUses = { webSearch: 0, fileSearch: 0 };
   for (const item of Array.isArray(items) ? items : []) {
     if (!isObject(item)) continue;
@@ -73,6 +79,9 @@ function toolUsesIn(items: unknown): ToolUses | undefined {
     if (item.type === 'web_search_call' && action === 'search') uses.webSearch += 1;
     if (item.type === 'file_search_call') uses.fileSearch += 1;
   }
+  const searches =
+    isObject(told) && isObject(told.web_search) ? countOf(told.web_search.num_requests) : undefined;
+  if (searches !== undefined && searches <= searchesMax) uses.webSearch = searches;
   return uses.webSearch + uses.fileSearch > 0 ? uses : undefined;
 }
 
