@@ -22,7 +22,10 @@ export interface IncomingAnswer {
   body: IncomingBody;
 }
 
-/** The bytes of an answer as they come. Leaving the iteration early, or `cancel`, ends the call to the other host. */
+/**
+ * The bytes of an answer as they come. Leaving the iteration early, or `cancel`, ends the call to the other host, and a
+ * read that waits for it.
+ */
 export interface IncomingBody extends AsyncIterable<Uint8Array> {
   /** All bytes at once; fails with a NetworkFailure of kind `too-large` past `bytesMax`. */
   bytes(bytesMax: number): Promise<Uint8Array>;

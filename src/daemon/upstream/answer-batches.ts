@@ -1,12 +1,11 @@
 import { SseTooLong } from '../../shared/sse.ts';
 import type { Batch } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
-import { type IncomingBody, NetworkFailure, type World } from '../world.ts';
+import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
-import { inTime } from './in-time.ts';
 import { midStreamFailureOf, upstreamFailureOf } from './upstream-failures.ts';
 
-const over: IteratorResult<never> = { done: true, value: undefined };
+const over: IteratorResult<Batch> = { done: true, value: undefined };
 const afterwordBytesMax = 64 * 1024;
 
 export interface AnswerSource {
@@ -14,8 +13,8 @@ export interface AnswerSource {
   name: string;
   body: IncomingBody;
   decoder: Decoder;
-  /** How long the end of the stream is waited for once the reason for the end of the answer was told. */
-  closing: { ms: number; sleep: World['sleep'] };
+  /** How long, in milliseconds, the end of the stream is waited for once the reason for the end of the answer was told. */
+  closingMs: number;
 }
 
 /**
@@ -27,19 +26,19 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #body: IncomingBody;
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #decoder: Decoder;
-  readonly #closing: AnswerSource['closing'];
+  readonly #closingMs: number;
   #closesAt: number | undefined;
   #unread: Batch | undefined;
   #hasGiven = false;
   #isOver = false;
   #failure: UpstreamFailure | undefined;
 
-  constructor({ name, body, decoder, closing }: AnswerSource) {
+  constructor({ name, body, decoder, closingMs }: AnswerSource) {
     this.#name = name;
     this.#body = body;
     this.#bytes = body[Symbol.asyncIterator]();
     this.#decoder = decoder;
-    this.#closing = closing;
+    this.#closingMs = closingMs;
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Batch> {
@@ -116,13 +115,15 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
 
   /** Not every server closes its streams: what would still come is worth a short wait, as usage often comes last. */
   async #nextOfClosing(): Promise<IteratorResult<Uint8Array>> {
-    const { ms, sleep } = this.#closing;
     const now = performance.now();
-    this.#closesAt ??= now + ms;
-    const next = await inTime({ ms: Math.max(0, this.#closesAt - now), sleep }, this.#bytes.next());
-    if (next !== undefined) return next;
-    this.#body.cancel();
-    return over;
+    this.#closesAt ??= now + this.#closingMs;
+    // What is here already comes before any timer; a read that waits ends with the call.
+    const timer = setTimeout(() => this.#body.cancel(), Math.max(0, this.#closesAt - now));
+    try {
+      return await this.#bytes.next();
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** A connection that breaks after the answer was whole has done no harm: the decoder knows. */

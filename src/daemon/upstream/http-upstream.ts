@@ -5,7 +5,6 @@ import type { IncomingAnswer, World } from '../world.ts';
 import type { Adapter } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
 import { errorStatusIn, parseObject, readText } from './answer-bodies.ts';
-import { inTime } from './in-time.ts';
 import { upstreamFailureOf } from './upstream-failures.ts';
 
 /** In milliseconds. */
@@ -178,8 +177,8 @@ async function readStream(
   call: UpstreamCall,
   answer: IncomingAnswer,
 ): Promise<StreamAnswer> {
-  const closing = { ms: timeouts.closingMs, sleep };
-  const batches = new AnswerBatches({ name, body: answer.body, decoder: adapter.decoder(call), closing });
+  const { closingMs } = timeouts;
+  const batches = new AnswerBatches({ name, body: answer.body, decoder: adapter.decoder(call), closingMs });
   const headersAt = performance.now();
   try {
     let first = await batches.readOnce();
@@ -197,5 +196,25 @@ async function readStream(
   } catch (error) {
     answer.body.cancel();
     throw error;
+  }
+}
+
+/** What is waited for, or undefined when it has not come within so many milliseconds. */
+async function inTime<T>(
+  { ms, sleep }: { ms: number; sleep: World['sleep'] },
+  awaited: Promise<T>,
+): Promise<T | undefined> {
+  const come = new AbortController();
+  const tooLate = sleep(ms, come.signal).then(
+    () => undefined,
+    (error: unknown): undefined => {
+      if (!come.signal.aborted) throw error;
+    },
+  );
+  try {
+    return await Promise.race([awaited, tooLate]);
+  } finally {
+    // With a reason given, none is made: an exception with its stack costs more than all the rest here.
+    come.abort('come');
   }
 }
