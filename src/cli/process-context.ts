@@ -64,7 +64,7 @@ export function createContext(surroundings: Surroundings): Context {
     clientFor({ url, socket, token, workspace, isLocal }) {
       if (token && !isLocal && isSentInClear(url))
         out.warn(`The key travels unencrypted to ${url}; use https.`);
-      return createClient({ ...wayTo({ url, socket }), token, workspace, onHeaders: tellVersion });
+      return createClient({ ...wayTo({ url, socket }, env), token, workspace, onHeaders: tellVersion });
     },
     forgetHost() {
       host = undefined;

@@ -22,7 +22,7 @@ import { createSealer, type InferenceNeeds, inferenceHandlers } from './features
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { referenceHandlers } from './features/reference/index.ts';
-import { accountOwner, type Bench, createRouter, Health } from './features/routing/index.ts';
+import { accountOwner, type Bench, createRouter, Health, tellUnreachable } from './features/routing/index.ts';
 import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
 import { SettledTimes, traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
@@ -138,6 +138,7 @@ function createFeatures(needs: AppNeeds) {
       return needs.live.marginPpm;
     },
     upstreams: { get: (name) => providers.get(name)?.upstream },
+    onFailure: tellUnreachable(needs),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
   });
@@ -267,12 +268,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     ...threadHandlers(features.threads),
     ...chatHandlers(features.threads),
     ...traceHandlers({ store: storage.traces, settledTimes: features.settledTimes }),
-    ...metricsOf({
-      ...features,
-      telemetry: needs.telemetry,
-      storage,
-      requireDaemonOwner,
-    }),
+    ...metricsOf({ ...features, telemetry: needs.telemetry, storage, requireDaemonOwner }),
     ...lifeHandlers(needs, features),
     ...toolsForModels(needs, () => handlers),
     ...referenceHandlers({

@@ -44,14 +44,21 @@ export type NetworkFailureKind =
   | 'too-large'
   | 'aborted';
 
-/** Why a call to another host gave no (whole) answer. */
+/** Why a call to another host gave no (whole) answer. The message names the host and what was tried, for the operator. */
 export class NetworkFailure extends Error {
   readonly kind: NetworkFailureKind;
+  /** The same for whoever called: without hosts and addresses. */
+  readonly reason: string | undefined;
 
-  constructor(kind: NetworkFailureKind, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(
+    kind: NetworkFailureKind,
+    message: string,
+    { reason, cause }: { reason?: string; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
     this.name = 'NetworkFailure';
     this.kind = kind;
+    this.reason = reason;
   }
 }
 

@@ -63,6 +63,7 @@ describe('variables', () => {
 test.each([
   ...settings.flatMap(({ env = [] }) => env),
   ...Object.values(providerFacts).flatMap(({ keyVariables }) => keyVariables),
+  ...['HTTPS_PROXY', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
 ])('the service is given %s, as the daemon reads it', (name) => {
   expect(environmentText({ [name]: 'value' }, [])).toBe(`${name}="value"\n`);
 });

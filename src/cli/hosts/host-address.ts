@@ -1,4 +1,5 @@
 import { exitCodes } from '../../shared/errors.ts';
+import { isLoopback } from '../../shared/proxies.ts';
 import { CliError } from '../cli-error.ts';
 
 /** `127.0.0.1:4100`, `gateway.example.org`, `unix:/PATH` or a whole URL; a name without a scheme is spoken to over TLS unless it is this machine. */
@@ -25,10 +26,6 @@ export function isSentInClear(url: string): boolean {
 /** Whether an address leads to the machine that it is used on. */
 export function isLoopbackUrl(url: string): boolean {
   return socketPathOf(url) !== undefined || isLoopback(new URL(url).hostname);
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
 /** Whether two addresses differ in nothing but what they call the loopback: `localhost` or `127.0.0.1`. */

@@ -1,5 +1,6 @@
 import type { ClientAnswer, ClientRequest, Send } from '../../shared/client.ts';
-import { socketAddress, socketPathOf } from './host-address.ts';
+import { proxiesIn } from '../../shared/proxies.ts';
+import { isLoopbackUrl, socketAddress, socketPathOf } from './host-address.ts';
 
 /**
  * Why a host gave no (whole) answer: `refused` when nobody listens, `forbidden` when a Unix socket is not for this user,
@@ -20,25 +21,39 @@ export class Unreachable extends Error {
 
 const connectTimeoutMs = 10_000;
 
+interface Way {
+  socketPath?: string;
+  /** Where the proxies are named that a call may go through. */
+  proxyEnv?: Environment;
+}
+
+type Environment = Record<string, string | undefined>;
+
 /** How a host is spoken to: what the addresses of requests begin with, and what sends them. */
-export function wayTo({ url, socket }: { url: string; socket?: string | undefined }): {
-  baseUrl: string;
-  send: Send;
-} {
-  const path = socket ?? socketPathOf(url);
-  if (path === undefined) return { baseUrl: url, send };
-  return { baseUrl: 'http://localhost', send: (request) => sendOver(request, path) };
+export function wayTo(
+  { url, socket }: { url: string; socket?: string | undefined },
+  env: Environment,
+): { baseUrl: string; send: Send } {
+  const socketPath = socket ?? socketPathOf(url);
+  if (socketPath !== undefined)
+    return { baseUrl: 'http://localhost', send: (request) => sendOver(request, { socketPath }) };
+  if (isLoopbackUrl(url) || proxiesIn(env, []) === undefined) return { baseUrl: url, send };
+  return { baseUrl: url, send: (request) => sendOver(request, { proxyEnv: env }) };
 }
 
 /** Sends over Node's own HTTP client, a connection a call. */
-export const send: Send = (request) => sendOver(request, undefined);
+export const send: Send = (request) => sendOver(request, {});
 
-const sendOver = (request: ClientRequest, socketPath: string | undefined): ReturnType<Send> =>
+const sendOver = (request: ClientRequest, way: Way): ReturnType<Send> =>
   new Promise((resolve, reject) => {
     const url = new URL(request.url);
+    const { socketPath, proxyEnv } = way;
     const place = socketPath === undefined ? url.origin : socketAddress(socketPath);
-    const options = { ...optionsOf(request), ...(socketPath && { socketPath }) };
-    const call = transportOf(url.protocol).request(url, options, (answer) => {
+    const { request: start, Agent } = transportOf(url.protocol);
+    // Without an agent nothing keeps the process alive once the answer is read, but only an agent knows of proxies.
+    const agent = proxyEnv === undefined ? (false as const) : new Agent({ proxyEnv });
+    const options = { ...optionsOf(request), agent, ...(socketPath && { socketPath }) };
+    const call = start(url, options, (answer) => {
       resolve({
         status: answer.statusCode ?? 0,
         headers: flat(answer.headers),
@@ -61,15 +76,14 @@ const sendOver = (request: ClientRequest, socketPath: string | undefined): Retur
 
 function optionsOf({ method, headers, body, signal }: ClientRequest) {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  // Without an agent nothing keeps the process alive once the answer is read.
-  return { method, headers: { ...headers, ...length }, agent: false as const, ...(signal && { signal }) };
+  return { method, headers: { ...headers, ...length }, ...(signal && { signal }) };
 }
 
 /**
  * `import 'node:http'` evaluates every export of it, among them lazy ones that load a whole second HTTP client: 20 ms. Asking for the
  * module itself does not.
  */
-function transportOf(protocol: string): Pick<typeof import('node:http'), 'request'> {
+function transportOf(protocol: string): Pick<typeof import('node:http'), 'request' | 'Agent'> {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
 

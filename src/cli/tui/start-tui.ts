@@ -99,7 +99,7 @@ function servicesOf(
 function quietClient(context: Context): Client {
   const host = context.host();
   const { token, workspace } = host;
-  return createClient({ ...wayTo(host), token, workspace });
+  return createClient({ ...wayTo(host, context.env), token, workspace });
 }
 
 function urlOf(context: Context): string | undefined {

@@ -1,5 +1,6 @@
+import type { Proxies } from '../../shared/proxies.ts';
 import { type Config, ConfigInvalid } from '../config/config.ts';
-import { createNetwork } from '../upstream/network.ts';
+import { createNetwork, type NetworkSettings } from '../upstream/network.ts';
 import type { World } from '../world.ts';
 
 export interface Outgoing {
@@ -21,12 +22,22 @@ interface OutgoingNeeds {
 /** The way to the providers: the network, a recorder before it, or recordings in its place. */
 export async function createOutgoing(config: Config, needs: OutgoingNeeds): Promise<Outgoing> {
   const { record, replay } = config.recordings;
-  if (record === undefined && replay === undefined) return { ...networkOf(config), config, suited: same };
+  if (record === undefined && replay === undefined)
+    return { ...(await networkOf(config)), config, suited: same };
   return await withRecordings(config, needs);
 }
 
-function networkOf(config: Config) {
-  return createNetwork({ connectTimeoutMs: config.timeouts.connectMs });
+async function networkOf({ timeouts, proxies }: Config) {
+  return createNetwork({
+    connectTimeoutMs: timeouts.connectMs,
+    proxied: proxies && (await proxiedBy(proxies)),
+  });
+}
+
+/** Most machines have no proxy, and need not load what speaks to one. */
+async function proxiedBy(proxies: Proxies): Promise<NetworkSettings['proxied']> {
+  const { throughProxies } = await import('../upstream/network-proxies.ts');
+  return (options) => throughProxies(proxies, options);
 }
 
 async function withRecordings(config: Config, { elapsed, log, stderr }: OutgoingNeeds): Promise<Outgoing> {
@@ -35,7 +46,7 @@ async function withRecordings(config: Config, { elapsed, log, stderr }: Outgoing
     '../upstream/recordings/index.ts'
   );
   // In a replay there is nothing that could reach another host.
-  const network = record === undefined ? undefined : networkOf(config);
+  const network = record === undefined ? undefined : await networkOf(config);
   const recorder =
     network &&
     (await createRecorder({

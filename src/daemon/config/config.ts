@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../shared/known-providers.ts';
+import { type Proxies, proxiesIn } from '../../shared/proxies.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { ConfigFile, UpstreamConfig } from './schema.ts';
@@ -64,6 +65,8 @@ export interface Config {
   simulatorScript: string | undefined;
   /** Where spans are sent; nowhere when undefined. */
   otlp: OtlpConfig | undefined;
+  /** What calls to other machines go through; they go there directly when undefined. */
+  proxies: Proxies | undefined;
   recordings: RecordingsConfig;
   logLevel: string;
   /** Whether what is said in model calls is logged. */
@@ -145,6 +148,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     (setting('log.bodies') ? 'info' : setting('log.level'));
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
   const otlp = otlpOf(file, env, faults);
+  const proxies = proxiesIn(env, faults);
   if (faults.length > 0) throw new ConfigInvalid(faults);
   return Object.freeze({
     host: flags.host ?? setting('listen.host'),
@@ -185,6 +189,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       replaySpeed: flags.replaySpeed ?? 'instant',
     },
     otlp,
+    proxies,
     logLevel,
     logsBodies: setting('log.bodies'),
   });

@@ -1,9 +1,10 @@
+import { shownProxy } from '../../shared/proxies.ts';
 import type { Provider } from '../assembly/providers.ts';
 import type { Config } from '../config/config.ts';
 
 interface WelcomeFacts {
   url: string;
-  config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'socketFile' | 'typed'>;
+  config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'socketFile' | 'typed' | 'proxies'>;
   /** Whether this was the first start. */
   isFresh: boolean;
   /** Whether the default key is good: it may have been revoked. */
@@ -34,6 +35,7 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     ...missing.map(({ description }) => `             ${description.name}: ${description.reason}`),
     ...(config.socketFile === undefined ? [] : [`  socket     ${config.socketFile.path}`]),
     ...networkLines(config),
+    ...proxyLines(config),
     `  reference  ${url}/docs`,
     '',
     'Try it in another terminal:',
@@ -59,4 +61,10 @@ function networkLines({ host, allowedHosts }: WelcomeFacts['config']): string[] 
     return ['  network    others are refused until listen.allowed_hosts has the name or address they call'];
   }
   return [`  network    others may call ${allowedHosts.join(', ')}; their keys travel unencrypted`];
+}
+
+/** Whoever has forgotten the variable is told where calls go. */
+function proxyLines({ proxies }: WelcomeFacts['config']): string[] {
+  const addresses = new Set([proxies?.https, proxies?.http].filter((address) => address));
+  return [...addresses].map((address) => `  proxy      ${shownProxy(address ?? '')}`);
 }

@@ -8,6 +8,8 @@ const kinds: Record<string, NetworkFailureKind> = {
   EACCES: 'refused',
   EMFILE: 'refused',
   UND_ERR_INVALID_ARG: 'refused',
+  UND_ERR_PRX_CONN: 'refused',
+  UND_ERR_PRX_TLS: 'refused',
   ENOTFOUND: 'unresolved',
   EAI_AGAIN: 'unresolved',
   EAI_FAIL: 'unresolved',
@@ -34,7 +36,8 @@ const sentences: Record<NetworkFailureKind, string> = {
 
 /** A failure told by its kind, the host and a code: never by the words of a library, which may quote what was sent. */
 export function networkFailure(kind: NetworkFailureKind, host: string, detail?: string): NetworkFailure {
-  return new NetworkFailure(kind, `${host}: ${sentences[kind]}${detail ? ` (${detail})` : ''}`);
+  const reason = sentences[kind];
+  return new NetworkFailure(kind, `${host}: ${reason}${detail ? ` (${detail})` : ''}`, { reason });
 }
 
 /** What an error of undici, of a socket or of TLS means. */
@@ -43,9 +46,14 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   if (isUnreadable(error)) return networkFailure('unreadable', host, error.name);
   const code = codeOf(error);
   if (code === undefined) return networkFailure('reset', host);
-  if (isCertificateCode(code))
-    return networkFailure('refused', host, `its certificate is not trusted: ${code}`);
-  return networkFailure(kinds[code] ?? 'reset', host, code);
+  const status = code === 'UND_ERR_ABORTED' ? statusOfProxy(error as Error) : undefined;
+  if (status !== undefined) return refused(host, `the proxy answered ${status}`);
+  if (isCertificateCode(code)) return refused(host, 'its certificate is not trusted', `: ${code}`);
+  return networkFailure(kinds[code] ?? 'reset', host, [code, ...placeOf(error as Error, host)].join(' '));
+}
+
+function refused(host: string, reason: string, detail = ''): NetworkFailure {
+  return new NetworkFailure('refused', `${host}: ${sentences.refused} (${reason}${detail})`, { reason });
 }
 
 /**
@@ -62,6 +70,20 @@ function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   const { code } = error;
   return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : undefined;
+}
+
+/** What a proxy answered to CONNECT, where that was not 200: undici tells it in words alone. */
+function statusOfProxy({ message }: Error): string | undefined {
+  return /^Proxy response \((\d{3})\)/.exec(message)?.[1];
+}
+
+/** The address or the name that was tried, where the call's host does not say it: behind a name, or a proxy's. */
+function placeOf(
+  error: Error & { address?: string; port?: number; hostname?: string },
+  host: string,
+): string[] {
+  const place = error.address && error.port ? `${error.address}:${error.port}` : error.hostname;
+  return place === undefined || host.startsWith(place) ? [] : [place];
 }
 
 function isCertificateCode(code: string): boolean {

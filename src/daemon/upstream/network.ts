@@ -1,5 +1,7 @@
+import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
+import { isLoopback } from '../../shared/proxies.ts';
 import type { IncomingAnswer, OutgoingRequest, World } from '../world.ts';
 import { Exchange } from './exchange.ts';
 import { networkFailure } from './network-failures.ts';
@@ -11,6 +13,8 @@ export interface NetworkSettings {
   connectionsPerOrigin?: number;
   /** Where calls may go at all, as `https://host[:port]`. Everywhere where it is left out. */
   allowsOrigin?: (origin: string) => boolean;
+  /** What sends calls to other machines, where they do not go there by themselves. */
+  proxied?: ((options: ReturnType<typeof agentOptions>) => Dispatcher) | undefined;
 }
 
 export interface Network {
@@ -23,6 +27,7 @@ interface Target {
   origin: string;
   host: string;
   path: string;
+  dispatcher: Dispatcher;
 }
 
 // Servers of the Node and Python worlds close idle connections after five seconds without a word; what is behind TLS is
@@ -35,24 +40,18 @@ const knownTargetsMax = 512;
  * Calls fail with a NetworkFailure that holds neither headers nor bodies.
  */
 export function createNetwork(settings: NetworkSettings = {}): Network {
-  const { connectTimeoutMs = 5_000, connectionsPerOrigin, allowsOrigin } = settings;
-  const agent = new Agent({
-    connections: connectionsPerOrigin ?? null,
-    pipelining: 1,
-    connect: { timeout: connectTimeoutMs },
-    factory: (origin, options) =>
-      new Pool(origin, {
-        ...options,
-        allowH2: false,
-        keepAliveTimeout: String(origin).startsWith('https:') ? keepAliveMs.tls : keepAliveMs.plain,
-      }),
-  });
+  const { connectTimeoutMs = 5_000, connectionsPerOrigin, allowsOrigin, proxied } = settings;
+  const options = agentOptions({ connectTimeoutMs, connectionsPerOrigin });
+  const direct = new Agent(options);
+  const indirect = proxied?.(options);
   const targets = new Map<string, Target>();
 
   const targetOf = (url: string): Target => {
     const known = targets.get(url);
     if (known !== undefined) return known;
-    const target = parseTarget(url);
+    const { origin, host, hostname, path } = parseUrl(url);
+    const dispatcher = indirect === undefined || isLoopback(hostname) ? direct : indirect;
+    const target = { origin, host, path, dispatcher };
     if (targets.size >= knownTargetsMax) targets.clear();
     targets.set(url, target);
     return target;
@@ -65,7 +64,7 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
     }
     if (request.signal?.aborted) throw networkFailure('aborted', target.host);
     const exchange = new Exchange(request, target.host);
-    agent.dispatch(
+    target.dispatcher.dispatch(
       {
         origin: target.origin,
         path: target.path,
@@ -90,13 +89,40 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
     }
   };
 
-  return { send, close: () => agent.destroy() };
+  const close = async () => {
+    await Promise.all([direct.destroy(), indirect?.destroy()]);
+  };
+
+  return { send, close };
 }
 
-function parseTarget(url: string): Target {
+function agentOptions({
+  connectTimeoutMs,
+  connectionsPerOrigin,
+}: {
+  connectTimeoutMs: number;
+  connectionsPerOrigin: number | undefined;
+}) {
+  return {
+    connections: connectionsPerOrigin ?? null,
+    pipelining: 1,
+    connect: { timeout: connectTimeoutMs },
+    /** Of the connection to a proxy. */
+    connectTimeout: connectTimeoutMs,
+    factory: (origin: string | URL, options: object) =>
+      new Pool(origin, {
+        ...options,
+        allowH2: false,
+        keepAliveTimeout: String(origin).startsWith('https:') ? keepAliveMs.tls : keepAliveMs.plain,
+      }),
+  };
+}
+
+function parseUrl(url: string) {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password) {
     throw networkFailure('refused', parsed?.host ?? 'unknown host', 'not an http(s) URL without credentials');
   }
-  return { origin: parsed.origin, host: parsed.host, path: parsed.pathname + parsed.search };
+  const { origin, host, hostname, pathname, search } = parsed;
+  return { origin, host, hostname, path: pathname + search };
 }

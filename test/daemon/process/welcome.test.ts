@@ -16,6 +16,7 @@ const facts = {
     host: '127.0.0.1',
     allowedHosts: [] as string[],
     socketFile: undefined,
+    proxies: undefined,
     typed: { name: 'npx gateway', first: undefined },
   },
   isFresh: false,
@@ -50,6 +51,14 @@ test('the welcome names the socket that is listened on as well', async () => {
   const socketFile = { path: '/run/gateway.sock', access: 'owner' as const };
   const text = await welcome({ ...facts, config: { ...facts.config, socketFile } });
   expect(text).toContain('\n  socket     /run/gateway.sock\n');
+});
+
+test('the welcome names the proxies that calls go through, without their passwords', async () => {
+  expect(await welcome(facts)).not.toContain('proxy');
+  const one = 'http://me:secret@proxy.test:3128';
+  const proxies = { http: one, https: one, except: '' };
+  const text = await welcome({ ...facts, config: { ...facts.config, proxies } });
+  expect(text.match(/^ {2}proxy .*$/gm)).toEqual(['  proxy      http://proxy.test:3128']);
 });
 
 test('the welcome says what other machines may call', async () => {

@@ -92,7 +92,7 @@ class Session {
     const context = this.#context;
     const headers = headersOf(message, this.#agreed);
     const post = async (host: Host) => {
-      const { baseUrl, send } = wayTo(host);
+      const { baseUrl, send } = wayTo(host, context.env);
       const { workspace } = host;
       const secret = await this.#secretFor(host);
       return await send(requestFor({ baseUrl, workspace, secret }, { headers, body: line, signal }));

@@ -1,4 +1,5 @@
 import { knownProviders, providerFacts } from '../../../shared/known-providers.ts';
+import { proxyVariables } from '../../../shared/proxies.ts';
 
 /** What a service is made of. */
 export interface ServiceFacts {
@@ -111,6 +112,8 @@ const carried: ReadonlySet<string> = new Set([
   'GATEWAY_LOG_LEVEL',
   'GATEWAY_MASTER_KEY_FILE',
   'GATEWAY_VAULT_PASSPHRASE_FILE',
+  ...proxyVariables,
+  'NODE_EXTRA_CA_CERTS',
 ]);
 
 const isCarried = (name: string) => carried.has(name) || /^OTEL_[A-Z_]+$/.test(name);

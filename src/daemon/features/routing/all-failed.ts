@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { NetworkFailure } from '../../world.ts';
 import type { UpstreamFailure, UpstreamFailureKind, Wire } from '../inference/index.ts';
 import { paramFor } from './caller-param.ts';
 
@@ -62,12 +63,19 @@ export function callerFault(failure: UpstreamFailure, wire: Wire, attempts: read
   });
 }
 
+/** An attempt that a provider failed, and how. */
+export interface FailedAttempt {
+  attempt: Attempt;
+  failure: UpstreamFailure;
+}
+
 /** What the caller is told when no route answered. */
 export function allFailed(
   model: string,
-  failures: readonly UpstreamFailure[],
+  failed: readonly FailedAttempt[],
   attempts: readonly Attempt[],
 ): ApiError {
+  const failures = failed.map(({ failure }) => failure);
   const every = (kind: UpstreamFailureKind) =>
     failures.length > 0 && failures.every((failure) => failure.kind === kind);
   const cause = failures.at(-1);
@@ -88,13 +96,21 @@ export function allFailed(
       cause,
     });
   }
-  const told = attempts.map(({ provider, status, error_code: code }) => {
+  const reasons = new Map(failed.map(({ attempt, failure }) => [attempt, reasonOf(failure)]));
+  const told = attempts.map((attempt) => {
+    const { provider, status, error_code: code } = attempt;
     const what = isAddress(status, code) ? addressSentence : (sentences[code ?? ''] ?? 'failed');
-    return `${provider} ${what}${status > 0 ? ` (${status})` : ''}`;
+    const why = reasons.get(attempt);
+    return `${provider} ${what}${why ? `: ${why}` : ''}${status > 0 ? ` (${status})` : ''}`;
   });
   return new ApiError('upstream_failed', {
     message: `Every provider tried failed: ${[...new Set(told)].join('; ')}.`,
     extra: { attempts },
     cause,
   });
+}
+
+/** What kept the network from reaching a provider. */
+function reasonOf({ details: { cause } }: UpstreamFailure): string | undefined {
+  return cause instanceof NetworkFailure ? cause.reason : undefined;
 }

@@ -28,3 +28,4 @@ export {
   type RoutePreferences,
 } from './route.ts';
 export { createRouter, type RouterNeeds } from './router.ts';
+export { tellUnreachable } from './tell-unreachable.ts';

@@ -8,7 +8,7 @@ import {
   UpstreamFailure,
   type Wire,
 } from '../inference/index.ts';
-import { type Attempt, allFailed, callerFault, errorCodeOf } from './all-failed.ts';
+import { type Attempt, allFailed, callerFault, errorCodeOf, type FailedAttempt } from './all-failed.ts';
 import type { Health } from './health.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { isSimulated, type Route } from './route.ts';
@@ -24,6 +24,8 @@ export interface Openers {
   retries: RetryBudget;
   world: Pick<World, 'elapsed'>;
   attemptsMax?: number;
+  /** Told of each provider that did not answer. */
+  onFailure?: (provider: string, failure: UpstreamFailure) => void;
 }
 
 export interface OpenRequest {
@@ -68,11 +70,11 @@ export interface Opened {
  */
 export async function openRoute(openers: Openers, request: OpenRequest): Promise<Opened> {
   const attempts = request.attempts ?? [];
-  const failures: UpstreamFailure[] = [];
+  const failed: FailedAttempt[] = [];
   const waiting = [...request.routes];
   const left = openers.attemptsMax ?? attemptsMax;
   let again: Route | undefined;
-  for (let route = waiting.shift(); route && failures.length < left; route = waiting.shift()) {
+  for (let route = waiting.shift(); route && failed.length < left; route = waiting.shift()) {
     request.signal.throwIfAborted();
     if (isBenchedSince(openers.health, route) && waiting.some((other) => !other.isLastResort)) {
       waiting.push({ ...route, isLastResort: true });
@@ -98,20 +100,22 @@ export async function openRoute(openers: Openers, request: OpenRequest): Promise
         continue;
       }
       if (!(error instanceof UpstreamFailure)) throw error;
-      attempts.push(toAttempt(route, error.details.status ?? 0, errorCodeOf(error), ms));
+      const attempt = toAttempt(route, error.details.status ?? 0, errorCodeOf(error), ms);
+      attempts.push(attempt);
+      openers.onFailure?.(route.provider, error);
       if (!isSimulated(route)) openers.health.failed(route, error);
       if (tellsOfProvider(error)) {
         openers.live.attempted(route.provider, route.offer.model, { isOk: false });
       }
       if (error.kind === 'caller') throw callerFault(error, request.inference.wire, attempts);
-      if (failures.length === 0 && waiting.length === 0 && isWorthOneMore(openers, route, error)) {
+      if (failed.length === 0 && waiting.length === 0 && isWorthOneMore(openers, route, error)) {
         again = route;
         waiting.push(route);
       }
-      failures.push(error);
+      failed.push({ attempt, failure: error });
     }
   }
-  throw allFailed(request.inference.model, failures, attempts);
+  throw allFailed(request.inference.model, failed, attempts);
 }
 
 /**

@@ -1,0 +1,20 @@
+/** A certificate of its own making for `provider.test` and `gateway.test`, and its key: of use in tests alone. */
+export const testCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBsDCCAVWgAwIBAgIUIdTfXnE5mbacwLl4Co7mrz1zH2EwCgYIKoZIzj0EAwIw
+GDEWMBQGA1UEAwwNcHJvdmlkZXIudGVzdDAgFw0yNjExMjEyMTQyMTZaGA8yMTI2
+MTAyODIxNDIxNlowGDEWMBQGA1UEAwwNcHJvdmlkZXIudGVzdDBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABBpKIO0cmugltmnyoZ5eAwf0I+2RRVLHZH6I6PY5x9GZ
+7Oag+GWj0353ly9KBjw/Kmim12poNJALrw4ReyCE/J+jezB5MB0GA1UdDgQWBBTb
+fFnIf718z+eVrwpSMPhUKIz94DAfBgNVHSMEGDAWgBTbfFnIf718z+eVrwpSMPhU
+KIz94DAPBgNVHRMBAf8EBTADAQH/MCYGA1UdEQQfMB2CDXByb3ZpZGVyLnRlc3SC
+DGdhdGV3YXkudGVzdDAKBggqhkjOPQQDAgNJADBGAiEA9tmxmCpFarfSky0I6neM
+CSR4KWTNUCWu10EObdIjkAgCIQCoGwcfAWeTlIuo1xd9UqD4OctTb/8kaVzhTsXH
+EH7r7A==
+-----END CERTIFICATE-----`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZpykoDhWcOEIvWfy
+DGaGg0gjc8TFoMj7CDcXhctVuYmhRANCAAQaSiDtHJroJbZp8qGeXgMH9CPtkUVS
+x2R+iOj2OcfRmezmoPhlo9N+d5cvSgY8PypoptdqaDSQC68OEXsghPyf
+-----END PRIVATE KEY-----`,
+};
