@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import * as addresses from '../../../src/cli/addresses.ts';
+import { locate } from '../../../src/cli/command-line.ts';
+import * as siteAddresses from '../../../src/cli/site-addresses.ts';
 import { asCommand, asCurl, shellWord } from '../../../src/cli/tui/call-log/as-typed-again.ts';
 import type { LoggedCall } from '../../../src/cli/tui/call-log/call-log.ts';
 
@@ -37,4 +40,13 @@ test.each([
   [call('GET', '/v1/something/else'), undefined],
 ])('a call is told as the command that makes it', (logged, wanted) => {
   expect(asCommand(logged)).toBe(wanted);
+});
+
+test('every such command is one that there is', () => {
+  const commands = Object.values({ ...addresses, ...siteAddresses }).flatMap(
+    ({ method, path }) => asCommand(call(method, path, { params: {}, query: { with: 'ann' } })) ?? [],
+  );
+  expect(commands).toContain('gateway whispers thread ann');
+  const unknown = commands.filter((command) => locate(command.split(' ').slice(1)).verb === undefined);
+  expect(unknown).toEqual([]);
 });

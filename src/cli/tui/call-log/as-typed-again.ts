@@ -1,4 +1,7 @@
+import type { Address } from '../../../shared/client.ts';
+import * as addresses from '../../addresses.ts';
 import { socketPathOf } from '../../hosts/host-address.ts';
+import * as siteAddresses from '../../site-addresses.ts';
 import type { LoggedCall } from './call-log.ts';
 
 /** A word as a POSIX shell reads it back unchanged. */
@@ -27,6 +30,7 @@ export function asCurl({ method, path, body }: LoggedCall, { baseUrl, workspace 
   return words.join(' ');
 }
 
+type Place = Pick<Address, 'method' | 'path'>;
 type Words = (call: LoggedCall) => (string | undefined)[];
 
 const param = ({ params }: LoggedCall, name: string) => String(params[name] ?? '');
@@ -34,41 +38,45 @@ const option = (flag: string, value: unknown) =>
   value === undefined || value === null ? [] : [flag, String(value)];
 
 /** What a person types for the same. Calls that only the program makes have no command. */
-const commandWords: Readonly<Record<string, Words>> = {
-  'GET /v1/admin/status': () => ['status'],
-  'GET /v1/key': () => ['key'],
-  'GET /v1/sessions/current': () => ['whoami'],
-  'GET /v1/events': () => ['tail'],
-  'GET /v1/models': () => ['models', 'list'],
-  'GET /v1/models/{model...}': (call) => ['models', 'show', param(call, 'model')],
-  'GET /v1/rates': () => ['rates'],
-  'GET /v1/traces': ({ query }) => ['traces', ...option('--limit', query.limit)],
-  'GET /v1/traces/{request_id}': (call) => ['traces', param(call, 'request_id')],
-  'GET /v1/usage': ({ query }) => [
-    'usage',
-    ...option('--group-by', query.group_by),
-    ...option('--since', query.since),
+const commandWords: readonly (readonly [Place, Words])[] = [
+  [addresses.getStatus, () => ['status']],
+  [addresses.getKey, () => ['key']],
+  [addresses.getSession, () => ['whoami']],
+  [addresses.streamEvents, () => ['tail']],
+  [addresses.listModels, () => ['models', 'list']],
+  [addresses.getModel, (call) => ['models', 'show', param(call, 'model')]],
+  [addresses.listRates, () => ['rates']],
+  [addresses.listTraces, ({ query }) => ['traces', ...option('--limit', query.limit)]],
+  [addresses.getTrace, (call) => ['traces', param(call, 'request_id')]],
+  [
+    addresses.listUsage,
+    ({ query }) => ['usage', ...option('--group-by', query.group_by), ...option('--since', query.since)],
   ],
-  'GET /v1/usage/{request_id}': (call) => ['usage', param(call, 'request_id')],
-  'GET /v1/workspaces/{workspace}/keys': () => ['keys', 'list'],
-  'GET /v1/workspaces/{workspace}/keys/{key}': (call) => ['keys', 'show', param(call, 'key')],
-  'DELETE /v1/workspaces/{workspace}/keys/{key}': (call) => ['keys', 'revoke', param(call, 'key')],
-  'POST /v1/workspaces/{workspace}/keys': ({ body }) => [
-    'keys',
-    'issue',
-    ...option('--name', (body as { name?: string } | undefined)?.name),
+  [addresses.getUsage, (call) => ['usage', param(call, 'request_id')]],
+  [addresses.listKeys, () => ['keys', 'list']],
+  [addresses.showKey, (call) => ['keys', 'show', param(call, 'key')]],
+  [addresses.revokeKey, (call) => ['keys', 'revoke', param(call, 'key')]],
+  [
+    addresses.issueKey,
+    ({ body }) => ['keys', 'issue', ...option('--name', (body as { name?: string } | undefined)?.name)],
   ],
-  'GET /v1/threads': () => ['threads', 'list'],
-  'GET /v1/threads/{id}/messages': (call) => ['threads', 'show', param(call, 'id')],
-  'DELETE /v1/threads/{id}': (call) => ['threads', 'delete', param(call, 'id')],
-  'GET /api/whispers/threads': () => ['whispers', 'list'],
-  'GET /api/whispers': ({ query }) => ['whispers', 'thread', String(query.with ?? '')],
-  'GET /api/shouts': () => ['shouts', 'list'],
-  'GET /v1/workspaces/{workspace}/provider-keys': () => ['provider-keys', 'list'],
-};
+  [addresses.listThreads, () => ['threads', 'list']],
+  [addresses.listThreadMessages, (call) => ['threads', 'show', param(call, 'id')]],
+  [addresses.deleteThread, (call) => ['threads', 'delete', param(call, 'id')]],
+  [siteAddresses.listWhisperThreads, () => ['whispers', 'list']],
+  [siteAddresses.listWhispers, ({ query }) => ['whispers', 'thread', String(query.with ?? '')]],
+  [siteAddresses.listShouts, () => ['shouts', 'list']],
+  [addresses.listProviderKeys, () => ['provider-keys', 'list']],
+];
+
+const wordsByPlace = new Map(commandWords.map(([place, words]) => [nameOf(place.method, place.path), words]));
+
+function nameOf(method: string, path: string): string {
+  return `${method} ${path}`;
+}
 
 /** The call as a `gateway` command; undefined where there is none. */
 export function asCommand(call: LoggedCall): string | undefined {
-  const words = commandWords[`${call.method} ${call.template}`]?.(call);
+  const words = wordsByPlace.get(nameOf(call.method, call.template))?.(call);
   return words && ['gateway', ...words.map((word) => shellWord(word ?? ''))].join(' ');
 }
