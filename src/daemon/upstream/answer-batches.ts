@@ -7,6 +7,8 @@ import { midStreamFailureOf, upstreamFailureOf } from './upstream-failures.ts';
 
 const over: IteratorResult<Batch> = { done: true, value: undefined };
 const afterwordBytesMax = 64 * 1024;
+/** How long the end of a stream is waited for that has told what was used, too: nothing else is missing then. */
+const countedMs = 1_000;
 
 export interface AnswerSource {
   /** The provider's. */
@@ -27,7 +29,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #decoder: Decoder;
   readonly #closingMs: number;
-  #closesAt: number | undefined;
+  #closesAt = Number.POSITIVE_INFINITY;
   #unread: Batch | undefined;
   #hasGiven = false;
   #isOver = false;
@@ -99,6 +101,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
         return decoder.end();
       }
       const batch = decoder.push(read.value);
+      if (decoder.hasFinished) this.#closeSoon(batch);
       if (decoder.failure !== undefined) {
         this.#failure = decoder.failure;
         this.#stop();
@@ -114,11 +117,16 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   }
 
   /** Not every server closes its streams: what would still come is worth a short wait, as usage often comes last. */
+  #closeSoon({ events }: Batch): void {
+    const isCounted = events.some(({ type }) => type === 'usage');
+    const ms = isCounted ? Math.min(countedMs, this.#closingMs) : this.#closingMs;
+    this.#closesAt = Math.min(this.#closesAt, performance.now() + ms);
+  }
+
   async #nextOfClosing(): Promise<IteratorResult<Uint8Array>> {
-    const now = performance.now();
-    this.#closesAt ??= now + this.#closingMs;
+    const ms = Math.max(0, this.#closesAt - performance.now());
     // What is here already comes before any timer; a read that waits ends with the call.
-    const timer = setTimeout(() => this.#body.cancel(), Math.max(0, this.#closesAt - now));
+    const timer = setTimeout(() => this.#body.cancel(), ms);
     try {
       return await this.#bytes.next();
     } finally {

@@ -19,7 +19,12 @@ type Json = Record<string, unknown>;
 type Script = (Json | number)[];
 
 /** What a provider sends who never closes its stream, as `call` gets it; the connection is dropped at the end. */
-async function answered(make: (settings: ProviderSettings) => Adapter, script: Script, call: UpstreamCall) {
+async function answered(
+  make: (settings: ProviderSettings) => Adapter,
+  script: Script,
+  call: UpstreamCall,
+  timeouts = { closingMs },
+) {
   const server = await startRawServer(async (socket) => {
     socket.write(chunkedHead());
     for (const step of script) {
@@ -36,7 +41,7 @@ async function answered(make: (settings: ProviderSettings) => Adapter, script: S
     adapter: make({ name: 'fake', baseUrl: server.url }),
     send: network.send,
     sleep: (ms, signal) => wait(ms, undefined, { signal }),
-    timeouts: { headersMs: idleMs, firstEventMs: idleMs, idleMs, closingMs },
+    timeouts: { headersMs: idleMs, firstEventMs: idleMs, idleMs, ...timeouts },
   });
   const decoded = await readAll(await upstream.open(call, AbortSignal.timeout(10_000)));
   await server.allClosed();
@@ -105,6 +110,11 @@ describe.each(formats)(
     });
   },
 );
+
+test('a stream is whole within a second once its usage is told, however long that could be waited for', async () => {
+  const answer = await answered(anthropicAdapter, [...message, stopped], callOf(), { closingMs: idleMs });
+  expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: { input: 5, output: 3 } });
+});
 
 describe('a stream in which more comes after a finish reason is heard out', () => {
   test.each<[string, Format['make'], (text: string) => Json, Json]>([
