@@ -40,8 +40,7 @@ export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): P
   const { send } = needs.world;
   const api = knownApis[name];
   const baseUrl = account.baseUrl ?? api.baseUrl;
-  const adapterFor = (wire: Wire | undefined) =>
-    api.adapter({ name, baseUrl }, { wire, makeCallId: needs.makeCallId });
+  const adapterFor = (wire: Wire | undefined) => api.adapter({ name, baseUrl }, wire);
   const { failure } = adapterFor(api.wires?.[0]);
   const question = { name, url: api.keyCheckUrl(baseUrl), headers: api.keyHeaders, failure };
   return {
@@ -65,7 +64,7 @@ export function configuredProvider(upstream: ConfiguredUpstream, needs: Provider
   const { name, key, key_env: keyEnv } = upstream;
   const baseUrl = upstream.base_url.replace(/\/+$/, '');
   const wire = upstream.wire ?? 'chat';
-  const adapter = openAi.adapter({ name, baseUrl }, { wire, makeCallId: needs.makeCallId });
+  const adapter = openAi.adapter({ name, baseUrl }, wire);
   const lacksKey = keyEnv !== undefined && key === undefined;
   return {
     description: {

@@ -11,19 +11,13 @@ export interface KnownApi {
   baseUrl: string;
   /** The formats of callers that it speaks itself; undefined where both are translated into its own. */
   wires: readonly Wire[] | undefined;
-  adapter(settings: ProviderSettings, options: AdapterOptions): Adapter;
+  /** `wire` is the one of `wires` that is to be spoken; undefined where there are none. */
+  adapter(settings: ProviderSettings, wire: Wire | undefined): Adapter;
   /** The headers that carry a key. */
   keyHeaders(key: string): Record<string, string>;
   /** What is got there costs nothing, and only a good key gets it. */
   keyCheckUrl(baseUrl: string): string;
   models: ModelListing;
-}
-
-export interface AdapterOptions {
-  /** The one of `wires` that is to be spoken; undefined where there are none. */
-  wire: Wire | undefined;
-  /** An id for a function call, never the same twice: for providers that give none. */
-  makeCallId: () => string;
 }
 
 /** How a provider lists its models. */

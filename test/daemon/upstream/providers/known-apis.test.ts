@@ -23,8 +23,6 @@ function answering(json: unknown, status = 200) {
   return { asked, send };
 }
 
-const options = { wire: undefined, makeCallId: () => 'call_1' };
-
 describe.each(knownProviders)('%s', (name) => {
   const api = knownApis[name];
   const { baseUrl } = api;
@@ -32,7 +30,7 @@ describe.each(knownProviders)('%s', (name) => {
   test('is asked at its own address alone, with the key in a header', async () => {
     expect(baseUrl).toMatch(/^https:.*[^/]$/);
     const { asked, send } = answering({ data: [], models: [] });
-    const { failure } = api.adapter({ name, baseUrl }, options);
+    const { failure } = api.adapter({ name, baseUrl }, api.wires?.[0]);
     await listModels(send, { api, name, baseUrl, key: 'secret-key' });
     const question = { name, url: api.keyCheckUrl(baseUrl), headers: api.keyHeaders, failure };
     expect(await checkKey(send, question, 'secret-key')).toMatchObject({ result: 'good' });

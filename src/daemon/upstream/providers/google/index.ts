@@ -1,6 +1,7 @@
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import type { KnownApi } from '../../known-api.ts';
 import { listedCount, listedModel, listedText } from '../listed-values.ts';
+import { newCallId } from '../own-call-ids.ts';
 import { generateDecoder } from './decoder.ts';
 import { failureOf } from './failure.ts';
 import { callersNames } from './function-names.ts';
@@ -13,7 +14,7 @@ const keyHeaders: KnownApi['keyHeaders'] = (key) => ({ 'x-goog-api-key': key });
 export const google: KnownApi = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   wires: undefined,
-  adapter: (settings, options) => googleAdapter(settings, options),
+  adapter: (settings) => googleAdapter(settings),
   keyHeaders,
   keyCheckUrl: (baseUrl) => `${baseUrl}/models?pageSize=1`,
   models: {
@@ -33,13 +34,11 @@ export const google: KnownApi = {
   },
 };
 
-export interface GoogleOptions {
-  /** An id for a function call, never the same twice. */
-  makeCallId: () => string;
-}
-
-/** Its models.streamGenerateContent, always streamed. */
-export function googleAdapter(settings: ProviderSettings, { makeCallId }: GoogleOptions): Adapter {
+/** Its models.streamGenerateContent, always streamed. `makeCallId` makes ids for function calls, never the same twice. */
+export function googleAdapter(
+  settings: ProviderSettings,
+  { makeCallId = newCallId }: { makeCallId?: () => string } = {},
+): Adapter {
   return {
     request(call) {
       return {

@@ -16,7 +16,7 @@ export const bearerKey: KnownApi['keyHeaders'] = (key) => ({ authorization: `Bea
 export const openAi: KnownApi = {
   baseUrl: 'https://api.openai.com/v1',
   wires: ['responses', 'chat'],
-  adapter: (settings, { wire }) => (wire === 'chat' ? chatAdapter(settings) : responsesAdapter(settings)),
+  adapter: (settings, wire) => (wire === 'chat' ? chatAdapter(settings) : responsesAdapter(settings)),
   keyHeaders: bearerKey,
   keyCheckUrl: (baseUrl) => `${baseUrl}/models`,
   models: openAiListing,
