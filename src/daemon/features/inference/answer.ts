@@ -1,7 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { RelayReply } from '../../handler.ts';
 import type { AnswerPlace } from '../idempotency/index.ts';
-import { asApiError, type Begun, endedFailure, type InferenceNeeds, settledAs } from './begin.ts';
+import { asApiError, type Begun, type InferenceNeeds } from './begin.ts';
+import { endedFailure, settledAs } from './ended-by.ts';
 import { type Settled, type StartedFailure, type StreamRenderer, startedType } from './renderer.ts';
 import { UpstreamFailure } from './upstream.ts';
 

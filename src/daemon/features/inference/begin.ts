@@ -8,9 +8,10 @@ import type { Threads } from '../threads/index.ts';
 import { ableRoutes } from './able-routes.ts';
 import { cutAllowance, fullAllowance } from './allowance.ts';
 import { costOn, type InputTokens, inputTokens, noTokens } from './bounds.ts';
+import { type EndedBy, endedFailure, endings, settledAs } from './ended-by.ts';
 import { type HeldTo, heldTo } from './held-to.ts';
 import { liveEvent, tellRouted } from './live-event.ts';
-import { Meter, type SettleReason } from './meter.ts';
+import { Meter } from './meter.ts';
 import type { Inference, ReasoningOrigin } from './neutral.ts';
 import { createOutput, type Output } from './output.ts';
 import type { ResponsesStore } from './responses-store.ts';
@@ -18,7 +19,6 @@ import { checkAction, defaultsOf, limitHit, restraintsOf } from './restraints.ts
 import type { OpenedRoute, Route, Router } from './router.ts';
 import type { Sealer } from './sealing.ts';
 import type { Wishes } from './service-member.ts';
-import { whenAborted } from './when-aborted.ts';
 
 export interface InferenceNeeds {
   world: Pick<World, 'now' | 'elapsed'>;
@@ -76,8 +76,6 @@ export interface Begun extends Pick<OpenedRoute, 'answer' | 'route'> {
   /** Lets go of the signals; call it when the answer is over. */
   release: () => void;
 }
-
-export type EndedBy = 'client-left' | 'stopped' | 'draining' | 'revoked' | 'expired';
 
 /**
  * Plans, admits and opens one call. The hold is written while the provider is already being dialled, and nobody gets
@@ -223,34 +221,6 @@ async function admit(
   return { meter, routes, outputTokensOn };
 }
 
-/** One signal for the provider, ended by whoever comes first: the client, the daemon's stop, the key's revocation. */
-function endings({ signal, caller }: ModelCall) {
-  const abort = new AbortController();
-  let by: EndedBy | undefined;
-  const end = (cause: EndedBy) => {
-    by ??= cause;
-    abort.abort(cause);
-  };
-  const onSignal = () => end(causeOf(signal.reason));
-  if (signal.aborted) onSignal();
-  else signal.addEventListener('abort', onSignal, { once: true });
-  const { revoked } = caller;
-  const releaseRevoked = whenAborted(revoked, () => end(isExpiry(revoked.reason) ? 'expired' : 'revoked'));
-  const release = () => {
-    signal.removeEventListener('abort', onSignal);
-    releaseRevoked();
-  };
-  return { abort, ended: () => by, release };
-}
-
-function causeOf(reason: unknown): EndedBy {
-  return reason === 'draining' || reason === 'stopped' ? reason : 'client-left';
-}
-
-function isExpiry(reason: unknown): boolean {
-  return reason instanceof ApiError && reason.code === 'limit_reached';
-}
-
 interface FailedBefore {
   error: unknown;
   ended: EndedBy | undefined;
@@ -265,26 +235,6 @@ async function failBefore(meter: Meter, { error, ended, asked }: FailedBefore): 
   if (ended && asked) meter.chargePromptOf(asked);
   await meter.settle(settledAs(ended, failure.code)).catch(() => {});
   return failure;
-}
-
-/**
- * How a call without a whole answer is settled. Callers cancel by leaving, by stopping it, by revoking the key and by letting it
- * expire; what they ended themselves did not fail, so that there is nothing to name.
- */
-export function settledAs(ended: EndedBy | undefined, code: string): SettleReason {
-  if (ended === undefined || ended === 'draining') return { status: 'failed', errorCode: code };
-  return { status: 'canceled', ...((ended === 'revoked' || ended === 'expired') && { errorCode: code }) };
-}
-
-/** What a caller is told whose call was ended from outside. */
-export function endedFailure(ended: EndedBy): ApiError {
-  if (ended === 'revoked') return new ApiError('unauthenticated', { message: 'The key was revoked.' });
-  if (ended === 'expired') {
-    return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'The key has expired.' });
-  }
-  if (ended === 'draining') return new ApiError('unavailable', { message: 'The daemon is stopping.' });
-  if (ended === 'stopped') return new ApiError('conflict', { message: 'The run was stopped.' });
-  return new ApiError('unavailable', { message: 'The client left.' });
 }
 
 /** A failure as the caller may see it; what is not meant for callers becomes a plain server error with its cause. */

@@ -1,6 +1,5 @@
-import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Cost, costOf, formatUsd, type NanoUsd, type Tokens } from '../../../shared/money.ts';
+import { type Cost, costOf, type NanoUsd, type Tokens } from '../../../shared/money.ts';
 import type { PlacedAnswer } from '../idempotency/index.ts';
 import type {
   Admission,
@@ -16,6 +15,7 @@ import type { FinishReason, InferenceEvent } from './neutral.ts';
 import type { Output } from './output.ts';
 import type { Settled } from './renderer.ts';
 import type { Route, RouteAttempt } from './router.ts';
+import { serviceAnswer } from './service-answer.ts';
 import { settledEvent } from './settled-event.ts';
 
 /** A running stream's cost is kept on disk this often, and each time it grew by a cent, in case the daemon dies. */
@@ -275,26 +275,4 @@ export class Meter {
 
 function isPlausible({ media, toolUses, ...tokens }: Partial<Tokens>): boolean {
   return Object.values(tokens).every((count) => count <= tokensMax);
-}
-
-/** The member `service` of an answer. */
-export function serviceAnswer(usage: UsageRecord): ServiceAnswer {
-  return {
-    model: usage.model,
-    provider: usage.provider ?? '',
-    attempts: usage.attempts.map((attempt) => ({
-      provider: attempt.provider,
-      model: attempt.model,
-      status: attempt.status,
-      error_code: attempt.errorCode,
-      ms: attempt.ms,
-    })),
-    cost: usage.cost && {
-      provider_usd: formatUsd(usage.cost.provider),
-      margin_usd: formatUsd(usage.cost.margin),
-      total_usd: formatUsd(usage.cost.total),
-    },
-    charged_usd: formatUsd(usage.charged),
-    own_key: usage.ownKey,
-  };
 }

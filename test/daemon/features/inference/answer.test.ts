@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AnswerPlace } from '../../../../src/daemon/features/idempotency/index.ts';
 import { relayStream, settleWhole, wholeAnswer } from '../../../../src/daemon/features/inference/answer.ts';
-import type { Begun, EndedBy, InferenceNeeds } from '../../../../src/daemon/features/inference/begin.ts';
+import type { Begun, InferenceNeeds } from '../../../../src/daemon/features/inference/begin.ts';
+import type { EndedBy } from '../../../../src/daemon/features/inference/ended-by.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../src/daemon/features/inference/index.ts';
 import { Meter } from '../../../../src/daemon/features/inference/meter.ts';
 import { createOutput } from '../../../../src/daemon/features/inference/output.ts';
