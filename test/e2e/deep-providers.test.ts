@@ -96,3 +96,24 @@ describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) 
     expect(await on.settled(model)).toMatchObject({ status: 'failed', errorCode: 'upstream_failed' });
   });
 });
+
+describe.each(pairs)('more of something than a function takes arguments: $name', ({ wire, upstream }) => {
+  const many = 150_000;
+  const ask = (behaviour: Behaviour, more = {}) =>
+    callToEnd(on.daemon, { wire, model: on.chaos.modelThat(upstream, behaviour), stream: true, more });
+
+  test('log probabilities', async () => {
+    const list = `[${Array(many).fill('{}').join()}]`;
+    const inChunk = (text: string) => text.replaceAll('"logprobs":null', `"logprobs":{"content":${list}}`);
+    const inEvent = (text: string) => text.replaceAll('"logprobs":[]', `"logprobs":${list}`);
+    const change = upstream === 'chat' ? inChunk : inEvent;
+    const answer = await ask(rewritten(change, { text: 'Two words.' }));
+    expect(readTold(answer.text)).toMatchObject({ text: 'Two words.', errors: [], isDoneLast: true });
+  });
+
+  test('snapshots before an answer begins', async () => {
+    const events = 'data: {"type":"response.in_progress"}\n\n'.repeat(many);
+    const answer = await ask(rewritten((text) => (upstream === 'chat' ? text : events + text)));
+    expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+  });
+});

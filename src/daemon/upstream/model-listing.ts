@@ -29,7 +29,10 @@ export async function listModels(send: World['send'], place: ListingPlace): Prom
     const answer = await readPage(send, place, page);
     const listed = listing.listIn(answer);
     if (!Array.isArray(listed)) throw new UpstreamFailure('broken', `${place.name} listed no models`);
-    models.push(...listed.filter(isObject).flatMap((model) => listing.read(model) ?? []));
+    for (const each of listed) {
+      const model = isObject(each) ? listing.read(each) : undefined;
+      if (model !== undefined) models.push(model);
+    }
     page = listing.nextPage?.(answer);
     if (page === undefined) break;
   }

@@ -93,7 +93,7 @@ export class StopSequences {
   }
 
   #release(told: InferenceEvent[]): void {
-    told.push(...this.#held);
+    for (const event of this.#held) told.push(event);
     this.#held = [];
   }
 }
@@ -117,7 +117,7 @@ export function stoppingAt(sequences: readonly string[], dialect: Dialect): Dial
       try {
         dialect.take(json, raw, own);
       } finally {
-        batch.events.push(...stop.cut(own.events));
+        for (const event of stop.cut(own.events)) batch.events.push(event);
       }
     },
     finish: (batch, at) => dialect.finish(batch, at),

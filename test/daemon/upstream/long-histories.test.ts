@@ -50,6 +50,22 @@ describe.each(writers)('for %s', (_name, write) => {
   });
 });
 
+/** More than a function takes arguments. */
+const partCount = 150_000;
+const partsOf = (role: 'user' | 'assistant'): InputItem => ({
+  type: 'message',
+  role,
+  content: Array.from({ length: partCount }, () => ({ type: 'text', text: '.' })),
+});
+
+test.each(writers)('messages of very many parts are written for %s', (_name, write) => {
+  const { inference } = callOf({
+    wire: 'responses',
+    items: [ask, partsOf('user'), partsOf('assistant'), partsOf('assistant'), ask],
+  });
+  expect(() => write({ ...inference, wire: 'responses' })).not.toThrow();
+});
+
 test('a choice among very many tools is read in time in proportion to their number', () => {
   const named = Array.from({ length: count }, (_, index) => ({ type: 'function', name: `f${index}` }));
   const startedAt = performance.now();

@@ -77,12 +77,11 @@ async function earlierItems(
 
 /** The items of all turns. A summary in an answer stands for everything before it. */
 function itemsSinceSummary(chain: readonly StoredTurn[]): Json[] {
-  const items: Json[] = [];
+  let items: Json[] = [];
   for (const { input, output } of chain) {
     const made = JSON.parse(output) as Json[];
     const summary = made.findLastIndex(isCompactionJson);
-    if (summary < 0) items.push(...(JSON.parse(input) as Json[]), ...made);
-    else items.splice(0, items.length, ...made.slice(summary));
+    items = summary < 0 ? items.concat(JSON.parse(input) as Json[], made) : made.slice(summary);
   }
   return items;
 }

@@ -124,7 +124,8 @@ function addText(item: OutputItem | undefined, delta: string, logprobs: unknown[
   const last = item.parts[item.parts.length - 1];
   if (last?.type === 'output_text') {
     last.text += delta;
-    if (logprobs) last.logprobs.push(...logprobs);
+    // There may be more of them than a call takes arguments.
+    for (const logprob of logprobs ?? []) last.logprobs.push(logprob);
   } else
     item.parts.push({ type: 'output_text', text: delta, annotations: [], logprobs: [...(logprobs ?? [])] });
 }

@@ -76,7 +76,7 @@ function messageOf(output: Output): Json {
         function: { name: item.name, arguments: item.arguments },
       });
     } else if (item.kind === 'reasoning') {
-      thoughts.push(...item.parts.filter((text) => text !== undefined && text !== ''));
+      for (const text of item.parts) if (text) thoughts.push(text);
       if (item.sealed !== undefined)
         details.push({
           type: 'reasoning.encrypted',

@@ -18,7 +18,8 @@ export function messagesOf(turns: readonly Turn[], isOwn: (item: ReasoningItem) 
     const content = turn.role === 'user' ? userBlocks(turn, ids) : assistantBlocks(turn, { ids, isOwn });
     if (content.length === 0) continue;
     const last = messages.at(-1);
-    if (last?.role === turn.role) last.content.push(...content);
+    // One by one, as there may be more of them than a call takes arguments.
+    if (last?.role === turn.role) for (const block of content) last.content.push(block);
     else messages.push({ role: turn.role, content });
   }
   return messages;

@@ -43,7 +43,7 @@ function complexityOf(schema: Json): { optional: number; unions: number } {
     const needed = new Set(listOf(required));
     sum.optional += Object.keys(named).filter((name) => !needed.has(name)).length;
     const below = [named, objectOf($defs) ?? {}, objectOf(definitions) ?? {}].flatMap(Object.values);
-    waiting.push(...below, ...alternatives, ...listOf(rest.allOf));
+    for (const schema of [...below, ...alternatives, ...listOf(rest.allOf)]) waiting.push(schema);
     if (items !== undefined) waiting.push(items);
   }
   return sum;

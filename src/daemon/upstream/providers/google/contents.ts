@@ -27,7 +27,8 @@ export function contentsOf(turns: readonly Turn[], context: ContentsContext): Co
     const parts = turn.role === 'user' ? userParts(turn, names) : modelParts(turn, { ...context, names });
     if (parts.length === 0) continue;
     const last = contents.at(-1);
-    if (last?.role === role) last.parts.push(...parts);
+    // One by one, as there may be more of them than a call takes arguments.
+    if (last?.role === role) for (const part of parts) last.parts.push(part);
     else contents.push({ role, parts });
   }
   return contents;
@@ -44,7 +45,7 @@ function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map
     } else if (item.type === 'message') {
       const said = item.content.flatMap(contentParts);
       signed.add(said);
-      parts.push(...said);
+      for (const part of said) parts.push(part);
     } else {
       const name = geminiName(item.name);
       context.names.set(item.callId, name);

@@ -53,8 +53,8 @@ export class ResponsesDialect implements Dialect {
         leftOut = this.#event(json, events);
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
-    if (this.#held.length > 0) frames.push(...this.#held.splice(0));
-    if (leftOut !== none) frames.push(...leftOut.map((json) => ({ raw: JSON.stringify(json), json })));
+    if (this.#held.length > 0) for (const frame of this.#held.splice(0)) frames.push(frame);
+    for (const json of leftOut) frames.push({ raw: JSON.stringify(json), json });
     const isFilled = fillArguments(json);
     // Clients put arguments together from their deltas.
     if (isFilled && json.type === 'response.function_call_arguments.done') {
