@@ -3,6 +3,8 @@ export interface OutgoingRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: string;
   headers: Record<string, string>;
+  /** What the configuration adds to them; never recorded, as it may be secret. */
+  addedHeaders?: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
   /** Who is asked, for records of the call. */

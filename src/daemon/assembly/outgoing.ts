@@ -1,5 +1,10 @@
 import type { Proxies } from '../../shared/proxies.ts';
-import { type Config, ConfigInvalid } from '../config/config.ts';
+import {
+  type Config,
+  ConfigInvalid,
+  type ConfiguredUpstream,
+  type ProviderAccount,
+} from '../config/config.ts';
 import { createNetwork, type NetworkSettings } from '../upstream/network.ts';
 import type { World } from '../world.ts';
 
@@ -92,10 +97,14 @@ const same = (config: Config) => config;
 
 const standIn = 'replayed';
 
-/** Who answers from recordings asks for no key. */
+type Keyed = Pick<ProviderAccount | ConfiguredUpstream, 'name' | 'key' | 'headers'>;
+
+/** Who answers from recordings asks for neither key nor header. */
 function withStandInKeys(config: Config, recorded: ReadonlySet<string>): Config {
-  const keyed = <T extends { name: string; key: string | undefined }>(account: T): T =>
-    account.key === undefined && recorded.has(account.name) ? { ...account, key: standIn } : account;
+  const keyed = <T extends Keyed>(account: T): T =>
+    recorded.has(account.name)
+      ? { ...account, key: account.key ?? standIn, headers: { ...account.headers, lacking: undefined } }
+      : account;
   return { ...config, providers: config.providers.map(keyed), upstreams: config.upstreams.map(keyed) };
 }
 

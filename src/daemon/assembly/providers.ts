@@ -1,5 +1,6 @@
 import type { Prices } from '../../shared/money.ts';
 import type { Config, ConfiguredUpstream, ProviderAccount } from '../config/config.ts';
+import type { ConfiguredHeaders } from '../config/headers.ts';
 import { type ConfiguredPrices, isOnePrice } from '../config/schema.ts';
 import { type ListedModel, type ProviderDescription, pricesFromDecimals } from '../features/catalog/index.ts';
 import type { Upstream, Wire } from '../features/inference/index.ts';
@@ -35,8 +36,9 @@ export interface ProviderNeeds {
 }
 
 /** A provider that is known by name, as its folder of `upstream/providers` describes it. */
-export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): Provider {
-  const { name, key, keyName } = account;
+export function knownProvider(account: ProviderAccount, given: ProviderNeeds): Provider {
+  const { name, key, keyName, headers } = account;
+  const needs = adding(headers, given);
   const { send } = needs.world;
   const api = knownApis[name];
   const baseUrl = account.baseUrl ?? api.baseUrl;
@@ -47,8 +49,7 @@ export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): P
     description: {
       name,
       kind: name,
-      available: key !== undefined,
-      reason: key === undefined ? `no key: set ${keyName}` : null,
+      ...standing({ lacksKey: key === undefined ? keyName : undefined, headers }),
       models: undefined,
       wires: api.wires,
     },
@@ -60,18 +61,17 @@ export function knownProvider(account: ProviderAccount, needs: ProviderNeeds): P
 }
 
 /** An OpenAI-compatible upstream of the configuration. */
-export function configuredProvider(upstream: ConfiguredUpstream, needs: ProviderNeeds): Provider {
-  const { name, key, key_env: keyEnv } = upstream;
+export function configuredProvider(upstream: ConfiguredUpstream, given: ProviderNeeds): Provider {
+  const { name, key, key_env: keyEnv, headers } = upstream;
+  const needs = adding(headers, given);
   const baseUrl = upstream.base_url.replace(/\/+$/, '');
   const wire = upstream.wire ?? 'chat';
   const adapter = openAi.adapter({ name, baseUrl }, wire);
-  const lacksKey = keyEnv !== undefined && key === undefined;
   return {
     description: {
       name,
       kind: 'compatible',
-      available: !lacksKey,
-      reason: lacksKey ? `no key: set ${keyEnv}` : null,
+      ...standing({ lacksKey: key === undefined ? keyEnv : undefined, headers }),
       models: upstream.models.includes('*') ? '*' : upstream.models,
       prices: upstream.prices && pricesOf(upstream.prices),
       wires: [wire],
@@ -116,6 +116,24 @@ export function simulatorProvider(needs: ProviderNeeds, script: SimulatorScript 
     upstream,
     key: undefined,
   };
+}
+
+/** Adds the configured headers to all that a provider is asked. */
+function adding({ values }: ConfiguredHeaders, needs: ProviderNeeds): ProviderNeeds {
+  if (Object.keys(values).length === 0) return needs;
+  const { world } = needs;
+  return {
+    ...needs,
+    world: { ...world, send: (request) => world.send({ ...request, addedHeaders: values }) },
+  };
+}
+
+/** Whether a provider can be asked, and what to set where it cannot. */
+function standing({ lacksKey, headers }: { lacksKey: string | undefined; headers: ConfiguredHeaders }) {
+  const { lacking } = headers;
+  if (lacksKey !== undefined) return { available: false, reason: `no key: set ${lacksKey}` };
+  if (lacking !== undefined) return { available: false, reason: `no header: set ${lacking}` };
+  return { available: true, reason: null };
 }
 
 /** `sim/assistant` → `assistant`: the catalog puts the prefix before it. */

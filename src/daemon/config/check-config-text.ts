@@ -2,6 +2,7 @@ import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { knownProviders } from '../../shared/known-providers.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
+import { headerFaults } from './headers.ts';
 import { ConfigFile } from './schema.ts';
 
 /** Names that a second provider may not have: an answer could not say which of them it came from. */
@@ -12,9 +13,29 @@ export function checkConfigText(text: string, path: string): { file: ConfigFile;
   const read = readYaml(text, path);
   if ('faults' in read) return { file: {}, faults: read.faults.map(asConfigFault) };
   const shape = schemaFaults(ConfigFile, read.value, { whole: 'the configuration' });
-  const faults = shape.length > 0 ? shape : nameFaults(read.value as ConfigFile);
+  const faults = shape.length > 0 ? shape : faultsOfMeaning(read.value as ConfigFile);
   if (faults.length > 0) return { file: {}, faults: read.placed(faults).map(asConfigFault) };
   return { file: read.value as ConfigFile, faults: [] };
+}
+
+/** What no schema tells. */
+function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
+  const { providers = {}, upstreams = [] } = file;
+  const written = [
+    ...Object.entries(providers).map(([name, provider]) => ({
+      path: ['providers', name],
+      headers: provider.headers,
+    })),
+    ...upstreams.map(({ headers }, at) => ({ path: ['upstreams', at], headers })),
+  ];
+  const inHeaders = written.flatMap(({ path, headers = {} }) =>
+    headerFaults(headers).map(({ name, message }) => ({
+      path: [...path, 'headers', name],
+      isKey: true,
+      message,
+    })),
+  );
+  return [...nameFaults(file), ...inHeaders];
 }
 
 function nameFaults({ upstreams = [] }: ConfigFile): SchemaFault[] {

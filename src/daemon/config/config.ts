@@ -3,6 +3,7 @@ import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import { type Proxies, proxiesIn } from '../../shared/proxies.ts';
+import { type ConfiguredHeaders, headersOf } from './headers.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { ConfigFile, UpstreamConfig } from './schema.ts';
@@ -17,10 +18,12 @@ export interface ProviderAccount {
   key: string | undefined;
   /** What to set to have one. */
   keyName: string;
+  headers: ConfiguredHeaders;
 }
 
-export interface ConfiguredUpstream extends UpstreamConfig {
+export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'> {
   key: string | undefined;
+  headers: ConfiguredHeaders;
 }
 
 /** Everything that can be set, from flags, then the environment, then the file, then the defaults. */
@@ -165,6 +168,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     providers: knownProviders.map((name) => accountOf(name, file, env)),
     upstreams: setting('upstreams').map((upstream) => ({
       ...upstream,
+      headers: headersOf(upstream.headers, env),
       key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
     })),
     findsLocalServers: setting('local_servers'),
@@ -241,6 +245,7 @@ function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): 
     baseUrl: settings?.base_url?.replace(/\/+$/, ''),
     key: found === undefined ? undefined : env[found]?.trim(),
     keyName: names[0] as string,
+    headers: headersOf(settings?.headers, env),
   };
 }
 

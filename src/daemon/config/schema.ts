@@ -1,5 +1,6 @@
 import { type Static, type TOptional, Type } from 'typebox';
 import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
+import { WrittenHeaders } from './headers.ts';
 import { logLevels } from './log-levels.ts';
 
 /*
@@ -42,8 +43,12 @@ const ConfiguredPrices = Type.Object(
 );
 
 const ProviderConfig = Type.Object(
-  { key_env: Type.Optional(variable), base_url: Type.Optional(url) },
-  { additionalProperties: false, description: 'a map of key_env and base_url' },
+  {
+    key_env: Type.Optional(variable),
+    base_url: Type.Optional(url),
+    headers: Type.Optional(WrittenHeaders),
+  },
+  { additionalProperties: false, description: 'a map of key_env, base_url and headers' },
 );
 
 const UpstreamConfig = Type.Object(
@@ -54,6 +59,7 @@ const UpstreamConfig = Type.Object(
     }),
     base_url: url,
     key_env: Type.Optional(variable),
+    headers: Type.Optional(WrittenHeaders),
     /** `"*"` forwards any name. */
     models: Type.Array(text, { minItems: 1, description: 'a list of names, or ["*"]' }),
     wire: Type.Optional(Type.Enum(['chat', 'responses'], { description: 'chat or responses' })),

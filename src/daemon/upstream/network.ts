@@ -69,7 +69,7 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
         origin: target.origin,
         path: target.path,
         method: request.method,
-        headers: { ...request.headers, 'accept-encoding': 'identity' },
+        headers: { ...request.headers, ...request.addedHeaders, 'accept-encoding': 'identity' },
         body: request.body ?? null,
         headersTimeout: request.headersTimeoutMs ?? 0,
         // The exchange has its own clock, which stands still while nobody reads.

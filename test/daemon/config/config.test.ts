@@ -67,6 +67,13 @@ describe('the faults of a file', () => {
       'upstreams: [{ name: x, base_url: "http://x", models: [m], prices: { m: { input: "1" } } }]',
       /`upstreams\[0\]\.prices\.m` needs `output`/,
     ],
+    [
+      'providers: { openai: { headers: { Host: x } } }',
+      /:1:35: the header host is set by the gateway itself/,
+    ],
+    ['providers: { openai: { headers: { "a b": x } } }', /:1:35: this is no name of a header/],
+    ['providers: { openai: { headers: { x: "a\\nb" } } }', /:1:35: the header x holds what no header can/],
+    ['providers: { openai: { headers: { x: 5 } } }', /`providers\.openai\.headers\.x` must be text/],
     ['log: { level: loud }', /:1:15: `log\.level` must be one of trace, debug, info/],
   ])('%j: %s', async (text, expected) => {
     const [first, ...more] = await faultsOf(text);

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { idOf, isMaker, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
+import { idOf, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { canonicalName, nearestNames } from './model-names.ts';
 import type { ProviderDescription } from './offer.ts';
 
@@ -76,10 +76,9 @@ function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIn
   }
   const nearest = nearestNames(name, index.slots.keys());
   const family = index.providers.get(name.slice(0, Math.max(0, name.indexOf('/'))));
-  const isWaiting = family !== undefined && isMaker(family.kind) && !family.available;
   const advice =
     nearest.length > 0 ? `Near it: ${nearest.join(', ')}.` : 'GET /v1/models lists those that there are.';
-  const remedy = isWaiting && family.reason ? ` ${family.name} is not available: ${family.reason}.` : '';
+  const remedy = family?.reason ? ` ${family.name} is not available: ${family.reason}.` : '';
   return new ApiError('model_not_found', {
     param: 'model',
     message: `There is no model “${shown}”. ${advice}${remedy}`,
