@@ -29,6 +29,8 @@ describe('reasoning', () => {
     ['claude-sonnet-5', 'max', { type: 'adaptive' }, 'max'],
     ['claude-fable-5', 'minimal', { type: 'adaptive' }, 'low'],
     ['kimi-k3', 'high', undefined, undefined],
+    ['claude-sonnet-4-5', 'constructor', undefined, undefined],
+    ['claude-opus-4-8', 'odd', undefined, undefined],
   ])('of %s at effort %s', (model, level, thinking, sent) => {
     expect(thinkingFor(model, effort(level))).toEqual({ thinking, effort: sent });
   });

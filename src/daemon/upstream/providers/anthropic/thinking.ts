@@ -65,7 +65,7 @@ function budgetThinking(effort: Effort, context: ThinkingContext): Json | undefi
 
 function effortOf(asked: string | undefined): Effort | undefined {
   if (asked === 'minimal') return 'low';
-  return asked !== undefined && asked in budgetTokens ? (asked as Effort) : undefined;
+  return ladder.find((effort) => effort === asked);
 }
 
 const ladder: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
