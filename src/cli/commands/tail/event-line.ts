@@ -1,4 +1,5 @@
 import type { EventView } from '../../../shared/contract/events.ts';
+import { ownValue } from '../../../shared/own-value.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { clockTime, duration } from '../../output/time.ts';
@@ -60,7 +61,7 @@ const terminalCells: Cell[] = [
     title: 'status',
     width: 15,
     text: ({ status, error_code }) => error_code ?? status ?? 'unknown',
-    style: ({ status = '', error_code }) => (error_code ? 'red' : styles[status]),
+    style: ({ status = '', error_code }) => (error_code ? 'red' : ownValue(styles, status)),
     mayBeCut: true,
   },
   { title: 'model', width: modelWidths.min, text: ({ model }) => model ?? '', mayBeCut: true },

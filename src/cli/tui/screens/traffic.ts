@@ -1,3 +1,4 @@
+import { ownValue } from '../../../shared/own-value.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { getTrace } from '../../addresses.ts';
 import { traceRecord } from '../../commands/traces/columns.ts';
@@ -70,7 +71,7 @@ const columns: ScreenColumn<CallRow>[] = [
     title: 'status',
     width: 15,
     text: ({ status, errorCode }) => errorCode ?? status,
-    style: ({ status }) => styles[status],
+    style: ({ status }) => ownValue(styles, status),
   },
   { title: 'model', width: 16, grows: true, text: modelText },
   { title: 'provider', width: 11, spare: 4, text: ({ provider }) => provider ?? '–' },
@@ -94,7 +95,7 @@ const columns: ScreenColumn<CallRow>[] = [
 
 const asideColumns: Column<CallRow>[] = [
   { title: 'request', value: ({ id }) => id },
-  { title: 'status', value: ({ status }) => status, style: ({ status }) => styles[status] },
+  { title: 'status', value: ({ status }) => status, style: ({ status }) => ownValue(styles, status) },
   { title: 'error', value: ({ errorCode }) => errorCode },
   { title: 'model', value: ({ model }) => model },
   { title: 'provider', value: ({ provider }) => provider },
