@@ -55,8 +55,8 @@ export function decode(decoder: Decoder, bytes: Uint8Array, cuts: readonly numbe
 }
 
 function collect(into: Decoded, batch: Batch): void {
-  into.events.push(...batch.events);
-  into.frames.push(...(batch.frames ?? []));
+  for (const event of batch.events) into.events.push(event);
+  for (const frame of batch.frames ?? []) into.frames.push(frame);
 }
 
 /** All events and frames of an opened stream. */

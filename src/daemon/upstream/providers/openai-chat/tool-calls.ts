@@ -28,6 +28,7 @@ export class ToolCalls {
   readonly #calls: CallState[] = [];
   /** The call that a provider's index means now. */
   readonly #byIndex = new Map<number, CallState>();
+  readonly #byId = new Map<string, CallState>();
   readonly #ids = new CallIds();
   readonly #nextItem: () => number;
 
@@ -47,6 +48,7 @@ export class ToolCalls {
     const text = argumentsText(told.arguments);
     const call = this.#callOf(piece.index, { id, name, text });
     call.id ||= id;
+    if (id !== '' && call.id === id && !this.#byId.has(id)) this.#byId.set(id, call);
     call.name ||= name;
     const kept = call.arguments;
     call.arguments += text;
@@ -105,8 +107,7 @@ export class ToolCalls {
     const index = typeof told === 'number' ? told : undefined;
     const known =
       index === undefined
-        ? (this.#calls.find((call) => piece.id !== '' && call.id === piece.id) ??
-          (piece.id === '' ? this.#calls.at(-1) : undefined))
+        ? (this.#byId.get(piece.id) ?? (piece.id === '' ? this.#calls.at(-1) : undefined))
         : this.#byIndex.get(index);
     if (known !== undefined && !isAnother(known, piece)) return known;
     const ordinal = this.#calls.length;

@@ -8,7 +8,6 @@ import { isEmpty, isNameless } from './answer.ts';
 interface ItemState {
   /** The neutral index: items are counted in the order they start. */
   index: number;
-  id: string | undefined;
   /** Of a call: as it is named here. */
   callId: string | undefined;
   isDone: boolean;
@@ -25,7 +24,7 @@ interface ItemState {
 }
 
 /** What a stream has told of an item before its end. */
-export interface ToldOfItem extends Omit<ItemState, 'index' | 'id' | 'callId' | 'paragraphs'> {
+export interface ToldOfItem extends Omit<ItemState, 'index' | 'callId' | 'paragraphs'> {
   item: Json;
   /** Its output index. */
   place: number;
@@ -36,6 +35,7 @@ export class ItemStates {
   readonly #of: { provider: string; model: string };
   readonly #states: ItemState[] = [];
   readonly #byIndex = new Map<number, ItemState>();
+  readonly #byId = new Map<string, ItemState>();
   readonly #callIds = new CallIds();
 
   constructor(of: { provider: string; model: string }) {
@@ -158,7 +158,7 @@ export class ItemStates {
   #named({ output_index }: Json, id: unknown): ItemState | undefined {
     const byIndex = typeof output_index === 'number' ? this.#byIndex.get(output_index) : undefined;
     if (byIndex !== undefined || typeof id !== 'string') return byIndex;
-    return this.#states.find((state) => state.id === id);
+    return this.#byId.get(id);
   }
 
   #add(json: Json, item: StartedItem, events: InferenceEvent[]): ItemState {
@@ -166,7 +166,6 @@ export class ItemStates {
     const id = item.kind === 'opaque' ? undefined : item.id;
     const state: ItemState = {
       index,
-      id,
       callId: item.kind === 'function_call' ? item.callId : undefined,
       isDone: false,
       hasContent: false,
@@ -176,6 +175,7 @@ export class ItemStates {
       paragraphs: undefined,
     };
     this.#states.push(state);
+    if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, state);
     if (typeof json.output_index === 'number') this.#byIndex.set(json.output_index, state);
     events.push({ type: 'item-started', index, item });
     return state;
