@@ -237,12 +237,20 @@ function withText(body: unknown, path: Path, text: string): unknown {
   return copy;
 }
 
+test.each(['a\ud800b', ' ', 'a\nb'])('a thread cannot be titled %j', async (title) => {
+  const body = JSON.stringify({ title });
+  const { error } = await tell('createThread', { path: '/v1/threads', body });
+  expect([error?.code, error?.param]).toEqual(['invalid_request', 'title']);
+});
+
 describe('keys', () => {
   const issue = (body: unknown) =>
     tell('issueKey', { path: '/v1/workspaces/me/keys', body: JSON.stringify(body) });
 
   test.each<[unknown, string | null]>([
     [{ name: '' }, 'name'],
+    [{ name: ' ' }, 'name'],
+    [{ name: 'key ' }, 'name'],
     [{ name: 'x'.repeat(65) }, 'name'],
     [{ name: '😀'.repeat(65) }, 'name'],
     [{ name: 'a\0b' }, 'name'],
@@ -267,7 +275,7 @@ describe('keys', () => {
     expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
   });
 
-  test.each(['x'.repeat(64), '😀'.repeat(64), "' OR 1=1--", '__proto__', 'مفتاح', ' '])(
+  test.each(['x'.repeat(64), '😀'.repeat(64), "' OR 1=1--", '__proto__', 'مفتاح'])(
     'can be named %j, and are listed by that name',
     async (name) => {
       const { answer } = await issue({ name });

@@ -8,6 +8,7 @@ import type {
 import type { Body } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import type { Persons } from '../profile/index.ts';
 import type { AutopilotRecord, AutopilotsStore } from './autopilots-store.ts';
@@ -37,21 +38,21 @@ export function autopilots(needs: AutopilotsNeeds) {
     return record;
   };
   const change = async (caller: Caller, reference: string, wish: Change): Promise<AutopilotRecord> => {
-    checkTexts(wish);
+    for (const [name, value] of Object.entries(wish)) wellFormed(value, name);
     for (let tries = 0; tries < triesMax; tries += 1) {
       const before = await find(caller, reference);
       const after = changed(before, wish, now());
       if (after === before) return before;
       const outcome = await store.replace(before, after);
       if (outcome === 'done') return after;
-      if (outcome === 'handle-taken') throw fault('handle', 'is that of another autopilot');
+      if (outcome === 'handle-taken') throw inputFault('handle', 'is that of another autopilot');
     }
     throw new ApiError('conflict');
   };
 
   return {
     async create(caller: Caller, wish: Body<typeof createAutopilot>): Promise<AutopilotRecord> {
-      checkTexts(wish);
+      for (const [name, value] of Object.entries(wish)) wellFormed(value, name);
       const { number } = await persons.of(caller);
       const at = now();
       const record: Omit<AutopilotRecord, 'handle'> = {
@@ -69,7 +70,7 @@ export function autopilots(needs: AutopilotsNeeds) {
         policy: merged<AutopilotPolicy>({ l402RequireApproval: true }, wish.policy),
       };
       const handle = await store.insert(record, handlesFor(wish.handle, wish.displayName, needs.randomBytes));
-      if (handle === undefined) throw fault('handle', 'is that of another autopilot');
+      if (handle === undefined) throw inputFault('handle', 'is that of another autopilot');
       return { ...record, handle };
     },
 
@@ -95,7 +96,8 @@ export type Autopilots = ReturnType<typeof autopilots>;
 
 /** The record with a change in it; the record itself when nothing is another than before. */
 function changed(before: AutopilotRecord, wish: Change, at: number): AutopilotRecord {
-  if (before.status === 'archived') throw fault('status', 'is `archived`, which does not change any more');
+  if (before.status === 'archived')
+    throw inputFault('status', 'is `archived`, which does not change any more');
   const { profile, policy, handle, ...plain } = wish;
   const after: AutopilotRecord = {
     ...before,
@@ -121,21 +123,4 @@ function isSame(
   names: readonly (keyof AutopilotRecord)[],
 ): boolean {
   return names.every((name) => JSON.stringify(before[name]) === JSON.stringify(after[name]));
-}
-
-/** Half a surrogate pair is text for JSON but not for UTF-8: it would be kept as another text. */
-function checkTexts(wish: object): void {
-  for (const [name, value] of Object.entries(wish)) {
-    if (!isWellFormed(value)) throw fault(name, 'is not valid Unicode');
-  }
-}
-
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, inner]) => name.isWellFormed() && isWellFormed(inner));
-}
-
-function fault(param: string, what: string): ApiError {
-  return new ApiError('invalid_request', { param, message: `\`${param}\` ${what}.` });
 }

@@ -4,6 +4,7 @@ import { type ActionName, actionNames, type LimitsChange } from '../../../shared
 import type { KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { wellFormed } from '../../../shared/input-faults.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
@@ -15,7 +16,7 @@ import type { Authenticator } from './authenticator.ts';
 import { changedDefaults } from './defaults.ts';
 import { toKey, toKeyView, toLoginView } from './key-view.ts';
 import type { KeyRecord, KeysStore } from './keys-store.ts';
-import { changedLimits, wellFormed } from './limits.ts';
+import { changedLimits } from './limits.ts';
 
 export interface KeysDependencies {
   store: KeysStore;
@@ -69,13 +70,9 @@ export function keys(deps: KeysDependencies) {
      */
     async issue(caller: Identified, workspace: string, wish: NewKey) {
       const membership = await issuer(deps, caller, workspace);
-      // Half a surrogate pair is text for JSON but not for UTF-8: it would be kept as another name.
-      if (wish.name?.isWellFormed() === false) {
-        throw new ApiError('invalid_request', { param: 'name', message: '`name` is not valid Unicode.' });
-      }
       return await insert(deps, {
         ...membership,
-        name: wish.name ?? unnamed,
+        name: wellFormed(wish.name, 'name') ?? unnamed,
         scopes: scopesFor(caller, wish.scopes),
         ...(await restraintsFor(deps, caller, wish)),
         parentId: caller.kind === 'key' ? caller.keyId : null,

@@ -1,5 +1,5 @@
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
-import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import { isoTime, parseTime } from '../../../shared/time.ts';
 import type { KeyLimits } from '../../handler.ts';
@@ -45,13 +45,6 @@ export function changedLimits(
   return Object.values(limits).every((limit) => limit === null) ? null : limits;
 }
 
-/** Fails for half a surrogate pair: it is text for JSON but not for UTF-8, and would be kept as another name. */
-export function wellFormed<T extends string[] | null>(patterns: T, place: string): T {
-  const index = patterns?.findIndex((pattern) => !pattern.isWellFormed()) ?? -1;
-  if (index >= 0) throw fault(`${place}[${index}]`, 'is not valid Unicode');
-  return patterns;
-}
-
 /** Limits as they are shown. */
 export function limitsView(limits: KeyLimits | null): Limits {
   const { spendCap, maxPrice, models, requestsPerMinute, expiresAt } = limits ?? nothing;
@@ -79,17 +72,14 @@ function maxPriceOf(wish: LimitsChange['max_price'], place: string): KeyLimits['
 
 function amountOf(text: string, param: string): NanoUsd {
   const amount = parseUsd(text);
-  if (amount === undefined || amount < 0) throw fault(param, 'must be dollars, like "2.50", at most 9000000');
+  if (amount === undefined || amount < 0)
+    throw inputFault(param, 'must be dollars, like "2.50", at most 9000000');
   return amount;
 }
 
 function timeToCome(text: string, param: string, now: number): number {
   const time = parseTime(text);
-  if (time === undefined) throw fault(param, 'must be a time in UTC, like 2027-01-31T00:00:00Z');
-  if (time <= now) throw fault(param, 'must be in the future');
+  if (time === undefined) throw inputFault(param, 'must be a time in UTC, like 2027-01-31T00:00:00Z');
+  if (time <= now) throw inputFault(param, 'must be in the future');
   return time;
-}
-
-function fault(param: string, what: string): ApiError {
-  return new ApiError('invalid_request', { param, message: `\`${param}\` ${what}.` });
 }

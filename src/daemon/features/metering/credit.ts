@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import type { LoginCaller } from '../../handler.ts';
 import type { Admission } from './admission.ts';
@@ -58,10 +59,8 @@ export function createCredit(needs: CreditNeeds) {
     ): Promise<{ grant: GrantRecord; balance: NanoUsd | null }> {
       const amount = parseUsd(wish.usd) ?? 0;
       if (amount <= 0 || amount > grantMax)
-        throw invalid('usd', `must be above 0 and at most ${grantMaxUsd}`);
-      for (const name of ['note', 'reference'] as const) {
-        if (wish[name]?.isWellFormed() === false) throw invalid(name, 'is not valid Unicode');
-      }
+        throw inputFault('usd', `must be above 0 and at most ${grantMaxUsd}`);
+      for (const name of ['note', 'reference'] as const) wellFormed(wish[name], name);
       const workspaceId = await find(caller, wish.workspace);
       // Read before it is written, so that it is not counted twice.
       await balanceOf(workspaceId);
@@ -102,7 +101,3 @@ export function createCredit(needs: CreditNeeds) {
 }
 
 export type Credit = ReturnType<typeof createCredit>;
-
-function invalid(param: string, what: string): ApiError {
-  return new ApiError('invalid_request', { param, message: `\`${param}\` ${what}.` });
-}

@@ -1,5 +1,6 @@
 import { defaultZone, type Shout } from '../../../shared/contract/shouts.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { isoTime, parseTime } from '../../../shared/time.ts';
 import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
@@ -33,8 +34,8 @@ export function shouts({ store, persons, feed, world }: ShoutsNeeds) {
     /** Fails with `rate_limited` after 30 of one person within a minute. */
     async post(caller: Caller, { body, zone = '' }: { body: string; zone?: string }): Promise<ShoutRecord> {
       const author = await persons.of(caller);
-      if (!body.isWellFormed()) throw fault('body', 'is not valid Unicode');
-      if (body.trim() === '') throw fault('body', 'must not be blank');
+      wellFormed(body, 'body');
+      if (body.trim() === '') throw inputFault('body', 'must not be blank');
       const waitSeconds = paced.take(author.number);
       if (waitSeconds > 0) {
         const message = `At most ${perMinute} shouts a minute.`;
@@ -52,7 +53,7 @@ export function shouts({ store, persons, feed, world }: ShoutsNeeds) {
     ): Promise<ShoutRecord[]> {
       const from = since === undefined ? undefined : parseTime(since);
       if (since !== undefined && from === undefined) {
-        throw fault('since', 'must be a time in UTC, like 2027-01-31T00:00:00Z');
+        throw inputFault('since', 'must be a time in UTC, like 2027-01-31T00:00:00Z');
       }
       return await store.list({ zone: zoneOf(zone), since: from }, page);
     },
@@ -103,8 +104,4 @@ export function toShout(record: ShoutRecord): Shout {
     visibility: 'public',
     zone: record.zone,
   };
-}
-
-function fault(param: string, what: string): ApiError {
-  return new ApiError('invalid_request', { param, message: `\`${param}\` ${what}.` });
 }

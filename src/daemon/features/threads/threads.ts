@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { wellFormed } from '../../../shared/input-faults.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import { type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
@@ -58,7 +59,7 @@ export class Threads {
     const thread = {
       id: makeId('th'),
       workspaceId,
-      title,
+      title: wellFormed(title, 'title'),
       runId: null,
       ...counts,
       createdAt: at,
@@ -83,7 +84,8 @@ export class Threads {
   }
 
   async rename(workspaceId: string, id: string, title: string | null): Promise<ShownThread> {
-    if (!(await this.#needs.store.rename(workspaceId, id, title, this.#now()))) throw noThread();
+    const { store } = this.#needs;
+    if (!(await store.rename(workspaceId, id, wellFormed(title, 'title'), this.#now()))) throw noThread();
     return await this.get(workspaceId, id);
   }
 

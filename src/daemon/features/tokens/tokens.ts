@@ -2,6 +2,7 @@ import type { Ability } from '../../../shared/contract/endpoint.ts';
 import { abilityNames } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import { parseTime } from '../../../shared/time.ts';
 import { acting, type Caller } from '../../handler.ts';
@@ -42,7 +43,7 @@ export function tokens(needs: TokensNeeds) {
       caller: Caller,
       { name, abilities, expiresAt }: NewToken,
     ): Promise<{ record: TokenRecord; secret: string }> {
-      if (!name.isWellFormed()) throw fault('name', 'is not valid Unicode');
+      wellFormed(name, 'name');
       const secret = makeSecret('token', needs.randomBytes);
       const record: TokenRecord = {
         id: needs.makeId('tok'),
@@ -88,12 +89,8 @@ function endOf(text: string | null, { caller, now }: { caller: Caller; now: numb
   const latest = caller.kind === 'token' ? caller.expiresAt : null;
   if (text === null) return latest;
   const time = parseTime(text);
-  if (time === undefined) throw fault('expires_at', 'must be a time in UTC, like 2027-01-31T00:00:00Z');
-  if (time <= now) throw fault('expires_at', 'must be in the future');
-  if (latest !== null && time > latest) throw fault('expires_at', 'must not be later than your own end');
+  if (time === undefined) throw inputFault('expires_at', 'must be a time in UTC, like 2027-01-31T00:00:00Z');
+  if (time <= now) throw inputFault('expires_at', 'must be in the future');
+  if (latest !== null && time > latest) throw inputFault('expires_at', 'must not be later than your own end');
   return time;
-}
-
-function fault(param: string, what: string): ApiError {
-  return new ApiError('invalid_request', { param, message: `\`${param}\` ${what}.` });
 }

@@ -1,5 +1,6 @@
 import type { Whisper } from '../../../shared/contract/whispers.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Caller } from '../../handler.ts';
 import { type PersonRecord, type Persons, toReference } from '../profile/index.ts';
@@ -39,8 +40,8 @@ export function whispers(needs: WhispersNeeds) {
     async send(caller: Caller, wish: NewWhisper): Promise<WhisperRecord> {
       const me = await persons.of(caller);
       const { body } = wish;
-      if (!body.isWellFormed()) throw fault('body', '`body` is not valid Unicode.');
-      if (body.trim() === '') throw fault('body', '`body` must not be blank.');
+      wellFormed(body, 'body');
+      if (body.trim() === '') throw inputFault('body', 'must not be blank');
       const recipient = await recipientOf(persons, wish);
       if (recipient.number === me.number) throw fault(fieldOf(wish), 'Cannot whisper yourself.');
       const id = await store.insert({ sender: me.number, recipient: recipient.number, body, at: now() });

@@ -1,10 +1,11 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
 import { makeCode, readCode } from './codes.ts';
 import { findUser, loginOf, type PeopleNeeds, type Standing } from './people.ts';
 import type { InvitationRecord, MemberRecord, RoleOutcome } from './people-store.ts';
-import { checkedSlug, checkedText, slugsFor } from './slugs.ts';
+import { checkedSlug, slugsFor } from './slugs.ts';
 import type { WorkspaceRole } from './workspaces-store.ts';
 
 const invitationMs = 7 * 24 * 60 * 60 * 1000;
@@ -24,7 +25,7 @@ export function memberships(needs: PeopleNeeds) {
   const { store, now } = needs;
   return {
     async create(caller: LoginCaller, wish: { name: string; slug: string | undefined }): Promise<Standing> {
-      const name = checkedText(wish.name, 'name');
+      const name = wellFormed(wish.name, 'name');
       const slugs = wish.slug === undefined ? slugsFor(name, needs.randomBytes) : [checkedSlug(wish.slug)];
       const workspace = { id: needs.makeId('ws'), name, createdAt: now() };
       const slug = await store.createWorkspace({ ...workspace, slugs }, caller.userId);
@@ -39,7 +40,7 @@ export function memberships(needs: PeopleNeeds) {
     async change(caller: LoginCaller, reference: string, wish: WorkspaceChanges): Promise<Standing> {
       const { workspace, role } = await enter(needs, caller, reference, 'admin');
       const changes = {
-        name: checkedText(wish.name, 'name') ?? workspace.name,
+        name: wellFormed(wish.name, 'name') ?? workspace.name,
         slug: wish.slug === undefined ? workspace.slug : checkedSlug(wish.slug),
         membersMayIssueKeys: wish.membersMayIssueKeys ?? workspace.membersMayIssueKeys,
       };
@@ -119,7 +120,7 @@ export function invitations(needs: PeopleNeeds) {
         workspaceId: workspace.id,
         digest: needs.digest(readCode(code)),
         role,
-        note: checkedText(note, 'note') ?? '',
+        note: wellFormed(note, 'note') ?? '',
         createdBy: caller.userId,
         createdAt,
         expiresAt: createdAt + invitationMs,

@@ -1,12 +1,13 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { wellFormed } from '../../../shared/input-faults.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
 import { makeCode, readCode } from './codes.ts';
 import type { LoginCodeRecord, PeopleStore } from './people-store.ts';
-import { checkedText, isReservedHandle, slugsFor } from './slugs.ts';
+import { isReservedHandle, slugsFor } from './slugs.ts';
 import type { Workspaces } from './workspaces.ts';
 import type { UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './workspaces-store.ts';
 
@@ -53,7 +54,7 @@ export function users(needs: PeopleNeeds) {
         throw new ApiError('invalid_request', { param: 'handle', message: 'This handle is reserved.' });
       }
       const createdAt = now();
-      const name = checkedText(wish.name, 'name') ?? handle;
+      const name = wellFormed(wish.name, 'name') ?? handle;
       const user = { id: needs.makeId('usr'), handle, name, createdAt };
       const workspace = {
         id: needs.makeId('ws'),
@@ -98,7 +99,7 @@ export function sessions(needs: PeopleNeeds) {
       const login = {
         id: needs.makeId('key'),
         digest: needs.digest(secret),
-        name: checkedText(name, 'name') ?? unnamed,
+        name: wellFormed(name, 'name') ?? unnamed,
         createdAt: now(),
         revokedAt: null,
       };

@@ -28,11 +28,3 @@ export function checkedSlug(slug: string): string {
 export function isReservedHandle(handle: string): boolean {
   return handle === 'me' || handle.startsWith('usr_') || /^[0-9]+$/.test(handle);
 }
-
-/** Half a surrogate pair is text for JSON but not for UTF-8: it would be kept as another name. */
-export function checkedText<Text extends string | undefined>(text: Text, param: string): Text {
-  if (text?.isWellFormed() === false) {
-    throw new ApiError('invalid_request', { param, message: `\`${param}\` is not valid Unicode.` });
-  }
-  return text;
-}
