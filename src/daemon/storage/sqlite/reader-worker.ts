@@ -5,10 +5,15 @@ import type { FromReader, ToReader } from './reader.ts';
 
 if (parentPort) {
   const port = parentPort;
-  const reads: Record<string, (data: never, onProgress: never) => unknown> = longReads(
-    openForReading((workerData as { file: string }).file),
-  );
-  port.on('message', async ({ id, name, data }: ToReader) => {
+  const database = openForReading((workerData as { file: string }).file);
+  const reads: Record<string, (data: never, onProgress: never) => unknown> = longReads(database);
+  port.on('message', async (message: ToReader) => {
+    if ('close' in message) {
+      database.close();
+      // Ends this thread alone, whatever it still waits for, like the next pages of a backup.
+      process.exit();
+    }
+    const { id, name, data } = message;
     const onProgress = (progress: unknown) => port.postMessage({ id, progress } satisfies FromReader);
     let answer: FromReader;
     try {

@@ -1,13 +1,10 @@
 import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
 import type { LongReads } from './long-reads.ts';
-import { startThread } from './thread.ts';
+import { endOf, startThread } from './thread.ts';
 
-export interface ToReader {
-  id: number;
-  name: string;
-  data: unknown;
-}
+/** `close` is the last. */
+export type ToReader = { id: number; name: string; data: unknown } | { close: true };
 
 export type FromReader =
   | { id: number; result: unknown }
@@ -28,7 +25,7 @@ const idleMs = 30_000;
 export class Reader {
   readonly #file: string;
   readonly #questions = new Map<number, Question>();
-  #worker: Worker | undefined;
+  #thread: { worker: Worker; end: ReturnType<typeof endOf> } | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
@@ -54,12 +51,12 @@ export class Reader {
 
   #ask(name: string, data: unknown, onProgress?: Question['onProgress']): Promise<unknown> {
     clearTimeout(this.#idle);
-    this.#worker ??= this.#start();
+    this.#thread ??= this.#start();
     this.#lastId += 1;
-    const question: ToReader = { id: this.#lastId, name, data };
-    this.#worker.postMessage(question);
+    const id = this.#lastId;
+    this.#thread.worker.postMessage({ id, name, data } satisfies ToReader);
     return new Promise((resolve, reject) => {
-      this.#questions.set(question.id, { resolve, reject, onProgress, askedAt: performance.now() });
+      this.#questions.set(id, { resolve, reject, onProgress, askedAt: performance.now() });
     });
   }
 
@@ -73,23 +70,25 @@ export class Reader {
 
   async close(): Promise<void> {
     clearTimeout(this.#idle);
-    const worker = this.#worker;
-    this.#worker = undefined;
+    const thread = this.#thread;
+    this.#thread = undefined;
     this.#giveUp(new Error('the storage was closed'));
-    await worker?.terminate();
+    thread?.worker.postMessage({ close: true } satisfies ToReader);
+    await thread?.end();
   }
 
-  #start(): Worker {
+  #start() {
     const worker = startThread('reader-worker', { file: this.#file });
+    const thread = { worker, end: endOf(worker) };
     const ended = (error: Error) => {
-      if (this.#worker !== worker) return;
-      this.#worker = undefined;
+      if (this.#thread !== thread) return;
+      this.#thread = undefined;
       this.#giveUp(error);
     };
     worker.on('message', (answer: FromReader) => this.#hear(answer));
     worker.on('error', ended);
     worker.on('exit', () => ended(new Error('the thread that reads the database ended')));
-    return worker;
+    return thread;
   }
 
   #hear(answer: FromReader): void {

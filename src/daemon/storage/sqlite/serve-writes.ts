@@ -26,9 +26,12 @@ export function serveWrites(
       adjust?.(database);
       run = batches(database);
       answer({ opened: true });
-    } else {
+    } else if ('close' in message) {
       if (database) closeCleanly(database, message.close.lastSeen);
       answer({ closed: true });
+      port.close();
+    } else {
+      database?.close();
       port.close();
     }
   };

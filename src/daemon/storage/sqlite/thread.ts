@@ -8,3 +8,19 @@ export function startThread(script: 'writer-worker' | 'reader-worker', workerDat
     workerData,
   });
 }
+
+/** Longer than any statement of a usual database; whoever stops the daemon waits no longer for a check of a huge one. */
+const patienceMs = 2_000;
+
+/**
+ * Watches a thread from its start. What it gives resolves once a thread that was told to end has ended, and terminates one
+ * that does not: only then, as V8 can take the whole process along where it terminates a thread in the middle of native code.
+ */
+export function endOf(worker: Worker): () => Promise<void> {
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  return async () => {
+    const late = setTimeout(() => void worker.terminate(), patienceMs);
+    await ended;
+    clearTimeout(late);
+  };
+}

@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import type { WriteCommands } from './commands/commands.ts';
 import { DataNeedsRepair } from './errors.ts';
 import type { StorageLog } from './log.ts';
+import { endOf } from './thread.ts';
 import type { BatchAnswer, BatchFailure, Operation } from './write-batch.ts';
 import { failureOfEngine, refusal } from './write-failures.ts';
 import { type WriteOptions, WriteQueue } from './write-queue.ts';
@@ -23,6 +24,9 @@ export class Writer {
   readonly #fatalListeners: ((reason: Error) => void)[] = [];
   readonly #opened = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
+  readonly #end: ReturnType<typeof endOf>;
+  /** Whether the thread may end without having died. */
+  #mayEnd = false;
   #file = '';
   /** Why no write is taken any more. */
   #refusal: string | undefined;
@@ -34,11 +38,14 @@ export class Writer {
     this.#now = now;
     this.#log = log;
     this.#worker = worker;
+    this.#end = endOf(worker);
     this.#queue = new WriteQueue((operations: Operation[]) => this.#tell({ batch: operations }));
     this.#opened.promise.catch(() => {});
     this.#worker.on('message', (message: FromWriter) => this.#hear(message));
     this.#worker.on('error', (error) => this.#die(error));
-    this.#worker.on('exit', () => this.#die(new Error('the thread that writes the database ended')));
+    this.#worker.on('exit', () => {
+      if (!this.#mayEnd) this.#die(new Error('the thread that writes the database ended'));
+    });
   }
 
   /** Opens the database in the thread; the file is prepared. */
@@ -93,9 +100,11 @@ export class Writer {
     if (!this.#fatal && isSound) {
       this.#tell({ close: { lastSeen: this.#now() } });
       await this.#closed.promise;
+    } else {
+      this.#tell({ end: true });
     }
-    this.#worker.removeAllListeners('exit');
-    await this.#worker.terminate();
+    this.#mayEnd = true;
+    await this.#end();
   }
 
   #tell(message: ToWriter): void {
@@ -106,7 +115,7 @@ export class Writer {
     if ('opened' in message) this.#opened.resolve();
     else if ('closed' in message) {
       // It ends by itself now, which may be told before whoever closes it goes on.
-      this.#worker.removeAllListeners('exit');
+      this.#mayEnd = true;
       this.#closed.resolve();
     } else if ('died' in message) {
       const { died, isDamage } = message;
