@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { createServer, request as sendRequest } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server as TcpServer,
+} from 'node:net';
 import type { Duplex } from 'node:stream';
 
 export interface TestProxy {
@@ -32,16 +37,7 @@ export async function startSocksProxy(hosts: Record<string, number>): Promise<Te
       });
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    asked,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listening(server, sockets)), asked };
 }
 
 /**
@@ -73,7 +69,6 @@ export async function startProxy(options: {
   });
   server.on('connect', (incoming, socket) => {
     asked.push(`CONNECT ${incoming.url}`);
-    sockets.add(socket);
     socket.on('error', () => undefined);
     if (incoming.headers['proxy-authorization'] !== wanted) {
       socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
@@ -88,14 +83,17 @@ export async function startProxy(options: {
     beyond.on('error', () => socket.destroy());
     socket.on('close', () => beyond.destroy());
   });
+  server.on('connection', (socket) => sockets.add(socket));
+  return { ...(await listening(server, sockets)), asked };
+}
+
+async function listening(server: TcpServer, sockets: ReadonlySet<Duplex>): Promise<Omit<TestProxy, 'asked'>> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    asked,
     async close() {
       for (const socket of sockets) socket.destroy();
-      server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
