@@ -16,7 +16,8 @@ const bundled = new Set(['typebox', 'undici', 'commander', '@commander-js/extra-
 const together = {
   command: [
     /\/build\/cli\/(program|build-program|\w+-commands|tree|verb|command-line|process-context)\.js$/,
-    /\/build\/cli\/(hosts|host-file|cli-error|as-typed|send|addresses)\.js$/,
+    /\/build\/cli\/(cli-error|as-typed|addresses)\.js$/,
+    /\/build\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|proxy)\.js$/,
     /\/build\/cli\/output\/(output|json|visible|style|time)\.js$/,
     /\/build\/cli\/commands\/(collect-pages|example|number-option)\.js$/,
     /\/(commander|extra-typings)\//,
