@@ -1,6 +1,6 @@
 import type { ClientAnswer, ClientRequest, Send } from '../../shared/client.ts';
-import { proxiesIn } from '../../shared/proxies.ts';
-import { isLoopbackUrl, socketAddress, socketPathOf } from './host-address.ts';
+import { socketAddress, socketPathOf } from './host-address.ts';
+import { type ProxyEnvironment, proxyEnvironment } from './proxy.ts';
 
 /**
  * Why a host gave no (whole) answer: `refused` when nobody listens, `forbidden` when a Unix socket is not for this user,
@@ -23,22 +23,21 @@ const connectTimeoutMs = 10_000;
 
 interface Way {
   socketPath?: string;
-  /** Where the proxies are named that a call may go through. */
-  proxyEnv?: Environment;
+  /** The proxies that a call may go through. */
+  proxyEnv?: ProxyEnvironment;
 }
-
-type Environment = Record<string, string | undefined>;
 
 /** How a host is spoken to: what the addresses of requests begin with, and what sends them. */
 export function wayTo(
   { url, socket }: { url: string; socket?: string | undefined },
-  env: Environment,
+  env: Record<string, string | undefined>,
 ): { baseUrl: string; send: Send } {
   const socketPath = socket ?? socketPathOf(url);
   if (socketPath !== undefined)
     return { baseUrl: 'http://localhost', send: (request) => sendOver(request, { socketPath }) };
-  if (isLoopbackUrl(url) || proxiesIn(env, []) === undefined) return { baseUrl: url, send };
-  return { baseUrl: url, send: (request) => sendOver(request, { proxyEnv: env }) };
+  const proxyEnv = proxyEnvironment(new URL(url), env);
+  if (proxyEnv === undefined) return { baseUrl: url, send };
+  return { baseUrl: url, send: (request) => sendOver(request, { proxyEnv }) };
 }
 
 /** Sends over Node's own HTTP client, a connection a call. */
@@ -51,7 +50,7 @@ const sendOver = (request: ClientRequest, way: Way): ReturnType<Send> =>
     const place = socketPath === undefined ? url.origin : socketAddress(socketPath);
     const { request: start, Agent } = transportOf(url.protocol);
     // Without an agent nothing keeps the process alive once the answer is read, but only an agent knows of proxies.
-    const agent = proxyEnv === undefined ? (false as const) : new Agent({ proxyEnv });
+    const agent = proxyEnv === undefined ? (false as const) : new Agent({ proxyEnv: { ...proxyEnv } });
     const options = { ...optionsOf(request), agent, ...(socketPath && { socketPath }) };
     const call = start(url, options, (answer) => {
       resolve({
