@@ -22,7 +22,7 @@ const together = {
     /\/build\/cli\/commands\/(collect-pages|example|number-option)\.js$/,
     /\/(commander|extra-typings)\//,
   ],
-  common: [/\/build\/shared\/(errors|client|received-error|sse|folders|proxies)\.js$/],
+  common: [/\/build\/shared\/(errors|client|received-error|sse|folders|proxies|loopback)\.js$/],
 };
 
 /** To import a module of Node’s own is to make all that it exports, with some a second HTTP client: it is asked for instead. */

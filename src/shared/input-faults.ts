@@ -22,3 +22,9 @@ export function wellFormed<Value>(value: Value, param: string): Value {
   }
   return value;
 }
+
+/** The same of all members of a body, each by its own name. */
+export function wellFormedMembers<Body extends object>(body: Body): Body {
+  for (const [name, value] of Object.entries(body)) wellFormed(value, name);
+  return body;
+}

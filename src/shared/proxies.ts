@@ -26,7 +26,8 @@ type Environment = Record<string, string | undefined>;
 export function proxiesIn(env: Environment, faults: ConfigFault[]): Proxies | undefined {
   const all = addressIn(env, names.all, faults);
   const http = addressIn(env, names.http, faults) || all;
-  const https = addressIn(env, names.https, faults) || all;
+  // Whoever names one proxy alone means all calls by it, as Node's own client takes it.
+  const https = addressIn(env, names.https, faults) || all || http;
   if (!http && !https) return undefined;
   return { http, https, except: settingOf(env, names.except).value };
 }
@@ -54,9 +55,4 @@ function addressIn(env: Environment, name: string, faults: ConfigFault[]): strin
 function settingOf(env: Environment, name: string): { variable: string; value: string } {
   const variable = [name.toLowerCase(), name].find((spelling) => env[spelling]?.trim()) ?? name;
   return { variable, value: env[variable]?.trim() ?? '' };
-}
-
-/** Whether a host name of a URL is this machine by one of its own addresses: it is never called through a proxy. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

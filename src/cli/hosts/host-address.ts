@@ -1,5 +1,5 @@
 import { exitCodes } from '../../shared/errors.ts';
-import { isLoopback } from '../../shared/proxies.ts';
+import { isLoopback } from '../../shared/loopback.ts';
 import { CliError } from '../cli-error.ts';
 
 /** `127.0.0.1:4100`, `gateway.example.org`, `unix:/PATH` or a whole URL; a name without a scheme is spoken to over TLS unless it is this machine. */

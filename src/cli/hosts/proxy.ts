@@ -1,13 +1,11 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { isLoopback, proxiesIn } from '../../shared/proxies.ts';
+import { isLoopback } from '../../shared/loopback.ts';
+import { proxiesIn } from '../../shared/proxies.ts';
 import { CliError } from '../cli-error.ts';
 
-export interface ProxyEnvironment {
-  HTTP_PROXY: string;
-  HTTPS_PROXY: string;
-  NO_PROXY: string;
-}
+/** As Node's HTTP agent takes it. */
+export type ProxyEnvironment = { HTTP_PROXY: string; HTTPS_PROXY: string; NO_PROXY: string };
 
 /**
  * What Node's HTTP agent is told of proxies on the way to a host; undefined where there is none. Fails with a CliError
@@ -23,13 +21,9 @@ export function proxyEnvironment(
   const [fault] = faults;
   if (fault) throw new CliError(`${fault.place}: ${fault.message}.`, { exit: exitCodes.usage });
   if (proxies === undefined || isExcepted(url.hostname, proxies.except)) return undefined;
-  const told = {
-    HTTP_PROXY: proxies.http,
-    HTTPS_PROXY: proxies.https || proxies.http,
-    NO_PROXY: proxies.except,
-  };
-  const used = url.protocol === 'https:' ? told.HTTPS_PROXY : told.HTTP_PROXY;
-  if (!/^socks/i.test(used)) return told;
+  const { http, https, except } = proxies;
+  const used = url.protocol === 'https:' ? https : http;
+  if (!/^socks/i.test(used)) return { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except };
   throw new CliError('Commands cannot go through a SOCKS proxy.', {
     exit: exitCodes.usage,
     next: `Name another in HTTPS_PROXY, or the host in NO_PROXY: NO_PROXY=${url.hostname}`,

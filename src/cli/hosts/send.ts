@@ -50,7 +50,7 @@ const sendOver = (request: ClientRequest, way: Way): ReturnType<Send> =>
     const place = socketPath === undefined ? url.origin : socketAddress(socketPath);
     const { request: start, Agent } = transportOf(url.protocol);
     // Without an agent nothing keeps the process alive once the answer is read, but only an agent knows of proxies.
-    const agent = proxyEnv === undefined ? (false as const) : new Agent({ proxyEnv: { ...proxyEnv } });
+    const agent = proxyEnv === undefined ? (false as const) : new Agent({ proxyEnv });
     const options = { ...optionsOf(request), agent, ...(socketPath && { socketPath }) };
     const call = start(url, options, (answer) => {
       resolve({

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { isLoopback } from '../../shared/proxies.ts';
+import { isLoopback } from '../../shared/loopback.ts';
 import type { IncomingAnswer, OutgoingRequest, World } from '../world.ts';
 import { Exchange } from './exchange.ts';
 import { networkFailure } from './network-failures.ts';

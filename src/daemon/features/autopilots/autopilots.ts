@@ -8,7 +8,7 @@ import type {
 import type { Body } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import type { Persons } from '../profile/index.ts';
 import type { AutopilotRecord, AutopilotsStore } from './autopilots-store.ts';
@@ -38,7 +38,7 @@ export function autopilots(needs: AutopilotsNeeds) {
     return record;
   };
   const change = async (caller: Caller, reference: string, wish: Change): Promise<AutopilotRecord> => {
-    for (const [name, value] of Object.entries(wish)) wellFormed(value, name);
+    wellFormedMembers(wish);
     for (let tries = 0; tries < triesMax; tries += 1) {
       const before = await find(caller, reference);
       const after = changed(before, wish, now());
@@ -52,7 +52,7 @@ export function autopilots(needs: AutopilotsNeeds) {
 
   return {
     async create(caller: Caller, wish: Body<typeof createAutopilot>): Promise<AutopilotRecord> {
-      for (const [name, value] of Object.entries(wish)) wellFormed(value, name);
+      wellFormedMembers(wish);
       const { number } = await persons.of(caller);
       const at = now();
       const record: Omit<AutopilotRecord, 'handle'> = {

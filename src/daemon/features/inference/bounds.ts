@@ -10,6 +10,7 @@ import { pictureIn } from '../../../shared/pictures.ts';
 import type { ContentPart, Inference } from './neutral.ts';
 import { passedBytes, readsElsewhere } from './passed-input.ts';
 import type { Route } from './router.ts';
+import { countedTools } from './tool-fees.ts';
 
 /** A picture of eight tiles on the dearest model that counts by tiles: 2,833 tokens, and 5,667 a tile. */
 const imageTokensMax = 48_169;
@@ -133,8 +134,8 @@ export function spentOnInput({ wire, tools, body }: Inference, input: number): T
   const most = typeof told === 'number' && told >= 0 ? Math.min(Math.ceil(told), toolUsesMax) : toolUsesUsual;
   const has = (type: RegExp) =>
     tools.some((tool) => tool.type === 'opaque' && type.test(String(tool.json.type)));
-  const webSearch = has(/^web_search/) ? most : 0;
-  const fileSearch = has(/^file_search$/) ? most : 0;
+  const webSearch = has(countedTools.webSearch) ? most : 0;
+  const fileSearch = has(countedTools.fileSearch) ? most : 0;
   return { ...noTokens, input, ...(webSearch + fileSearch > 0 && { toolUses: { webSearch, fileSearch } }) };
 }
 

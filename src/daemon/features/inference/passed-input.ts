@@ -11,7 +11,7 @@ const countedInMessages = new Set([
   ...['reasoning', 'reasoning_content', 'images'],
 ]);
 /** Tools whose work is done by the caller. */
-const callersTools = new Set([
+export const callersTools: ReadonlySet<string> = new Set([
   ...['custom', 'namespace', 'tool_search', 'local_shell', 'apply_patch'],
   ...['computer', 'computer_use_preview'],
 ]);

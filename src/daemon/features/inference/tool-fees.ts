@@ -1,13 +1,11 @@
 import { isObject, type Json, quoted } from './fault.ts';
 import type { Inference } from './neutral.ts';
+import { callersTools } from './passed-input.ts';
 
 /** Tools that are paid for by their tokens alone: the caller does their work, or a server that the caller names. */
-const withoutFee = new Set([
-  ...['function', 'custom', 'namespace', 'tool_search', 'mcp'],
-  ...['local_shell', 'apply_patch', 'computer', 'computer_use_preview'],
-]);
+const withoutFee = new Set([...callersTools, 'function', 'mcp']);
 /** Tools of the Responses format whose uses an answer tells, and price lists the fee. */
-const counted = /^(web_search|file_search$)/;
+export const countedTools = { webSearch: /^web_search/, fileSearch: /^file_search$/ } as const;
 
 /**
  * What in a call may cost a fee that nobody can count, with its place in the body; undefined where nothing does. A
@@ -39,5 +37,7 @@ export function uncountedFee({
 
 function hasKnownFee({ type, environment }: Json, wire: Inference['wire']): boolean {
   if (type === 'shell') return isObject(environment) && environment.type === 'local';
-  return withoutFee.has(String(type)) || (wire === 'responses' && counted.test(String(type)));
+  const name = String(type);
+  if (withoutFee.has(name)) return true;
+  return wire === 'responses' && Object.values(countedTools).some((counted) => counted.test(name));
 }

@@ -1,6 +1,6 @@
 import type { Body } from '../../../shared/contract/endpoint.ts';
 import type { updateProfile } from '../../../shared/contract/profile.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import { isReservedHandle } from '../workspaces/index.ts';
 import type { Persons } from './persons.ts';
@@ -24,9 +24,7 @@ export function profile({ store, persons, endings, forgetRole, now }: ProfileNee
 
     /** Fails with `invalid_request` for a handle or address that is taken. */
     async change(caller: Caller, wish: Body<typeof updateProfile>): Promise<PersonRecord> {
-      for (const [param, text] of Object.entries(wish)) {
-        wellFormed(text, param);
-      }
+      wellFormedMembers(wish);
       const { userId } = await persons.of(caller);
       const changes = wish.handle === undefined ? wish : { ...wish, handle: wish.handle.toLowerCase() };
       if (changes.handle !== undefined && isReservedHandle(changes.handle))

@@ -11,6 +11,13 @@ export type ChainedEntry = readonly [
   createdAt: number,
 ];
 
+const columns = 'request_id, kind, debit, credit, amount, created_at';
+
+/** The statement that makes an entry; `Totals.entered` is told of each. */
+export function entryInsert(database: Connection) {
+  return database.prepare<[ChainedEntry]>(`INSERT INTO entries (${columns}) VALUES (?, ?, ?, ?, ?, ?)`);
+}
+
 interface Link {
   number: number;
   /** The entries of one commit, as JSON. */
@@ -132,9 +139,7 @@ function brokenAfter(before: Link, link: Link): string[] | undefined {
 /** Gives sentences for the entries that are not what a link has of them. */
 function differencesIn(database: Connection): (link: Link) => string[] {
   const entry = database
-    .prepare<[string, string], unknown[]>(
-      'SELECT request_id, kind, debit, credit, amount, created_at FROM entries WHERE request_id = ? AND kind = ?',
-    )
+    .prepare<[string, string], unknown[]>(`SELECT ${columns} FROM entries WHERE request_id = ? AND kind = ?`)
     .raw();
   return ({ entries }) =>
     (JSON.parse(entries) as ChainedEntry[])

@@ -1,6 +1,7 @@
 import type { GrantRecord } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../connection.ts';
 import { accountOf, grantsAccount } from '../ledger-accounts.ts';
+import { entryInsert } from '../ledger-chain.ts';
 import { eq, type Orm } from '../orm.ts';
 import { creditGrants } from '../schema/credit.ts';
 import type { Totals } from '../totals.ts';
@@ -9,9 +10,7 @@ import type { Totals } from '../totals.ts';
 const balanceMax = 4_000_000_000_000_000;
 
 export function ledgerCommands(database: Connection, orm: Orm, totals: Totals) {
-  const entry = database.prepare(
-    'INSERT INTO entries (request_id, kind, debit, credit, amount, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-  );
+  const entry = entryInsert(database);
   const balance = database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck();
 
   return {

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection.ts';
 import { accountOf } from '../ledger-accounts.ts';
-import type { ChainedEntry } from '../ledger-chain.ts';
+import { type ChainedEntry, entryInsert } from '../ledger-chain.ts';
 import { writeMeta } from '../meta.ts';
 import type { HoldRow, KeptSettlement, ProgressRow, SettlementRow } from '../metering-rows.ts';
 import type { Totals } from '../totals.ts';
@@ -26,9 +26,7 @@ export function meteringCommands(database: Connection, totals: Totals) {
          cost_margin, charged, attempts, ttft_ms, total_ms, created_at, completed_at, trace)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    entry: database.prepare(
-      'INSERT INTO entries (request_id, kind, debit, credit, amount, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
+    entry: entryInsert(database),
     event: database.prepare(
       'INSERT INTO events (sequence, type, workspace_id, at, data) VALUES (?, ?, ?, ?, ?)',
     ),

@@ -9,6 +9,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { countOf, type Json, objectOf, textOf } from '../json-value.ts';
+import { namelessCall } from '../nameless-call.ts';
 import { CallIds } from '../own-call-ids.ts';
 import { streamFailure } from './failure.ts';
 
@@ -118,8 +119,7 @@ class MessagesDialect implements Dialect {
       // Not every server behind this format gives its calls ids, or each its own.
       const callId = this.#callIds.own(block.id);
       const name = textOf(block.name);
-      if (!name)
-        throw new UpstreamFailure('broken', `${this.#origin.provider} called a tool without naming it`);
+      if (!name) throw namelessCall(this.#origin.provider);
       const index = this.#begin({ kind: 'function_call', callId, name }, into);
       // Input that is here already counts only if no pieces of it follow.
       this.#blocks.set(key, { kind: 'tool', index, input: objectOf(block.input) ?? {}, hasArguments: false });

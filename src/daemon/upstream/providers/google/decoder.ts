@@ -11,6 +11,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
+import { namelessCall } from '../nameless-call.ts';
 import { CallIds } from '../own-call-ids.ts';
 import { errorIn, streamFailure } from './failure.ts';
 import type { Signatures } from './signatures.ts';
@@ -119,8 +120,7 @@ class GenerateDialect implements Dialect {
   /** A call comes whole. Its signature goes into the reasoning item before it, which is made if there is none. */
   #addCall(call: Json, signature: string | undefined, into: InferenceEvent[]): void {
     const told = textOf(call.name);
-    if (!told)
-      throw new UpstreamFailure('broken', `${this.#context.provider} called a function without naming it`);
+    if (!told) throw namelessCall(this.#context.provider, { of: 'function' });
     const name = this.#context.names.get(told) ?? told;
     const callId = this.#callIds.own(call.id);
     if (signature !== undefined) {

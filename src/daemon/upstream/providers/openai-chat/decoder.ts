@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import type { Json } from '../json-value.ts';
+import { namelessCall } from '../nameless-call.ts';
 import { openAiStreamFailure } from './failure.ts';
 import { flattenContent, ReasoningCollector, type ReasoningTold, reasoningIn } from './reasoning.ts';
 import { ToolCalls } from './tool-calls.ts';
@@ -73,8 +74,7 @@ export class ChatDialect implements Dialect {
       throw new UpstreamFailure('broken', `${name} broke off in the middle of its answer`);
     }
     if (!this.#hasChoice) throw new UpstreamFailure('broken', `${name} ended its stream without an answer`);
-    if (this.#calls.hasNameless)
-      throw new UpstreamFailure('broken', `${name} called a tool without naming it`);
+    if (this.#calls.hasNameless) throw namelessCall(name);
     const { events } = batch;
     this.#endReasoning(events);
     this.#calls.finish(events);

@@ -3,6 +3,7 @@ import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import { countOf, type Json } from '../json-value.ts';
+import { namelessCall } from '../nameless-call.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { count } from '../openai-chat/usage.ts';
 import { CallIds } from '../own-call-ids.ts';
@@ -21,7 +22,7 @@ export function readResponsesAnswer(
   const ids = new CallIds();
   for (const item of json.output) {
     if (!isObject(item) || item.type !== 'function_call') continue;
-    if (isNameless(item)) throw new UpstreamFailure('broken', `${name} called a tool without naming it`);
+    if (isNameless(item)) throw namelessCall(name);
     if (isEmpty(item.arguments)) {
       item.arguments = '{}';
       isRepaired = true;

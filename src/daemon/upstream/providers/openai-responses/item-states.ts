@@ -1,7 +1,7 @@
 import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject } from '../../answer-bodies.ts';
 import type { Json } from '../json-value.ts';
+import { namelessCall } from '../nameless-call.ts';
 import { CallIds } from '../own-call-ids.ts';
 import { isEmpty, isNameless } from './answer.ts';
 
@@ -188,8 +188,7 @@ export class ItemStates {
       case 'reasoning':
         return { kind: 'reasoning', ...idOf(item.id) };
       case 'function_call': {
-        if (isNameless(item))
-          throw new UpstreamFailure('broken', `${this.#of.provider} called a tool without naming it`);
+        if (isNameless(item)) throw namelessCall(this.#of.provider);
         const callId = this.#callIds.own(item.call_id);
         return { kind: 'function_call', callId, name: String(item.name), ...idOf(item.id) };
       }
