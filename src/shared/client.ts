@@ -3,8 +3,8 @@ import { receivedError } from './received-error.ts';
 import { type SseEvent, SseReader } from './sse.ts';
 
 /**
- * The one typed client. It knows contracts and nothing of sockets: `send` is handed in, so that a socket, a remote host
- * and a test differ in one function.
+ * The typed HTTP client. It knows contracts but no transport: `send` is injected, so a Unix socket, a remote host and a
+ * test differ in one function.
  */
 export interface ClientRequest {
   method: Endpoint['method'];
@@ -18,45 +18,46 @@ export interface ClientAnswer {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** Leaving the iteration early ends the call. */
+  /** Breaking out of the iteration ends the call. */
   body: AsyncIterable<Uint8Array>;
 }
 
-/** One HTTP call. Rejects when there is no answer at all, and with the signal's reason when it was aborted. */
+/** Performs one HTTP call. Rejects when there is no response, and with the signal's reason when it was aborted. */
 export type Send = (request: ClientRequest) => Promise<ClientAnswer>;
 
 /**
- * An endpoint without its schemas: where to call, and, in its type, what goes in and out. The type holds method and path to the
- * contract, so that a caller that must start fast need not load the schemas, and still cannot differ from them.
+ * An endpoint without its schemas: method, path and, as a type, input and result. The compiler checks both against the
+ * contract, so commands that must start fast need not load the schemas.
  */
 export interface Address<E extends Endpoint = Endpoint> {
   readonly method: E['method'];
   readonly path: E['path'];
-  /** Never set: it carries the type. */
+  /** Never set; it only carries the type. */
   readonly contract?: E;
 }
 
-/** `address<typeof issueKey>('POST', '/v1/workspaces/{workspace}/keys')` compiles only while the contract says the same. */
+/** `address<typeof issueKey>('POST', '/v1/workspaces/{workspace}/keys')` compiles only if the contract matches. */
 export function address<E extends Endpoint>(method: E['method'], path: E['path']): Address<E> {
   return { method, path };
 }
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Told of the headers of a call that was accepted, before its body is read. */
+  /** Called with the response headers of a successful call, before its body is read. */
   onOpen?: (headers: Record<string, string>) => void;
 }
 
 export interface Client {
-  /** Resolves to the answer's body. Throws ReceivedError when the service refuses or fails. */
+  /** Resolves to the response body. Throws ReceivedError when the service returns an error. */
   call<E extends Endpoint>(
     endpoint: E | Address<E>,
     input: Input<E>,
     options?: CallOptions,
   ): Promise<Result<E>>;
   /**
-   * Yields the events of a stream until it ends; `data: [DONE]` ends it and is not yielded. Throws ReceivedError when the service
-   * refuses before the stream starts. Leaving the loop early, or aborting the signal, ends the call.
+   * Yields the events of a stream until it ends; `data: [DONE]` ends it and is not yielded. Throws ReceivedError when
+   * the service returns an error before the stream starts. Breaking out of the loop, or aborting the signal, ends the
+   * call.
    */
   stream<E extends Endpoint>(
     endpoint: E | Address<E>,
@@ -65,27 +66,27 @@ export interface Client {
   ): AsyncGenerator<SseEvent, void>;
 }
 
-/** What answered is not this service: the address is wrong, or something stands in between. */
+/** The response did not come from this service: the address is wrong, or a proxy answered. */
 export class NotTheService extends Error {
   constructor(url: string) {
-    super(`${url} does not answer as a gateway does.`);
+    super(`${url} does not respond like a gateway.`);
     this.name = 'NotTheService';
   }
 }
 
 export interface ClientOptions {
-  /** `http://127.0.0.1:4100`; a path in it is kept in front of the endpoint's own. */
+  /** `http://127.0.0.1:4100`; a path in it is prepended to the endpoint's path. */
   baseUrl: string;
-  /** Sent as a bearer token; a function is asked once, at the first call. */
+  /** Sent as a bearer token; a function is called once, on the first call. */
   token?: string | (() => Promise<string | undefined>) | undefined;
-  /** The workspace to act in, by id or slug; the login's own unless told. */
+  /** The workspace to act in, by id or slug; default: the login's own workspace. */
   workspace?: string | undefined;
   send: Send;
-  /** Told of the headers of every answer. */
+  /** Called with the headers of every response. */
   onHeaders?: (headers: Record<string, string>) => void;
 }
 
-/** Longest body that is read whole, in bytes. */
+/** Maximum size of a body that is buffered, in bytes. */
 export const answerBytesMax = 64 * 1024 * 1024;
 
 export function createClient({ baseUrl, token, workspace, send, onHeaders }: ClientOptions): Client {
@@ -137,7 +138,7 @@ export function createClient({ baseUrl, token, workspace, send, onHeaders }: Cli
     async *stream(endpoint, input, options = {}) {
       const answer = await open(endpoint, input as AnyInput, 'text/event-stream', options);
       if (!answer.headers['content-type']?.startsWith('text/event-stream')) {
-        // Begun and left, so that the connection is given back.
+        // Start reading and stop, so that the connection returns to the pool.
         for await (const _bytes of answer.body) break;
         throw new NotTheService(base);
       }
@@ -168,9 +169,9 @@ export function pathOf(template: string, params: Record<string, unknown>): strin
   return template.replace(/\{(\w+)(\.\.\.)?\}/g, (_, name: string, rest: string | undefined) => {
     const value = String(params[name] ?? '');
     const segments = rest ? value.split('/') : [value];
-    // An empty or dotted segment would name another path than the contract's.
+    // An empty or dotted segment would change the path.
     if (segments.some((segment) => /^\.{0,2}$/.test(segment))) {
-      throw new TypeError(`"${value}" cannot stand for ${name} in ${template}`);
+      throw new TypeError(`"${value}" is not a valid ${name} for ${template}`);
     }
     return segments.map(encodeURIComponent).join('/');
   });
@@ -193,7 +194,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let length = 0;
   for await (const bytes of body) {
     length += bytes.length;
-    if (length > answerBytesMax) throw new RangeError(`the answer is longer than ${answerBytesMax} bytes`);
+    if (length > answerBytesMax) throw new RangeError(`the response is longer than ${answerBytesMax} bytes`);
     text += decoder.decode(bytes, { stream: true });
   }
   return text + decoder.decode();

@@ -1,19 +1,19 @@
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
-/** What commands need of the daemon's own code, which is handed to them: neither side imports the other. */
+/** The parts of the daemon that commands call. They are injected, since neither side imports the other. */
 export interface DaemonModule {
-  /** Serves until it is told to stop; resolves to the exit code. */
+  /** Serves until stopped; resolves to the exit code. */
   serve(options: ServeOptions): Promise<number>;
-  /** Puts a backup in the place of the data, while no daemon runs. */
+  /** Replaces the data with a backup while no daemon is running. */
   restore(options: RestoreOptions): Promise<RestoreOutcome>;
   loadConfigTools(): Promise<ConfigTools>;
 }
 
-/** What is done with the configuration where no daemon is asked. */
+/** Operations on the configuration that need no running daemon. */
 export interface ConfigTools {
   path(place: ConfigPlace): string;
   explain(place: ConfigPlace): Promise<{ settings: ExplainedSetting[]; faults: ConfigFault[] }>;
-  /** Takes the setting out where `value` is undefined; the faults are those that the file would have. */
+  /** Removes the setting when `value` is undefined. The faults are those the resulting file would have. */
   set(
     place: ConfigPlace,
     name: string,
@@ -23,7 +23,7 @@ export interface ConfigTools {
 }
 
 export interface ConfigPlace {
-  /** The file, where it is not the usual one. */
+  /** The file, if it is not the default one. */
   file?: string;
   env: Record<string, string | undefined>;
   platform: string;
@@ -36,7 +36,7 @@ export interface ConfigFault {
   message: string;
 }
 
-/** What a setting is, and who says so. */
+/** A setting, its effective value and where that comes from. */
 export interface ExplainedSetting {
   name: string;
   value: unknown;
@@ -45,25 +45,25 @@ export interface ExplainedSetting {
   place: string | null;
 }
 
-/** What was said on the command line; what was not said is left out. */
+/** Options given on the command line; absent ones are undefined. */
 export interface ServeOptions {
   port?: number;
   host?: string;
-  /** The path of a Unix socket to listen on as well. */
+  /** The path of an additional Unix socket to listen on. */
   socket?: string;
   dataFolder?: string;
   configFile?: string;
-  /** A script for the simulator. */
+  /** A simulator script. */
   simulate?: string;
-  /** A folder to keep calls to providers in. */
+  /** The folder to record provider calls into. */
   record?: string;
-  /** A folder to answer them from. */
+  /** The folder to replay provider calls from. */
   replay?: string;
   replaySpeed?: 'real' | 'instant';
   logLevel?: string;
   env: Record<string, string | undefined>;
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
-  /** Asks whoever starts it for a secret, until the signal; undefined where nobody is there. */
+  /** Prompts for a secret, until the signal aborts; undefined without a terminal. */
   askSecret?: ((question: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * The one table of failures. Every error that leaves the daemon has a code of this table; status, type, advice on
- * retrying and the CLI's exit code are read off it. Source: part 7 of the service description.
+ * The table of errors. Every error the daemon returns has a code from this table, which defines its status, type, retry
+ * advice and the CLI's exit code. Source: part 7 of the service description.
  */
 
-/** What a script can do about it, and the CLI's exit code for it. */
+/** Exit codes of the CLI. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -23,7 +23,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 interface Failure {
   status: number;
   type: string;
-  /** The sentence that a person reads when the thrower has nothing more exact to say. */
+  /** The default message, used when the thrower has nothing more specific. */
   message: string;
   retry: 'no' | 'after-paying' | 'after-waiting';
   exit: ExitCode;
@@ -41,13 +41,13 @@ export const failures = {
   unknown_call_id: {
     status: 400,
     type: 'invalid_request',
-    message: 'No function call has that call_id.',
+    message: 'No function call has this call_id.',
     ...fix,
   },
   context_length_exceeded: {
     status: 400,
     type: 'invalid_request',
-    message: 'The input is longer than the model accepts.',
+    message: "The input exceeds the model's context length.",
     ...fix,
   },
   unsupported_value: {
@@ -56,52 +56,67 @@ export const failures = {
     message: 'The chosen model does not support this value.',
     ...fix,
   },
-  unauthenticated: { status: 401, type: 'authentication', message: 'No valid key was given.', ...signIn },
+  unauthenticated: {
+    status: 401,
+    type: 'authentication',
+    message: 'A valid API key or login is required.',
+    ...signIn,
+  },
   signed_out: {
     status: 401,
     type: 'authentication',
-    message: 'This needs a login, not an API key.',
+    message: 'This requires a login, not an API key.',
     ...signIn,
   },
   insufficient_balance: {
     status: 402,
     type: 'insufficient_balance',
-    message: 'The balance does not cover the most that this request can cost.',
+    message: 'The balance does not cover the maximum cost of this request.',
     ...pay,
   },
   websocket_connection_limit_reached: {
     status: 400,
     type: 'invalid_request',
-    message: 'The socket was open for as long as one may be; open another to go on.',
+    message: 'The socket reached its maximum lifetime; open a new one to continue.',
     ...fix,
   },
-  permission: { status: 403, type: 'permission', message: 'You may not do this.', ...refused },
-  out_of_scope: { status: 403, type: 'permission', message: 'The key lacks the scope for this.', ...refused },
-  host_not_allowed: { status: 403, type: 'permission', message: 'This Host is not served here.', ...refused },
+  permission: {
+    status: 403,
+    type: 'permission',
+    message: 'You do not have permission to do this.',
+    ...refused,
+  },
+  out_of_scope: { status: 403, type: 'permission', message: 'The key lacks the required scope.', ...refused },
+  host_not_allowed: {
+    status: 403,
+    type: 'permission',
+    message: 'This Host header is not allowed.',
+    ...refused,
+  },
   origin_not_allowed: {
     status: 403,
     type: 'permission',
-    message: 'Web pages may not call this.',
+    message: 'Requests from web pages are not allowed.',
     ...refused,
   },
   limit_reached: {
     status: 403,
     type: 'limit_reached',
-    message: 'A limit set by the owner was hit.',
+    message: 'A limit of the key was reached.',
     ...refused,
   },
   not_found: { status: 404, type: 'not_found', message: 'Not found.', ...fix },
-  model_not_found: { status: 404, type: 'not_found', message: 'There is no model by that name.', ...fix },
+  model_not_found: { status: 404, type: 'not_found', message: 'No model has this name.', ...fix },
   previous_response_not_found: {
     status: 404,
     type: 'not_found',
-    message: 'There is no stored response with that id.',
+    message: 'No stored response has this id.',
     ...fix,
   },
   method_not_allowed: {
     status: 405,
     type: 'invalid_request',
-    message: 'This path is not served by that method.',
+    message: 'This path does not support this method.',
     ...fix,
   },
   request_timeout: {
@@ -113,10 +128,10 @@ export const failures = {
   idempotency_conflict: {
     status: 409,
     type: 'conflict',
-    message: 'This Idempotency-Key was used for another request.',
+    message: 'This Idempotency-Key was already used for a different request.',
     ...fix,
   },
-  conflict: { status: 409, type: 'conflict', message: 'It changed, or exists already.', ...fix },
+  conflict: { status: 409, type: 'conflict', message: 'The resource was changed or already exists.', ...fix },
   limit_exceeded: {
     status: 413,
     type: 'limit_exceeded',
@@ -126,32 +141,37 @@ export const failures = {
   unsupported_media_type: {
     status: 415,
     type: 'invalid_request',
-    message: 'Send application/json in UTF-8.',
+    message: 'The content type must be application/json in UTF-8.',
     ...fix,
   },
   rate_limited: { status: 429, type: 'rate_limited', message: 'Too many requests.', ...wait },
   headers_too_large: { status: 431, type: 'invalid_request', message: 'The headers are too large.', ...fix },
-  server_error: { status: 500, type: 'server_error', message: 'Something went wrong here.', ...wait },
-  model_error: { status: 500, type: 'model_error', message: 'The model failed to answer.', ...wait },
-  upstream_failed: { status: 502, type: 'upstream_failed', message: 'Every provider tried failed.', ...wait },
+  server_error: { status: 500, type: 'server_error', message: 'Internal server error.', ...wait },
+  model_error: { status: 500, type: 'model_error', message: 'The model failed to respond.', ...wait },
+  upstream_failed: { status: 502, type: 'upstream_failed', message: 'All providers failed.', ...wait },
   no_route: { status: 503, type: 'no_route', message: 'No provider can serve this request.', ...wait },
-  unavailable: { status: 503, type: 'unavailable', message: 'Not available right now.', ...wait },
+  unavailable: {
+    status: 503,
+    type: 'unavailable',
+    message: 'The service is temporarily unavailable.',
+    ...wait,
+  },
 } as const satisfies Record<string, Failure>;
 
 export type ErrorCode = keyof typeof failures;
 
 export interface ErrorDetails {
   message?: string;
-  /** The field or limit at fault, as the caller wrote it: `input[2].content`, `limits.spend_cap`. */
+  /** The offending field or limit, as the caller wrote it: `input[2].content`, `limits.spend_cap`. */
   param?: string | null;
   retryAfterSeconds?: number;
-  /** Members that some errors add to the body, like `balance_usd`. */
+  /** Additional members of the error body, such as `balance_usd`. */
   extra?: Record<string, unknown>;
-  /** For the log; never on the wire. */
+  /** For the log only; never sent. */
   cause?: unknown;
 }
 
-/** A failure that the caller is told: `message` is for people, `cause` for the log. */
+/** An error returned to the caller. `message` is for people, `cause` only for the log. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
@@ -176,7 +196,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether `code` is one that this program knows; a newer daemon may send others. */
+/** Whether `code` is known to this version; a newer daemon may send others. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(failures, code);
 }

@@ -1,17 +1,17 @@
 /**
- * Where a daemon keeps its things and where a command finds them. Pure: the environment is handed in.
- * Source of the default places: the XDG base directory specification, and the habits of macOS and Windows.
+ * Where a daemon stores its files and where a command finds them. Pure: the environment is a parameter. Source of the
+ * defaults: the XDG base directory specification and the conventions of macOS and Windows.
  */
 export interface Folders {
-  /** Holds the database, the keys' files and `daemon.json`. */
+  /** Contains the database, the key files and `daemon.json`. */
   data: string;
-  /** Holds `config.yaml`. */
+  /** Contains `config.yaml`. */
   config: string;
 }
 
-/** Files of the data folder that both the daemon and the commands know. */
+/** Files of the data folder that both the daemon and the commands use. */
 export const dataFiles = {
-  /** What DaemonFile says, while a daemon runs. */
+  /** A `DaemonFile`; present while a daemon runs. */
   daemon: 'daemon.json',
   /** The owner's login key; 0600. */
   login: 'login-key',
@@ -19,11 +19,11 @@ export const dataFiles = {
   defaultKey: 'default-key',
   /** The key that seals reasoning; 0600. */
   dataKey: 'data-key',
-  /** What providers told of their models when they were last asked. */
+  /** The model listings last fetched from providers. */
   listings: 'models.json',
 } as const;
 
-/** The files of the log, the newest first; not all of them need be there. */
+/** The log files, newest first; older ones may not exist. */
 export function logFiles(folder: string): string[] {
   const newest = `${folder}/gateway.log`;
   return [newest, ...[1, 2, 3].map((age) => `${newest}.${age}`)];
@@ -31,10 +31,10 @@ export function logFiles(folder: string): string[] {
 
 export interface DaemonFile {
   url: string;
-  /** The path of its Unix socket; daemons of earlier versions do not say. */
+  /** The path of its Unix socket; absent in files of earlier versions. */
   socket?: string | null;
   pid: number;
-  /** When that process began, as Linux counts it: after a crash another one may have its number. */
+  /** The start time of the process in Linux clock ticks: after a crash, another process may have the same pid. */
   start_ticks?: string | null;
   version: string;
   data_dir: string;
@@ -47,7 +47,7 @@ interface Surroundings {
   home: string;
 }
 
-/** `GATEWAY_HOME` puts everything into one folder; otherwise each platform's own places are used. */
+/** `GATEWAY_HOME` puts everything into one folder; otherwise each platform's conventions apply. */
 export function foldersOf({ env, platform, home }: Surroundings): Folders {
   const own = env.GATEWAY_HOME;
   if (own) return { data: own, config: own };

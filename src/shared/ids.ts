@@ -1,6 +1,6 @@
 /**
- * Identifiers are `<prefix>_` and 26 characters of Crockford base 32: 48 bits of milliseconds, then 80 random bits,
- * so that they sort by time. The prefix tells a reader what an id names.
+ * Identifiers are `<prefix>_` followed by 26 characters of Crockford base 32: 48 bits of milliseconds, then 80 random
+ * bits, so that they sort by time. The prefix names the kind of object.
  */
 export const idPrefixes = [
   'resp',
@@ -35,9 +35,9 @@ export type IdPrefix = (typeof idPrefixes)[number];
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Makes ids from a clock (milliseconds) and a source of random bytes. */
+/** Generates ids from a clock (milliseconds) and a source of random bytes. */
 export function idMaker(now: () => number, randomBytes: (count: number) => Uint8Array) {
-  // Random bytes are drawn in bulk: one draw an id would cost more than the id itself.
+  // Random bytes are drawn in bulk: drawing them for each id would cost more than the rest of it.
   let pool: Uint8Array = new Uint8Array(0);
   let used = 0;
   let timeMs = -1;

@@ -1,13 +1,16 @@
 import { ApiError } from './errors.ts';
 
-/** What is not accepted of an input that its contract lets pass; `what` goes on after the name of the field. */
+/**
+ * An error for input that is valid by its contract but not accepted; `what` continues the sentence after the field's
+ * name.
+ */
 export function inputFault(param: string, what: string): ApiError {
   return new ApiError('invalid_request', { param, message: `\`${param}\` ${what}.` });
 }
 
 /**
- * The value itself, whose texts are to be kept. Fails for half a surrogate pair in any of them: it is text for JSON but not
- * for UTF-8, and would be kept as another text.
+ * Returns the value if every string in it is well-formed Unicode. Throws for a lone surrogate: JSON allows it, but
+ * UTF-8 would store a different string.
  */
 export function wellFormed<Value>(value: Value, param: string): Value {
   if (typeof value === 'string') {
@@ -23,7 +26,7 @@ export function wellFormed<Value>(value: Value, param: string): Value {
   return value;
 }
 
-/** The same of all members of a body, each by its own name. */
+/** Like `wellFormed` for each member of a body. */
 export function wellFormedMembers<Body extends object>(body: Body): Body {
   for (const [name, value] of Object.entries(body)) wellFormed(value, name);
   return body;

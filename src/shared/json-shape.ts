@@ -2,8 +2,9 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Counts brackets and colons outside strings. A deep body would overflow the stack of whatever walks over it later; an
- * object of so many members that it becomes a dictionary takes microseconds for each one, whenever it is made or copied.
+ * Checks nesting depth and object size before parsing, by counting brackets and colons outside strings. A deep body
+ * would overflow the stack of any recursive function; an object with very many members becomes a dictionary in V8 and
+ * is slow to create or copy.
  */
 export function shapeFault(
   bytes: Uint8Array,
@@ -31,9 +32,9 @@ export function shapeFault(
   return undefined;
 }
 
-/** The index of the quote that ends a string; -1 when there is none. */
+/** The index of the closing quote of a string; -1 when there is none. */
 function stringEnd(bytes: Uint8Array, start: number): number {
-  // Most strings are short, and a native search costs more than a few steps; the rest may be megabytes of base64.
+  // Most strings are short and a native search has a fixed cost; the rest may be megabytes of base64.
   const near = Math.min(start + 48, bytes.length);
   let i = start;
   while (i < near) {

@@ -1,2 +1,2 @@
-/** Where a daemon listens that nobody told anything: `doctor` looks there, too. */
+/** The default listen address, which `doctor` checks too. */
 export const listenDefaults = { host: '127.0.0.1', port: 4100 } as const;

@@ -1,6 +1,6 @@
 /**
- * Money is an integer number of nano-dollars (10⁻⁹ USD) inside and a decimal string of dollars on the wire.
- * A safe integer holds nine million dollars, more than one call or one local account can reach; it is asserted.
+ * Money is an integer number of nano-dollars (10⁻⁹ USD) internally and a decimal string of dollars on the wire. A safe
+ * integer holds nine million dollars, more than any call or local account reaches; this is asserted.
  */
 export type NanoUsd = number;
 
@@ -8,9 +8,9 @@ const NANO_PER_USD = 1_000_000_000n;
 const TOKENS_PER_PRICE = 1_000_000n;
 const MILLION = 1_000_000n;
 
-/** What a provider takes, in nano-dollars per million tokens; null where nobody knows. */
+/** A provider's prices, in nano-dollars per million tokens. */
 export interface Prices extends TokenPrices {
-  /** Prices that replace the others for the whole call once its input is longer than `aboveInputTokens`. */
+  /** Prices that replace the base prices for the whole call once its input exceeds `aboveInputTokens`. */
   tiers?: PriceTier[];
 }
 
@@ -27,19 +27,19 @@ export interface TokenPrices {
   fees?: ToolFees;
 }
 
-/** What a provider takes for one use of a tool that it runs itself. */
+/** A provider's fee for one use of a tool that it runs itself. */
 export interface ToolFees {
   webSearch?: NanoUsd;
   fileSearch?: NanoUsd;
 }
 
-/** How often an answer used tools that its provider runs and takes a fee for. */
+/** How often an answer used tools that its provider runs and charges for. */
 export interface ToolUses {
   webSearch: number;
   fileSearch: number;
 }
 
-/** What sound and pictures cost where that is not what text costs. */
+/** Prices of audio and images where they differ from those of text. */
 export interface MediaPrices {
   audioInput?: NanoUsd;
   cachedAudio?: NanoUsd;
@@ -47,20 +47,20 @@ export interface MediaPrices {
   imageOutput?: NanoUsd;
 }
 
-/** Tokens of one answer. `input` counts cached and cache-written tokens too; `output` counts reasoning. */
+/** Tokens of one answer. `input` includes cached and cache-written tokens; `output` includes reasoning. */
 export interface Tokens {
   input: number;
   cachedInput: number;
   cacheWrite: number;
   output: number;
   reasoning: number;
-  /** Left out where nothing but text is known of. */
+  /** Absent when only text was counted. */
   media?: MediaTokens;
-  /** Left out where none was used. */
+  /** Absent when no such tool was used. */
   toolUses?: ToolUses;
 }
 
-/** What of the input and the output is sound and pictures; `audioInput` counts cached ones too. */
+/** The audio and image tokens within input and output; `audioInput` includes cached ones. */
 export interface MediaTokens {
   audioInput: number;
   cachedAudio: number;
@@ -68,7 +68,7 @@ export interface MediaTokens {
   imageOutput: number;
 }
 
-/** What a call costs, in nano-dollars: total = provider + margin, always. */
+/** The cost of a call in nano-dollars; total = provider + margin, always. */
 export interface Cost {
   provider: NanoUsd;
   margin: NanoUsd;
@@ -77,7 +77,7 @@ export interface Cost {
 
 export const noCost: Cost = { provider: 0, margin: 0, total: 0 };
 
-/** The prices that hold for an input of that many tokens. */
+/** The prices that apply to an input of that many tokens. */
 export function pricesFor(prices: Prices, inputTokens: number): TokenPrices {
   let best: TokenPrices = prices;
   let from = 0;
@@ -91,8 +91,8 @@ export function pricesFor(prices: Prices, inputTokens: number): TokenPrices {
 }
 
 /**
- * What `tokens` cost at `prices` with a margin in millionths (50_000 = 5 %).
- * The only place where dollars are rounded: once per call, upwards.
+ * The cost of `tokens` at `prices` with a margin in millionths (50_000 = 5 %). The only place where dollars are
+ * rounded: once per call, upwards.
  */
 export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost {
   const at = pricesFor(prices, tokens.input);
@@ -102,7 +102,7 @@ export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost 
   return { provider, margin: total - provider, total };
 }
 
-/** In millionths of a nano-dollar, without a margin. */
+/** In millionths of a nano-dollar, without the margin. */
 function exactCost(tokens: Tokens, at: TokenPrices): bigint {
   const plainInput = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite);
   return (
@@ -120,17 +120,20 @@ function feesOf(uses: ToolUses, { webSearch = 0, fileSearch = 0 }: ToolFees): bi
   return fees * TOKENS_PER_PRICE;
 }
 
-/** The most that a token of the output may cost: what an answer is made of is not known before it. */
+/** The maximum price of an output token: the kind of output is not known in advance. */
 export function dearestOutput({ output, media }: TokenPrices): NanoUsd {
   return media ? Math.max(output, media.audioOutput ?? 0, media.imageOutput ?? 0) : output;
 }
 
-/** The most that a token of sound in the input may cost; 0 where it has no price of its own. */
+/** The maximum price of an audio input token; 0 when it has no separate price. */
 export function soundPrice({ media }: TokenPrices): NanoUsd {
   return Math.max(media?.audioInput ?? 0, media?.cachedAudio ?? 0);
 }
 
-/** What sound and pictures cost beyond the price of text. A provider's counts may not add up: no part outgrows its whole. */
+/**
+ * The difference between audio and image prices and the text price. Counts of a provider may be inconsistent, so parts
+ * are capped at their whole.
+ */
 function mediaDifference(
   { input, cachedInput, cacheWrite, output }: Tokens,
   tokens: MediaTokens,
@@ -155,8 +158,8 @@ function mediaDifference(
 }
 
 /**
- * How many output tokens an amount pays for after `tokens` (whose `output` does not count): the most whose `costOf` is
- * within it. Infinity where output is free, below zero where the amount does not even pay for the input.
+ * The number of output tokens that an amount pays for after `tokens` (whose `output` is ignored): the largest whose
+ * `costOf` does not exceed it. Infinity when output is free, negative when the amount does not cover the input.
  */
 export function outputTokensPaidBy(
   amount: NanoUsd,
@@ -171,18 +174,18 @@ export function outputTokensPaidBy(
   return at.output === 0 ? Number.POSITIVE_INFINITY : Number(left / BigInt(at.output));
 }
 
-/** Tells apart again what a provider and what the margin has of a total, where only the total was kept. */
+/** Splits a total into provider cost and margin, where only the total was stored. */
 export function costWithin(total: NanoUsd, marginPpm: number): Cost {
   const provider = safe(roundUp(BigInt(total) * MILLION, MILLION + BigInt(marginPpm)));
   return { provider, margin: total - provider, total };
 }
 
-/** Adds a margin in millionths to a price, rounded up: for rate cards, not for charging. */
+/** Adds a margin in millionths to a price, rounded up: for display, not for charging. */
 export function withMargin(price: NanoUsd, marginPpm: number): NanoUsd {
   return safe(roundUp(BigInt(price) * (MILLION + BigInt(marginPpm)), MILLION));
 }
 
-/** `1234` → `"0.000001234"`: dollars, no exponent, no needless zeros. */
+/** `1234` → `"0.000001234"`: dollars without exponent or trailing zeros. */
 export function formatUsd(amount: NanoUsd): string {
   const sign = amount < 0 ? '-' : '';
   const nano = BigInt(Math.abs(amount));
@@ -192,8 +195,8 @@ export function formatUsd(amount: NanoUsd): string {
 }
 
 /**
- * `"0.15"` → nano-dollars; undefined when it is not a plain decimal number with at most nine places, or is more than a safe
- * integer of nano-dollars holds: nine million dollars.
+ * `"0.15"` → nano-dollars; undefined unless it is a plain decimal number with at most nine places that fits a safe
+ * integer of nano-dollars (nine million dollars).
  */
 export function parseUsd(text: string): NanoUsd | undefined {
   const match = /^(-?)(\d{1,7})(?:\.(\d{1,9}))?$/.exec(text);

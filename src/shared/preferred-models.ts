@@ -1,4 +1,4 @@
-/** What is taken where nobody names a model, the first that is there: quick and cheap, and good enough for most. */
+/** Default models, best first: fast, cheap and good enough for most uses. */
 export const preferredModels: readonly string[] = [
   'openai/gpt-5-mini',
   'anthropic/claude-haiku-4-5',

@@ -1,15 +1,15 @@
-/** What `/proc/PID/stat` tells of a process. */
+/** Fields of `/proc/PID/stat`. */
 export interface ProcessStat {
-  /** Nothing but its number is left: whoever started it has not asked how it ended. */
+  /** A zombie: the process ended and its parent has not reaped it. */
   hasEnded: boolean;
-  /** When it began, in ticks since the machine did: no two processes have this and their number in common. */
+  /** Start time in clock ticks since boot; together with the pid it identifies a process. */
   startTicks: string;
 }
 
-/** Source: proc_pid_stat(5). The fields are counted from behind the name, which may hold anything. */
+/** Source: proc_pid_stat(5). Fields are counted from after the name, which may contain anything. */
 export function readProcessStat(text: string): ProcessStat {
   const [state, ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const threads = Number(fields[16]);
-  // Its first thread may be gone while another holds its files still.
+  // The main thread may have ended while another still holds files.
   return { hasEnded: (state === 'Z' || state === 'X') && threads <= 1, startTicks: fields[18] ?? '' };
 }

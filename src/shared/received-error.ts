@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode, type ErrorDetails, failures, isErrorCode } from './errors.ts';
 
 interface Received {
-  /** As it was sent; a newer service may know more codes than `ErrorCode` has. */
+  /** The code as sent; a newer service may use codes that `ErrorCode` lacks. */
   sentCode: string;
   sentStatus: number;
   sentType: string;
@@ -9,13 +9,13 @@ interface Received {
   path: string | undefined;
 }
 
-/** A failure that the service told. `code` is always one of the table; of an unknown one, the nearest by status. */
+/** An error returned by the service. `code` is always one of the table; an unknown one is mapped by status. */
 export class ReceivedError extends ApiError {
   readonly sentCode: string;
   readonly sentStatus: number;
   readonly sentType: string;
   readonly requestId: string | undefined;
-  /** That of the endpoint which was called, as its contract has it: `/v1/threads/{id}`. */
+  /** The path template of the endpoint that was called: `/v1/threads/{id}`. */
   readonly path: string | undefined;
 
   constructor(code: ErrorCode, details: ErrorDetails, received: Received) {
@@ -37,7 +37,7 @@ export class ReceivedError extends ApiError {
   }
 }
 
-/** Reads a failure of either surface, and of whatever else may answer at that address, like a proxy. */
+/** Parses an error of either surface, or of something else at that address, such as a proxy. */
 export function receivedError(
   status: number,
   headers: Record<string, string>,
@@ -50,7 +50,7 @@ export function receivedError(
   const sentCode = textOf(code) ?? '';
   const nearest = isErrorCode(sentCode) ? sentCode : codeOfStatus(status);
   const details: ErrorDetails = {
-    message: textOf(message) ?? siteMessage(body) ?? `The host answered ${status} without saying why.`,
+    message: textOf(message) ?? siteMessage(body) ?? `The host returned status ${status} without a message.`,
     param: textOf(param) ?? Object.keys(objectOf(body?.errors) ?? {})[0] ?? null,
   };
   const retryAfterSeconds = Number(headers['retry-after'] ?? Number.NaN);

@@ -1,4 +1,4 @@
-/** What the messages of an answer in the Responses format say in words, refusals included. */
+/** The text of all messages in a Responses answer, refusals included. */
 export function responseText(output: readonly Record<string, unknown>[]): string {
   let text = '';
   for (const item of output) {

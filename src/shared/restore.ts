@@ -1,23 +1,23 @@
 import type { ExitCode } from './errors.ts';
 
-/** Which backup is put in the place of the data, and where. */
+/** Which backup replaces the data, and where. */
 export interface RestoreOptions {
   backup: string;
-  /** The usual one unless told. */
+  /** Default: the usual folder. */
   dataFolder?: string;
   env: Record<string, string | undefined>;
   onProgress: (progress: { step: 'copying' | 'checking'; doneBytes: number; totalBytes: number }) => void;
 }
 
-/** What was restored, or why nothing was. */
+/** The result of a restore, or why nothing was restored. */
 export type RestoreOutcome =
   | {
       dataFolder: string;
       madeAt: string | null;
       schemaVersion: number;
-      /** Where the old data lies. */
+      /** The folder of the previous data. */
       aside: string | null;
-      /** The configuration file, where the backup's was put in place because there was none. */
+      /** The configuration file, if it was restored because none existed. */
       configWritten: string | null;
       masters: { keyId: string; store: string }[];
     }

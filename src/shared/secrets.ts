@@ -1,6 +1,6 @@
 /**
- * The form of every secret that the service hands out: a prefix that tells the kind, 32 random base62 characters, and
- * the CRC32 of all that as 6 base62 characters. A typo is told from the text alone, and scanners recognise a leak by
+ * The format of every secret the service issues: a prefix for the kind, 32 random base62 characters, and the CRC32 of
+ * both as 6 base62 characters. Typos are detected without a lookup, and scanners recognise a leak by
  * `gw[klta]_[0-9A-Za-z]{38}`.
  */
 export const secretPrefixes = { api: 'gwk_', login: 'gwl_', token: 'gwt_', agent: 'gwa_' } as const;
@@ -12,13 +12,13 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const randomChars = 32;
 const checksumChars = 6;
 const prefixChars = 4;
-/** In characters, which are all ASCII. */
+/** Length in characters, all ASCII. */
 export const secretLength = prefixChars + randomChars + checksumChars;
 
-// 248 is the largest multiple of 62 in a byte: bytes from there on would make the first characters likelier.
+// 248 is the largest multiple of 62 in a byte: using bytes above it would bias the first characters.
 const unbiasedBelow = 248;
 
-/** Makes a secret of 190 random bits; `randomBytes` must be fit for secrets. */
+/** Generates a secret with 190 random bits; `randomBytes` must be cryptographically secure. */
 export function makeSecret(kind: SecretKind, randomBytes: (count: number) => Uint8Array): string {
   let text: string = secretPrefixes[kind];
   while (text.length < prefixChars + randomChars) {
@@ -29,7 +29,7 @@ export function makeSecret(kind: SecretKind, randomBytes: (count: number) => Uin
   return text + checksumOf(text);
 }
 
-/** The kind of a well-formed secret; undefined when it is none, or when its checksum is wrong. */
+/** The kind of a well-formed secret; undefined if the format or checksum is wrong. */
 export function parseSecret(text: string): SecretKind | undefined {
   if (text.length !== secretLength) return undefined;
   const kind = kinds.find((candidate) => text.startsWith(secretPrefixes[candidate]));
@@ -37,7 +37,7 @@ export function parseSecret(text: string): SecretKind | undefined {
   return text.endsWith(checksumOf(text.slice(0, -checksumChars))) ? kind : undefined;
 }
 
-/** What a person recognises a secret by: `gwk_aB3d…x9Zk`. */
+/** The displayable form of a secret: `gwk_aB3d…x9Zk`. */
 export function hintOf(secret: string): string {
   return `${secret.slice(0, prefixChars + 4)}…${secret.slice(-4)}`;
 }
@@ -52,7 +52,7 @@ function checksumOf(text: string): string {
   return encoded;
 }
 
-/** One step of the reflected CRC-32 of ISO 3309 for each value of a byte. */
+/** One step of the reflected CRC-32 of ISO 3309 for each byte value. */
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
   for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;

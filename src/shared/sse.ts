@@ -1,5 +1,5 @@
 /**
- * Server-sent events, read and written. Source: the WHATWG HTML standard, "Server-sent events", parsing an event stream.
+ * Reads and writes server-sent events. Source: the WHATWG HTML standard, "Server-sent events", parsing an event stream.
  */
 
 export interface SseEvent {
@@ -10,8 +10,8 @@ export interface SseEvent {
 }
 
 /**
- * Past this many characters without a line end, or in one event, a stream is not worth reading further. A whole answer
- * may be told in one event, pictures included, so it is as long as a whole answer may be.
+ * Maximum length of a line or an event. A single event may contain a whole answer, images included, so this equals the
+ * maximum size of an answer.
  */
 export const sseEventCharsMax = 32 * 1024 * 1024;
 
@@ -23,13 +23,13 @@ export class SseTooLong extends Error {
 }
 
 /**
- * An incremental reader: feed it bytes however they are cut, get the events that are complete.
- * CR, LF and CRLF end lines; comments and unknown fields are dropped; a byte order mark at the start is skipped.
+ * An incremental reader: accepts bytes split anywhere and returns complete events. CR, LF and CRLF end lines; comments
+ * and unknown fields are dropped; a leading byte order mark is skipped.
  */
 export class SseReader {
   readonly #decoder = new TextDecoder('utf-8');
   #rest = '';
-  /** Whether a CR came last: an LF that follows it is of the same line end. */
+  /** Whether the last character was a CR: a following LF belongs to the same line end. */
   #endedInCr = false;
   #event = '';
   #id: string | undefined;
@@ -39,7 +39,7 @@ export class SseReader {
   push(bytes: Uint8Array): SseEvent[] {
     const events: SseEvent[] = [];
     const fresh = this.#fresh(bytes);
-    // A long line grows piece by piece: looking at all of it again for each piece would be quadratic.
+    // Scanning a growing line from its start for each chunk would be quadratic.
     if (this.#rest !== '' && !fresh.includes('\n') && !fresh.includes('\r')) {
       if (this.#rest.length + fresh.length > sseEventCharsMax) throw new SseTooLong();
       this.#rest += fresh;
@@ -47,7 +47,7 @@ export class SseReader {
     }
     const text = this.#rest === '' ? fresh : this.#rest + fresh;
     let start = 0;
-    // Each is looked for anew only once it was passed: a search a line for what is far away, or nowhere, is quadratic.
+    // Search again only after passing the previous hit: one search per line would be quadratic when there is none.
     let cr = text.indexOf('\r');
     let lf = text.indexOf('\n');
     for (;;) {
@@ -72,7 +72,7 @@ export class SseReader {
     return text.charCodeAt(0) === 10 ? text.slice(1) : text;
   }
 
-  /** What a last, unfinished event held: the standard drops it, some providers mean it. */
+  /** The content of a last, unterminated event: the standard drops it, some providers rely on it. */
   end(): SseEvent[] {
     const events: SseEvent[] = [];
     const text = this.#rest + this.#decoder.decode();
@@ -88,7 +88,7 @@ export class SseReader {
   }
 
   #takeLine(line: string, into: SseEvent[]): void {
-    // The common line first: reading a stream is mostly this branch.
+    // The common case first: most lines take this branch.
     if (line.startsWith('data:')) {
       this.#addData(line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5));
       return;
@@ -117,7 +117,7 @@ export class SseReader {
   }
 }
 
-/** One event as text, blank line included. `json` must be JSON text, which cannot hold a raw line end. */
+/** Formats one event, blank line included. `json` must be JSON text, which contains no raw line break. */
 export function sseEvent(json: string, event?: string): string {
   return event === undefined ? `data: ${json}\n\n` : `event: ${event}\ndata: ${json}\n\n`;
 }

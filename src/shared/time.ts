@@ -14,12 +14,12 @@ export function utcDay(ms: number): string {
 }
 
 /**
- * `2026-11-21T08:54:15.000Z` (seconds and their parts may be left out), or a day, → milliseconds since 1970.
- * Undefined when it is neither, or when the calendar has no such day.
+ * Parses `2026-11-21T08:54:15.000Z` (seconds and fractions optional) or a day into milliseconds since 1970. Undefined
+ * if it is neither, or not a day of the calendar.
  */
 export function parseTime(text: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
   const ms = Date.parse(text);
-  // A 31 February is taken for a day of March.
+  // JavaScript reads 31 February as a day of March.
   return Number.isNaN(ms) || utcDay(ms) !== text.slice(0, 10) ? undefined : ms;
 }

@@ -1,8 +1,8 @@
-/** The program's version, as in package.json (a test holds them together). */
+/** The program's version, equal to package.json's (checked by a test). */
 export const version = '0.1.0';
 
-/** The version of the service's description, in `info.version` of the OpenAPI document. */
+/** The version of the API, `info.version` of the OpenAPI document. */
 export const apiVersion = '1.0.0-beta';
 
-/** Sent with every answer of the daemon, so that a command of another version can say so. */
+/** Sent with every response, so that commands can detect another version. */
 export const versionHeader = 'x-service-version';

@@ -164,7 +164,7 @@ describe('doctor', () => {
   test('finds nothing broken when it may only ask with a key', async () => {
     const { env } = await fakeDaemon({
       'GET /v1/admin/status': (_call, response) =>
-        fail(response, 401, { code: 'signed_out', message: 'This needs a login, not an API key.' }),
+        fail(response, 401, { code: 'signed_out', message: 'This requires a login, not an API key.' }),
     });
     const { code, of } = await examine({ ...env, GATEWAY_KEY: 'gwk_x' });
     expect(code).toBe(0);

@@ -75,7 +75,7 @@ test('whatever else answers at that address is not taken for a gateway', async (
   const { env } = await fakeDaemon({ 'GET /v1/rates': (_call, response) => response.end('<html>') });
   const { code, stderr } = await runCli(['rates'], { env });
   expect(code).toBe(exitCodes.failed);
-  expect(stderr).toMatch(/error: .* does not answer as a gateway does\.\n +next +Check the address/);
+  expect(stderr).toMatch(/error: .* does not respond like a gateway\.\n +next +Check the address/);
 });
 
 describe('on a daemon', () => {

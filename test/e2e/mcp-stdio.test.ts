@@ -163,7 +163,7 @@ describe('the command itself', () => {
 
   test('tells a wrong key', async () => {
     const { messages } = await run(line('ping'), { GATEWAY_KEY: 'gwk_wrong' });
-    expect(messages[0].error.message).toMatch(/No valid key was given/);
+    expect(messages[0].error.message).toMatch(/A valid API key or login is required/);
   });
 
   test('tells that no daemon runs, and how to start it', async () => {

@@ -179,7 +179,7 @@ describe('a stream', () => {
   test('that is none at all is not waited for', async () => {
     const { client, state } = answering({ headers: { 'content-type': 'text/html' }, body: '<html>' });
     const first = client.stream(makeThing, { body: { name: 'a' } }).next();
-    await expect(first).rejects.toThrow('http://host/base does not answer as a gateway does.');
+    await expect(first).rejects.toThrow('http://host/base does not respond like a gateway.');
     expect(state.left).toBe(true);
   });
 

@@ -39,7 +39,7 @@ describe('the proxies of an environment', () => {
     (value) => {
       const { faults } = read({ https_proxy: value });
       expect(faults).toEqual([
-        { place: 'https_proxy', message: expect.stringContaining('expected the address') },
+        { place: 'https_proxy', message: expect.stringContaining('expected a proxy address') },
       ]);
       expect(JSON.stringify(faults)).not.toContain('secret');
     },

@@ -134,7 +134,7 @@ describe('a credential', () => {
     for (const header of headers) {
       await expect(ask(header), header.slice(0, 40)).rejects.toMatchObject({
         ...refused,
-        message: 'No valid key was given.',
+        message: 'A valid API key or login is required.',
       });
     }
   });

@@ -209,7 +209,7 @@ describe('a failure that nobody foresaw', () => {
     expect(answer.json().error).toEqual({
       type: 'server_error',
       code: 'server_error',
-      message: 'Something went wrong here.',
+      message: 'Internal server error.',
       param: null,
       request_id: 'req_1',
     });
@@ -278,9 +278,9 @@ describe('a failure on the site surface', () => {
     ['permission', 403, { message: 'This action is unauthorized.' }],
     ['out_of_scope', 403, { message: 'This action is unauthorized.' }],
     ['not_found', 404, { message: 'Not found.' }],
-    ['conflict', 409, { message: 'It changed, or exists already.' }],
-    ['unavailable', 503, { message: 'Not available right now.' }],
-    ['server_error', 500, { message: 'Something went wrong here.' }],
+    ['conflict', 409, { message: 'The resource was changed or already exists.' }],
+    ['unavailable', 503, { message: 'The service is temporarily unavailable.' }],
+    ['server_error', 500, { message: 'Internal server error.' }],
   ])('%s', async (code, status, body) => {
     const { answer } = await failingWith(code, {}, site);
     expect([answer.statusCode, answer.json()]).toEqual([status, body]);

@@ -136,7 +136,7 @@ async function read(needs: McpNeeds, uri: string, ask: Ask) {
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) needs.log.warn({ err: thrown, uri }, 'a resource could not be read');
-    const message = thrown instanceof ApiError ? thrown.message : 'Something went wrong here.';
+    const message = thrown instanceof ApiError ? thrown.message : 'Internal server error.';
     throw new ProtocolError(ProtocolErrorCode.InternalError, message);
   }
 }

@@ -116,7 +116,7 @@ function tellCaller(status: number, told: ErrorTold): UpstreamFailureDetails {
   if (tooLong.test(words)) {
     return {
       code: 'context_length_exceeded',
-      publicMessage: 'The input is longer than the model accepts.',
+      publicMessage: "The input exceeds the model's context length.",
       param: param ?? null,
     };
   }
