@@ -139,14 +139,14 @@ describe('the map in docs/architecture.md', () => {
       'http/front-door': ['beginCall', 'passFrontDoor'],
       'http/endpoint-route': ['admission'],
       'features/idempotency/idempotency': ['once'],
-      'features/inference/responses/respond': ['understand', 'keep'],
-      'features/inference/begin': ['planned', 'admit', 'withHold'],
+      'features/inference/lifecycles/request/respond': ['understand', 'keep'],
+      'features/inference/pipeline/start-call': ['planned', 'admit', 'withHold'],
       'features/routing/open-route': ['openRoute'],
       'upstream/http-upstream': ['open'],
-      'features/inference/answer': ['relayStream'],
+      'features/inference/pipeline/relay': ['relayStream'],
       'http/event-stream': ['writeEventStream'],
-      'features/inference/meter': ['settle', 'see'],
-      'features/inference/responses/stream': ['ResponsesStream', 'batch', 'finish'],
+      'features/inference/pipeline/meter': ['settle', 'see'],
+      'features/inference/formats/responses/stream': ['ResponsesStream', 'batch', 'finish'],
     };
     const [, told = ''] = /## One streamed call(.*?)\n- /s.exec(await page()) ?? [];
     for (const [file, names] of Object.entries(walk)) {

@@ -18,7 +18,7 @@ import { aboutHandlers } from './features/about/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
-import { createSealer, type InferenceNeeds, inferenceHandlers } from './features/inference/index.ts';
+import { createSealer, type InferenceDeps, inferenceHandlers } from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { referenceHandlers } from './features/reference/index.ts';
@@ -192,7 +192,7 @@ function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: 
 }
 
 /** What model calls are made with. */
-function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
+function inferenceOf(needs: AppNeeds, features: Features): InferenceDeps {
   const { storage, world, makeId, log } = needs;
   const { events } = features;
   return {
@@ -215,7 +215,7 @@ function inferenceOf(needs: AppNeeds, features: Features): InferenceNeeds {
       return needs.live.responsesKeptMs;
     },
     publish: events.publish,
-    onRefused: needs.telemetry.refused,
+    onRejected: needs.telemetry.refused,
     onSettled(usage, settledMs) {
       events.announce(usage);
       features.settledTimes.note(usage.requestId, settledMs);

@@ -1,4 +1,4 @@
-import type { StoredResponse } from '../../src/daemon/features/inference/responses-store.ts';
+import type { StoredResponse } from '../../src/daemon/features/inference/stored/responses-store.ts';
 import type { KeyRecord } from '../../src/daemon/features/keys/keys-store.ts';
 import type {
   HoldRecord,

@@ -1,5 +1,5 @@
 import { Idempotency } from '../features/idempotency/index.ts';
-import { Background, type InferenceNeeds } from '../features/inference/index.ts';
+import { Background, type InferenceDeps } from '../features/inference/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
 import type { LiveSettings } from './live-settings.ts';
@@ -7,7 +7,7 @@ import type { LiveSettings } from './live-settings.ts';
 const expireEveryMs = 10 * 60 * 1000;
 const expiredAtOnce = 500;
 
-interface ModelCallsNeeds {
+interface ModelCallsDeps {
   storage: Storage;
   world: World;
   live: Pick<LiveSettings, 'backgroundRunsMax'>;
@@ -17,7 +17,7 @@ interface ModelCallsNeeds {
 export type ModelCalls = ReturnType<typeof modelCalls>;
 
 /** What model calls leave behind, and what of them outlives its connection. */
-export function modelCalls({ storage, world, live, log }: ModelCallsNeeds, inference: InferenceNeeds) {
+export function modelCalls({ storage, world, live, log }: ModelCallsDeps, inference: InferenceDeps) {
   // Copied as they are: some of these are read anew at each call.
   const own = {
     world,
@@ -27,7 +27,7 @@ export function modelCalls({ storage, world, live, log }: ModelCallsNeeds, infer
     },
   };
   const background = new Background(
-    Object.defineProperties(own as typeof own & InferenceNeeds, Object.getOwnPropertyDescriptors(inference)),
+    Object.defineProperties(own as typeof own & InferenceDeps, Object.getOwnPropertyDescriptors(inference)),
   );
   const idempotency = new Idempotency({ store: storage.idempotency, world, log });
   return {
@@ -59,7 +59,7 @@ export function modelCalls({ storage, world, live, log }: ModelCallsNeeds, infer
  * not wait for the rest of them.
  */
 async function removeExpired(
-  { storage, world }: Pick<ModelCallsNeeds, 'storage' | 'world'>,
+  { storage, world }: Pick<ModelCallsDeps, 'storage' | 'world'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const store of [storage.responses, storage.background, storage.cache]) {

@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { failures, isErrorCode } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
-import type { RefusedCall } from '../features/inference/index.ts';
+import type { RejectedCall } from '../features/inference/index.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
 import { answerAttributes, attemptAttributes, requestAttributes, serverAttributes } from './attributes.ts';
 import type { ParentSpan } from './parent.ts';
@@ -23,14 +23,14 @@ const attributeCharactersMax = 512;
 /** A call to be told, and the span of whoever called. */
 type Told = { parent: ParentSpan | undefined } & (
   | { usage: UsageRecord; settledMs: number }
-  | { refused: RefusedCall; code: string; at: number }
+  | { refused: RejectedCall; code: string; at: number }
 );
 
 export interface Spans {
   /** `settledMs`: from the request until it was on disk. */
   settled(usage: UsageRecord, options: { settledMs: number; parent: ParentSpan | undefined }): void;
   /** `at`: when it was refused, milliseconds since 1970. */
-  refused(refused: RefusedCall, options: { code: string; at: number; parent: ParentSpan | undefined }): void;
+  refused(refused: RejectedCall, options: { code: string; at: number; parent: ParentSpan | undefined }): void;
   /** Sends what waits; never rejects. */
   close(): Promise<void>;
 }
@@ -118,7 +118,7 @@ function tellCall(
 
 function tellRefused(
   tracer: Tracer,
-  { refused: { call, ms }, code, at }: { refused: RefusedCall; code: string; at: number },
+  { refused: { call, ms }, code, at }: { refused: RejectedCall; code: string; at: number },
   parent: Context,
 ): void {
   const attributes = {

@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
-import type { RefusedCall } from '../features/inference/index.ts';
+import type { RejectedCall } from '../features/inference/index.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
 import { type AnsweredRequest, Counters } from '../features/metrics/index.ts';
 import { expositionWriter } from './exposition.ts';
@@ -16,7 +16,7 @@ export interface Telemetry {
   /** A call is on disk, so long after its request came, in milliseconds. */
   settled(usage: UsageRecord, settledMs: number): void;
   /** A call was refused before a provider was asked. */
-  refused(refused: RefusedCall): void;
+  refused(refused: RejectedCall): void;
   /** A request was answered. */
   answered(request: AnsweredRequest): void;
   /** The header `traceparent` of a request; undefined where nobody is told of spans. */

@@ -9,7 +9,7 @@ import type {
   InferenceEvent,
   Route,
   Router,
-  Wishes,
+  ServiceOptions,
 } from '../../../src/daemon/features/inference/index.ts';
 import { fakeWorld } from '../../support/fake-world.ts';
 
@@ -64,9 +64,9 @@ function setUp() {
   } as unknown as Inference;
 
   /** One call to its end: how the cache stood to it, and its text. */
-  async function call(workspaceId: string, cache: Wishes['cache']) {
-    const wishes = { cache } as Wishes;
-    const routes = await router.plan({ inference, wishes, workspaceId });
+  async function call(workspaceId: string, cache: ServiceOptions['cache']) {
+    const options = { cache } as ServiceOptions;
+    const routes = await router.plan({ inference, options, workspaceId });
     const { answer, route: answered } = await router.open({
       routes,
       inference,

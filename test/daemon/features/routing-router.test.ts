@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Catalog, LiveSpeed } from '../../../src/daemon/features/catalog/index.ts';
-import type { Router, UpstreamCall, Wishes } from '../../../src/daemon/features/inference/index.ts';
+import type { Router, ServiceOptions, UpstreamCall } from '../../../src/daemon/features/inference/index.ts';
 import { createRouter, Health } from '../../../src/daemon/features/routing/index.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { fakeWorld } from '../../support/fake-world.ts';
@@ -8,7 +8,7 @@ import { inferenceOf } from '../../support/inference.ts';
 import { scripted } from '../../support/scripted-upstream.ts';
 
 describe('the router', () => {
-  const wishes: Wishes = {
+  const options: ServiceOptions = {
     pay: undefined,
     maxPrice: undefined,
     fallbacks: [],
@@ -47,7 +47,7 @@ describe('the router', () => {
       keyFor: () => undefined,
     });
     const inference = inferenceOf({ model: 'sim/assistant' });
-    const routes = await router.plan({ inference, wishes, workspaceId: 'ws_1' });
+    const routes = await router.plan({ inference, options, workspaceId: 'ws_1' });
     const tried: string[] = [];
     const opened = await router.open({
       routes,
@@ -61,7 +61,7 @@ describe('the router', () => {
     expect(tried).toEqual(['simulator']);
     const planNothing = router.plan({
       inference,
-      wishes: { ...wishes, only: ['openai'] },
+      options: { ...options, only: ['openai'] },
       workspaceId: 'ws_1',
     });
     expect(await failureOf(planNothing)).toMatchObject({ code: 'no_route' });

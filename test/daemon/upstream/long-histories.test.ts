@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import {
+  parseToolChoice,
+  parseTools,
+} from '../../../src/daemon/features/inference/formats/responses/tools.ts';
 import type { Inference, InputItem } from '../../../src/daemon/features/inference/index.ts';
-import { parseToolChoice, parseTools } from '../../../src/daemon/features/inference/responses/tools.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';

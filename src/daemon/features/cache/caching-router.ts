@@ -1,5 +1,5 @@
 import type { World } from '../../world.ts';
-import type { Inference, OpenedRoute, Route, Router, Wishes } from '../inference/index.ts';
+import type { Inference, OpenedRoute, Route, Router, ServiceOptions } from '../inference/index.ts';
 import type { CacheBounds, CachedAnswer, CacheStore } from './cache-store.ts';
 import { answerOf, collected } from './kept-events.ts';
 import { requestDigest } from './request-digest.ts';
@@ -39,8 +39,8 @@ export function cachingRouter(inner: Router, needs: CacheNeeds): Router {
   const { settings } = needs;
   return {
     plan(request) {
-      const { inference, wishes } = request;
-      const mode = wishes.cache ?? settings.defaultMode;
+      const { inference, options } = request;
+      const mode = options.cache ?? settings.defaultMode;
       if (mode === 'off' || !isCacheable(inference)) return inner.plan(request);
       return inner.plan(request).then((routes) => planned(needs, { ...request, mode }, routes));
     },
@@ -61,7 +61,7 @@ function isCacheable({ body, items }: Inference): boolean {
 
 async function planned(
   { store, world, log }: CacheNeeds,
-  request: { inference: Inference; wishes: Wishes; workspaceId: string; mode: CacheMode },
+  request: { inference: Inference; options: ServiceOptions; workspaceId: string; mode: CacheMode },
   routes: Route[],
 ): Promise<Route[]> {
   const [first] = routes;

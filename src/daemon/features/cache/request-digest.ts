@@ -1,5 +1,5 @@
 import { fingerprintOf } from '../idempotency/index.ts';
-import type { Inference, Wishes } from '../inference/index.ts';
+import type { Inference, ServiceOptions } from '../inference/index.ts';
 
 /** Members of a body that do not change its answer, or are in the neutral form already. */
 const leftOut = new Set([
@@ -14,12 +14,12 @@ const itemId = /^(msg|fc|rs|cmp|ws)_/;
  * others. Streams and whole answers of one request have the same.
  */
 export async function requestDigest(
-  { inference, wishes, workspaceId }: { inference: Inference; wishes: Wishes; workspaceId: string },
+  { inference, options, workspaceId }: { inference: Inference; options: ServiceOptions; workspaceId: string },
   model: string,
 ): Promise<string | undefined> {
   const { body, stream: _stream, model: _asked, ...asked } = inference;
   const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !leftOut.has(name)));
-  const { only, ignore, pay, maxPrice } = wishes;
+  const { only, ignore, pay, maxPrice } = options;
   const whole = { model, asked, rest, wishes: { only, ignore, pay, maxPrice } };
   return await fingerprintOf({ method: 'CACHE', path: workspaceId }, plain(whole)).catch(() => undefined);
 }

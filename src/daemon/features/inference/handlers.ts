@@ -2,14 +2,14 @@ import { createChatCompletion } from '../../../shared/contract/chat-completions.
 import { createResponse } from '../../../shared/contract/responses.ts';
 import { type Call, type Handler, identified, implement } from '../../handler.ts';
 import type { Idempotency, OnceCall } from '../idempotency/index.ts';
-import type { Background } from './background/index.ts';
-import type { InferenceNeeds } from './begin.ts';
-import { complete } from './chat-completions/complete.ts';
 import { compactionHandlers } from './compaction/handlers.ts';
-import { respond } from './responses/respond.ts';
-import { responseSocketHandlers } from './responses/socket-handlers.ts';
-import { withStore } from './responses/with-store.ts';
-import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
+import type { Background } from './lifecycles/background/index.ts';
+import { complete } from './lifecycles/request/complete.ts';
+import { respond } from './lifecycles/request/respond.ts';
+import { withStore } from './lifecycles/request/with-store.ts';
+import { responseSocketHandlers } from './lifecycles/socket/handlers.ts';
+import type { InferenceDeps } from './pipeline/start-call.ts';
+import { storedResponseHandlers, wantsStrictEvents } from './stored/handlers.ts';
 
 export interface InferenceFeatures {
   background: Background;
@@ -18,7 +18,7 @@ export interface InferenceFeatures {
 
 /** Handlers only translate: contract in, one feature call, contract out. */
 export function inferenceHandlers(
-  needs: InferenceNeeds,
+  deps: InferenceDeps,
   { background, idempotency }: InferenceFeatures,
 ): Handler[] {
   return [
@@ -26,7 +26,7 @@ export function inferenceHandlers(
       idempotency.once(onceOf(call, createResponse), (signal, place) => {
         const { requestId, headers } = call;
         const caller = identified(call.caller);
-        const body = withStore(needs, caller, call.body);
+        const body = withStore(deps, caller, call.body);
         const asked = {
           caller,
           requestId,
@@ -35,20 +35,20 @@ export function inferenceHandlers(
           strictEvents: wantsStrictEvents(headers),
           place,
         };
-        return body.background === true ? background.start(asked) : respond(needs, asked);
+        return body.background === true ? background.start(asked) : respond(deps, asked);
       }),
     ),
 
     implement(createChatCompletion, (call) =>
       idempotency.once(onceOf(call, createChatCompletion), (signal, place) => {
         const { caller, body, requestId } = call;
-        return complete(needs, { caller: identified(caller), requestId, signal, body, place });
+        return complete(deps, { caller: identified(caller), requestId, signal, body, place });
       }),
     ),
 
-    ...storedResponseHandlers(needs, background),
-    ...responseSocketHandlers(needs),
-    ...compactionHandlers(needs),
+    ...storedResponseHandlers(deps, background),
+    ...responseSocketHandlers(deps),
+    ...compactionHandlers(deps),
   ];
 }
 

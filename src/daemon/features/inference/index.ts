@@ -1,7 +1,5 @@
-export { Background, type BackgroundStore } from './background/index.ts';
-export type { InferenceNeeds, RefusedCall } from './begin.ts';
-export { inputTokens } from './bounds.ts';
 export { inferenceHandlers } from './handlers.ts';
+export { Background, type BackgroundStore } from './lifecycles/background/index.ts';
 export type {
   Batch,
   ContentPart,
@@ -13,10 +11,12 @@ export type {
   Tool,
   Wire,
 } from './neutral.ts';
-export type { ResponsesStore, StoredResponse } from './responses-store.ts';
-export type { OpenedRoute, Route, RouteAttempt, Router } from './router.ts';
-export { createSealer, type Sealer } from './sealing.ts';
-export type { Wishes } from './service-member.ts';
+export type { OpenedRoute, Route, RouteAttempt, Router } from './pipeline/router.ts';
+export { createSealer, type Sealer } from './pipeline/sealing.ts';
+export type { ServiceOptions } from './pipeline/service-member.ts';
+export type { InferenceDeps, RejectedCall } from './pipeline/start-call.ts';
+export { inputTokens } from './pricing/cost-bound.ts';
+export type { ResponsesStore, StoredResponse } from './stored/responses-store.ts';
 export {
   type JsonAnswer,
   type StreamAnswer,

@@ -22,13 +22,13 @@ export function createRouter(needs: RouterNeeds): Router {
   const openers: Openers = { ...needs, retries: new RetryBudget(needs.world) };
   return {
     /** The ways to have a call answered, best first. Fails with `model_not_found`, `no_route` or `limit_reached`. */
-    async plan({ inference, wishes, workspaceId, caps = {}, isPrepaid = false }) {
+    async plan({ inference, options, workspaceId, caps = {}, isPrepaid = false }) {
       const ownKeys = await needs.ownKeysOf?.(workspaceId);
-      const candidates = await needs.catalog.resolveAll(inference.model, wishes.fallbacks, { ownKeys });
+      const candidates = await needs.catalog.resolveAll(inference.model, options.fallbacks, { ownKeys });
       const request = {
         candidates,
         facts: factsOf(inference),
-        preferences: wishes,
+        preferences: options,
         caps,
         isPrepaid,
         ownKeys,

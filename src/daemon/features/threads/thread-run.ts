@@ -9,7 +9,7 @@ export interface Turn {
   output: readonly Record<string, unknown>[];
 }
 
-interface RunNeeds {
+interface RunDeps {
   store: Pick<ThreadsStore, 'endRun' | 'noteEvent' | 'conversation'>;
   makeId: MakeId;
   now: () => number;
@@ -22,17 +22,17 @@ interface RunNeeds {
 export class ThreadRun {
   readonly id: string;
   readonly threadId: string;
-  readonly #needs: RunNeeds;
+  readonly #deps: RunDeps;
   readonly #record: Pick<RunRecord, 'requestId' | 'model' | 'meta'>;
   readonly #stop = new AbortController();
   readonly #over = Promise.withResolvers<void>();
   #usage: UsageRecord | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(needs: RunNeeds, record: Pick<RunRecord, 'id' | 'threadId' | 'requestId' | 'model' | 'meta'>) {
+  constructor(deps: RunDeps, record: Pick<RunRecord, 'id' | 'threadId' | 'requestId' | 'model' | 'meta'>) {
     this.id = record.id;
     this.threadId = record.threadId;
-    this.#needs = needs;
+    this.#deps = deps;
     this.#record = record;
   }
 
@@ -52,7 +52,7 @@ export class ThreadRun {
 
   /** What the run continues; a summary that a model made stands for everything before it. */
   async earlier(): Promise<Record<string, unknown>[]> {
-    const all = await this.#needs.store.conversation(this.threadId);
+    const all = await this.#deps.store.conversation(this.threadId);
     const items = all.map(({ item }) => JSON.parse(item) as Record<string, unknown>);
     const summary = items.findLastIndex(
       (item, at) => all[at]?.isOutput === true && item.type === 'compaction',
@@ -63,7 +63,7 @@ export class ThreadRun {
   /** A provider is asked. Nobody waits for this to be written. */
   routed(payload: Record<string, unknown>): void {
     if (this.#ending) return;
-    const { store, now, log, onWritten } = this.#needs;
+    const { store, now, log, onWritten } = this.#deps;
     store.noteEvent(this.threadId, this.id, this.#event('model_stream_started', payload), now()).then(
       () => onWritten(this.threadId),
       (error: unknown) => log.warn({ err: error, run_id: this.id }, 'an event of a run could not be kept'),
@@ -77,7 +77,7 @@ export class ThreadRun {
 
   /** Ends the run well, with what it adds. Never rejects: an answer is worth more than its place in a thread. */
   complete({ input, output }: Turn): Promise<void> {
-    const { makeId } = this.#needs;
+    const { makeId } = this.#deps;
     const messages = [
       ...input.map((item) => ({ id: makeId('msg'), isOutput: false, item: JSON.stringify(item) })),
       ...output.map((item) => ({ id: makeId('msg'), isOutput: true, item: JSON.stringify(item) })),
@@ -98,7 +98,7 @@ export class ThreadRun {
   }
 
   async #write(status: RunEnd['status'], error: RunRecord['error'], messages: NewMessage[]): Promise<void> {
-    const { store, now, log, onWritten } = this.#needs;
+    const { store, now, log, onWritten } = this.#deps;
     const usage = this.#usage;
     const took = usage && { tokens: usage.tokens, cost: usage.cost?.total ?? null, charged: usage.charged };
     const finished = usage?.provider != null && status === 'completed';
@@ -133,7 +133,7 @@ export class ThreadRun {
   }
 
   #event(type: string, payload: Record<string, unknown>): NewRunEvent {
-    return { id: this.#needs.makeId('evt'), type, payload };
+    return { id: this.#deps.makeId('evt'), type, payload };
   }
 }
 

@@ -7,7 +7,7 @@ import { ThreadFollowers } from './followers.ts';
 import { ThreadRun } from './thread-run.ts';
 import type { RunEventRecord, ThreadRecord, ThreadsStore } from './threads-store.ts';
 
-export interface ThreadsNeeds {
+export interface ThreadsDeps {
   store: ThreadsStore;
   world: Pick<World, 'now' | 'sleep'>;
   makeId: MakeId;
@@ -43,17 +43,17 @@ export type ShownThread = ThreadRecord & { isWorking: boolean };
 
 /** Conversations that are kept, and the model calls that are made in them, one at a time each. */
 export class Threads {
-  readonly #needs: ThreadsNeeds;
+  readonly #deps: ThreadsDeps;
   readonly #followers: ThreadFollowers;
   readonly #runs = new Map<string, ThreadRun>();
 
-  constructor(needs: ThreadsNeeds) {
-    this.#needs = needs;
-    this.#followers = new ThreadFollowers(needs.store);
+  constructor(deps: ThreadsDeps) {
+    this.#deps = deps;
+    this.#followers = new ThreadFollowers(deps.store);
   }
 
   async create(workspaceId: string, title: string | null): Promise<ShownThread> {
-    const { store, makeId } = this.#needs;
+    const { store, makeId } = this.#deps;
     const at = this.#now();
     const counts = { messages: 0, characters: 0 };
     const thread = {
@@ -71,7 +71,7 @@ export class Threads {
 
   /** Fails with `not_found` for what is none of the workspace's threads. */
   async get(workspaceId: string, id: string): Promise<ShownThread> {
-    const thread = await this.#needs.store.byId(workspaceId, id);
+    const thread = await this.#deps.store.byId(workspaceId, id);
     if (!thread) throw noThread();
     return this.#shown(thread);
   }
@@ -80,11 +80,11 @@ export class Threads {
     workspaceId: string,
     page: { limit: number; after: string | undefined },
   ): Promise<ShownThread[]> {
-    return (await this.#needs.store.list(workspaceId, page)).map((thread) => this.#shown(thread));
+    return (await this.#deps.store.list(workspaceId, page)).map((thread) => this.#shown(thread));
   }
 
   async rename(workspaceId: string, id: string, title: string | null): Promise<ShownThread> {
-    const { store } = this.#needs;
+    const { store } = this.#deps;
     if (!(await store.rename(workspaceId, id, wellFormed(title, 'title'), this.#now()))) throw noThread();
     return await this.get(workspaceId, id);
   }
@@ -92,7 +92,7 @@ export class Threads {
   /** Ends what runs, and drops the thread with all that it holds. */
   async remove(workspaceId: string, id: string): Promise<void> {
     await this.stop(workspaceId, id);
-    if (!(await this.#needs.store.remove(workspaceId, id))) throw noThread();
+    if (!(await this.#deps.store.remove(workspaceId, id))) throw noThread();
     this.#followers.wake(id);
   }
 
@@ -101,7 +101,7 @@ export class Threads {
     const { runId } = await this.get(workspaceId, id);
     const run = runId === null ? undefined : this.#runs.get(runId);
     run?.stop();
-    if (run) await within(this.#needs.world, run.ended, stopWithinMs);
+    if (run) await within(this.#deps.world, run.ended, stopWithinMs);
     return await this.get(workspaceId, id);
   }
 
@@ -109,16 +109,16 @@ export class Threads {
    * Begins the one run of a thread. Fails with `not_found`, with `conflict` while another is under way, with
    * `out_of_scope` for a key that may not write threads, and with `context_length_exceeded` for a thread that is full.
    */
-  async begin(call: ThreadCall): Promise<ThreadRun> {
+  async start(call: ThreadCall): Promise<ThreadRun> {
     const { caller, threadId, param, requestId, model, endpoint, title } = call;
     if (caller.kind === 'key' && !caller.scopes.has('threads')) {
       throw new ApiError('out_of_scope', { param, message: 'The key lacks the scope `threads`.' });
     }
-    const { store, makeId, bounds = boundsDefault } = this.#needs;
+    const { store, makeId, bounds = boundsDefault } = this.#deps;
     const key = caller.kind === 'key' ? caller.keyId : null;
     const meta = { request_id: requestId, endpoint, key };
     const record = { id: makeId('run'), threadId, requestId, model, meta, startedAt: this.#now() };
-    const run = new ThreadRun(this.#runNeeds(), record);
+    const run = new ThreadRun(this.#runDeps(), record);
     const event = { id: makeId('evt'), type: 'run_started', payload: { model, request_id: requestId } };
     const start = { workspaceId: caller.workspaceId, run: record, event, title, bounds };
     // Known before it is claimed: nobody may take the thread for one that a dead daemon left behind.
@@ -139,7 +139,7 @@ export class Threads {
 
   /** Ends the runs that an earlier daemon left behind. */
   async recover(): Promise<number> {
-    const left = await this.#needs.store.running();
+    const left = await this.#deps.store.running();
     for (const run of left) await this.#interrupt(run);
     return left.length;
   }
@@ -159,11 +159,11 @@ export class Threads {
 
   /** For the reads that need no more than the store. */
   get kept(): Pick<ThreadsStore, 'messages' | 'runs' | 'runOf' | 'events'> {
-    return this.#needs.store;
+    return this.#deps.store;
   }
 
   #now(): number {
-    return this.#needs.world.now();
+    return this.#deps.world.now();
   }
 
   #shown(thread: ThreadRecord): ShownThread {
@@ -172,7 +172,7 @@ export class Threads {
 
   /** Frees a thread whose run is over and could not be written; false while a run is under way. */
   async #freed(workspaceId: string, threadId: string): Promise<boolean> {
-    const { store } = this.#needs;
+    const { store } = this.#deps;
     const thread = await store.byId(workspaceId, threadId);
     if (!thread) return true;
     if (thread.runId === null) return true;
@@ -183,7 +183,7 @@ export class Threads {
   }
 
   async #interrupt(run: Parameters<ThreadsStore['endRun']>[0]['run']): Promise<void> {
-    const { store, makeId } = this.#needs;
+    const { store, makeId } = this.#deps;
     const event = { id: makeId('evt'), type: 'run_failed', payload: { error: interrupted } };
     await store.endRun({
       run: { ...run, error: interrupted },
@@ -195,8 +195,8 @@ export class Threads {
     this.#followers.wake(run.threadId);
   }
 
-  #runNeeds() {
-    const { store, makeId, log } = this.#needs;
+  #runDeps() {
+    const { store, makeId, log } = this.#deps;
     const onWritten = (threadId: string) => this.#followers.wake(threadId);
     return { store, makeId, log, now: () => this.#now(), onWritten };
   }

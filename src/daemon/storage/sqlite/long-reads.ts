@@ -1,6 +1,6 @@
 import { utcDay } from '../../../shared/time.ts';
 import type { BackupProgress } from '../../features/backups/backup-store.ts';
-import type { ListedResponse, ResponsesPage } from '../../features/inference/responses-store.ts';
+import type { ListedResponse, ResponsesPage } from '../../features/inference/stored/responses-store.ts';
 import type { LedgerFindings } from '../../features/metering/ledger-store.ts';
 import type { ServedDay, UsageFilter, UsageGroup } from '../../features/metering/metering-store.ts';
 import type { TracesFilter } from '../../features/traces/traces-store.ts';

@@ -1,4 +1,4 @@
-import type { ListedResponse, ResponsesPage } from '../../features/inference/responses-store.ts';
+import type { ListedResponse, ResponsesPage } from '../../features/inference/stored/responses-store.ts';
 import type { Connection } from './connection.ts';
 
 /**

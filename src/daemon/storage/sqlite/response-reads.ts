@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ResponsesStore, StoredTurn } from '../../features/inference/responses-store.ts';
+import type { ResponsesStore, StoredTurn } from '../../features/inference/stored/responses-store.ts';
 import type { Connection } from './connection.ts';
 
 /** After so many bytes others get their turn, as these reads run in the main thread; a row is worth some too. */

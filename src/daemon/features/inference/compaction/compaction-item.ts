@@ -1,6 +1,6 @@
 import { invalid, type Json, requiredText } from '../fault.ts';
 import type { InputItem, MessageItem, OpaqueItem } from '../neutral.ts';
-import { looksLikeSummary } from '../sealing.ts';
+import { looksLikeSummary } from '../pipeline/sealing.ts';
 import { noteOf } from './prompt.ts';
 
 /** Opens a sealed summary; undefined when it is not one of this workspace's. */

@@ -1,8 +1,8 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import { isObject, type Json } from '../fault.ts';
+import { itemAsEvents } from '../formats/responses/whole-items.ts';
 import type { Batch, InferenceEvent } from '../neutral.ts';
-import { createOutput } from '../output.ts';
-import { itemAsEvents } from '../responses/whole-items.ts';
+import { createOutput } from '../pipeline/output.ts';
 import type { UpstreamAnswer } from '../upstream.ts';
 import { summaryIn } from './summary-call.ts';
 

@@ -1,7 +1,7 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { Inference, InputItem } from '../neutral.ts';
-import type { OutputItem } from '../output.ts';
+import type { OutputItem } from '../pipeline/output.ts';
 import { isForeign, notOurs } from './compaction-item.ts';
 import { summaryPrompt } from './prompt.ts';
 import { transcriptOf } from './transcript.ts';

@@ -1,9 +1,9 @@
-import { wholeAnswer } from '../answer.ts';
-import { type Begun, begin, type InferenceNeeds, type ModelCall } from '../begin.ts';
-import { inputTokens } from '../bounds.ts';
 import { invalid, isObject, type Json } from '../fault.ts';
+import { readWhole } from '../formats/responses/read-whole.ts';
 import type { InputItem } from '../neutral.ts';
-import { readWhole } from '../responses/read-whole.ts';
+import { wholeAnswer } from '../pipeline/relay.ts';
+import { type InferenceDeps, type ModelCall, type StartedCall, startCall } from '../pipeline/start-call.ts';
+import { inputTokens } from '../pricing/cost-bound.ts';
 import { isForeign, isTrigger, summaryMessage } from './compaction-item.ts';
 import { summaryAsItem, withItemBefore } from './rewrite-answer.ts';
 import { summaryCall, summaryIn } from './summary-call.ts';
@@ -14,55 +14,58 @@ type CreateCall = ModelCall & { body: Parameters<typeof summaryCall>[0]['body'] 
  * Begins a create call, and makes its conversation short where that is asked for: by a trigger as the last item, which
  * is answered by the summary alone, or by a threshold that the input passes, which costs a call of its own.
  */
-export async function beginCreate(needs: InferenceNeeds, call: CreateCall): Promise<Begun> {
+export async function startCreate(deps: InferenceDeps, call: CreateCall): Promise<StartedCall> {
   const { inference, body } = call;
   const { items } = inference;
   const last = items.length - 1;
   const place = items.findIndex(isTrigger);
   if (place >= 0 && place < last)
     throw invalid('input', 'An item of type compaction_trigger stands at the end of the input.');
-  if (place >= 0) return await beginSummary(needs, call, items.slice(0, last));
+  if (place >= 0) return await startSummary(deps, call, items.slice(0, last));
   const threshold = thresholdOf(body.context_management);
   const isShort = threshold === undefined || inputTokens(inference).likely <= threshold;
-  if (isShort || items.length < 2 || items.some(isForeign)) return await begin(needs, call);
-  const { summary, item } = await summarised(needs, call);
+  if (isShort || items.length < 2 || items.some(isForeign)) return await startCall(deps, call);
+  const { summary, item } = await summarised(deps, call);
   const shortened = { ...inference, items: afterSummary(items, summary) };
-  const begun = await begin(needs, { ...call, inference: shortened });
-  return { ...begun, answer: withItemBefore(begun.answer, item) };
+  const started = await startCall(deps, { ...call, inference: shortened });
+  return { ...started, answer: withItemBefore(started.answer, item) };
 }
 
 /** The answer to it is one sealed item. */
-async function beginSummary(needs: InferenceNeeds, call: CreateCall, items: InputItem[]): Promise<Begun> {
+async function startSummary(deps: InferenceDeps, call: CreateCall, items: InputItem[]): Promise<StartedCall> {
   if (items.length === 0) throw invalid('input', 'There is nothing to compact.');
   const { stream } = call.inference;
-  const begun = await begin(needs, { ...call, inference: summaryCall({ body: call.body, items, stream }) });
-  const answer = summaryAsItem(begun.answer, {
-    makeId: needs.makeId,
-    itemOf: (summary) => sealedItem(needs, call.caller.workspaceId, summary),
-    count: (characters) => begun.output.count(characters),
+  const started = await startCall(deps, {
+    ...call,
+    inference: summaryCall({ body: call.body, items, stream }),
   });
-  return { ...begun, answer };
+  const answer = summaryAsItem(started.answer, {
+    makeId: deps.makeId,
+    itemOf: (summary) => sealedItem(deps, call.caller.workspaceId, summary),
+    count: (characters) => started.output.count(characters),
+  });
+  return { ...started, answer };
 }
 
 /** A call of its own, with its own request id, hold and usage. */
-async function summarised(needs: InferenceNeeds, call: CreateCall): Promise<{ summary: string; item: Json }> {
+async function summarised(deps: InferenceDeps, call: CreateCall): Promise<{ summary: string; item: Json }> {
   const body = { ...call.body, max_output_tokens: null };
   const inference = summaryCall({ body, items: call.inference.items, stream: false });
-  const begun = await begin(needs, { ...call, requestId: needs.makeId('req'), inference });
-  return await wholeAnswer(needs, begun, async () => {
-    const { meter, output, finishRoute } = begun;
-    await readWhole(begun);
+  const started = await startCall(deps, { ...call, requestId: deps.makeId('req'), inference });
+  return await wholeAnswer(deps, started, async () => {
+    const { meter, output, finishRoute } = started;
+    await readWhole(started);
     const summary = summaryIn(output.items);
     const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
     finishRoute({ outputTokens: settled.tokens.output });
-    return { summary, item: sealedItem(needs, call.caller.workspaceId, summary) };
+    return { summary, item: sealedItem(deps, call.caller.workspaceId, summary) };
   });
 }
 
 /** A summary as an item of the Responses format. */
-export function sealedItem(needs: InferenceNeeds, workspaceId: string, summary: string): Json {
-  const sealed = needs.sealer.sealSummary(workspaceId, summary);
-  return { id: needs.makeId('cmp'), type: 'compaction', encrypted_content: sealed };
+export function sealedItem(deps: InferenceDeps, workspaceId: string, summary: string): Json {
+  const sealed = deps.sealer.sealSummary(workspaceId, summary);
+  return { id: deps.makeId('cmp'), type: 'compaction', encrypted_content: sealed };
 }
 
 /**

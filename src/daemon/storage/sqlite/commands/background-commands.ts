@@ -2,7 +2,7 @@ import type {
   BackgroundEnd,
   BackgroundResponse,
   EventBatch,
-} from '../../../features/inference/background/background-store.ts';
+} from '../../../features/inference/lifecycles/background/background-store.ts';
 import type { Connection } from '../connection.ts';
 import { and, eq, type Orm } from '../orm.ts';
 import { backgroundResponses, responseEvents } from '../schema/background.ts';

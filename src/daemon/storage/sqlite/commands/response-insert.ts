@@ -1,4 +1,4 @@
-import type { StoredResponse } from '../../../features/inference/responses-store.ts';
+import type { StoredResponse } from '../../../features/inference/stored/responses-store.ts';
 import type { Connection } from '../connection.ts';
 
 /** The write of a stored response. Most model calls end with one, so it needs no drizzle, like their other writes. */

@@ -1,4 +1,7 @@
-import type { BackgroundStore, EventBatch } from '../../../features/inference/background/background-store.ts';
+import type {
+  BackgroundStore,
+  EventBatch,
+} from '../../../features/inference/lifecycles/background/background-store.ts';
 import type { Connection } from '../connection.ts';
 import { and, eq, gt, type Orm } from '../orm.ts';
 import { backgroundResponses } from '../schema/background.ts';

@@ -1,4 +1,4 @@
-import type { ResponsesStore } from '../../../features/inference/responses-store.ts';
+import type { ResponsesStore } from '../../../features/inference/stored/responses-store.ts';
 import type { Connection } from '../connection.ts';
 import { and, eq, gt, type Orm } from '../orm.ts';
 import type { Reader } from '../reader.ts';

@@ -1,0 +1,235 @@
+import { chatPicture } from '../../../../../shared/pictures.ts';
+import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
+import { isObject, type Json } from '../../fault.ts';
+import type { Batch, InferenceEvent, RawFrame } from '../../neutral.ts';
+import { type Output, pictureOf } from '../../pipeline/output.ts';
+import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
+import { sealedFormat } from './messages.ts';
+import { finishReason, showChatUsage } from './render.ts';
+import { wordsIn } from './words.ts';
+
+export interface ChatStreamOptions {
+  id: string;
+  /** Unix seconds */
+  created: number;
+  model: string;
+  output: Output;
+  includeUsage: boolean;
+  requestId: string;
+}
+
+/**
+ * A stream of chat chunks. It carries nothing but chunks, since clients check each line; every chunk has the same id,
+ * time and model, and the finish reason comes once, in a chunk of its own.
+ */
+export class ChatStream implements StreamRenderer {
+  readonly #options: ChatStreamOptions;
+  readonly #prefix: string;
+  readonly #suffix: string;
+  /** The place of each function call among the calls of the message, by output index. */
+  readonly #calls = new Map<number, number>();
+  /** Calls that got arguments, by output index. */
+  readonly #argued = new Set<number>();
+  #pictures = 0;
+  /** The paragraph of thoughts that each item is at. */
+  readonly #paragraphs = new Map<number, number>();
+  /** The provider's first chunk, later its usage chunk, when its own frames are passed on. */
+  #passed: Json | undefined;
+  /** What the provider told last of what was used. */
+  #usageTold: Json | undefined;
+  /** Whether a frame that was passed on told why the answer ended. */
+  #hasPassedFinish = false;
+  #started = false;
+
+  constructor(options: ChatStreamOptions) {
+    this.#options = options;
+    const base = {
+      id: options.id,
+      object: 'chat.completion.chunk',
+      created: options.created,
+      model: options.model,
+    };
+    this.#prefix = JSON.stringify(base).slice(0, -1);
+    this.#suffix = options.includeUsage ? ',"usage":null}' : '}';
+  }
+
+  head(): string {
+    // A provider's own frames bring their own first chunk; ours is written with the first batch.
+    return '';
+  }
+
+  batch(batch: Batch): string {
+    if (batch.frames !== undefined) {
+      for (const event of batch.events) this.#options.output.apply(event);
+      return this.#pass(batch.frames);
+    }
+    let text = '';
+    for (const event of batch.events) {
+      this.#options.output.apply(event);
+      text += this.#render(event);
+    }
+    return text === '' ? '' : this.#start() + text;
+  }
+
+  finish(settled: Settled): string {
+    if (this.#passed) return this.#passedFinish(settled) + this.#passedUsage(settled) + sseDone;
+    const reason = finishReason(this.#options.output, settled.finish);
+    const end = this.#start() + this.#sealed() + this.#chunk('{}', JSON.stringify(reason));
+    return end + (this.#options.includeUsage ? this.#usage(settled) : '') + sseDone;
+  }
+
+  fail(failure: StartedFailure): string {
+    const error = {
+      type: failure.type,
+      code: failure.code,
+      message: failure.message,
+      param: null,
+      request_id: this.#options.requestId,
+    };
+    return sseEvent(JSON.stringify({ error })) + sseDone;
+  }
+
+  #start(): string {
+    if (this.#started) return '';
+    this.#started = true;
+    return this.#chunk('{"role":"assistant","content":""}');
+  }
+
+  #chunk(delta: string, finish = 'null', logprobs = ''): string {
+    const choice = `{"index":0,"delta":${delta}${logprobs},"finish_reason":${finish}}`;
+    return sseEvent(`${this.#prefix},"choices":[${choice}]${this.#suffix}`);
+  }
+
+  #render(event: InferenceEvent): string {
+    switch (event.type) {
+      case 'text': {
+        const logprobs = event.logprobs
+          ? `,"logprobs":{"content":${JSON.stringify(event.logprobs)},"refusal":null}`
+          : '';
+        return this.#chunk(`{"content":${JSON.stringify(event.delta)}}`, 'null', logprobs);
+      }
+      case 'refusal':
+        return this.#chunk(`{"refusal":${JSON.stringify(event.delta)}}`);
+      case 'reasoning': {
+        // A new paragraph of a summary has no mark of its own in this format.
+        const gap = event.part > 0 && this.#newPart(event.index, event.part) ? '\n\n' : '';
+        return this.#chunk(`{"reasoning_content":${JSON.stringify(gap + event.delta)}}`);
+      }
+      case 'item-started':
+        return event.item.kind === 'function_call' ? this.#startCall(event.index, event.item) : '';
+      case 'arguments': {
+        this.#argued.add(event.index);
+        const call = `{"index":${this.#calls.get(event.index) ?? 0},"function":{"arguments":${JSON.stringify(event.delta)}}}`;
+        return this.#chunk(`{"tool_calls":[${call}]}`);
+      }
+      case 'item-done':
+        return this.#endCall(event.index) + this.#picture(event.index);
+      default:
+        return '';
+    }
+  }
+
+  #newPart(index: number, part: number): boolean {
+    const known = this.#paragraphs.get(index) ?? 0;
+    this.#paragraphs.set(index, part);
+    return part > known;
+  }
+
+  #startCall(index: number, item: { callId: string; name: string }): string {
+    const place = this.#calls.size;
+    this.#calls.set(index, place);
+    const call = {
+      index: place,
+      id: item.callId,
+      type: 'function',
+      function: { name: item.name, arguments: '' },
+    };
+    return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  /** A call without arguments still needs the text of an empty object. */
+  #endCall(index: number): string {
+    const item = this.#options.output.items[index];
+    if (item?.kind !== 'function_call' || item.arguments !== '{}' || this.#argued.has(index)) return '';
+    const call = { index: this.#calls.get(index) ?? 0, function: { arguments: '{}' } };
+    return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  #picture(index: number): string {
+    const picture = pictureOf(this.#options.output.items[index]);
+    if (picture === undefined) return '';
+    const image = chatPicture(picture, this.#pictures);
+    this.#pictures += 1;
+    return this.#chunk(JSON.stringify({ images: [image] }));
+  }
+
+  /** What the provider wants back of its reasoning, for clients that send `reasoning_details` along. */
+  #sealed(): string {
+    const details = this.#options.output.items.flatMap((item, index) =>
+      item.kind === 'reasoning' && item.sealed !== undefined
+        ? [{ type: 'reasoning.encrypted', data: item.sealed, id: item.id, format: sealedFormat, index }]
+        : [],
+    );
+    return details.length > 0 ? this.#chunk(JSON.stringify({ reasoning_details: details })) : '';
+  }
+
+  #usage(settled: Settled): string {
+    const usage = JSON.stringify(showChatUsage(settled.tokens, settled.service));
+    return sseEvent(`${this.#prefix},"choices":[],"usage":${usage}}`);
+  }
+
+  /** Frames of the same format keep their bytes; only usage waits for the last chunk, as the cost goes into it. */
+  #pass(frames: readonly RawFrame[]): string {
+    let text = '';
+    for (const { raw, json } of frames) {
+      this.#passed ??= json;
+      if (isObject(json.usage)) {
+        this.#usageTold = json.usage;
+        if (Array.isArray(json.choices) && json.choices.length === 0) {
+          this.#passed = json;
+          continue;
+        }
+      }
+      if (Array.isArray(json.choices)) this.#see(json.choices);
+      text += sseEvent(isObject(json.usage) ? this.#withoutUsage(json) : raw);
+    }
+    return text;
+  }
+
+  /** Some tell with each chunk what was used so far, and clients would add it up. */
+  #withoutUsage(json: Json): string {
+    return JSON.stringify({ ...json, usage: this.#options.includeUsage ? null : undefined });
+  }
+
+  /** The first choice is told by events too; of the others, what they say is counted here. */
+  #see(choices: readonly unknown[]): void {
+    for (const choice of choices) {
+      if (!isObject(choice)) continue;
+      if (choice.finish_reason) this.#hasPassedFinish = true;
+      if (!choice.index) continue;
+      for (const text of wordsIn(choice.delta)) this.#options.output.count(text.length);
+    }
+  }
+
+  /** An answer that was ended here has no finish reason of its provider. */
+  #passedFinish(settled: Settled): string {
+    if (this.#hasPassedFinish) return '';
+    const finish_reason = finishReason(this.#options.output, settled.finish);
+    const usage = this.#options.includeUsage ? { usage: null } : {};
+    return this.#likePassed({ choices: [{ index: 0, delta: {}, finish_reason }], ...usage });
+  }
+
+  #passedUsage(settled: Settled): string {
+    if (!this.#options.includeUsage) return '';
+    const { cost_usd, ...counted } = showChatUsage(settled.tokens, settled.service);
+    // A provider that is a gateway, too, tells what the call cost there.
+    const usage = { ...counted, ...this.#usageTold, cost_usd };
+    return this.#likePassed({ choices: [], usage });
+  }
+
+  #likePassed(members: Json): string {
+    const { id, created, model, service_tier, system_fingerprint } = this.#passed ?? {};
+    const base = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint };
+    return sseEvent(JSON.stringify({ ...base, ...members }));
+  }
+}

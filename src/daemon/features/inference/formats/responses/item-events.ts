@@ -1,0 +1,215 @@
+import { sseEvent } from '../../../../../shared/sse.ts';
+import type { Json } from '../../fault.ts';
+import type { InferenceEvent } from '../../neutral.ts';
+import { type Output, type OutputItem, showItem, showPart } from '../../pipeline/output.ts';
+import type { EventWriter } from './event-writer.ts';
+
+/**
+ * The events of output items. A part opens with its first delta and closes when the next part or the item ends, and
+ * every `.done` repeats what the deltas added up to: some clients read nothing else.
+ */
+export class ItemEvents {
+  readonly #output: Output;
+  readonly #writer: EventWriter;
+  readonly #sealed: boolean;
+  /** Of each item, how many parts were opened; the last one is open until the item is done. */
+  readonly #opened: number[] = [];
+  /** The item that ended last. Whether it is whole shows in what comes next, so its end is told then. */
+  #ended: number | undefined;
+
+  constructor(output: Output, writer: EventWriter, options: { sealed: boolean }) {
+    this.#output = output;
+    this.#writer = writer;
+    this.#sealed = options.sealed;
+  }
+
+  render(events: readonly InferenceEvent[]): string {
+    let text = '';
+    for (const event of events) {
+      if (isOfTheWhole(event)) continue;
+      text += this.endLast('completed');
+      this.#output.apply(event);
+      text += this.#renderOne(event);
+    }
+    return text;
+  }
+
+  /** Tells the end of the item that ended last, if it was not told yet. */
+  endLast(status: 'completed' | 'incomplete'): string {
+    const index = this.#ended;
+    this.#ended = undefined;
+    const item = index === undefined ? undefined : this.#output.items[index];
+    return item && index !== undefined ? this.#endItem(item, index, status) : '';
+  }
+
+  /** Ends what is open still; the last item of an answer that was cut is incomplete. */
+  close({ isCut }: { isCut: boolean }): string {
+    const { items } = this.#output;
+    const isLast = this.#ended === items.length - 1;
+    let text = this.endLast(isCut && isLast ? 'incomplete' : 'completed');
+    items.forEach((item, index) => {
+      if (item.done) return;
+      text += this.#endItem(item, index, isCut ? 'incomplete' : 'completed');
+      item.done = !isCut;
+    });
+    return text;
+  }
+
+  /** Takes over after a provider's own frames, which have opened every part that there is. */
+  resume(): void {
+    this.#output.items.forEach((item, index) => {
+      this.#opened[index] = partsOf(item);
+    });
+  }
+
+  #renderOne(event: ItemEvent): string {
+    const item = this.#output.items[event.index];
+    if (!item) return '';
+    const { index } = event;
+    switch (event.type) {
+      case 'item-started': {
+        const shown = showItem(item, { sealed: false, status: 'in_progress' });
+        return this.#writer.write('response.output_item.added', { output_index: index, item: shown });
+      }
+      case 'text': {
+        const part = this.#openParts(item, index);
+        const logprobs = event.logprobs ? JSON.stringify(event.logprobs) : '[]';
+        const place = `,"content_index":${this.#part(index)}`;
+        const rest = `,"logprobs":${logprobs}`;
+        return (
+          part + this.#delta('response.output_text.delta', item, index, { place, text: event.delta, rest })
+        );
+      }
+      case 'refusal': {
+        const part = this.#openParts(item, index);
+        const place = `,"content_index":${this.#part(index)}`;
+        return part + this.#delta('response.refusal.delta', item, index, { place, text: event.delta });
+      }
+      case 'reasoning': {
+        const part = this.#openParts(item, index);
+        const place = `,"summary_index":${event.part}`;
+        return (
+          part +
+          this.#delta('response.reasoning_summary_text.delta', item, index, { place, text: event.delta })
+        );
+      }
+      case 'arguments':
+        return this.#delta('response.function_call_arguments.delta', item, index, {
+          place: '',
+          text: event.delta,
+        });
+      case 'annotation':
+        return this.#annotation(item, index, event.annotation);
+      case 'item-done':
+        this.#ended = index;
+        return '';
+    }
+  }
+
+  /** The part of an item that is open. */
+  #part(index: number): number {
+    return (this.#opened[index] ?? 1) - 1;
+  }
+
+  #openParts(item: OutputItem, index: number): string {
+    const count = partsOf(item);
+    let text = '';
+    while ((this.#opened[index] ?? 0) < count) {
+      text += this.#closePart(item, index);
+      this.#opened[index] = (this.#opened[index] ?? 0) + 1;
+      text += this.#partEvent(item, index, 'added');
+    }
+    return text;
+  }
+
+  #partEvent(item: OutputItem, index: number, what: 'added' | 'done'): string {
+    const part = this.#part(index);
+    const place = { item_id: item.id, output_index: index };
+    if (item.kind === 'reasoning') {
+      const shown = { type: 'summary_text', text: what === 'added' ? '' : (item.parts[part] ?? '') };
+      return this.#writer.write(`response.reasoning_summary_part.${what}`, {
+        ...place,
+        summary_index: part,
+        part: shown,
+      });
+    }
+    const content = item.kind === 'message' ? item.parts[part] : undefined;
+    if (!content) return '';
+    const shown = what === 'done' ? showPart(content) : emptyPart(content.type);
+    return this.#writer.write(`response.content_part.${what}`, {
+      ...place,
+      content_index: part,
+      part: shown,
+    });
+  }
+
+  /** Ends the part that is open, if any. */
+  #closePart(item: OutputItem, index: number): string {
+    const part = this.#part(index);
+    if ((this.#opened[index] ?? 0) === 0) return '';
+    const at = { item_id: item.id, output_index: index };
+    let text = '';
+    if (item.kind === 'reasoning') {
+      const members = { ...at, summary_index: part, text: item.parts[part] ?? '' };
+      text = this.#writer.write('response.reasoning_summary_text.done', members);
+    } else if (item.kind === 'message') {
+      const place = { ...at, content_index: part };
+      const content = item.parts[part];
+      if (content?.type === 'output_text') {
+        const members = { ...place, text: content.text, logprobs: content.logprobs };
+        text = this.#writer.write('response.output_text.done', members);
+      } else if (content)
+        text = this.#writer.write('response.refusal.done', { ...place, refusal: content.refusal });
+    }
+    return text + this.#partEvent(item, index, 'done');
+  }
+
+  #endItem(item: OutputItem, index: number, status: 'completed' | 'incomplete'): string {
+    let text = this.#openParts(item, index) + this.#closePart(item, index);
+    if (item.kind === 'function_call') {
+      const members = { item_id: item.id, output_index: index, name: item.name, arguments: item.arguments };
+      text += this.#writer.write('response.function_call_arguments.done', members);
+    }
+    const shown = showItem(item, { sealed: this.#sealed, status });
+    return text + this.#writer.write('response.output_item.done', { output_index: index, item: shown });
+  }
+
+  #annotation(item: OutputItem, index: number, annotation: Json): string {
+    const part = this.#part(index);
+    const content = item.kind === 'message' ? item.parts[part] : undefined;
+    if (content?.type !== 'output_text') return '';
+    return this.#writer.write('response.output_text.annotation.added', {
+      item_id: item.id,
+      output_index: index,
+      content_index: part,
+      annotation_index: content.annotations.length - 1,
+      annotation,
+    });
+  }
+
+  /** Built by hand: deltas come by the thousand, and only ids and text vary. `place` and `rest` are JSON members. */
+  #delta(
+    type: string,
+    item: OutputItem,
+    index: number,
+    { place, text, rest = '' }: { place: string; text: string; rest?: string },
+  ): string {
+    const id = JSON.stringify(item.id);
+    const head = `{"type":"${type}","sequence_number":${this.#writer.next()},"item_id":${id},"output_index":${index}`;
+    return sseEvent(`${head}${place},"delta":${JSON.stringify(text)}${rest}}`, type);
+  }
+}
+
+type ItemEvent = Exclude<InferenceEvent, { type: 'usage' | 'finished' | 'prompt-counted' }>;
+
+function isOfTheWhole(event: InferenceEvent): event is Exclude<InferenceEvent, ItemEvent> {
+  return event.type === 'usage' || event.type === 'finished' || event.type === 'prompt-counted';
+}
+
+function partsOf(item: OutputItem): number {
+  return item.kind === 'message' || item.kind === 'reasoning' ? item.parts.length : 0;
+}
+
+function emptyPart(type: 'output_text' | 'refusal'): Json {
+  return type === 'refusal' ? { type, refusal: '' } : { type, text: '', annotations: [], logprobs: [] };
+}

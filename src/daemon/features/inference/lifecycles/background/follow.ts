@@ -1,0 +1,98 @@
+import { sseDone } from '../../../../../shared/sse.ts';
+import type { Json } from '../../fault.ts';
+import { whenAborted } from '../../pipeline/when-aborted.ts';
+import type { ResponsesStore } from '../../stored/responses-store.ts';
+import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
+import { closingEvents, interruptedResponse } from './closing-events.ts';
+import { textAfter } from './event-text.ts';
+import type { Run } from './run.ts';
+
+export interface Following {
+  workspaceId: string;
+  id: string;
+  /** The sequence of the last event that is known; -1 for none. */
+  after: number;
+  /** The call's own; a drain does not end a follower, as it ends what is followed. */
+  signal: AbortSignal;
+  /** Aborted when the reader's key is revoked. */
+  revoked: AbortSignal;
+}
+
+interface FollowDeps {
+  background: BackgroundStore;
+  responses: Pick<ResponsesStore, 'byId'>;
+  now: () => number;
+  /** The response, while it is being made. */
+  run: Run | undefined;
+}
+
+/**
+ * The events of a background response after a sequence: those that are stored, then those that come, to the end and
+ * `[DONE]`. Where the stored ones break off, as the daemon died, the last events are made from what is known.
+ */
+export async function* follow(deps: FollowDeps, following: Following): AsyncGenerator<string> {
+  const { background, responses, run } = deps;
+  const { workspaceId, id, after } = following;
+  const { signal, release } = leaving(following);
+  try {
+    let seen = after;
+    for await (const batch of batches(deps, { id, after, signal })) {
+      seen = batch.lastSequence;
+      yield batch.text;
+    }
+    if (run) await Promise.race([run.ended, aborted(signal)]);
+    if (signal.aborted) return;
+    const row = await background.byId(workspaceId, id, deps.now());
+    const stored = await responses.byId(workspaceId, id, deps.now());
+    const response = stored ? (JSON.parse(stored.body) as Json) : unfinished(row);
+    if (response && row && (row.lastSequence === null || seen < row.lastSequence)) {
+      yield closingEvents(response, seen + 1);
+    }
+    // Of one that was deleted meanwhile, who followed its making has seen the last event.
+    if (response || run) yield sseDone;
+  } finally {
+    release();
+  }
+}
+
+/** What nobody works on any more although nothing could be written that said so. */
+function unfinished(row: BackgroundResponse | undefined): Json | undefined {
+  return row?.isRunning ? interruptedResponse(row.body) : undefined;
+}
+
+async function* batches(
+  { background, run }: FollowDeps,
+  { id, after, signal }: { id: string; after: number; signal: AbortSignal },
+): AsyncGenerator<EventBatch> {
+  if (run?.log) return yield* run.log.follow(after, signal);
+  let seen = after;
+  while (!signal.aborted) {
+    const batch = await background.eventsAfter(id, seen);
+    if (!batch) return;
+    yield { ...batch, text: textAfter(batch, seen) };
+    seen = batch.lastSequence;
+  }
+}
+
+/** A signal that is aborted when the reader leaves or its key is revoked. */
+function leaving({ signal, revoked }: Following) {
+  const left = new AbortController();
+  const onSignal = () => {
+    if (signal.reason !== 'draining') left.abort();
+  };
+  if (signal.aborted) onSignal();
+  else signal.addEventListener('abort', onSignal, { once: true });
+  const releaseRevoked = whenAborted(revoked, () => left.abort());
+  const release = () => {
+    signal.removeEventListener('abort', onSignal);
+    releaseRevoked();
+  };
+  return { signal: left.signal, release };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

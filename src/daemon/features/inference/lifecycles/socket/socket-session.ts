@@ -1,0 +1,128 @@
+import type { Message } from '../../../../../shared/contract/endpoint.ts';
+import type { connectResponses } from '../../../../../shared/contract/response-socket.ts';
+import { unixSeconds } from '../../../../../shared/time.ts';
+import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../handler.ts';
+import { invalid, isObject } from '../../fault.ts';
+import { EventWriter } from '../../formats/responses/event-writer.ts';
+import { endResource, startResource } from '../../formats/responses/resource.ts';
+import { enforceKeyPolicy } from '../../pipeline/key-policy.ts';
+import { checkAction, policyOf } from '../../pipeline/restraints.ts';
+import type { InferenceDeps } from '../../pipeline/start-call.ts';
+import { noTokens } from '../../pricing/cost-bound.ts';
+import { withIds } from '../../stored/history.ts';
+import type { StoredTurn } from '../../stored/responses-store.ts';
+import { respond, responsesEndpoint, understand } from '../request/respond.ts';
+import { withStore } from '../request/with-store.ts';
+import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
+
+type ResponseMessage = Message<typeof connectResponses>;
+
+/** Answers `response.create` messages. What comes back opens one socket's session. */
+export function responseSockets(deps: InferenceDeps) {
+  const budget: MemoryBudget = memoryBudget();
+  return ({ signal }: Pick<Call<typeof connectResponses>, 'signal'>): SocketReply<ResponseMessage> => {
+    const memory = new SocketMemory(deps.responses, budget);
+    if (signal.aborted) memory.close();
+    else signal.addEventListener('abort', () => memory.close(), { once: true });
+    // Whatever fails to continue a context ends it.
+    return new SocketReply(
+      (turn) => answer(deps, memory, turn),
+      (message) => memory.forget(continuedBy(message)),
+    );
+  };
+}
+
+function continuedBy(message: unknown): string | null {
+  const id = isObject(message) ? message.previous_response_id : undefined;
+  return typeof id === 'string' ? id : null;
+}
+
+/** One message: a create call whose context may be what the socket keeps. */
+async function answer(
+  deps: InferenceDeps,
+  memory: SocketMemory,
+  turn: Turn<ResponseMessage>,
+): Promise<StreamReply> {
+  const { type: _type, generate, stream_id: lane, stream_options: _options, ...sent } = turn.message;
+  const body = withStore(deps, identified(turn.caller), sent);
+  if (lane !== undefined && lane !== null)
+    throw invalid('stream_id', 'One socket carries one response at a time; open another socket.');
+  if (body.background === true)
+    throw invalid('background', 'A response on a socket cannot run in the background.');
+  const previousId = body.previous_response_id ?? null;
+  const { workspaceId } = identified(turn.caller);
+  let isKept = false;
+  const remember = (made: StoredTurn, { isStored }: { isStored: boolean }) => {
+    isKept = true;
+    memory.remember(made, { workspaceId, previousId, isStored });
+  };
+  const end = () => {
+    if (!isKept) memory.forget(previousId);
+  };
+  const call = { ...turn, body: { ...body, stream: true }, history: memory, remember };
+  if (generate === false) return await warmUp(deps, call);
+  const reply = await respond(deps, {
+    caller: identified(turn.caller),
+    requestId: turn.requestId,
+    signal: turn.signal,
+    body: call.body,
+    strictEvents: false,
+    isOnSocket: true,
+    history: memory,
+    remember,
+  });
+  if (!(reply instanceof StreamReply)) throw new TypeError('a stream was asked for');
+  return new StreamReply(reply.headers, thenEnd(reply.chunks, end));
+}
+
+async function* thenEnd(chunks: AsyncIterable<string>, end: () => void): AsyncGenerator<string> {
+  try {
+    yield* chunks;
+  } finally {
+    end();
+  }
+}
+
+type WarmUp = Pick<Turn<ResponseMessage>, 'caller'> & {
+  body: Omit<ResponseMessage, 'type'>;
+  history: SocketMemory;
+  remember: (turn: StoredTurn, options: { isStored: boolean }) => void;
+};
+
+/** A context that the next message continues: nobody is asked, nothing is written and nothing is charged. */
+async function warmUp(
+  deps: InferenceDeps,
+  { caller, body, history, remember }: WarmUp,
+): Promise<StreamReply> {
+  const known = identified(caller);
+  const { inference, options, own } = await understand(deps, { body, caller: known, history });
+  checkAction(policyOf(known), responsesEndpoint);
+  const [route] = await deps.router.plan({
+    inference,
+    options,
+    workspaceId: known.workspaceId,
+    ...enforceKeyPolicy(deps, { caller: known, inference, options }),
+  });
+  const createdAt = unixSeconds(deps.world.now());
+  const id = deps.makeId('resp');
+  const start = startResource(body, { id, createdAt, store: false });
+  start.model = route?.offer.model ?? body.model;
+  const done = endResource(start, {
+    status: 'completed',
+    output: [],
+    tokens: noTokens,
+    completedAt: createdAt,
+    service: undefined,
+  });
+  remember({ id, input: JSON.stringify(withIds(own, deps.makeId)), output: '[]' }, { isStored: false });
+  const writer = new EventWriter();
+  const text =
+    writer.write('response.created', { response: start }) +
+    writer.write('response.in_progress', { response: start }) +
+    writer.write('response.completed', { response: done });
+  return new StreamReply({}, once(text));
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}

@@ -1,0 +1,106 @@
+import type { ResponseResource } from '../../../../shared/contract/responses.ts';
+import {
+  cancelResponse,
+  deleteResponse,
+  getResponse,
+  listInputItems,
+  listResponses,
+} from '../../../../shared/contract/stored-responses.ts';
+import { ApiError } from '../../../../shared/errors.ts';
+import { unixSeconds } from '../../../../shared/time.ts';
+import { type Call, type Handler, identified, implement, StreamReply } from '../../../handler.ts';
+import { type PageRequest, pageOf } from '../../../replies.ts';
+import { invalid, quoted } from '../fault.ts';
+import { type Background, withoutServiceEvents } from '../lifecycles/background/index.ts';
+import type { InferenceDeps } from '../pipeline/start-call.ts';
+import { pageOfInput } from './input-items.ts';
+
+/** The stream helper of one SDK refuses events that it does not know, and announces itself so. */
+export function wantsStrictEvents(headers: Call<typeof getResponse>['headers']): boolean {
+  return headers['x-stainless-helper-method'] === 'stream';
+}
+
+export function storedResponseHandlers(deps: InferenceDeps, background: Background): Handler[] {
+  const { responses, world } = deps;
+  return [
+    implement(getResponse, async (call) => {
+      const { workspaceId } = identified(call.caller);
+      const { id } = call.params;
+      if (call.query.stream) return followed(deps, background, call);
+      const stored = await responses.byId(workspaceId, id, world.now());
+      const found = stored
+        ? (JSON.parse(stored.body) as ResponseResource)
+        : ((await background.find(workspaceId, id)) as ResponseResource | undefined);
+      if (!found) throw noResponse(id);
+      return found;
+    }),
+
+    implement(deleteResponse, async ({ caller, params }) => {
+      const { workspaceId } = identified(caller);
+      await background.stop(workspaceId, params.id);
+      if (!(await responses.remove(workspaceId, params.id))) throw noResponse(params.id);
+      return { id: params.id, object: 'response', deleted: true };
+    }),
+
+    implement(cancelResponse, async ({ caller, params }) => {
+      const { workspaceId } = identified(caller);
+      return (await background.cancel(workspaceId, params.id)) as ResponseResource;
+    }),
+
+    implement(listResponses, async ({ caller, query }) => {
+      const { workspaceId } = identified(caller);
+      const read = (page: PageRequest) => responses.list({ workspaceId, at: world.now(), ...page });
+      return await pageOf(query, read, {
+        view: ({ id, createdAt, status, model, isBackground, isRunning }) => ({
+          id,
+          object: 'response' as const,
+          created_at: unixSeconds(createdAt),
+          status: isRunning ? background.statusOf(workspaceId, id) : status,
+          model,
+          background: isBackground,
+        }),
+        idOf: ({ id }) => id,
+      });
+    }),
+
+    implement(listInputItems, async ({ caller, params, query }) => {
+      const { workspaceId } = identified(caller);
+      const stored = await responses.byId(workspaceId, params.id, world.now());
+      const input = stored?.input ?? (await background.inputOf(workspaceId, params.id));
+      if (input === undefined) throw noResponse(params.id);
+      return pageOfInput(input, query);
+    }),
+  ];
+}
+
+/** Said at once, as the first event may be long in coming: a reader learns that it is connected. */
+const connected = ': following\n\n';
+
+async function followed(
+  { responses, world }: InferenceDeps,
+  background: Background,
+  { caller, params, query, headers, signal }: Call<typeof getResponse>,
+): Promise<StreamReply> {
+  const { workspaceId, revoked } = identified(caller);
+  const { id } = params;
+  const after = query.starting_after ?? -1;
+  const events = await background.follow({ workspaceId, id, after, signal, revoked });
+  if (!events) {
+    if (!(await responses.byId(workspaceId, id, world.now())) && !(await background.find(workspaceId, id)))
+      throw noResponse(id);
+    throw invalid('stream', 'Only a response created with `background` and `stream` can be followed.');
+  }
+  return new StreamReply({}, shown(events, { isStrict: wantsStrictEvents(headers) }));
+}
+
+async function* shown(
+  events: AsyncIterable<string>,
+  { isStrict }: { isStrict: boolean },
+): AsyncGenerator<string> {
+  yield connected;
+  for await (const text of events) yield isStrict ? withoutServiceEvents(text) : text;
+}
+
+function noResponse(id: string): ApiError {
+  return new ApiError('not_found', { message: `There is no response ${quoted(id)}.` });
+}

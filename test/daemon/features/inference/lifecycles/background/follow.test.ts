@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { follow } from '../../../../../../src/daemon/features/inference/lifecycles/background/follow.ts';
+import type { BackgroundResponse } from '../../../../../../src/daemon/features/inference/lifecycles/background/index.ts';
+import type { StoredResponse } from '../../../../../../src/daemon/features/inference/stored/responses-store.ts';
+
+const id = 'resp_1';
+const started = 'event: response.created\ndata: {"type":"response.created","sequence_number":0}\n\n';
+const queued = JSON.stringify({ id, object: 'response', status: 'queued', output: [] });
+
+/** What a reader is sent of a response on which nobody works any more. */
+async function told(row: Partial<BackgroundResponse> | undefined, stored?: object): Promise<string> {
+  const never = new AbortController().signal;
+  const deps = {
+    background: {
+      byId: async () =>
+        row && ({ id, streamed: true, lastSequence: null, body: queued, ...row } as BackgroundResponse),
+      eventsAfter: async (_id: string, after: number) =>
+        after < 0 ? { lastSequence: 0, text: started } : undefined,
+    },
+    responses: {
+      byId: async () => stored && ({ id, body: JSON.stringify(stored) } as StoredResponse),
+    },
+    now: () => 0,
+    run: undefined,
+  };
+  let text = '';
+  const following = { workspaceId: 'ws_1', id, after: -1, signal: never, revoked: never };
+  for await (const chunk of follow(deps as never, following)) text += chunk;
+  return text;
+}
+
+const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
+
+test('a response whose end could not be written ends as failed', async () => {
+  const text = await told({ isRunning: true });
+  expect(typesIn(text)).toEqual(['response.created', 'error', 'response.failed']);
+  expect(text).toContain('"sequence_number":2');
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+});
+
+test('one whose events broke off ends as it is stored', async () => {
+  const text = await told({ isRunning: false }, { id, status: 'completed', output: [] });
+  expect(typesIn(text)).toEqual(['response.created', 'response.completed']);
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+});
+
+test('one that is deleted meanwhile does not look as if it had ended', async () => {
+  expect(await told(undefined)).toBe(started);
+});

@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
+import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output.ts';
+import type { Route } from '../../../../../src/daemon/features/inference/pipeline/router.ts';
+import type { HoldRecord, Settlement } from '../../../../../src/daemon/features/metering/index.ts';
+import { createAdmission } from '../../../../../src/daemon/features/metering/index.ts';
+import { idMaker } from '../../../../../src/shared/ids.ts';
+import { noCost, type Prices, type Tokens } from '../../../../../src/shared/money.ts';
+import { fakeWorld } from '../../../../support/fake-world.ts';
+
+const usd = 1_000_000_000;
+const route: Route = {
+  provider: 'anthropic',
+  providerModel: 'claude',
+  ownKey: false,
+  offer: {
+    model: 'anthropic/claude',
+    prices: { input: 3 * usd, cachedInput: 3 * usd, cacheWrite: 3 * usd, output: 15 * usd },
+    contextLength: null,
+    outputTokensMax: null,
+    wires: undefined,
+  },
+};
+const tokens = (input: number, output: number): Tokens => ({
+  input,
+  cachedInput: 0,
+  cacheWrite: 0,
+  output,
+  reasoning: 0,
+});
+
+async function meterWith(options: { held?: number; ownKey?: boolean; promptTokens?: number } = {}) {
+  const settlements: Settlement[] = [];
+  const world = fakeWorld();
+  const store = {
+    hold: async () => {},
+    settle: async (settlement: Settlement) => settlements.push(settlement),
+  };
+  const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
+  const record: HoldRecord = {
+    requestId: 'req_1',
+    workspaceId: 'ws_1',
+    keyId: 'key_1',
+    endpoint: '/v1/responses',
+    model: 'anthropic/claude',
+    streamed: true,
+    ownKey: options.ownKey ?? false,
+    amount: options.held ?? usd,
+    promptEstimate: tokens(0, 0),
+    promptCost: 0,
+    createdAt: world.now(),
+  };
+  const kept: number[] = [];
+  const meter = new Meter({
+    admission,
+    keepProgress: async (progress) => {
+      kept.push(progress.cost);
+    },
+    clock: world,
+    marginPpm: 50_000,
+    hold: await admission.hold(record),
+    startedAt: 0,
+    promptTokens: options.promptTokens ?? 100,
+    outputTokensMax: 1000,
+    onSettled: () => {},
+  });
+  const output = createOutput(idMaker(world.now, world.randomBytes), () => 'sealed');
+  const deliver = (text: string) => {
+    output.apply({ type: 'item-started', index: 0, item: { kind: 'message' } });
+    output.apply({ type: 'text', index: 0, delta: text });
+  };
+  return { meter, output, deliver, settlements, admission, kept, world };
+}
+
+describe('what a running answer has cost', () => {
+  test('is kept each two seconds, and each time it grew by a cent', async () => {
+    const { meter, output, deliver, kept, world } = await meterWith();
+    meter.answerStarted(route, output);
+    deliver('x'.repeat(100));
+    meter.keepProgress();
+    expect(kept).toHaveLength(0);
+    await world.advance(2_000);
+    meter.keepProgress();
+    meter.keepProgress();
+    expect(kept).toHaveLength(1);
+    // A token of output is 15 000 nano-dollars: a cent is 667 tokens, which are some 2 700 characters.
+    deliver('x'.repeat(3_000));
+    meter.keepProgress();
+    meter.keepProgress();
+    expect(kept).toHaveLength(2);
+    expect((kept[1] ?? 0) - (kept[0] ?? 0)).toBeGreaterThan(9_000_000);
+  });
+});
+
+describe('what an answer that broke off is charged', () => {
+  test('the usage that the provider told', async () => {
+    const { meter, output, settlements } = await meterWith();
+    meter.answerStarted(route, output);
+    meter.see([{ type: 'usage', tokens: tokens(1000, 100) }]);
+    await meter.settle({ status: 'failed', errorCode: 'upstream_failed' });
+    // 1000 × 3000 + 100 × 15000 nano-dollars, and five percent.
+    expect(settlements[0]?.usage).toMatchObject({
+      charged: 4_725_000,
+      tokensReported: true,
+      status: 'failed',
+    });
+  });
+
+  test('the estimate of the prompt and of what was delivered, when nothing was told', async () => {
+    const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 100 });
+    meter.answerStarted(route, output);
+    deliver('x'.repeat(40));
+    await meter.settle({ status: 'canceled' });
+    expect(settlements[0]?.usage).toMatchObject({
+      tokens: tokens(100, 10),
+      tokensReported: false,
+      cost: { provider: 100 * 3000 + 10 * 15_000 },
+    });
+  });
+
+  test('the prompt as the provider counted it, and the estimate of what was delivered', async () => {
+    const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 1000 });
+    const cached = { ...route.offer.prices, cachedInput: usd };
+    meter.answerStarted({ ...route, offer: { ...route.offer, prices: cached as Prices } }, output);
+    meter.see([{ type: 'prompt-counted', tokens: { input: 800, cachedInput: 700, cacheWrite: 0 } }]);
+    deliver('x'.repeat(40));
+    await meter.settle({ status: 'canceled' });
+    expect(settlements[0]?.usage).toMatchObject({
+      tokens: { input: 800, cachedInput: 700, output: 10 },
+      tokensReported: false,
+      cost: { provider: 100 * 3000 + 700 * 1000 + 10 * 15_000 },
+    });
+  });
+
+  test('the estimate of the prompt, when the provider began with a count of nothing', async () => {
+    const { meter, output, settlements } = await meterWith({ promptTokens: 100 });
+    meter.answerStarted(route, output);
+    meter.see([{ type: 'prompt-counted', tokens: { input: 0, cachedInput: 0, cacheWrite: 0 } }]);
+    await meter.settle({ status: 'canceled' });
+    expect(settlements[0]?.usage.tokens.input).toBe(100);
+  });
+
+  test('nothing, when the provider told zero', async () => {
+    const { meter, output, deliver, settlements } = await meterWith();
+    meter.answerStarted(route, output);
+    deliver('some text');
+    meter.see([{ type: 'usage', tokens: tokens(0, 0) }]);
+    await meter.settle({ status: 'failed' });
+    expect(settlements[0]?.usage.charged).toBe(0);
+    expect(settlements[0]?.entries).toEqual([]);
+  });
+
+  test('nothing, when nobody began to answer', async () => {
+    const { meter, settlements } = await meterWith();
+    await meter.settle({ status: 'failed', errorCode: 'upstream_failed' });
+    expect(settlements[0]?.usage).toMatchObject({ charged: 0, cost: noCost, provider: null });
+  });
+});
+
+test('a call that a workspace’s own key pays for costs nothing here, also where that was not known before', async () => {
+  const { meter, output, settlements } = await meterWith();
+  meter.answerStarted({ ...route, ownKey: true }, output);
+  meter.see([{ type: 'usage', tokens: tokens(1000, 100) }]);
+  await meter.settle({ status: 'completed' });
+  expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
+});
+
+test('a call is settled once, whatever ends it first', async () => {
+  const { meter, output, settlements, admission } = await meterWith();
+  meter.answerStarted(route, output);
+  expect(admission.running()).toBe(1);
+  await Promise.all([meter.settle({ status: 'completed' }), meter.settle({ status: 'canceled' })]);
+  await meter.settle({ status: 'failed' });
+  expect(settlements.map(({ usage }) => usage.status)).toEqual(['completed']);
+  expect(admission.running()).toBe(0);
+});
+
+test('no answer is charged more than was held, and the entries always add up to the charge', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(5_000_000), fc.nat(100_000), fc.nat(100_000), async (held, input, written) => {
+      const { meter, output, settlements } = await meterWith({ held });
+      meter.answerStarted(route, output);
+      meter.report(tokens(input, written));
+      await meter.settle({ status: 'completed' });
+      const [settlement] = settlements;
+      const sum = settlement?.entries.reduce((total, entry) => total + entry.amount, 0);
+      expect(settlement?.usage.charged).toBeLessThanOrEqual(held);
+      expect(sum).toBe(settlement?.usage.charged);
+    }),
+  );
+});
+
+test('a count that no model can reach is as good as none', async () => {
+  const { meter, output, deliver, settlements } = await meterWith();
+  meter.answerStarted(route, output);
+  deliver('x'.repeat(40));
+  meter.see([{ type: 'usage', tokens: tokens(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) }]);
+  await meter.settle({ status: 'completed' });
+  expect(settlements[0]?.usage).toMatchObject({ tokens: tokens(100, 10), tokensReported: false });
+});
+
+test('a call on the caller’s own key costs nothing here', async () => {
+  const { meter, output, settlements } = await meterWith({ ownKey: true });
+  meter.answerStarted(route, output);
+  meter.report(tokens(1000, 1000));
+  await meter.settle({ status: 'completed' });
+  expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
+});
+
+test('a hold that cannot be written is told as unavailable', async () => {
+  const store = { hold: () => Promise.reject(new Error('disk full')), settle: async () => 0 };
+  const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
+  const meter = new Meter({
+    admission,
+    keepProgress: async () => {},
+    clock: fakeWorld(),
+    marginPpm: 0,
+    hold: await admission.hold({ requestId: 'req_2' } as HoldRecord),
+    startedAt: 0,
+    promptTokens: 0,
+    outputTokensMax: 0,
+    onSettled: () => {},
+  });
+  await expect(meter.committed()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('no call is admitted while the ledger cannot be written', async () => {
+  const store = { hold: async () => {}, settle: async () => 0 };
+  const admission = createAdmission({ store, state: () => ({ writable: false, reason: 'disk full' }) });
+  await expect(admission.hold({ requestId: 'req_3' } as HoldRecord)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('disk full'),
+  });
+});

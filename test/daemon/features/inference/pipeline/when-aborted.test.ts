@@ -1,0 +1,61 @@
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { whenAborted } from '../../../../../src/daemon/features/inference/pipeline/when-aborted.ts';
+
+test('all who still watch are told once, in whatever order others have left', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 99 }), { maxLength: 120 }), (leaving) => {
+      const { signal, ...controller } = watched();
+      const told: number[] = [];
+      const ends = Array.from({ length: 50 }, (_, who) => whenAborted(signal, () => told.push(who)));
+      const left = new Set<number>();
+      for (const choice of leaving) {
+        if (choice < 50) {
+          ends[choice]?.();
+          left.add(choice);
+        } else ends.push(whenAborted(signal, () => told.push(ends.length)));
+      }
+      controller.abort();
+      controller.abort();
+      for (const end of ends) end();
+      expect(told.filter((who) => left.has(who))).toEqual([]);
+      expect(told).toHaveLength(ends.length - left.size);
+    }),
+  );
+});
+
+test('a signal has one listener, however many watch it', () => {
+  const { signal } = watched();
+  for (let i = 0; i < 1000; i += 1) whenAborted(signal, () => {});
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+});
+
+test('who comes after the end is told at once', () => {
+  const { signal, abort } = watched();
+  abort();
+  let told = 0;
+  whenAborted(signal, () => {
+    told += 1;
+  })();
+  expect(told).toBe(1);
+});
+
+test('who leaves because another was told is not told any more', () => {
+  const { signal, abort } = watched();
+  let told = 0;
+  const ends: (() => void)[] = [];
+  for (let i = 0; i < 2; i += 1) {
+    ends[i] = whenAborted(signal, () => {
+      told += 1;
+      ends[1 - i]?.();
+    });
+  }
+  abort();
+  expect(told).toBe(1);
+});
+
+function watched() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import type { ResponsesStore } from '../../../../../src/daemon/features/inference/index.ts';
+import { resolveInput, withIds } from '../../../../../src/daemon/features/inference/stored/history.ts';
+import { modelCallBodyLimit } from '../../../../../src/shared/contract/model-call.ts';
+
+/** A store of one item, told by its text; chains are as long as it is told. */
+function storeOf(text: string, chain: 'too-long' | undefined = undefined) {
+  const asked: string[] = [];
+  const store: Pick<ResponsesStore, 'chain' | 'items'> = {
+    chain: async () => chain,
+    items: async (_workspaceId, ids) => {
+      asked.push(...ids);
+      return new Map([['msg_1', JSON.stringify({ id: 'msg_1', role: 'user', content: text })]]);
+    },
+  };
+  const resolve = (body: { input?: unknown; previous_response_id?: string }) =>
+    resolveInput(body, {
+      store: store as ResponsesStore,
+      workspaceId: 'ws_1',
+      now: 0,
+      open: () => undefined,
+    });
+  return { asked, resolve };
+}
+
+const reference = (id: string) => ({ type: 'item_reference', id });
+
+test('an item that is referred to many times is looked up once', async () => {
+  const { asked, resolve } = storeOf('hello');
+  const { items, own } = await resolve({ input: Array.from({ length: 50 }, () => reference('msg_1')) });
+  expect(asked).toEqual(['msg_1']);
+  expect(items).toHaveLength(50);
+  expect(new Set(items.map((item) => JSON.stringify(item))).size).toBe(1);
+  expect(own[49]).toEqual({ id: 'msg_1', role: 'user', content: 'hello' });
+});
+
+test('references cannot make more of a request than a request may hold', async () => {
+  const { resolve } = storeOf('x'.repeat(modelCallBodyLimit / 8));
+  const times = (count: number) => ({ input: Array.from({ length: count }, () => reference('msg_1')) });
+  await expect(resolve(times(7))).resolves.toMatchObject({ own: { length: 7 } });
+  await expect(resolve(times(8))).rejects.toMatchObject({ code: 'context_length_exceeded', param: 'input' });
+});
+
+test('no more than ten thousand items are looked up for one call', async () => {
+  const { asked, resolve } = storeOf('hello');
+  const input = Array.from({ length: 10_001 }, (_, index) => reference(`msg_${index}`));
+  await expect(resolve({ input })).rejects.toMatchObject({ code: 'invalid_request', param: 'input' });
+  expect(asked).toEqual([]);
+});
+
+test('a conversation that has grown too long says so', async () => {
+  const { resolve } = storeOf('hello', 'too-long');
+  await expect(resolve({ previous_response_id: 'resp_1', input: 'And?' })).rejects.toMatchObject({
+    code: 'context_length_exceeded',
+    param: 'previous_response_id',
+  });
+});
+
+test('every item gets an id of its own, also one whose id is null', () => {
+  const items = withIds([{ id: null, role: 'user' }, { role: 'user' }, { id: 'msg_7' }], () => 'msg_new');
+  expect(items).toEqual([{ id: 'msg_new', role: 'user' }, { id: 'msg_new', role: 'user' }, { id: 'msg_7' }]);
+});
