@@ -1,19 +1,19 @@
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
-import { createAccounts } from './assembly/accounts.ts';
-import { type LifeNeeds, lifeHandlers } from './assembly/life.ts';
-import { createListings } from './assembly/listings.ts';
-import type { LiveSettings } from './assembly/live-settings.ts';
-import { metricsOf } from './assembly/metrics.ts';
-import { type ModelCalls, modelCalls } from './assembly/model-calls.ts';
-import { createOwnKeys, type VaultSettings } from './assembly/own-keys.ts';
-import type { Provider } from './assembly/providers.ts';
-import { readReferenceAssets, sha256Base64 } from './assembly/reference-assets.ts';
-import { replaceProviders } from './assembly/replace-providers.ts';
-import { createSite } from './assembly/site.ts';
-import { type ProcessFacts, statusReader } from './assembly/status.ts';
-import { toolsForModels } from './assembly/tools-for-models.ts';
+import { createAccounts } from './composition/accounts.ts';
+import { type AdminDeps, adminHandlers } from './composition/admin-handlers.ts';
+import { createListings } from './composition/listings.ts';
+import type { LiveSettings } from './composition/live-settings.ts';
+import { createMcpHandlers } from './composition/mcp-handlers.ts';
+import { metricsOf } from './composition/metrics.ts';
+import { type ModelCalls, modelCalls } from './composition/model-calls.ts';
+import { createOwnKeys, type VaultSettings } from './composition/own-keys.ts';
+import type { Provider } from './composition/providers-from-config.ts';
+import { readReferenceAssets, sha256Base64 } from './composition/reference-assets.ts';
+import { replaceProviders } from './composition/replace-providers.ts';
+import { createSite } from './composition/site.ts';
+import { type ProcessFacts, statusReader } from './composition/status.ts';
 import { aboutHandlers } from './features/about/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
@@ -27,12 +27,12 @@ import { chatHandlers, Threads, threadHandlers } from './features/threads/index.
 import { SettledTimes, traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
 import type { Caller, Handler } from './handler.ts';
-import { addressRateLimit } from './http/rate-limit.ts';
+import { addressRateLimit } from './http/protection/rate-limit.ts';
 import type { Storage } from './storage/storage.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import type { World } from './world.ts';
 
-export interface AppNeeds extends LifeNeeds {
+export interface AppDeps extends AdminDeps {
   storage: Storage;
   world: World;
   makeId: MakeId;
@@ -58,13 +58,13 @@ export interface AppNeeds extends LifeNeeds {
 const guesses = { burst: 10, perSecond: 0.2 };
 
 /** Joins the rooms: the only place that sees features and edges at once. */
-export function createApp(needs: AppNeeds) {
-  const features = createFeatures(needs);
-  const calls = modelCalls(needs, inferenceOf(needs, features));
-  const { storage, world, log } = needs;
+export function createApp(deps: AppDeps) {
+  const features = createFeatures(deps);
+  const calls = modelCalls(deps, inferenceOf(deps, features));
+  const { storage, world, log } = deps;
   const { authentication, catalog, events, providers } = features;
   return {
-    handlers: handlersOf(needs, features, calls),
+    handlers: handlersOf(deps, features, calls),
     authenticate: authenticateIn(features),
     catalog,
     vault: features.ownKeys.vault,
@@ -73,14 +73,14 @@ export function createApp(needs: AppNeeds) {
       features.threads.close();
       features.site.close();
     },
-    /** Makes what the first start needs; the secrets that have to be written down come back. */
+    /** Makes what the first start deps; the secrets that have to be written down come back. */
     bootstrap: features.bootstrap,
     /** Settles what an earlier daemon left behind when it died. */
     async recover(): Promise<void> {
       await recoverHolds({
         store: storage.metering,
         now: () => world.now(),
-        marginPpm: needs.live.marginPpm,
+        marginPpm: deps.live.marginPpm,
       });
       await Promise.all([calls.recover(), features.threads.recover()]);
     },
@@ -108,37 +108,37 @@ export function createApp(needs: AppNeeds) {
   };
 }
 
-/** The features that have state, each with what it needs. */
-function createFeatures(needs: AppNeeds) {
-  const { storage, world, makeId } = needs;
+/** The features that have state, each with what it deps. */
+function createFeatures(deps: AppDeps) {
+  const { storage, world, makeId } = deps;
   const now = () => world.now();
   const randomBytes = (count: number) => world.randomBytes(count);
-  const providers = new Map(needs.providers.map((provider) => [provider.upstream.name, provider]));
-  const descriptions = needs.providers.map((provider) => provider.description);
+  const providers = new Map(deps.providers.map((provider) => [provider.upstream.name, provider]));
+  const descriptions = deps.providers.map((provider) => provider.description);
   const events = eventFeed({ store: storage.events, world });
   const live = new LiveSpeed(world);
   const hostWorkspace = { id: undefined as string | undefined };
   const health = new Health(world, {
     onBench: (bench) => tellBenched(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
   });
-  const catalog = new Catalog({ world, providers: descriptions, aliases: needs.live.aliases });
-  const listings = createListings({ providers, catalog, keep: needs.keepListings });
+  const catalog = new Catalog({ world, providers: descriptions, aliases: deps.live.aliases });
+  const listings = createListings({ providers, catalog, keep: deps.keepListings });
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
-  const accounts = createAccounts(needs, { events, usage, workspaces, hostWorkspace });
-  const threads = new Threads({ store: storage.threads, world, makeId, log: needs.log });
-  const site = createSite(needs, { ...accounts, workspaces, events, threads });
-  const ownKeys = createOwnKeys({ ...needs, settings: needs.vault, workspaces, health, providers });
+  const accounts = createAccounts(deps, { events, usage, workspaces, hostWorkspace });
+  const threads = new Threads({ store: storage.threads, world, makeId, log: deps.log });
+  const site = createSite(deps, { ...accounts, workspaces, events, threads });
+  const ownKeys = createOwnKeys({ ...deps, settings: deps.vault, workspaces, health, providers });
   const router = createRouter({
     catalog,
     health,
     live,
     world,
     get marginPpm() {
-      return needs.live.marginPpm;
+      return deps.live.marginPpm;
     },
     upstreams: { get: (name) => providers.get(name)?.upstream },
-    onFailure: tellUnreachable(needs),
+    onFailure: tellUnreachable(deps),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
   });
@@ -192,42 +192,42 @@ function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: 
 }
 
 /** What model calls are made with. */
-function inferenceOf(needs: AppNeeds, features: Features): InferenceDeps {
-  const { storage, world, makeId, log } = needs;
+function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
+  const { storage, world, makeId, log } = deps;
   const { events } = features;
   return {
     world,
     makeId,
-    router: cachingRouter(features.router, { store: storage.cache, world, settings: needs.live.cache, log }),
+    router: cachingRouter(features.router, { store: storage.cache, world, settings: deps.live.cache, log }),
     admission: features.admission,
     isPrepaid: features.isPrepaid,
     metering: storage.metering,
     responses: storage.responses,
     threads: features.threads,
-    sealer: createSealer(needs.dataKey, features.randomBytes),
+    sealer: createSealer(deps.dataKey, features.randomBytes),
     get marginPpm() {
-      return needs.live.marginPpm;
+      return deps.live.marginPpm;
     },
     get storesResponses() {
-      return needs.live.storesResponses;
+      return deps.live.storesResponses;
     },
     get responsesKeptMs() {
-      return needs.live.responsesKeptMs;
+      return deps.live.responsesKeptMs;
     },
     publish: events.publish,
-    onRejected: needs.telemetry.refused,
+    onRejected: deps.telemetry.refused,
     onSettled(usage, settledMs) {
       events.announce(usage);
       features.settledTimes.note(usage.requestId, settledMs);
-      needs.telemetry.settled(usage, settledMs);
+      deps.telemetry.settled(usage, settledMs);
     },
     log,
   };
 }
 
 /** Every endpoint of the daemon. */
-function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Handler[] {
-  const { storage, world, makeId } = needs;
+function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handler[] {
+  const { storage, world, makeId } = deps;
   const { catalog, events, live, usage, workspaces } = features;
   const describe = () => {
     const described = handlers.map(({ endpoint }) => endpoint);
@@ -242,7 +242,7 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       listings: features.listings,
       requireDaemonOwner,
       get marginPpm() {
-        return needs.live.marginPpm;
+        return deps.live.marginPpm;
       },
       world,
     }),
@@ -261,16 +261,16 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
       now: features.now,
     }),
     ...features.ownKeys.handlers,
-    ...cacheHandlers({ store: storage.cache, workspaces, settings: needs.live.cache }),
+    ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.live.cache }),
     ...usageHandlers(usage),
     ...features.site.handlers,
     ...eventHandlers(events),
     ...threadHandlers(features.threads),
     ...chatHandlers(features.threads),
     ...traceHandlers({ store: storage.traces, settledTimes: features.settledTimes }),
-    ...metricsOf({ ...features, telemetry: needs.telemetry, storage, requireDaemonOwner }),
-    ...lifeHandlers(needs, features),
-    ...toolsForModels(needs, () => handlers),
+    ...metricsOf({ ...features, telemetry: deps.telemetry, storage, requireDaemonOwner }),
+    ...adminHandlers(deps, features),
+    ...createMcpHandlers(deps, () => handlers),
     ...referenceHandlers({
       openApiDocument: describe,
       readAssets: readReferenceAssets,
@@ -278,9 +278,9 @@ function handlersOf(needs: AppNeeds, features: Features, calls: ModelCalls): Han
     }),
     ...aboutHandlers({
       requireDaemonOwner,
-      status: statusReader({ ...features, storage, elapsed: world.elapsed, facts: needs.process }),
-      stop: needs.stop,
-      pid: needs.process.pid,
+      status: statusReader({ ...features, storage, elapsed: world.elapsed, facts: deps.process }),
+      stop: deps.stop,
+      pid: deps.process.pid,
       storageState: storage.state,
       openApiDocument: describe,
     }),

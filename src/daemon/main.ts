@@ -9,14 +9,14 @@ import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { isoTime } from '../shared/time.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
-import { findProviders, makeProviders } from './assembly/find-providers.ts';
-import { finishing } from './assembly/finished-log.ts';
-import { liveSettings } from './assembly/live-settings.ts';
-import { vaultSettings } from './assembly/master-stores.ts';
-import { createOutgoing, type Outgoing } from './assembly/outgoing.ts';
+import { liveSettings } from './composition/live-settings.ts';
+import { vaultSettings } from './composition/master-stores.ts';
+import { createOutgoing, type Outgoing } from './composition/outgoing.ts';
+import { findProviders, makeProviders } from './composition/providers-from-config.ts';
+import { requestLogger } from './composition/request-logger.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
-import { prepareBodyCheck } from './http/input-check.ts';
 import { createServer } from './http/server.ts';
+import { prepareBodyCheck } from './http/validation/input-check.ts';
 import { backupFiles } from './process/backup-files.ts';
 import {
   dataFileIn,
@@ -106,7 +106,7 @@ async function run(config: Config, io: Surroundings): Promise<number> {
 }
 
 interface Running {
-  network: Pick<Outgoing, 'suited'>;
+  network: Pick<Outgoing, 'adaptConfigForReplay'>;
   logFile: ReturnType<typeof openLogFile>;
   world: World;
   storage: Awaited<ReturnType<typeof openSqliteStorage>>;
@@ -124,7 +124,7 @@ async function appOf(config: Config, { world, storage, log, io, network, stop }:
   const { makeId } = parts;
   const live = liveSettings(config);
   const reloads = createReloads({
-    ...{ config, live, io, log, suited: network.suited },
+    ...{ config, live, io, log, adaptConfigForReplay: network.adaptConfigForReplay },
     makeProviders: (next) => makeProviders(next, { world, makeId }),
     replaceProviders: (made) => app.replaceProviders(made),
   });
@@ -213,7 +213,7 @@ async function tellStart(
 /** What waits to be told to a collector has so long; one that is dead keeps nobody from stopping. */
 const tellingMs = 1_500;
 
-interface ServerNeeds {
+interface ServerDeps {
   app: ReturnType<typeof createApp>;
   storage: Running['storage'];
   makeId: MakeId;
@@ -221,7 +221,7 @@ interface ServerNeeds {
   telemetry: Telemetry;
 }
 
-async function serverOf(config: Config, { app, storage, makeId, log, telemetry }: ServerNeeds) {
+async function serverOf(config: Config, { app, storage, makeId, log, telemetry }: ServerDeps) {
   const server = await createServer({
     handlers: config.logsBodies ? app.handlers.map((it) => tellingBodies(it, log)) : app.handlers,
     authenticate: app.authenticate,
@@ -232,7 +232,7 @@ async function serverOf(config: Config, { app, storage, makeId, log, telemetry }
     isDiskFull: storage.isDiskFull,
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.corsOrigins,
-    onFinish: finishing(log, telemetry),
+    onFinish: requestLogger(log, telemetry),
     onParent: telemetry.parent,
   });
   telemetry.watch(server.running);

@@ -3,29 +3,29 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { standalone } from '../../shared/contract/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Caller, Handler } from '../handler.ts';
-import { checkAccess } from './access.ts';
-import { checkBodyHeaders } from './body-headers.ts';
-import { inputCheck, paramsCheck } from './input-check.ts';
-import { inviteBody } from './raw-answer.ts';
+import { inviteBody } from './connection-errors.ts';
+import { checkBodyHeaders } from './json-body.ts';
+import { checkAccess } from './protection/access.ts';
 import type { Serialise } from './responder.ts';
-import type { Room } from './room.ts';
 import type { ServerCall } from './server-call.ts';
+import type { ServerContext } from './server-context.ts';
+import { inputCheck, paramsCheck } from './validation/input-check.ts';
 
 const onlySocket = 'This is a WebSocket: ask for an upgrade of the connection.';
 
 /** Serves one endpoint as its contract says. */
-export function addEndpoint(app: FastifyInstance, handler: Handler, room: Room): void {
+export function addEndpoint(app: FastifyInstance, handler: Handler, context: ServerContext): void {
   const { endpoint, handle } = handler;
-  const bodyBytesMax = endpoint.bodyLimit ?? room.limits.bodyBytesMax;
+  const bodyBytesMax = endpoint.bodyLimit ?? context.limits.bodyBytesMax;
   const rest = /\{(\w+)\.\.\.\}$/.exec(endpoint.path)?.[1];
   const check = inputCheck(endpoint);
   const serialiser = lazySerialiser(endpoint);
-  const admit = admission(endpoint, bodyBytesMax, room);
-  const permit = handler.permit && permission(handler.permit, endpoint, room);
+  const admit = admission(endpoint, bodyBytesMax, context);
+  const permit = handler.permit && permission(handler.permit, endpoint, context);
   const paramsOf = ({ params }: FastifyRequest) =>
     rest === undefined ? params : restParameter(params, rest);
   const url = endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
-  if (endpoint.otherMethods) refuseOthers(app, endpoint.method, url, room);
+  if (endpoint.otherMethods) refuseOthers(app, endpoint.method, url, context);
   app.route({
     method: endpoint.method,
     url,
@@ -45,18 +45,18 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, room: Room):
       try {
         if (endpoint.socket) throw new ApiError('invalid_request', { message: onlySocket });
         check(call);
-        room.overload.admit(endpoint, call.body);
+        context.overload.admit(endpoint, call.body);
         if (endpoint.stream && call.caller.kind === 'nobody')
-          room.publicStreams.enter(call.remoteAddress, call.response);
+          context.publicStreams.enter(call.remoteAddress, call.response);
         answer = handle(call);
       } catch (error) {
-        room.responder.fail(call, error);
+        context.responder.fail(call, error);
         return;
       }
       call.isWorking = true;
       const finish = () => {
         call.isWorking = false;
-        room.running.release(call);
+        context.running.release(call);
       };
       answer.then(
         (value) => {
@@ -64,12 +64,12 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, room: Room):
           request.body = undefined;
           call.body = undefined;
           call.rawBody = undefined;
-          const streamed = room.responder.succeed(call, value, () => serialiser(reply));
+          const streamed = context.responder.succeed(call, value, () => serialiser(reply));
           if (streamed === undefined) finish();
           else streamed.then(finish);
         },
         (error) => {
-          room.responder.fail(call, error);
+          context.responder.fail(call, error);
           finish();
         },
       );
@@ -78,13 +78,13 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, room: Room):
 }
 
 /** Everything that headers alone can decide: who calls, whether they may, and whether the body is worth reading. */
-export function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) {
-  const { responder, publicRate } = room;
+export function admission(endpoint: Endpoint, bodyBytesMax: number, context: ServerContext) {
+  const { responder, publicRate } = context;
   const enter = (call: ServerCall, caller: Caller, done: () => void): void => {
     try {
       call.caller = caller;
       checkAccess(endpoint, caller);
-      room.overload.admit(endpoint, undefined);
+      context.overload.admit(endpoint, undefined);
       if (caller.kind === 'nobody') limitRate(publicRate.take(call.remoteAddress));
       checkBodyHeaders(call.headers, bodyBytesMax);
       inviteBody(call.request, call.response);
@@ -100,9 +100,9 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) 
     let caller: Caller | Promise<Caller>;
     try {
       const { authorization, traceparent, 'x-workspace-id': workspace } = call.headers;
-      if (traceparent !== undefined) room.options.onParent?.(requestId, traceparent);
-      const context = { endpoint, requestId, remoteAddress, workspace };
-      caller = room.options.authenticate(authorization, context);
+      if (traceparent !== undefined) context.options.onParent?.(requestId, traceparent);
+      const authContext = { endpoint, requestId, remoteAddress, workspace };
+      caller = context.options.authenticate(authorization, authContext);
     } catch (error) {
       responder.fail(call, error);
       return;
@@ -119,7 +119,7 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, room: Room) 
 }
 
 /** Asks the feature whether the caller may, so that whoever may not learns nothing from what it says of a body. */
-function permission(ask: NonNullable<Handler['permit']>, endpoint: Endpoint, { responder }: Room) {
+function permission(ask: NonNullable<Handler['permit']>, endpoint: Endpoint, { responder }: ServerContext) {
   const checkParams = paramsCheck(endpoint);
   return async (call: ServerCall, done: () => void): Promise<void> => {
     try {
@@ -133,14 +133,19 @@ function permission(ask: NonNullable<Handler['permit']>, endpoint: Endpoint, { r
   };
 }
 
-function refuseOthers(app: FastifyInstance, only: Endpoint['method'], url: string, room: Room): void {
+function refuseOthers(
+  app: FastifyInstance,
+  only: Endpoint['method'],
+  url: string,
+  context: ServerContext,
+): void {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => method !== only);
   app.route({
     method: methods,
     url,
     onRequest({ call }) {
       call.response.setHeader('allow', only);
-      room.responder.fail(call, new ApiError('method_not_allowed'));
+      context.responder.fail(call, new ApiError('method_not_allowed'));
     },
     handler() {},
   });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { StreamReply } from '../handler.ts';
-import type { HttpLimits } from './options.ts';
+import type { HttpLimits } from './protection/limits.ts';
 
 export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',

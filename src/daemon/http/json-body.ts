@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../shared/errors.ts';
 import { shapeFault } from '../../shared/json-shape.ts';
 
@@ -31,4 +32,20 @@ export function parseJson(bytes: Buffer, depthMax: number): unknown {
     // The parser's own message quotes the body, which belongs in no log.
     throw new ApiError('invalid_json');
   }
+}
+
+/** Fails when the headers alone tell that the body will not be accepted, so that none of it is read. */
+export function checkBodyHeaders(headers: IncomingHttpHeaders, bytesMax: number): void {
+  const length = headers['content-length'];
+  const hasBody = headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+  if (!hasBody) return;
+  if (length !== undefined && Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
+  const encoding = headers['content-encoding'];
+  if (!isJson(headers['content-type']) || (encoding !== undefined && encoding !== 'identity')) {
+    throw new ApiError('unsupported_media_type');
+  }
+}
+
+export function bodyTooLarge(bytesMax: number): ApiError {
+  return new ApiError('limit_exceeded', { message: `The body may have at most ${bytesMax} bytes.` });
 }

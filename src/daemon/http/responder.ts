@@ -4,8 +4,9 @@ import { versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../handler.ts';
 import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
 import { cutWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
-import type { HttpLimits, Log } from './options.ts';
+import type { HttpLimits } from './protection/limits.ts';
 import type { ServerCall } from './server-call.ts';
+import type { Log } from './server-options.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Duplex } from 'node:stream';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Caller } from '../handler.ts';
-import { isThroughSocketFile } from './doors.ts';
+import { isThroughSocketFile } from './listeners.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,18 +1,16 @@
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
-import { bodyTooLarge } from './body-headers.ts';
-import { connectionsMaxFor, openFilesMax } from './connections-max.ts';
-import { furtherDoors } from './doors.ts';
+import { rawAnswers } from './connection-errors.ts';
 import { addEndpoint } from './endpoint-route.ts';
-import { beginCall, passFrontDoor } from './front-door.ts';
-import { parseJson } from './json-body.ts';
-import type { HttpServerOptions } from './options.ts';
-import { rawAnswers } from './raw-answer.ts';
-import { reachableUrl } from './reachable-url.ts';
-import { makeRoom, type Room } from './room.ts';
+import { bodyTooLarge, parseJson } from './json-body.ts';
+import { createListeners, reachableUrl } from './listeners.ts';
+import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
+import { watchLoad } from './protection/overload.ts';
+import { acceptRequest, startRequest } from './request-lifecycle.ts';
+import { createServerContext, type ServerContext } from './server-context.ts';
+import type { HttpServerOptions } from './server-options.ts';
 import type { SocketAccess } from './socket-file.ts';
 import { serveUpgrades } from './sockets/upgrades.ts';
-import { watchLoad } from './watch-load.ts';
 
 export interface ListenAddress {
   host: string;
@@ -43,18 +41,18 @@ const closeGraceMs = 250;
 
 /** Serves the endpoints of the handlers over HTTP/1.1. */
 export async function createServer(options: HttpServerOptions): Promise<HttpServer> {
-  const room = makeRoom(options);
-  const app = makeFastify(room);
-  for (const handler of options.handlers) addEndpoint(app, handler, room);
+  const context = createServerContext(options);
+  const app = makeFastify(context);
+  for (const handler of options.handlers) addEndpoint(app, handler, context);
   await app.ready();
   const connectionsMax = app.server.maxConnections;
-  const doors = furtherDoors(app.server);
+  const listeners = createListeners(app.server);
 
   let isDrained = false;
   const drain = async (deadlineMs: number): Promise<void> => {
-    room.isDraining = true;
-    for (const socket of room.sockets) socket.drain();
-    await emptyRoom(room, deadlineMs);
+    context.isDraining = true;
+    for (const socket of context.sockets) socket.drain();
+    await drainRequests(context, deadlineMs);
     isDrained = true;
   };
   let stopWatching = (): void => {};
@@ -63,7 +61,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
     stopWatching();
     if (!isDrained) await drain(0);
     const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
-    await Promise.all([app.close(), doors.close()]);
+    await Promise.all([app.close(), listeners.close()]);
     clearTimeout(timer);
   };
   return {
@@ -72,19 +70,19 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
       await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
       if (options.shedsLoad ?? true)
         stopWatching = watchLoad({
-          overload: room.overload,
+          overload: context.overload,
           log: options.log,
           isDiskFull: options.isDiskFull ?? (() => false),
-          connections: () => ({ open: room.running.count, max: connectionsMax }),
+          connections: () => ({ open: context.running.count, max: connectionsMax }),
         });
       const bound = app.server.address();
       if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
-      room.hosts.listenOn(host, bound.port);
-      if (host === 'localhost') await doors.addAddress({ host: '::1', port: bound.port });
-      if (socketFile) await doors.addSocketFile(socketFile.path, socketFile.access);
+      context.hosts.listenOn(host, bound.port);
+      if (host === 'localhost') await listeners.addAddress({ host: '::1', port: bound.port });
+      if (socketFile) await listeners.addSocketFile(socketFile.path, socketFile.access);
       return { host, port: bound.port, url: reachableUrl(host, bound.port) };
     },
-    running: () => ({ requests: room.running.count, streams: room.responder.streamsOpen }),
+    running: () => ({ requests: context.running.count, streams: context.responder.streamsOpen }),
     inject: app.inject.bind(app) as FastifyInstance['inject'],
     drain,
     close() {
@@ -94,7 +92,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   };
 }
 
-async function emptyRoom({ running, limits }: Room, deadlineMs: number): Promise<void> {
+async function drainRequests({ running, limits }: ServerContext, deadlineMs: number): Promise<void> {
   if (await running.emptyWithin(deadlineMs)) return;
   running.endAll();
   if (await running.emptyWithin(limits.drainGraceMs)) return;
@@ -103,8 +101,8 @@ async function emptyRoom({ running, limits }: Room, deadlineMs: number): Promise
   await running.emptyWithin(closeGraceMs);
 }
 
-function makeFastify(room: Room): FastifyInstance {
-  const { limits, options } = room;
+function makeFastify(context: ServerContext): FastifyInstance {
+  const { limits, options } = context;
   const raw = rawAnswers({ makeRequestId: options.makeRequestId, version: options.version });
   const app = Fastify({
     logger: false,
@@ -125,8 +123,8 @@ function makeFastify(room: Room): FastifyInstance {
     },
     clientErrorHandler: raw.onClientError,
     frameworkErrors(error, request, reply) {
-      const call = beginCall(room, request.raw, reply.raw);
-      if (passFrontDoor(room, call)) room.responder.fail(call, told(error, limits.bodyBytesMax));
+      const call = startRequest(context, request.raw, reply.raw);
+      if (acceptRequest(context, call)) context.responder.fail(call, told(error, limits.bodyBytesMax));
     },
   });
   app.server.maxHeadersCount = 0;
@@ -134,7 +132,7 @@ function makeFastify(room: Room): FastifyInstance {
   const connectionsMax = limits.connectionsMax ?? (filesMax && connectionsMaxFor(filesMax));
   if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
   raw.attachTo(app.server);
-  serveUpgrades(app.server, room);
+  serveUpgrades(app.server, context);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
@@ -147,13 +145,13 @@ function makeFastify(room: Room): FastifyInstance {
   });
   app.decorateRequest('call', null as never);
   app.addHook('onRequest', (request, reply, done) => {
-    request.call = beginCall(room, request.raw, reply.raw);
-    if (!passFrontDoor(room, request.call)) return;
-    if (request.is404) room.responder.fail(request.call, room.nothingHere(request.call));
+    request.call = startRequest(context, request.raw, reply.raw);
+    if (!acceptRequest(context, request.call)) return;
+    if (request.is404) context.responder.fail(request.call, context.notFoundError(request.call));
     else done();
   });
   app.setErrorHandler((error: FastifyError, { call }) => {
-    room.responder.fail(call, told(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));
+    context.responder.fail(call, told(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));
   });
   return app;
 }

@@ -8,7 +8,7 @@ import type { BackupFile } from '../features/backups/index.ts';
 export const configName = 'config.yaml';
 
 /**
- * What a backup needs beside the database: the key that seals reasoning, what providers told of their models, and the
+ * What a backup deps beside the database: the key that seals reasoning, what providers told of their models, and the
  * configuration. Logins and keys are left out: the database knows them, and a lost file of the owner's is made anew.
  */
 export async function backupFiles({ dataFolder, configFile }: Pick<Config, 'dataFolder' | 'configFile'>) {

@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
-import { type LiveSettings, takeIn } from '../assembly/live-settings.ts';
-import type { Provider } from '../assembly/providers.ts';
+import { applyReload, type LiveSettings } from '../composition/live-settings.ts';
+import type { Provider } from '../composition/providers-from-config.ts';
 import { type Config, type ConfigFlags, loadConfig } from '../config/config.ts';
 import type { createLog } from './log.ts';
-import { type Reloader, reloader } from './reload.ts';
+import { type Reloader, reloader } from './reloader.ts';
 
-interface ReloadsNeeds {
+interface ReloadsDeps {
   config: Config;
   live: LiveSettings;
   io: {
@@ -14,15 +14,15 @@ interface ReloadsNeeds {
     stderr: { write(text: string): unknown };
   };
   log: ReturnType<typeof createLog>;
-  suited: (config: Config) => Config;
+  adaptConfigForReplay: (config: Config) => Config;
   /** Fails with a ConfigInvalid where a script has faults. */
   makeProviders: (config: Config) => Promise<Provider[]>;
   replaceProviders: (made: readonly Provider[]) => void;
 }
 
 /** Reads the configuration again as it was read at the start: with the same flags and environment. */
-export function createReloads(needs: ReloadsNeeds): Reloader {
-  const { config, live, io, log } = needs;
+export function createReloads(deps: ReloadsDeps): Reloader {
+  const { config, live, io, log } = deps;
   const { flags, env, stderr } = io;
   return reloader({
     config,
@@ -32,9 +32,9 @@ export function createReloads(needs: ReloadsNeeds): Reloader {
       return explainSettings({ flags, env, text, path });
     },
     async apply(next) {
-      const providers = await needs.makeProviders(needs.suited(next));
-      takeIn(live, next);
-      needs.replaceProviders(providers);
+      const providers = await deps.makeProviders(deps.adaptConfigForReplay(next));
+      applyReload(live, next);
+      deps.replaceProviders(providers);
       log.level = next.logLevel;
     },
     log,

@@ -25,7 +25,7 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   const damage = damageIn(error);
   if (damage !== undefined) {
     const text =
-      `The data needs repair: ${damage}. ` +
+      `The data deps repair: ${damage}. ` +
       'Keep a copy of the whole data folder, then restore the newest backup or recover with `sqlite3 gateway.db .recover`.';
     return { text, exit: exitCodes.dataNeedsRepair };
   }

@@ -4,7 +4,7 @@ import type { Vault } from '../features/vault/index.ts';
 /** Asks whoever started the daemon; undefined for nothing, or when the signal says that it is too late. */
 export type AskSecret = (question: string, signal: AbortSignal) => Promise<string | undefined>;
 
-interface UnlockNeeds {
+interface UnlockDeps {
   vault: Pick<Vault, 'status' | 'unlock'>;
   /** Undefined where nobody is there to be asked. */
   ask: AskSecret | undefined;
@@ -15,8 +15,8 @@ interface UnlockNeeds {
 const attemptsMax = 3;
 
 /** Asks for the passphrase of a vault that has one, while calls are answered already. Never rejects. */
-export async function unlockAtStart(needs: UnlockNeeds, signal: AbortSignal): Promise<void> {
-  const { vault, ask, stderr, log } = needs;
+export async function unlockAtStart(deps: UnlockDeps, signal: AbortSignal): Promise<void> {
+  const { vault, ask, stderr, log } = deps;
   try {
     const { state, store, reason } = await vault.status();
     if (state === 'unlocked' || store !== 'passphrase') return;
@@ -40,7 +40,7 @@ export async function unlockAtStart(needs: UnlockNeeds, signal: AbortSignal): Pr
   }
 }
 
-async function isOpenedBy(vault: UnlockNeeds['vault'], passphrase: string): Promise<boolean> {
+async function isOpenedBy(vault: UnlockDeps['vault'], passphrase: string): Promise<boolean> {
   try {
     return (await vault.unlock({ passphrase })).state === 'unlocked';
   } catch (error) {

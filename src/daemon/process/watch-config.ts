@@ -1,7 +1,7 @@
 import { closeSync, type FSWatcher, openSync, unwatchFile, watch, watchFile } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-interface WatchNeeds {
+interface WatchDeps {
   /** The configuration file; it need not be there. */
   file: string;
   reload: () => Promise<void>;
@@ -15,7 +15,7 @@ const settleMs = 200;
 const pollMs = 2_000;
 
 /** Reloads on SIGHUP and when the file changes; returns what ends that. */
-export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchNeeds): () => void {
+export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchDeps): () => void {
   let timer: NodeJS.Timeout | undefined;
   const soon = () => {
     clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { shownProxy } from '../../shared/proxies.ts';
-import type { Provider } from '../assembly/providers.ts';
+import type { Provider } from '../composition/providers-from-config.ts';
 import type { Config } from '../config/config.ts';
 
 interface WelcomeFacts {
@@ -23,7 +23,7 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
   const available = all.filter(({ description }) => description.available);
   const missing = all.filter(({ description }) => !description.available);
   const names = available.map(({ description }) => description.name).join(', ');
-  const only = available.length > 1 ? '' : ' (built in: it needs no key and no network)';
+  const only = available.length > 1 ? '' : ' (built in: it deps no key and no network)';
   const { name, first } = config.typed;
   const command = (words: string, purpose: string) =>
     `  ${`${name} ${words}`.padEnd(commandWidth)} ${purpose}`;

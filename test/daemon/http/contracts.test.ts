@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import type { TSchema } from 'typebox';
 import { expect, test } from 'vitest';
-import { checkContract } from '../../../src/daemon/http/input-check.ts';
+import { checkContract } from '../../../src/daemon/http/validation/input-check.ts';
 import { openApiDocument } from '../../../src/shared/contract/openapi.ts';
 import { oneLinePattern } from '../../../src/shared/contract/vocabulary.ts';
 import { endpoints } from '../../support/endpoints.ts';

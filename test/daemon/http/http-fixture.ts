@@ -2,8 +2,8 @@ import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Type } from 'typebox';
 import { onTestFinished } from 'vitest';
 import { type Caller, type Handler, implement, StreamReply } from '../../../src/daemon/handler.ts';
-import type { FinishedRequest, HttpServerOptions } from '../../../src/daemon/http/options.ts';
 import { createServer, type HttpServer } from '../../../src/daemon/http/server.ts';
+import type { FinishedRequest, HttpServerOptions } from '../../../src/daemon/http/server-options.ts';
 import type { Endpoint, ScopeName } from '../../../src/shared/contract/endpoint.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 

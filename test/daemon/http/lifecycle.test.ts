@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement, type RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
-import { connectionsMaxFor, openFilesMax } from '../../../src/daemon/http/connections-max.ts';
+import { connectionsMaxFor, openFilesMax } from '../../../src/daemon/http/protection/limits.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { aListeningServer, anEndpoint, aServer, gate, ping, statusesIn, Wire } from './http-fixture.ts';
 

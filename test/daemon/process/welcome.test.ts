@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Provider } from '../../../src/daemon/assembly/providers.ts';
+import type { Provider } from '../../../src/daemon/composition/providers-from-config.ts';
 import { welcome } from '../../../src/daemon/process/welcome.ts';
 
 type Described = Pick<Provider, 'description'>;

@@ -1,7 +1,7 @@
 import { getReference } from '../../../shared/contract/reference.ts';
 import { implement, RelayReply } from '../../handler.ts';
 
-export interface ReferenceNeeds {
+export interface ReferenceDeps {
   /** The description of the whole API; asked for once. */
   openApiDocument: () => unknown;
   /** The page's own style and script. */
@@ -11,11 +11,11 @@ export interface ReferenceNeeds {
 }
 
 /** The page is made when it is first asked for: most daemons are never asked. */
-export const referenceHandlers = (needs: ReferenceNeeds) => {
+export const referenceHandlers = (deps: ReferenceDeps) => {
   let made: Promise<RelayReply> | undefined;
   return [
     implement(getReference, async () => {
-      made ??= makePage(needs).catch((error) => {
+      made ??= makePage(deps).catch((error) => {
         made = undefined;
         throw error;
       });
@@ -25,7 +25,7 @@ export const referenceHandlers = (needs: ReferenceNeeds) => {
   ];
 };
 
-async function makePage({ openApiDocument, readAssets, digest }: ReferenceNeeds): Promise<RelayReply> {
+async function makePage({ openApiDocument, readAssets, digest }: ReferenceDeps): Promise<RelayReply> {
   const [{ referencePage }, assets] = await Promise.all([import('./page.ts'), readAssets()]);
   // Through JSON, as everybody else sees it: schemas carry members of their library's own.
   const description = JSON.parse(JSON.stringify(openApiDocument()));

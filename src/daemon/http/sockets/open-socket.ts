@@ -1,17 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller, SocketReply } from '../../handler.ts';
-import { checkAccess } from '../access.ts';
 import { asApiError, describeFailure, errorFrame } from '../error-reply.ts';
-import { finishCall } from '../front-door.ts';
-import type { Room } from '../room.ts';
+import { checkAccess } from '../protection/access.ts';
+import { finishRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
-import { framesOf } from './frames.ts';
+import type { ServerContext } from '../server-context.ts';
 import { PeerWatch } from './peer-watch.ts';
 import { checkMessage, type Frame, readMessage } from './read-message.ts';
-import { turnParent } from './turn-parent.ts';
 
 /** Codes of the closing frame. Source: RFC 6455, 7.4.1. */
 const closeCodes = { normal: 1000, goingAway: 1001, refused: 1008 } as const;
@@ -24,7 +23,7 @@ interface Ending {
 }
 
 export interface OpenSocketOptions {
-  room: Room;
+  context: ServerContext;
   /** The handshake. */
   call: ServerCall;
   endpoint: Endpoint & { socket: SocketShape };
@@ -45,10 +44,10 @@ export class OpenSocket {
 
   constructor(options: OpenSocketOptions) {
     this.#options = options;
-    const { room, call, webSocket, socket } = options;
-    this.#watch = new PeerWatch(webSocket, socket, room.limits);
-    this.#lifetime = setTimeout(() => this.#expire(), room.limits.socketLifetimeMs);
-    room.sockets.add(this);
+    const { context, call, webSocket, socket } = options;
+    this.#watch = new PeerWatch(webSocket, socket, context.limits);
+    this.#lifetime = setTimeout(() => this.#expire(), context.limits.socketLifetimeMs);
+    context.sockets.add(this);
     const { revoked } = call.caller as { revoked?: AbortSignal };
     const onRevoked = () => this.#revoke(revoked?.reason);
     revoked?.addEventListener('abort', onRevoked, { once: true });
@@ -81,17 +80,17 @@ export class OpenSocket {
   }
 
   #receive(frame: Frame): void {
-    const { room, call, endpoint, webSocket } = this.#options;
+    const { context, call, endpoint, webSocket } = this.#options;
     if (this.#ending) return;
     const { messageLimit } = endpoint.socket;
     const isFull =
-      this.#waiting.length >= room.limits.socketMessagesWaitingMax ||
+      this.#waiting.length >= context.limits.socketMessagesWaitingMax ||
       (this.#waiting.length > 0 && this.#waitingBytes + frame.bytes.length > messageLimit);
     if (isFull) {
-      const message = `Too many messages wait on this socket: at most ${room.limits.socketMessagesWaitingMax} may, of ${messageLimit} bytes together.`;
-      this.#tell(new ApiError('rate_limited', { message }), room.options.makeRequestId());
+      const message = `Too many messages wait on this socket: at most ${context.limits.socketMessagesWaitingMax} may, of ${messageLimit} bytes together.`;
+      this.#tell(new ApiError('rate_limited', { message }), context.options.makeRequestId());
       // Whoever floods the socket and reads nothing would fill the memory with refusals.
-      if (webSocket.bufferedAmount > room.limits.streamBufferBytesMax) webSocket.terminate();
+      if (webSocket.bufferedAmount > context.limits.streamBufferBytesMax) webSocket.terminate();
       return;
     }
     this.#waiting.push(frame);
@@ -100,30 +99,30 @@ export class OpenSocket {
   }
 
   async #work(): Promise<void> {
-    const { room, call, webSocket } = this.#options;
+    const { context, call, webSocket } = this.#options;
     call.isWorking = true;
     for (let frame = this.#waiting.shift(); frame; frame = this.#waiting.shift()) {
       this.#waitingBytes -= frame.bytes.length;
-      await this.#answer(frame, room.options.makeRequestId());
+      await this.#answer(frame, context.options.makeRequestId());
       if (webSocket.readyState !== webSocket.OPEN) break;
     }
     call.isWorking = false;
     if (this.#ending) this.#close(this.#ending);
-    room.running.release(call);
+    context.running.release(call);
   }
 
   /** Never rejects. */
   async #answer(frame: Frame, requestId: string): Promise<void> {
-    const { room, call, endpoint, reply } = this.#options;
+    const { context, call, endpoint, reply } = this.#options;
     let message: unknown;
     let isTaken = false;
     try {
       const caller = await this.#callerNow(requestId);
-      message = readMessage(frame, room.limits);
+      message = readMessage(frame, context.limits);
       checkMessage(message, endpoint.socket);
-      room.overload.admit(endpoint, message);
+      context.overload.admit(endpoint, message);
       const parent = turnParent(message, call.headers);
-      if (parent !== undefined) room.options.onParent?.(requestId, parent);
+      if (parent !== undefined) context.options.onParent?.(requestId, parent);
       // What was asked may be long, and so may the answer be.
       frame.bytes = Buffer.alloc(0);
       const { chunks } = await reply.take({ caller, requestId, message, signal: call.signal });
@@ -140,11 +139,11 @@ export class OpenSocket {
 
   /** Whoever opened the socket may have lost a scope, or all of it, since. */
   async #callerNow(requestId: string): Promise<Caller> {
-    const { room, call, endpoint } = this.#options;
+    const { context, call, endpoint } = this.#options;
     const { authorization, 'x-workspace-id': workspace } = call.headers;
-    const context = { endpoint, requestId, remoteAddress: call.remoteAddress, workspace };
+    const authContext = { endpoint, requestId, remoteAddress: call.remoteAddress, workspace };
     try {
-      const caller = await room.options.authenticate(authorization, context);
+      const caller = await context.options.authenticate(authorization, authContext);
       checkAccess(endpoint, caller);
       return caller;
     } catch (error) {
@@ -174,14 +173,14 @@ export class OpenSocket {
   }
 
   #tell(thrown: unknown, requestId: string): void {
-    const { room, call, endpoint, webSocket } = this.#options;
+    const { context, call, endpoint, webSocket } = this.#options;
     if (webSocket.readyState !== webSocket.OPEN) return;
     const isStopped = call.endReason === 'draining' && !(thrown instanceof ApiError);
     const error = isStopped ? new ApiError('unavailable') : asApiError(thrown);
     if (error.code === 'server_error') {
       const failure = describeFailure(error.cause ?? thrown);
       const place = { request_id: requestId, endpoint: endpoint.id, failure };
-      room.options.log.error(place, 'A message on a socket failed unexpectedly.');
+      context.options.log.error(place, 'A message on a socket failed unexpectedly.');
     }
     const { unauthorizedType } = endpoint;
     webSocket.send(errorFrame(error, { requestId, unauthorizedType }));
@@ -195,23 +194,51 @@ export class OpenSocket {
   }
 
   #close({ code, reason, failure }: Ending): void {
-    const { room, webSocket } = this.#options;
+    const { context, webSocket } = this.#options;
     if (this.#closing || webSocket.readyState !== webSocket.OPEN) return;
-    if (failure) this.#tell(failure, room.options.makeRequestId());
-    const { limits } = room;
+    if (failure) this.#tell(failure, context.options.makeRequestId());
+    const { limits } = context;
     const patienceMs = webSocket.bufferedAmount > 0 ? limits.stalledReaderMs : limits.lingerMs;
     webSocket.close(code, reason);
     this.#closing = setTimeout(() => webSocket.terminate(), patienceMs);
   }
 
   #closed(): void {
-    const { room, call } = this.#options;
+    const { context, call } = this.#options;
     clearTimeout(this.#lifetime);
     clearTimeout(this.#closing);
     this.#watch.end();
     this.#waiting.length = 0;
-    room.sockets.delete(this);
+    context.sockets.delete(this);
     call.end('client-left');
-    finishCall(room, call, { aborted: this.#ending === undefined && call.isWorking });
+    finishRequest(context, call, { aborted: this.#ending === undefined && call.isWorking });
   }
+}
+
+/**
+ * The span that a message belongs to, in the form of the header `traceparent`. A socket has one handshake and many turns:
+ * a client that tells the span of each does so among the `client_metadata` of the message. Source: Codex.
+ */
+export function turnParent(message: unknown, handshake: IncomingHttpHeaders): string | string[] | undefined {
+  const { client_metadata: metadata } = message as { client_metadata?: unknown };
+  const told =
+    typeof metadata === 'object' && metadata !== null && 'ws_request_header_traceparent' in metadata
+      ? metadata.ws_request_header_traceparent
+      : undefined;
+  return typeof told === 'string' ? told : handshake.traceparent;
+}
+
+/**
+ * The frames that server-sent events travel as on a socket: the JSON text of each event by itself. Neither comments nor
+ * the closing `[DONE]` are told. `events` are whole events, whose JSON holds no raw line end.
+ */
+export function framesOf(events: string): string[] {
+  const frames: string[] = [];
+  for (const event of events.split('\n\n')) {
+    const at = event.startsWith('data: ') ? 0 : event.indexOf('\ndata: ') + 1;
+    if (at === 0 && !event.startsWith('data: ')) continue;
+    const data = event.slice(at + 'data: '.length);
+    if (data !== '[DONE]') frames.push(data);
+  }
+  return frames;
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { HttpLimits } from '../options.ts';
+import type { HttpLimits } from '../protection/limits.ts';
 
 /** Pings that may go unheard before a peer is taken for dead. */
 const silentPingsMax = 2;

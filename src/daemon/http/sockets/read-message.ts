@@ -2,8 +2,8 @@ import type { ErrorObject } from 'ajv';
 import type { SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { parseJson } from '../json-body.ts';
-import { faultsOf } from '../validation-fault.ts';
-import { validatorOf } from '../validators.ts';
+import { faultsOf } from '../validation/faults.ts';
+import { validatorOf } from '../validation/input-check.ts';
 
 /** One frame as it came. */
 export interface Frame {

@@ -6,16 +6,15 @@ import { ApiError } from '../../../shared/errors.ts';
 import { versionHeader } from '../../../shared/version.ts';
 import { type Handler, SocketReply } from '../../handler.ts';
 import { admission } from '../endpoint-route.ts';
-import { beginCall, passFrontDoor } from '../front-door.ts';
-import type { Room } from '../room.ts';
+import { acceptRequest, startRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
+import type { ServerContext } from '../server-context.ts';
 import { OpenSocket } from './open-socket.ts';
-import { serveWithoutUpgrade } from './without-upgrade.ts';
 
 /** Opens WebSockets to the endpoints that have one. A handshake that is refused is answered as any request is. */
-export function serveUpgrades(server: Server, room: Room): void {
-  const doors = new Map(
-    [...room.socketAt].map(([path, handler]) => [path, socketDoor(handler, room)] as const),
+export function serveUpgrades(server: Server, context: ServerContext): void {
+  const listeners = new Map(
+    [...context.socketAt].map(([path, handler]) => [path, socketDoor(handler, context)] as const),
   );
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // An answer on its way would have this one's in the middle of it, and after a new beginning nobody would send its own.
@@ -28,12 +27,12 @@ export function serveUpgrades(server: Server, room: Room): void {
       return;
     }
     socket.on('error', () => socket.destroy());
-    const call = beginCall(room, request, responseOn(socket, request));
-    if (!passFrontDoor(room, call)) return;
+    const call = startRequest(context, request, responseOn(socket, request));
+    if (!acceptRequest(context, call)) return;
     const [path = ''] = (request.url ?? '').split('?', 1);
-    const door = request.method === 'GET' ? doors.get(path) : undefined;
+    const door = request.method === 'GET' ? listeners.get(path) : undefined;
     if (door) door(call, { socket, head });
-    else void refuse(room, call, path);
+    else void refuse(context, call, path);
   });
 }
 
@@ -53,29 +52,29 @@ interface Line {
 }
 
 /** What leads to the sockets of one endpoint: admission, the handshake, and the feature that answers. */
-function socketDoor({ endpoint, handle }: Handler, room: Room) {
+function socketDoor({ endpoint, handle }: Handler, context: ServerContext) {
   const { socket: shape } = endpoint;
   if (!shape) throw new TypeError(`${endpoint.id} has no socket`);
   const withSocket = { ...endpoint, socket: shape };
-  const admit = admission(endpoint, 0, room);
+  const admit = admission(endpoint, 0, context);
   let opening: Promise<WebSocketServer> | undefined;
   const open = async (call: ServerCall, line: Line): Promise<void> => {
     try {
-      opening ??= handshakes(withSocket, room);
+      opening ??= handshakes(withSocket, context);
       const [shaker, reply] = await Promise.all([opening, handle(call)]);
       if (!(reply instanceof SocketReply)) throw new TypeError(`${endpoint.id} answers no messages`);
       if (line.socket.destroyed) return;
-      if (room.isDraining) throw new ApiError('unavailable', { message: 'The daemon is stopping.' });
-      shake(shaker, { room, call, endpoint: withSocket, reply, line });
+      if (context.isDraining) throw new ApiError('unavailable', { message: 'The daemon is stopping.' });
+      shake(shaker, { context, call, endpoint: withSocket, reply, line });
     } catch (error) {
-      room.responder.fail(call, error);
+      context.responder.fail(call, error);
     }
   };
   return (call: ServerCall, line: Line): void => admit(call, () => void open(call, line));
 }
 
 interface Shake {
-  room: Room;
+  context: ServerContext;
   call: ServerCall;
   endpoint: Endpoint & { socket: SocketShape };
   reply: SocketReply<unknown>;
@@ -84,19 +83,22 @@ interface Shake {
 
 const calls = new WeakMap<IncomingMessage, ServerCall>();
 
-function shake(shaker: WebSocketServer, { room, call, endpoint, reply, line }: Shake): void {
+function shake(shaker: WebSocketServer, { context, call, endpoint, reply, line }: Shake): void {
   const { socket, head } = line;
   calls.set(call.request, call);
   shaker.handleUpgrade(call.request, socket, head, (webSocket) => {
     call.response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
     call.response.statusCode = 101;
     call.upgraded = socket;
-    new OpenSocket({ room, call, endpoint, reply, webSocket, socket });
+    new OpenSocket({ context, call, endpoint, reply, webSocket, socket });
   });
 }
 
 /** The library that speaks the protocol, loaded when the first socket is opened. */
-async function handshakes({ socket }: { socket: SocketShape }, room: Room): Promise<WebSocketServer> {
+async function handshakes(
+  { socket }: { socket: SocketShape },
+  context: ServerContext,
+): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws');
   const shaker = new WebSocketServer({
     noServer: true,
@@ -109,27 +111,53 @@ async function handshakes({ socket }: { socket: SocketShape }, room: Room): Prom
   shaker.on('headers', (headers, request) => {
     headers.push(
       `x-request-id: ${calls.get(request)?.requestId}`,
-      `${versionHeader}: ${room.options.version}`,
+      `${versionHeader}: ${context.options.version}`,
     );
   });
   shaker.on('wsClientError', (error, _socket, request) => {
     const call = calls.get(request);
-    if (call) room.responder.fail(call, new ApiError('invalid_request', { message: `${error.message}.` }));
+    if (call) context.responder.fail(call, new ApiError('invalid_request', { message: `${error.message}.` }));
   });
   return shaker;
 }
 
 /** Where there is no socket: whoever has no credential is told that first. */
-async function refuse(room: Room, call: ServerCall, path: string): Promise<void> {
-  call.endpoint = room.endpointAt.get(path);
+async function refuse(context: ServerContext, call: ServerCall, path: string): Promise<void> {
+  call.endpoint = context.endpointAt.get(path);
   try {
     const { endpoint, requestId, remoteAddress } = call;
-    const context = { endpoint, requestId, remoteAddress };
-    const caller = await room.options.authenticate(call.headers.authorization, context);
+    const authContext = { endpoint, requestId, remoteAddress };
+    const caller = await context.options.authenticate(call.headers.authorization, authContext);
     if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
     call.endpoint = undefined;
     throw new ApiError('not_found');
   } catch (error) {
-    room.responder.fail(call, error);
+    context.responder.fail(call, error);
   }
+}
+
+interface Offer {
+  request: IncomingMessage;
+  socket: Socket;
+  /** What came after the headers. */
+  head: Buffer;
+}
+
+/**
+ * Serves a request as if it had not offered another protocol, which may be ignored (RFC 9110, 7.8): some clients offer
+ * HTTP/2 with every request. Node has stopped reading HTTP by now, so the connection begins anew with the same
+ * headers but for the offer.
+ */
+export function serveWithoutUpgrade(server: Server, { request, socket, head }: Offer): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    const value = rawHeaders[i + 1] as string;
+    if (/^(upgrade|http2-settings)$/i.test(name)) continue;
+    if (!/^connection$/i.test(name)) lines.push(`${name}: ${value}`);
+    else if (/\bclose\b/i.test(value)) lines.push('connection: close');
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
 }

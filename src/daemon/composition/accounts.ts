@@ -1,0 +1,92 @@
+import type { MakeId } from '../../shared/ids.ts';
+import type { EventFeed } from '../features/events/index.ts';
+import { authenticator, keyOwnership, liveKeys, keys as makeKeys, sha256 } from '../features/keys/index.ts';
+import { createAdmission, createCredit, type UsageReader } from '../features/metering/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { World } from '../world.ts';
+
+interface AccountsDeps {
+  storage: Storage;
+  world: World;
+  makeId: MakeId;
+  live: { allPrepaid: boolean };
+}
+
+interface Peers {
+  events: EventFeed;
+  usage: UsageReader;
+  workspaces: Workspaces;
+  /** Known once the daemon's owner is. */
+  hostWorkspace: { id: string | undefined };
+}
+
+/** Who calls, what they are held to, and what they pay from. */
+export function createAccounts(deps: AccountsDeps, neighbours: Peers) {
+  const { storage, world, makeId } = deps;
+  const { events, usage, workspaces, hostWorkspace } = neighbours;
+  const now = () => world.now();
+  const inUse = liveKeys({ store: storage.keys, now });
+  const authentication = authenticator({
+    keysStore: storage.keys,
+    workspacesStore: storage.workspaces,
+    tokensStore: storage.tokens,
+    digest: sha256,
+    now,
+    live: inUse,
+    onExpired: ({ keyId, workspaceId }) => {
+      const data = { key: keyId, param: 'limits.expires_at' };
+      events.publish({ type: 'limit.reached', workspaceId, data });
+    },
+  });
+  const billing = createBilling(deps, hostWorkspace);
+  const { admission, credit } = billing;
+  const keys = makeKeys({
+    store: storage.keys,
+    logins: storage.workspaces,
+    workspaces,
+    usage,
+    balanceOf: credit.balanceOf,
+    events,
+    authenticator: authentication,
+    digest: sha256,
+    makeId,
+    randomBytes: (count: number) => world.randomBytes(count),
+    now,
+  });
+  const owned = keyOwnership({
+    store: storage.keys,
+    workspaces,
+    admission,
+    live: inUse,
+    lastUse: authentication.lastUse,
+    now,
+  });
+  return { ...billing, authentication, keys, owned };
+}
+
+interface BillingDeps {
+  storage: Storage;
+  world: World;
+  makeId: MakeId;
+  /** Tells whether the host's own workspace pays in advance too, by now. */
+  live: { allPrepaid: boolean };
+}
+
+/** What calls cost and what they may: the host's own workspace pays afterwards, all others in advance. */
+export function createBilling(deps: BillingDeps, hostWorkspace: { id: string | undefined }) {
+  const { storage, world, makeId } = deps;
+  const isPrepaid = (workspaceId: string) => deps.live.allPrepaid || workspaceId !== hostWorkspace.id;
+  const limits = { ledger: storage.ledger, clock: world };
+  const admission = createAdmission({ store: storage.metering, state: storage.state, limits });
+  const credit = createCredit({
+    store: storage.ledger,
+    admission,
+    workspaceId: async (caller, reference) =>
+      reference === 'me' ? caller.workspaceId : (await storage.workspaces.workspace(reference))?.id,
+    isPrepaid,
+    makeId,
+    now: () => world.now(),
+  });
+  return { admission, credit, isPrepaid };
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.ts';
+
+/** What the daemon reads anew for each call; the objects stay the same, and their members change. */
+export interface LiveSettings {
+  readonly aliases: Record<string, string>;
+  readonly cache: Config['cache'];
+  marginPpm: number;
+  allPrepaid: boolean;
+  storesResponses: boolean;
+  responsesKeptMs: number;
+  backgroundRunsMax: number;
+}
+
+export function liveSettings(config: Config): LiveSettings {
+  const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
+  return {
+    aliases: { ...config.aliases },
+    cache: { ...config.cache },
+    marginPpm,
+    allPrepaid,
+    storesResponses,
+    responsesKeptMs,
+    backgroundRunsMax,
+  };
+}
+
+/** Calls that run keep the terms that they began with. */
+export function applyReload(live: LiveSettings, config: Config): void {
+  const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
+  Object.assign(live, { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax });
+  Object.assign(live.cache, config.cache);
+  for (const name of Object.keys(live.aliases)) delete live.aliases[name];
+  Object.assign(live.aliases, config.aliases);
+}

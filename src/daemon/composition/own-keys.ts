@@ -1,0 +1,86 @@
+import { ApiError } from '../../shared/errors.ts';
+import { isKnownProvider } from '../../shared/known-providers.ts';
+import { KeyUse, providerKeyHandlers, providerKeys } from '../features/provider-keys/index.ts';
+import { type Health, ownAccount } from '../features/routing/index.ts';
+import {
+  type MasterStoreName,
+  type MasterStores,
+  type ReadPassphrase,
+  Vault,
+  vaultHandlers,
+} from '../features/vault/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Handler } from '../handler.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { World } from '../world.ts';
+import type { Provider } from './providers-from-config.ts';
+
+/** Where the master key may be kept. */
+export interface VaultSettings {
+  masterStores: MasterStores;
+  /** Where the first one is made; the first place that works unless told. */
+  preferredStore: MasterStoreName | undefined;
+  /** Of the passphrase that lies in a file, where one was named. */
+  readPassphrase: ReadPassphrase | undefined;
+}
+
+interface OwnKeysDeps {
+  storage: Pick<Storage, 'vault' | 'providerKeys'>;
+  world: World;
+  settings: VaultSettings;
+  workspaces: Pick<Workspaces, 'membership' | 'requireDaemonOwner'>;
+  health: Pick<Health, 'forgive'>;
+  providers: ReadonlyMap<string, Provider>;
+  log: { warn(details: object, message: string): void };
+}
+
+export interface OwnKeys {
+  vault: Vault;
+  handlers: Handler[];
+  /** The providers that a workspace has keys of its own for. */
+  ownKeysOf: KeyUse['providersOf'];
+  /** The key that pays for a route. Fails with `unavailable` where the vault does not open. */
+  keyFor(route: {
+    provider: string;
+    ownKey: boolean;
+    workspaceId: string;
+  }): string | undefined | Promise<string>;
+  runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void>;
+}
+
+/** Joins the vault, what is sealed in it of workspaces' provider keys, and their use in model calls. */
+export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
+  const { storage, world, settings, workspaces, health, providers, log } = deps;
+  const vault = new Vault({ store: storage.vault, world, log, ...settings });
+  const use = new KeyUse({ store: storage.providerKeys, vault, world });
+  const keys = providerKeys({
+    store: storage.providerKeys,
+    vault,
+    use,
+    workspaces,
+    world,
+    async ask(provider, key) {
+      const checkKey = providers.get(provider)?.checkKey;
+      if (checkKey === undefined)
+        throw new ApiError('not_found', { message: `${provider} cannot be asked.` });
+      return await checkKey(key);
+    },
+    onChanged: (workspaceId, provider) => health.forgive(ownAccount(provider, workspaceId)),
+  });
+  return {
+    vault,
+    handlers: [
+      ...providerKeyHandlers(keys),
+      ...vaultHandlers({ vault, requireDaemonOwner: workspaces.requireDaemonOwner }),
+    ],
+    ownKeysOf: (workspaceId) => use.providersOf(workspaceId),
+    keyFor({ provider, ownKey, workspaceId }) {
+      if (!ownKey) return providers.get(provider)?.key;
+      if (!isKnownProvider(provider)) throw new Error(`${provider} takes no keys of workspaces`);
+      return use.keyOf(workspaceId, provider);
+    },
+    async runBackground(signal, onFailure) {
+      await Promise.all([vault.keepOpen(signal).catch(onFailure), use.keepExpiring(signal, onFailure)]);
+    },
+  };
+}

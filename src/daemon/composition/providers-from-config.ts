@@ -1,0 +1,232 @@
+import { readFile } from 'node:fs/promises';
+import type { MakeId } from '../../shared/ids.ts';
+import type { Prices } from '../../shared/money.ts';
+import {
+  type Config,
+  ConfigInvalid,
+  type ConfiguredUpstream,
+  type ProviderAccount,
+} from '../config/config.ts';
+import type { ConfiguredHeaders } from '../config/headers.ts';
+import { type ConfiguredPrices, isOnePrice } from '../config/schema.ts';
+import { type ListedModel, type ProviderDescription, pricesFromDecimals } from '../features/catalog/index.ts';
+import type { Upstream, Wire } from '../features/inference/index.ts';
+import type { Adapter } from '../upstream/adapter.ts';
+import { checkKey, type KeyVerdict } from '../upstream/check-key.ts';
+import { httpUpstream } from '../upstream/http-upstream.ts';
+import { findLocalServers, type LocalServer } from '../upstream/local-servers.ts';
+import { listModels } from '../upstream/model-listing.ts';
+import { knownApis } from '../upstream/providers/known-apis.ts';
+import { openAi } from '../upstream/providers/openai/index.ts';
+import { chatAdapter } from '../upstream/providers/openai-chat/index.ts';
+import { modelPrefix, simulatorModels, simulatorModelsWith } from '../upstream/simulator/models.ts';
+import type { SimulatorScript } from '../upstream/simulator/script/script.ts';
+import { simulator } from '../upstream/simulator/simulator.ts';
+import type { World } from '../world.ts';
+
+/** One provider as the rest of the daemon sees it. */
+export interface Provider {
+  description: ProviderDescription;
+  upstream: Upstream;
+  /** The host's key; undefined for none. */
+  key: string | undefined;
+  /** Asks whether a key is taken; only providers that workspaces may have keys of their own for. */
+  checkKey?: (key: string) => Promise<KeyVerdict>;
+  /** Asks for its models with the host's key; undefined where the configuration names them all. */
+  listModels?: () => Promise<ListedModel[]>;
+}
+
+export interface ProviderDeps {
+  world: World;
+  timeouts: Config['timeouts'];
+  makeCallId: () => string;
+}
+
+/** A provider that is known by name, as its folder of `upstream/providers` describes it. */
+export function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider {
+  const { name, key, keyName, headers } = account;
+  const deps = adding(headers, given);
+  const { send } = deps.world;
+  const api = knownApis[name];
+  const baseUrl = account.baseUrl ?? api.baseUrl;
+  const adapterFor = (wire: Wire | undefined) => api.adapter({ name, baseUrl }, wire);
+  const { failure } = adapterFor(api.wires?.[0]);
+  const question = { name, url: api.keyCheckUrl(baseUrl), headers: api.keyHeaders, failure };
+  return {
+    description: {
+      name,
+      kind: name,
+      ...standing({ lacksKey: key === undefined ? keyName : undefined, headers }),
+      models: undefined,
+      wires: api.wires,
+    },
+    upstream: byWire(name, api.wires ?? [], (wire) => makeUpstream(name, adapterFor(wire), deps)),
+    key,
+    checkKey: (asked) => checkKey(send, question, asked),
+    listModels: () => listModels(send, { api, name, baseUrl, key }),
+  };
+}
+
+/** An OpenAI-compatible upstream of the configuration. */
+export function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
+  const { name, key, key_env: keyEnv, headers } = upstream;
+  const deps = adding(headers, given);
+  const baseUrl = upstream.base_url.replace(/\/+$/, '');
+  const wire = upstream.wire ?? 'chat';
+  const adapter = openAi.adapter({ name, baseUrl }, wire);
+  return {
+    description: {
+      name,
+      kind: 'compatible',
+      ...standing({ lacksKey: key === undefined ? keyEnv : undefined, headers }),
+      models: upstream.models.includes('*') ? '*' : upstream.models,
+      prices: upstream.prices && pricesOf(upstream.prices),
+      wires: [wire],
+      baseUrl,
+    },
+    upstream: makeUpstream(name, adapter, deps),
+    key,
+    ...(upstream.models.includes('*') && {
+      listModels: () => listModels(deps.world.send, { api: openAi, name, baseUrl, key }),
+    }),
+  };
+}
+
+/** A server that was found on this machine; it costs nothing. */
+export function localProvider(server: LocalServer, deps: ProviderDeps): Provider {
+  const { name, baseUrl, models } = server;
+  return {
+    description: { name, kind: 'local', available: true, reason: null, models, wires: ['chat'], baseUrl },
+    upstream: makeUpstream(name, chatAdapter({ name, baseUrl }), deps),
+    key: undefined,
+  };
+}
+
+/** The built-in provider, which deps nothing and costs nothing. */
+export function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | undefined): Provider {
+  const models = script ? simulatorModelsWith(script) : simulatorModels;
+  const upstream = simulator({ world: deps.world, makeCallId: deps.makeCallId, script });
+  const details = models.map(({ id, title, description, contextLength, outputTokensMax, capabilities }) => [
+    nameOf(id),
+    { title, description, contextLength, outputTokensMax, capabilities },
+  ]);
+  return {
+    description: {
+      name: upstream.name,
+      kind: 'simulator',
+      available: true,
+      reason: null,
+      models: models.map(({ id }) => nameOf(id)),
+      details: Object.fromEntries(details),
+      wires: undefined,
+    },
+    upstream,
+    key: undefined,
+  };
+}
+
+/** Adds the configured headers to all that a provider is asked. */
+function adding({ values }: ConfiguredHeaders, deps: ProviderDeps): ProviderDeps {
+  if (Object.keys(values).length === 0) return deps;
+  const { world } = deps;
+  return {
+    ...deps,
+    world: { ...world, send: (request) => world.send({ ...request, addedHeaders: values }) },
+  };
+}
+
+/** Whether a provider can be asked, and what to set where it cannot. */
+function standing({ lacksKey, headers }: { lacksKey: string | undefined; headers: ConfiguredHeaders }) {
+  const { lacking } = headers;
+  if (lacksKey !== undefined) return { available: false, reason: `no key: set ${lacksKey}` };
+  if (lacking !== undefined) return { available: false, reason: `no header: set ${lacking}` };
+  return { available: true, reason: null };
+}
+
+/** `sim/assistant` → `assistant`: the catalog puts the prefix before it. */
+function nameOf(id: string): string {
+  return id.slice(modelPrefix.length);
+}
+
+function makeUpstream(name: string, adapter: Adapter, { world, timeouts }: ProviderDeps): Upstream {
+  const { headersMs, firstEventMs, idleMs, closingMs } = timeouts;
+  const { send, sleep } = world;
+  return httpUpstream({
+    name,
+    adapter,
+    send,
+    sleep,
+    timeouts: { headersMs, firstEventMs, idleMs, closingMs },
+  });
+}
+
+/** Speaks each format by an upstream of its own where there are several. */
+function byWire(
+  name: string,
+  wires: readonly Wire[],
+  upstreamFor: (wire: Wire | undefined) => Upstream,
+): Upstream {
+  const [first, ...others] = wires;
+  const usual = upstreamFor(first);
+  if (others.length === 0) return usual;
+  const special = new Map(others.map((wire) => [wire, upstreamFor(wire)]));
+  return {
+    name,
+    open: (call, signal) => ((call.wire && special.get(call.wire)) ?? usual).open(call, signal),
+  };
+}
+
+/** The file's schema has checked that each is a decimal. */
+function pricesOf(configured: NonNullable<ConfiguredUpstream['prices']>): Record<string, Prices> {
+  const byModel: Record<string, ConfiguredPrices> = isOnePrice(configured) ? { '*': configured } : configured;
+  const prices: Record<string, Prices> = {};
+  for (const [model, written] of Object.entries(byModel)) {
+    const read = pricesFromDecimals({
+      input: written.input,
+      output: written.output,
+      cachedInput: written.cached_input,
+      cacheWrite: written.cache_write,
+    });
+    if (read) prices[model] = read;
+  }
+  return prices;
+}
+
+/** A server on this machine answers at once or is not there. */
+const localTimeoutMs = 400;
+
+interface FindDeps {
+  world: World;
+  makeId: MakeId;
+}
+
+/** The providers that the configuration and the environment name, and the simulator. */
+export async function makeProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
+  const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
+  const script = config.simulatorScript === undefined ? undefined : await readScript(config.simulatorScript);
+  return [
+    ...config.providers.map((account) => knownProvider(account, deps)),
+    ...config.upstreams.map((upstream) => configuredProvider(upstream, deps)),
+    simulatorProvider(deps, script),
+  ];
+}
+
+/** Ollama, LM Studio, llama.cpp and vLLM, where they listen; nothing when the configuration does not want it. */
+export async function findProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
+  if (!config.findsLocalServers) return [];
+  const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
+  const servers = await findLocalServers(world.send, { timeoutMs: localTimeoutMs });
+  const configured = new Set(config.upstreams.map((upstream) => upstream.name));
+  return servers.filter(({ name }) => !configured.has(name)).map((server) => localProvider(server, deps));
+}
+
+async function readScript(path: string): Promise<SimulatorScript> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) throw new ConfigInvalid([{ place: path, message: 'There is no such file.' }]);
+  const { parseSimulatorScript } = await import('../upstream/simulator/script/parse-script.ts');
+  const parsed = parseSimulatorScript(text, path);
+  if ('script' in parsed) return parsed.script;
+  throw new ConfigInvalid(
+    parsed.faults.map(({ file, line, column, message }) => ({ place: `${file}:${line}:${column}`, message })),
+  );
+}

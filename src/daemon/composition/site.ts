@@ -1,0 +1,83 @@
+import type { MakeId } from '../../shared/ids.ts';
+import { autopilotHandlers, autopilots } from '../features/autopilots/index.ts';
+import type { EventFeed } from '../features/events/index.ts';
+import type { Authenticator } from '../features/keys/index.ts';
+import { sha256 } from '../features/keys/index.ts';
+import { persons as makePersons, profile, profileHandlers } from '../features/profile/index.ts';
+import { rowFeed } from '../features/row-streams/index.ts';
+import { shoutHandlers, shouts } from '../features/shouts/index.ts';
+import { latestChats, type Threads } from '../features/threads/index.ts';
+import { tokenHandlers, tokens } from '../features/tokens/index.ts';
+import { whisperHandlers, whispers } from '../features/whispers/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Handler } from '../handler.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { World } from '../world.ts';
+
+interface SiteDeps {
+  storage: Storage;
+  world: World;
+  makeId: MakeId;
+}
+
+interface Peers {
+  authentication: Authenticator;
+  workspaces: Workspaces;
+  events: Pick<EventFeed, 'publish'>;
+  threads: Threads;
+}
+
+/** What people do on the site API. */
+export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Peers) {
+  const { authentication, workspaces, events } = neighbours;
+  const now = () => world.now();
+  const persons = makePersons({ store: storage.profile });
+  const accessTokens = tokens({
+    store: storage.tokens,
+    authenticator: authentication,
+    digest: sha256,
+    makeId,
+    randomBytes: (count) => world.randomBytes(count),
+    now,
+  });
+  const own = profile({
+    store: storage.profile,
+    persons,
+    endings: authentication,
+    forgetRole: workspaces.forgetRole,
+    now,
+  });
+  const feed = rowFeed({ world });
+  /** In the recipient's own workspace, where others may look on: that there is one, and nothing of it. */
+  const tellCreated = async (userId: string, id: number): Promise<void> => {
+    const home = await storage.workspaces.homeOf(userId);
+    if (home) events.publish({ type: 'whisper.created', workspaceId: home.id, data: { whisper: id } });
+  };
+  const direct = whispers({
+    store: storage.whispers,
+    persons,
+    feed,
+    onCreated: ({ userId }, id) => void tellCreated(userId, id),
+    now,
+  });
+  const handlers: Handler[] = [
+    ...tokenHandlers({ tokens: accessTokens, numberOf: async (caller) => (await persons.of(caller)).number }),
+    ...profileHandlers({
+      profile: own,
+      chatsOf: (caller, limit) => latestChats(neighbours.threads, caller, limit),
+    }),
+    ...autopilotHandlers(
+      autopilots({
+        store: storage.autopilots,
+        persons,
+        makeId,
+        randomBytes: (count) => world.randomBytes(count),
+        now,
+      }),
+    ),
+    ...whisperHandlers(direct),
+    ...shoutHandlers(shouts({ store: storage.shouts, persons, feed, world })),
+  ];
+  /** Ends the streams of those who follow. */
+  return { handlers, close: feed.close };
+}

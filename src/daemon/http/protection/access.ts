@@ -1,0 +1,34 @@
+import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { Caller } from '../../handler.ts';
+
+/** Fails when this kind of caller may not call: the endpoint's contract says who may. Roles are the feature's matter. */
+export function checkAccess({ access, surface }: Endpoint, caller: Caller): void {
+  if (access.loginOnly && caller.kind !== 'login') throw new ApiError('signed_out');
+  switch (caller.kind) {
+    case 'nobody':
+      if (!access.nobody) throw new ApiError('unauthenticated');
+      return;
+    case 'key': {
+      const { apiKey } = access;
+      if (apiKey === undefined) throw new ApiError('permission');
+      if (apiKey === 'any') return;
+      const scopes = typeof apiKey === 'string' ? [apiKey] : apiKey;
+      if (!scopes.some((scope) => caller.scopes.has(scope))) {
+        throw new ApiError('out_of_scope', {
+          message: `The key lacks the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`,
+        });
+      }
+      return;
+    }
+    case 'token': {
+      const { token } = access;
+      // The versioned API knows no tokens; the site API knows them all and lets each do what it was made for.
+      if (token === undefined) throw new ApiError(surface === 'v1' ? 'unauthenticated' : 'permission');
+      if (token === 'any' || caller.abilities.has('*') || caller.abilities.has(token)) return;
+      throw new ApiError('permission', { message: `The token lacks the ability \`${token}\`.` });
+    }
+    case 'login':
+      if (access.login === undefined) throw new ApiError('permission');
+  }
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../../../shared/errors.ts';
+import { isThroughSocketFile } from '../listeners.ts';
+
+/** The values of the Host header that this daemon answers to. */
+export interface HostNames {
+  has(host: string): boolean;
+  /** From now on the daemon listens here; loopback names carry its port. */
+  listenOn(host: string, port: number): void;
+}
+
+/** `extra` names are accepted as they are written and, when they have no port, with the one listened on. */
+export function hostNames(extra: readonly string[]): HostNames {
+  const names = new Set<string>();
+  const listenOn = (host: string, port: number): void => {
+    names.clear();
+    const wildcard = host === '0.0.0.0' || host === '::';
+    const own = [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      ...(wildcard ? [] : [host.includes(':') ? `[${host}]` : host]),
+    ];
+    for (const name of [...own, ...extra.map((name) => name.toLowerCase())]) {
+      if (!/:\d+$/.test(name)) names.add(`${name}:${port}`);
+    }
+    for (const name of extra) names.add(name.toLowerCase());
+    // A client leaves the port out where it is the usual one.
+    if (port === 80) for (const name of own) names.add(name);
+  };
+  listenOn('127.0.0.1', 80);
+  return { has: (host) => names.has(host) || names.has(host.toLowerCase()), listenOn };
+}
+
+export interface GuardOptions {
+  hosts: HostNames;
+  origins: ReadonlySet<string>;
+  headersMax: number;
+}
+
+/**
+ * Tells why a request must not go further, by its headers alone: a web page is an attacker inside the loopback, and a
+ * name that was rebound to 127.0.0.1 shows in Host only.
+ */
+export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
+  return (request: IncomingMessage): ApiError | undefined => {
+    const { headers, rawHeaders } = request;
+    const host = headers.host;
+    // Node drops the second of these two headers in silence; only the raw list shows it.
+    let hostCount = 0;
+    let authorizationCount = 0;
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i] as string;
+      if (name.length === 4 && name.toLowerCase() === 'host') hostCount += 1;
+      else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizationCount += 1;
+    }
+    if (rawHeaders.length > 2 * headersMax) return new ApiError('headers_too_large');
+    if (hostCount !== 1 || host === undefined || !(hosts.has(host) || isByItsFile(request, host))) {
+      return new ApiError('host_not_allowed');
+    }
+    const { origin } = headers;
+    if (origin !== undefined) {
+      if (origins.has(origin)) return duplicate(authorizationCount);
+      if (!isSameOrigin(origin, host)) return new ApiError('origin_not_allowed');
+    }
+    const site = headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'none' && site !== 'same-origin') {
+      return new ApiError('origin_not_allowed');
+    }
+    return duplicate(authorizationCount);
+  };
+}
+
+/** No name leads to a Unix socket: what its clients write there is this machine, with or without a port. */
+function isByItsFile({ socket }: IncomingMessage, host: string): boolean {
+  return isThroughSocketFile(socket) && /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host);
+}
+
+function duplicate(authorizationCount: number): ApiError | undefined {
+  if (authorizationCount < 2) return undefined;
+  return new ApiError('invalid_request', {
+    message: 'Send one Authorization header.',
+    param: 'authorization',
+  });
+}
+
+// The host was found in the list before, so this only lets pages in that the daemon itself serves.
+function isSameOrigin(origin: string, host: string): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`;
+}

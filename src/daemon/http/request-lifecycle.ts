@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { ApiError } from '../../shared/errors.ts';
+import { isPreflight, noteOrigin, preflightHeaders } from './protection/cors.ts';
+import { ServerCall } from './server-call.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** Begins a call: from here on it is counted, and its end is seen however it comes. */
+export function startRequest(
+  context: ServerContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): ServerCall {
+  const call = new ServerCall(context.options.makeRequestId(), request, response, performance.now());
+  context.running.add(call);
+  // The response's `close`, not the request's: that one comes as soon as a body has been read.
+  response.once('close', () => finishRequest(context, call, { aborted: wasCut(response) }));
+  return call;
+}
+
+/** The answer to a call is out, or its connection is gone. */
+export function finishRequest(
+  context: ServerContext,
+  call: ServerCall,
+  { aborted }: { aborted: boolean },
+): void {
+  if (aborted) call.end('client-left');
+  call.isAnswered = true;
+  context.running.release(call);
+  context.options.onFinish?.({
+    endpoint: call.endpoint,
+    method: call.request.method ?? '',
+    status: call.response.statusCode,
+    durationMs: performance.now() - call.startedAtMs,
+    requestId: call.requestId,
+    caller: call.caller,
+    aborted,
+  });
+}
+
+// What was ended but not yet taken counts as taken, unless its connection is gone: requests without a port have none.
+function wasCut(response: ServerResponse): boolean {
+  if (!response.writableEnded) return true;
+  return !response.writableFinished && response.socket?.destroyed === true;
+}
+
+/** What is asked of every request before anything else. Returns whether it may go on; otherwise it is answered. */
+export function acceptRequest(context: ServerContext, call: ServerCall): boolean {
+  const { responder } = context;
+  if (isWornOut(call.request.socket, context)) call.response.shouldKeepAlive = false;
+  if (context.origins.size > 0) noteOrigin(call, context.origins);
+  const refusal = context.guard(call.request) ?? refusalOf(context, call);
+  if (refusal !== undefined) {
+    responder.fail(call, refusal);
+    return false;
+  }
+  if (isPreflight(call)) {
+    responder.empty(call, { ...preflightHeaders });
+    return false;
+  }
+  return true;
+}
+
+function refusalOf(context: ServerContext, { request }: ServerCall): ApiError | undefined {
+  if (context.isDraining) {
+    return new ApiError('unavailable', { message: 'The daemon is stopping.', retryAfterSeconds: 2 });
+  }
+  // The absolute form is for proxies, and names a host past the Host header.
+  if (!request.url?.startsWith('/')) return new ApiError('not_found');
+  return undefined;
+}
+
+const requestCount = Symbol('requests on this connection');
+
+// Node's own bound announces the end but keeps the connection, and answers what still comes without a request id.
+function isWornOut(socket: Socket & { [requestCount]?: number }, context: ServerContext): boolean {
+  const count = (socket[requestCount] ?? 0) + 1;
+  socket[requestCount] = count;
+  return count >= context.limits.requestsPerConnectionMax;
+}

@@ -1,0 +1,76 @@
+import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { Handler } from '../handler.ts';
+import { notFoundError } from './not-found.ts';
+import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
+import { type HttpLimits, httpLimits } from './protection/limits.ts';
+import { Overload } from './protection/overload.ts';
+import {
+  type AddressRateLimit,
+  addressRateLimit,
+  type PublicStreams,
+  publicStreams,
+} from './protection/rate-limit.ts';
+import { Responder } from './responder.ts';
+import { RunningCalls } from './running-calls.ts';
+import type { HttpServerOptions } from './server-options.ts';
+import type { OpenSocket } from './sockets/open-socket.ts';
+
+/** What every request of one server shares. */
+export interface ServerContext {
+  options: HttpServerOptions;
+  limits: HttpLimits;
+  hosts: HostNames;
+  origins: ReadonlySet<string>;
+  guard: ReturnType<typeof requestGuard>;
+  publicRate: AddressRateLimit;
+  publicStreams: PublicStreams;
+  responder: Responder;
+  running: RunningCalls;
+  /** What a request is told that meets no endpoint. */
+  notFoundError: ReturnType<typeof notFoundError>;
+  /** By path, whatever the method. */
+  endpointAt: ReadonlyMap<string, Endpoint>;
+  /** By path: what a WebSocket may be opened to. */
+  socketAt: ReadonlyMap<string, Handler>;
+  /** Sockets that are open. */
+  sockets: Set<OpenSocket>;
+  overload: Overload;
+  /** Set once: new requests are refused from then on. */
+  isDraining: boolean;
+}
+
+export function createServerContext(options: HttpServerOptions): ServerContext {
+  const limits = { ...httpLimits, ...options.limits };
+  const hosts = hostNames(options.allowedHosts ?? []);
+  const origins = new Set(options.allowedOrigins ?? []);
+  const context: ServerContext = {
+    options,
+    limits,
+    hosts,
+    origins,
+    guard: requestGuard({ hosts, origins, headersMax: limits.headersMax }),
+    publicRate: addressRateLimit({
+      burst: limits.publicBurst,
+      perSecond: limits.publicPerSecond,
+      elapsed: () => performance.now(),
+    }),
+    publicStreams: publicStreams(limits.publicStreamsMax),
+    responder: new Responder({
+      limits,
+      log: options.log,
+      version: options.version,
+      strictErrors: options.strictErrors ?? false,
+      isDraining: () => context.isDraining || context.overload.load !== 'well',
+    }),
+    running: new RunningCalls(),
+    notFoundError: notFoundError(options.handlers.map(({ endpoint }) => endpoint)),
+    endpointAt: new Map(options.handlers.map(({ endpoint }) => [endpoint.path, endpoint])),
+    socketAt: new Map(
+      options.handlers.filter(({ endpoint }) => endpoint.socket).map((it) => [it.endpoint.path, it]),
+    ),
+    sockets: new Set(),
+    overload: options.overload ?? new Overload(),
+    isDraining: false,
+  };
+  return context;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { statusReader } from '../../../src/daemon/composition/status.ts';
+
+test('the time since the start goes on when the wall clock is set back', async () => {
+  let elapsed = 500;
+  const read = statusReader({
+    catalog: { all: async () => [] } as never,
+    health: { benches: () => [] } as never,
+    providers: new Map(),
+    storage: { state: () => ({ writable: true, reason: undefined }) },
+    ownKeys: { vault: { status: async () => ({ state: 'no_vault', store: null, reason: null }) } as never },
+    facts: {
+      url: () => 'http://127.0.0.1:4100',
+      socket: null,
+      pid: 1,
+      version: '0.1.0',
+      dataFolder: '/data',
+      startedAt: Date.parse('9999-01-01'),
+    },
+    elapsed: () => elapsed,
+  });
+  elapsed += 1234.4;
+  expect(await read()).toMatchObject({ uptime_ms: 1234, started_at: '9999-01-01T00:00:00.000Z' });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { hostNames } from '../../../../src/daemon/http/protection/guard.ts';
+import { aListeningServer, aServer, echo, ping, statusesIn, Wire } from '../http-fixture.ts';
+
+const call = async (headers: Record<string, string>, options = {}) => {
+  const { server } = await aServer([ping, echo], options);
+  return server.inject({ method: 'GET', url: '/v1/ping', headers });
+};
+
+describe('the Host header', () => {
+  test.each(['127.0.0.1:PORT', 'localhost:PORT', 'LocalHost:PORT', '[::1]:PORT'])(
+    '%s is served',
+    async (name) => {
+      const { port } = await aListeningServer([ping]);
+      const wire = new Wire(port).send(
+        `GET /v1/ping HTTP/1.1\r\nHost: ${name.replace('PORT', String(port))}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(statusesIn(await wire.all())).toEqual([200]);
+    },
+  );
+
+  test.each([
+    ['another name', 'Host: evil.example'],
+    ['the wildcard address', 'Host: 0.0.0.0:PORT'],
+    ['a name that only begins well', 'Host: localhost.evil:PORT'],
+    ['another port', 'Host: localhost:1'],
+    ['no port', 'Host: localhost'],
+    ['two of them', 'Host: localhost:PORT\r\nHost: localhost:PORT'],
+    ['an empty one', 'Host:'],
+    ['none', 'X-Nothing: 1'],
+  ])('is refused with %s', async (_what, header) => {
+    const { port } = await aListeningServer([ping]);
+    const wire = new Wire(port).send(
+      `GET /v1/ping HTTP/1.1\r\n${header.replaceAll('PORT', String(port))}\r\nConnection: close\r\n\r\n`,
+    );
+    const received = await wire.all();
+    expect(statusesIn(received)).toEqual([403]);
+    expect(received).toContain('"code":"host_not_allowed"');
+    expect(received).toMatch(/x-request-id: req_\d+/);
+  });
+
+  test('is refused without one in HTTP/1.0', async () => {
+    const { port } = await aListeningServer([ping]);
+    expect(await new Wire(port).send('GET /v1/ping HTTP/1.0\r\n\r\n').all()).toContain('host_not_allowed');
+  });
+
+  test('may be a configured name, alone or with the port listened on', () => {
+    const hosts = hostNames(['Gateway.lan', 'proxy.example:8443']);
+    hosts.listenOn('192.168.1.5', 8787);
+    const accepted = ['gateway.lan', 'gateway.lan:8787', 'proxy.example:8443', '192.168.1.5:8787'];
+    expect(accepted.filter((name) => !hosts.has(name))).toEqual([]);
+    const refused = ['proxy.example', 'proxy.example:8787', 'gateway.lan:1', '192.168.1.5', 'lan:8787'];
+    expect(refused.filter((name) => hosts.has(name))).toEqual([]);
+  });
+
+  test('may leave out the port where it is the usual one, and never names a wildcard', () => {
+    const hosts = hostNames([]);
+    hosts.listenOn('0.0.0.0', 80);
+    expect(hosts.has('localhost')).toBe(true);
+    expect(hosts.has('0.0.0.0')).toBe(false);
+    expect(hosts.has('0.0.0.0:80')).toBe(false);
+  });
+});
+
+describe('a web page', () => {
+  test.each([
+    [{ origin: 'https://evil.example' }],
+    [{ origin: 'null' }],
+    [{ origin: 'http://localhost:3000' }],
+    [{ origin: 'http://localhost:80.evil.example' }],
+    [{ origin: 'https://app.example, http://localhost:80' }],
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ 'sec-fetch-site': 'same-site' }],
+  ])('is refused when it is not ours: %o', async (headers) => {
+    const answer = await call(headers, { allowedOrigins: ['https://app.example'] });
+    expect(answer.statusCode).toBe(403);
+    expect(answer.json().error).toMatchObject({ type: 'permission', code: 'origin_not_allowed' });
+  });
+
+  test.each([
+    [{}],
+    [{ 'sec-fetch-site': 'none' }],
+    [{ 'sec-fetch-site': 'same-origin', origin: 'http://localhost:80' }],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }],
+  ])('is served with %o', async (headers) => {
+    const answer = await call(headers, { allowedOrigins: ['https://app.example'] });
+    expect(answer.statusCode).toBe(200);
+  });
+
+  test('is refused before its key is looked at and its body is read', async () => {
+    const seen: unknown[] = [];
+    const { server } = await aServer([echo], {
+      authenticate: (authorization) => {
+        seen.push(authorization);
+        return { kind: 'nobody' };
+      },
+    });
+    const answer = await server.inject({
+      method: 'POST',
+      url: '/v1/echo',
+      headers: { origin: 'https://evil.example', 'content-type': 'application/json' },
+      payload: '{',
+    });
+    expect(answer.statusCode).toBe(403);
+    expect(seen).toEqual([]);
+  });
+
+  test('is never told that it may read answers', async () => {
+    const { server } = await aServer([ping]);
+    for (const method of ['OPTIONS', 'GET'] as const) {
+      const { headers } = await server.inject({
+        method,
+        url: '/v1/ping',
+        headers: { origin: 'http://localhost:80', 'access-control-request-method': 'GET' },
+      });
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+});
+
+describe('an allowed origin', () => {
+  const options = { allowedOrigins: ['https://app.example'] };
+
+  test('may read answers, failures too', async () => {
+    for (const headers of [{}, { authorization: 'Bearer wrong' }] as Record<string, string>[]) {
+      const answer = await call({ origin: 'https://app.example', ...headers }, options);
+      expect(answer.headers['access-control-allow-origin']).toBe('https://app.example');
+      expect(answer.headers.vary).toBe('origin');
+    }
+  });
+
+  test('gets its preflight answered', async () => {
+    const { server } = await aServer([ping], options);
+    const answer = await server.inject({
+      method: 'OPTIONS',
+      url: '/v1/ping',
+      headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
+    });
+    expect(answer.statusCode).toBe(204);
+    expect(answer.headers['access-control-allow-headers']).toContain('authorization');
+  });
+
+  test('is not named to others', async () => {
+    const answer = await call({}, options);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
+
+describe('headers', () => {
+  test('with two Authorizations are refused', async () => {
+    const { port } = await aListeningServer([ping]);
+    const wire = new Wire(port).send(
+      `GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\nauthorization: Bearer login\r\nAuthorization: Bearer key:\r\nConnection: close\r\n\r\n`,
+    );
+    const received = await wire.all();
+    expect(statusesIn(received)).toEqual([400]);
+    expect(received).toContain('"param":"authorization"');
+  });
+
+  test('more than a hundred are refused', async () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`x-${i}`, '1']));
+    const answer = await call(many);
+    expect(answer.statusCode).toBe(431);
+    expect(answer.json().error.code).toBe('headers_too_large');
+  });
+
+  test('larger than the bound are refused', async () => {
+    const { port } = await aListeningServer([ping]);
+    const received = await new Wire(port)
+      .send(`GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\nX-Big: ${'a'.repeat(17_000)}\r\n\r\n`)
+      .all();
+    expect(statusesIn(received)).toEqual([431]);
+    expect(received).toContain('"code":"headers_too_large"');
+    expect(received).toMatch(/x-request-id: req_\d+/);
+  });
+
+  test('of proxies are not believed', async () => {
+    const { server } = await aServer([ping], {
+      authenticate: (_authorization, { remoteAddress }) => {
+        expect(remoteAddress).toBe('127.0.0.1');
+        return { kind: 'nobody' };
+      },
+    });
+    const headers = {
+      'x-forwarded-for': '6.6.6.6',
+      'x-forwarded-host': 'evil.example',
+      forwarded: 'for=6.6.6.6',
+    };
+    expect((await server.inject({ url: '/v1/ping', headers })).statusCode).toBe(200);
+  });
+});
