@@ -44,7 +44,7 @@ const offences: Record<string, [path: string, imported: string]> = {
   'keychain-has-one-door': ['src/cli', '../keychain/protocol.ts'],
   'keytar-lives-in-its-process': ['src/keychain', 'keytar'],
   'features-see-no-edges': ['src/daemon/features/keys', '../../http/server.ts'],
-  'features-use-front-listeners': ['src/daemon/features/keys', '../events/event-feed.ts'],
+  'features-use-front-doors': ['src/daemon/features/keys', '../events/event-feed.ts'],
   'features-take-it-from-world': ['src/daemon/features/keys', 'node:timers/promises'],
   'edges-serve-the-middle': ['src/daemon/storage', '../features/events/event-feed.ts'],
   'http-knows-no-feature': ['src/daemon/http', '../features/events/index.ts'],
@@ -52,7 +52,7 @@ const offences: Record<string, [path: string, imported: string]> = {
   'ink-lives-in-tui': ['src/cli', 'ink'],
   'sql-lives-in-storage': ['src/daemon/features/keys', 'better-sqlite3'],
   'network-lives-in-upstream': ['src/cli', 'undici'],
-  'mcp-speaks-in-its-context': ['src/daemon', '@modelcontextprotocol/server'],
+  'mcp-speaks-in-its-room': ['src/daemon', '@modelcontextprotocol/server'],
   'mcp-is-loaded-late': ['src/daemon/features/mcp', './serve.ts'],
   'no-cycles': ['src/shared', './planted-no-cycles.ts'],
   'no-development-packages-in-production': ['src/cli', 'fast-check'],
@@ -124,7 +124,7 @@ test('every library has its home and its reason written down', async () => {
 describe('the map in docs/architecture.md', () => {
   const page = () => readFile('docs/architecture.md', 'utf8');
 
-  test('has every context and every feature', async () => {
+  test('has every room and every feature', async () => {
     const [, tree = ''] = /## The tree\s+```\n(.*?)```/s.exec(await page()) ?? [];
     const features = await readdir('src/daemon/features');
     const rooms = (await readdir('src/daemon', { withFileTypes: true })).filter((it) => it.isDirectory());
