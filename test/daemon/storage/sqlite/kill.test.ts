@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { openTemporarily } from './temporary.ts';
 
-const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 30);
+const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 10);
 const script = fileURLToPath(new URL('./storage-child.ts', import.meta.url));
 const { open, newFolder, cleanUp } = openTemporarily();
 const children: ChildProcess[] = [];
@@ -30,7 +30,7 @@ async function runAndKill(folder: string, prefix: string, lines: number): Promis
 }
 
 test(`no acknowledged write is lost in ${kills} kills at different moments, and the sums stay right`, {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const folder = newFolder();
   const acknowledged: string[] = [];

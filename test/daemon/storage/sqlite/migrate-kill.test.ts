@@ -12,7 +12,7 @@ import { morning } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
 
 /** `GATEWAY_TEST_KILLS=100` for a night. */
-const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 12);
+const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 5);
 const keyCount = 20_000;
 const script = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));
 const { newFolder, cleanUp } = openTemporarily();
@@ -45,7 +45,7 @@ async function migrateFor(file: string, ms: number | undefined): Promise<number>
 }
 
 test(`a migration that is killed loses nothing and is ended by the next start, ${kills} times`, {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const folder = newFolder();
   const original = join(folder, 'first.db');
