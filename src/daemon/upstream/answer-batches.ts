@@ -3,7 +3,7 @@ import type { Batch } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
-import { midStreamFailureOf, upstreamFailureOf } from './upstream-failures.ts';
+import { midStreamFailureOf, upstreamFailureOf } from './network-failures.ts';
 
 const over: IteratorResult<Batch> = { done: true, value: undefined };
 const afterwordBytesMax = 64 * 1024;

@@ -1,7 +1,6 @@
-import type { IncomingAnswer, World } from '../world.ts';
-import { NetworkFailure } from '../world.ts';
+import { type IncomingAnswer, NetworkFailure, type World } from '../world.ts';
 import type { Adapter } from './adapter.ts';
-import { readText } from './answer-bodies.ts';
+import { readText } from './response-body.ts';
 
 /** A provider, as far as it is asked about a key. */
 export interface KeyQuestion {

@@ -1,11 +1,17 @@
 import type { Batch } from '../features/inference/neutral.ts';
-import type { StreamAnswer, Upstream, UpstreamAnswer, UpstreamCall } from '../features/inference/upstream.ts';
-import { UpstreamFailure } from '../features/inference/upstream.ts';
+import {
+  type StreamAnswer,
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  UpstreamFailure,
+} from '../features/inference/upstream.ts';
 import type { IncomingAnswer, World } from '../world.ts';
 import type { Adapter } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
-import { errorStatusIn, parseObject, readText } from './answer-bodies.ts';
-import { upstreamFailureOf } from './upstream-failures.ts';
+import { parseObject } from './json.ts';
+import { upstreamFailureOf } from './network-failures.ts';
+import { errorStatusIn, readText } from './response-body.ts';
 
 /** In milliseconds. */
 export interface UpstreamTimeouts {

@@ -1,7 +1,7 @@
 import { versionHeader } from '../../shared/version.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { World } from '../world.ts';
-import { isObject, parseObject } from './answer-bodies.ts';
+import { isObject, parseObject } from './json.ts';
 import { bearerHeaders } from './providers/openai-chat/adapter.ts';
 
 export type LocalServerName = 'ollama' | 'lmstudio' | 'llamacpp' | 'vllm';

@@ -1,6 +1,7 @@
+import { UpstreamFailure, type UpstreamFailureKind } from '../features/inference/upstream.ts';
 import { NetworkFailure, type NetworkFailureKind } from '../world.ts';
 
-const kinds: Record<string, NetworkFailureKind> = {
+const kindByCode: Record<string, NetworkFailureKind> = {
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
@@ -49,7 +50,11 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   const status = code === 'UND_ERR_ABORTED' ? statusOfProxy(error as Error) : undefined;
   if (status !== undefined) return refused(host, `the proxy answered ${status}`);
   if (isCertificateCode(code)) return refused(host, 'its certificate is not trusted', `: ${code}`);
-  return networkFailure(kinds[code] ?? 'reset', host, [code, ...placeOf(error as Error, host)].join(' '));
+  return networkFailure(
+    kindByCode[code] ?? 'reset',
+    host,
+    [code, ...placeOf(error as Error, host)].join(' '),
+  );
 }
 
 function refused(host: string, reason: string, detail = ''): NetworkFailure {
@@ -88,4 +93,30 @@ function placeOf(
 
 function isCertificateCode(code: string): boolean {
   return code.includes('CERT') || code.startsWith('ERR_TLS') || code.startsWith('UNABLE_TO_');
+}
+
+const upstreamKinds: Record<NetworkFailureKind, UpstreamFailureKind> = {
+  refused: 'network',
+  unresolved: 'network',
+  'connect-timeout': 'timeout',
+  'headers-timeout': 'timeout',
+  'idle-timeout': 'timeout',
+  reset: 'network',
+  unreadable: 'broken',
+  'too-large': 'broken',
+  aborted: 'network',
+};
+
+/** What a failure of the network means for the call; other errors are passed through. */
+export function upstreamFailureOf(error: unknown, name: string): unknown {
+  if (!(error instanceof NetworkFailure)) return error;
+  return new UpstreamFailure(upstreamKinds[error.kind], `${name}: ${error.message}`, { cause: error });
+}
+
+/** The same in the middle of a stream, where a lost connection is a broken answer. */
+export function midStreamFailureOf(error: unknown, name: string): unknown {
+  if (error instanceof NetworkFailure && error.kind === 'reset') {
+    return new UpstreamFailure('broken', `${name} broke off in the middle of its answer`, { cause: error });
+  }
+  return upstreamFailureOf(error, name);
 }

@@ -2,8 +2,7 @@ import { SseReader } from '../../shared/sse.ts';
 import type { Batch } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { Decoder } from './adapter.ts';
-import { isObject } from './answer-bodies.ts';
-import { isTooDeep } from './nesting.ts';
+import { isObject, isTooDeep } from './json.ts';
 
 /** What the JSON objects of one streaming format mean. */
 export interface Dialect {

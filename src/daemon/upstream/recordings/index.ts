@@ -1,3 +1,3 @@
-export { type KeptRecording, readRecordings } from './read-recordings.ts';
 export { createRecorder, type Recorder } from './recorder.ts';
+export { type KeptRecording, readRecordings } from './recording.ts';
 export { createReplayer, recordedProviders } from './replayer.ts';

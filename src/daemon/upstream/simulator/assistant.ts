@@ -1,8 +1,8 @@
 import type { Inference } from '../../features/inference/neutral.ts';
 import type { Content } from './answer.ts';
 import type { Conversation, ToolResult } from './conversation.ts';
-import { jsonFor } from './fitting-json.ts';
 import { countRecalled, isReasoning, summaryOf } from './reasoning.ts';
+import { jsonFor } from './schema-values.ts';
 import { chooseTools, planCall } from './tool-choice.ts';
 import { listed, plural, quote } from './wording.ts';
 

@@ -1,11 +1,11 @@
+import type { Batch, InferenceEvent } from '../../features/inference/neutral.ts';
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { World } from '../../world.ts';
-import { type Answer, atOnce } from './answer.ts';
+import { type Answer, atOnce, type Pace } from './answer.ts';
 import { behaviours } from './behaviours.ts';
-import { type ComposeOptions, compose } from './compose.ts';
+import { type ComposeOptions, type Composition, compose } from './compose.ts';
 import { type Conversation, readConversation } from './conversation.ts';
 import { behaviourOf, contextLength, outputTokensMax, simulatorId, slowPace } from './models.ts';
-import { play } from './play.ts';
 import { originOf, provider } from './reasoning.ts';
 import { ruleBook } from './script/match-rules.ts';
 import type { SimulatorScript } from './script/script.ts';
@@ -100,4 +100,43 @@ function unmatched(script: SimulatorScript, id: string, conversation: Conversati
     code: 'invalid_request',
     publicMessage: message,
   });
+}
+
+/** Enough to make few batches of most answers, few enough to notice early that nobody listens. */
+const eventsPerBatch = 256;
+
+/**
+ * Sends the steps: all at once, or each when its turn comes at the pace's rate. A late reader finds everything that was
+ * due meanwhile in one batch. Rejects with the signal's reason when it is aborted.
+ */
+export async function* play(
+  { steps, failure }: Composition,
+  { tokensPerSecond }: Pace,
+  world: Pick<World, 'elapsed' | 'sleep'>,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
+  const startedAt = tokensPerSecond === undefined ? 0 : world.elapsed();
+  let events: InferenceEvent[] = [];
+  let sent = 0;
+  for (const { event, tokens } of steps) {
+    if (tokensPerSecond !== undefined && tokens > 0) {
+      const due = startedAt + (sent / tokensPerSecond) * 1000;
+      if (due > world.elapsed() || events.length >= eventsPerBatch) {
+        if (events.length > 0) yield { events, frames: undefined };
+        events = [];
+        const waitMs = due - world.elapsed();
+        if (waitMs > 0) await world.sleep(Math.ceil(waitMs), signal);
+        signal.throwIfAborted();
+      }
+      sent += tokens;
+    } else if (events.length >= eventsPerBatch) {
+      yield { events, frames: undefined };
+      events = [];
+      signal.throwIfAborted();
+    }
+    events.push(event);
+  }
+  if (events.length > 0) yield { events, frames: undefined };
+  signal.throwIfAborted();
+  if (failure) throw failure;
 }

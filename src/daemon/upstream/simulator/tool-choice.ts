@@ -2,7 +2,7 @@ import type { Inference } from '../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { PlannedCall } from './answer.ts';
 import type { Conversation, FunctionTool } from './conversation.ts';
-import { argumentsFor } from './fitting-json.ts';
+import { argumentsFor } from './schema-values.ts';
 
 const askedForSeveral = /\b(?:parallel|both|all (?:the |of the |your )?tools)\b/i;
 

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firstDifference, matchKey } from '../../../../src/daemon/upstream/recordings/matching.ts';
-import { parseRecording } from '../../../../src/daemon/upstream/recordings/read-recordings.ts';
 import { createRecorder } from '../../../../src/daemon/upstream/recordings/recorder.ts';
-import { chunksOf } from '../../../../src/daemon/upstream/recordings/recording.ts';
+import { chunksOf, parseRecording } from '../../../../src/daemon/upstream/recordings/recording.ts';
 import { createReplayer } from '../../../../src/daemon/upstream/recordings/replayer.ts';
 import type { IncomingBody, OutgoingRequest } from '../../../../src/daemon/world.ts';
 

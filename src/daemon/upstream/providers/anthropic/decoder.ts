@@ -7,10 +7,10 @@ import type {
 } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
+import { countOf, type Json, objectOf, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
-import { countOf, type Json, objectOf, textOf } from '../json-value.ts';
-import { namelessCall } from '../nameless-call.ts';
-import { CallIds } from '../own-call-ids.ts';
+import { CallIds } from '../call-ids.ts';
+import { namelessCall } from '../provider-failures.ts';
 import { streamFailure } from './failure.ts';
 
 /** A content block that has begun: the output item it belongs to, and what it needs when it ends. */

@@ -1,10 +1,9 @@
 import { ownValue } from '../../../../shared/own-value.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
-import { parseObject, standsBefore } from '../../answer-bodies.ts';
-import { retryAfterSeconds } from '../../retry-after.ts';
-import { type Json, objectOf, textOf } from '../json-value.ts';
-import { ownWords } from '../provider-words.ts';
-import { kindOfStatus, refusal } from '../refusals.ts';
+import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
+import { standsBefore } from '../../response-body.ts';
+import { kindOfStatus, refusal, retryAfterSeconds } from '../provider-failures.ts';
+import { ownWords } from '../sanitize-provider-message.ts';
 
 const kinds: Record<string, UpstreamFailureKind> = {
   invalid_request_error: 'caller',

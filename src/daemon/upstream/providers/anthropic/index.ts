@@ -1,7 +1,6 @@
-import type { Adapter, ProviderSettings } from '../../adapter.ts';
-import type { KnownApi } from '../../known-api.ts';
-import { objectOf } from '../json-value.ts';
-import { listedModel, listedText, listedTime } from '../listed-values.ts';
+import type { Adapter, KnownApi, ProviderSettings } from '../../adapter.ts';
+import { objectOf } from '../../json.ts';
+import { listedModel, listedText, listedTime } from '../listed-model.ts';
 import { messagesDecoder } from './decoder.ts';
 import { failureOf } from './failure.ts';
 import { messagesBody, thoughtBindingBeta } from './request.ts';

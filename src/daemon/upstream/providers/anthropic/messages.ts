@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
-import { type InlineData, inlineFile, inlineText, parseDataUrl } from '../data-url.ts';
-import { argumentsObject, type Json, objectOf } from '../json-value.ts';
-import { unsupported } from '../provider-words.ts';
-import { type AssistantTurn, isBlank, type Turn, type UserTurn } from '../turns.ts';
+import { argumentsObject, type Json, objectOf } from '../../json.ts';
+import { type AssistantTurn, isBlank, type Turn, type UserTurn } from '../conversation.ts';
+import { type InlineData, inlineFile, inlineText, parseDataUrl } from '../inline-data.ts';
+import { unsupported } from '../sanitize-provider-message.ts';
 
 export interface Message {
   role: 'user' | 'assistant';

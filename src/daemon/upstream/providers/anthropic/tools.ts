@@ -1,8 +1,7 @@
 import type { Inference, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
-import { type Json, objectOf } from '../json-value.ts';
+import { type Json, objectOf } from '../../json.ts';
 import type { ModelTraits } from './models.ts';
-import { inputSchema, isStrictable, strictSchema } from './schema.ts';
-import type { StrictBudget } from './strict-budget.ts';
+import { inputSchema, isStrictable, type StrictBudget, strictSchema } from './structured-output.ts';
 
 type FunctionTool = Extract<Tool, { type: 'function' }>;
 

@@ -9,13 +9,12 @@ import type {
 } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
+import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
-import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
-import { namelessCall } from '../nameless-call.ts';
-import { CallIds } from '../own-call-ids.ts';
+import { CallIds } from '../call-ids.ts';
+import { namelessCall } from '../provider-failures.ts';
+import type { Signatures } from './contents.ts';
 import { errorIn, streamFailure } from './failure.ts';
-import type { Signatures } from './signatures.ts';
-import { errorAtTheEnd } from './trailing-error.ts';
 
 export interface DecoderContext {
   provider: string;
@@ -241,3 +240,44 @@ const reasons: Record<string, FinishReason> = {
   IMAGE_PROHIBITED_CONTENT: 'content_filter',
   IMAGE_RECITATION: 'content_filter',
 };
+
+const tailBytes = 16 * 1024;
+
+/**
+ * An overloaded provider may break a stream off with its error as plain JSON, which is no event. Where a stream turns
+ * out to be cut, the error at its end tells the better reason.
+ */
+export function errorAtTheEnd(provider: string, decoder: Decoder): Decoder {
+  let chunks: Uint8Array[] = [];
+  let length = 0;
+  return {
+    get isComplete() {
+      return decoder.isComplete ?? false;
+    },
+    get hasFinished() {
+      return decoder.hasFinished ?? false;
+    },
+    get failure() {
+      return decoder.failure;
+    },
+    push(bytes) {
+      chunks.push(bytes);
+      length += bytes.length;
+      for (let first = chunks[0]; first && length - first.length >= tailBytes; first = chunks[0]) {
+        length -= first.length;
+        chunks.shift();
+      }
+      return decoder.push(bytes);
+    },
+    end() {
+      try {
+        return decoder.end();
+      } catch (cut) {
+        const tail = Buffer.concat(chunks).toString('utf8').replaceAll('\r\n', '\n');
+        chunks = [];
+        const error = errorIn(parseObject(tail.slice(tail.lastIndexOf('\n\n') + 1)));
+        throw error ? streamFailure(provider, error) : cut;
+      }
+    },
+  };
+}

@@ -1,9 +1,8 @@
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
-import { parseObject, standsBefore } from '../../answer-bodies.ts';
-import { retryAfterSeconds, retryAfterSecondsMax } from '../../retry-after.ts';
-import { countOf, type Json, listOf, objectOf, textOf } from '../json-value.ts';
-import { ownWords } from '../provider-words.ts';
-import { kindOfStatus, refusal } from '../refusals.ts';
+import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
+import { standsBefore } from '../../response-body.ts';
+import { kindOfStatus, refusal, retryAfterSeconds, retryAfterSecondsMax } from '../provider-failures.ts';
+import { ownWords } from '../sanitize-provider-message.ts';
 
 /** What a refusal means: `{error:{code, message, status, details[]}}`, sometimes in a list. */
 export function failureOf(

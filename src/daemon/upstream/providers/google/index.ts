@@ -1,10 +1,9 @@
-import type { Adapter, ProviderSettings } from '../../adapter.ts';
-import type { KnownApi } from '../../known-api.ts';
-import { listedCount, listedModel, listedText } from '../listed-values.ts';
-import { newCallId } from '../own-call-ids.ts';
+import type { Adapter, KnownApi, ProviderSettings } from '../../adapter.ts';
+import { newCallId } from '../call-ids.ts';
+import { listedCount, listedModel, listedText } from '../listed-model.ts';
 import { generateDecoder } from './decoder.ts';
 import { failureOf } from './failure.ts';
-import { callersNames } from './function-names.ts';
+import { callersNames } from './functions.ts';
 import { generateBody } from './request.ts';
 
 /** URLs end up in logs. */

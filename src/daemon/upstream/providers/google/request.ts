@@ -1,15 +1,14 @@
+import { ownValue } from '../../../../shared/own-value.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Inference, InputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
-import type { Json } from '../json-value.ts';
-import { modernSchema } from '../modern-schema.ts';
-import { unsupported } from '../provider-words.ts';
-import { conversationOf, endWithUser, isBlank } from '../turns.ts';
-import { contentsOf } from './contents.ts';
-import { type ModelTraits, traitsOf } from './models.ts';
-import { callSignatures } from './signatures.ts';
-import { thinkingConfig } from './thinking.ts';
-import { toolFields } from './tools.ts';
+import type { Json } from '../../json.ts';
+import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
+import { unsupported } from '../sanitize-provider-message.ts';
+import { modernSchema } from '../tool-schema.ts';
+import { callSignatures, contentsOf } from './contents.ts';
+import { toolFields } from './functions.ts';
+import { type ModelTraits, type ThinkingLevel, traitsOf } from './models.ts';
 
 /** The body of models/M:streamGenerateContent. Throws an UpstreamFailure of kind `caller` for what it cannot say. */
 export function generateBody(call: UpstreamCall, provider: string): Json {
@@ -91,4 +90,42 @@ function samplingOf({ sampling }: Inference, traits: ModelTraits): Json {
     stopSequences: stop && stop.length > 0 ? stop : undefined,
     seed,
   };
+}
+
+/** The levels that would do for each effort, best first: not every model has each. */
+const levels: Record<string, ThinkingLevel[]> = {
+  none: ['MINIMAL', 'LOW'],
+  minimal: ['MINIMAL', 'LOW'],
+  low: ['LOW'],
+  medium: ['MEDIUM', 'HIGH'],
+  high: ['HIGH'],
+  xhigh: ['HIGH'],
+  max: ['HIGH'],
+};
+
+/** Tokens for each effort, as Google's own OpenAI-compatible endpoint reads it. */
+const budgets: Record<string, number> = {
+  none: 0,
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+};
+
+/** The caller's reasoning settings as `generationConfig.thinkingConfig`; level and budget exclude each other. */
+export function thinkingConfig(reasoning: Inference['reasoning'], traits: ModelTraits): Json | undefined {
+  if (!reasoning || traits.thinking === 'none') return undefined;
+  const { effort, summary } = reasoning;
+  const config: Json = {};
+  if (summary !== undefined && effort !== 'none') config.includeThoughts = true;
+  if (effort !== undefined && traits.thinking === 'level') {
+    config.thinkingLevel = ownValue(levels, effort)?.find((level) => traits.levels.includes(level));
+  } else {
+    const budget = ownValue(budgets, effort);
+    if (budget !== undefined)
+      config.thinkingBudget = Math.min(Math.max(budget, traits.budgetMin), traits.budgetMax);
+  }
+  return Object.values(config).some((value) => value !== undefined) ? config : undefined;
 }

@@ -1,10 +1,9 @@
 import { pictureInChat, pictureItem } from '../../../../shared/pictures.ts';
 import type { Batch, FinishReason, InferenceEvent } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
-import { isObject } from '../../answer-bodies.ts';
+import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
-import type { Json } from '../json-value.ts';
-import { namelessCall } from '../nameless-call.ts';
+import { namelessCall } from '../provider-failures.ts';
 import { openAiStreamFailure } from './failure.ts';
 import { flattenContent, ReasoningCollector, type ReasoningTold, reasoningIn } from './reasoning.ts';
 import { ToolCalls } from './tool-calls.ts';

@@ -3,9 +3,10 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/inference/upstream.ts';
-import { isObject, parseObject, standsBefore } from '../../answer-bodies.ts';
-import { retryAfterSeconds } from '../../retry-after.ts';
-import { ownWords } from '../provider-words.ts';
+import { isObject, parseObject } from '../../json.ts';
+import { standsBefore } from '../../response-body.ts';
+import { retryAfterSeconds } from '../provider-failures.ts';
+import { ownWords } from '../sanitize-provider-message.ts';
 
 /** What of an error body is used: names, never sentences to be passed on, for those quote keys and prompts. */
 interface ErrorTold {

@@ -6,11 +6,11 @@ import type {
   MessageItem,
   ReasoningItem,
 } from '../../../features/inference/neutral.ts';
-import { inlineFile } from '../data-url.ts';
-import type { Json } from '../json-value.ts';
-import { unsupported } from '../provider-words.ts';
-import { type Round, roundsOf } from '../rounds.ts';
-import { shortCallId } from './call-ids.ts';
+import type { Json } from '../../json.ts';
+import { shortCallId } from '../call-ids.ts';
+import { type Round, roundsOf } from '../conversation.ts';
+import { inlineFile } from '../inline-data.ts';
+import { unsupported } from '../sanitize-provider-message.ts';
 import type { Flavour } from './flavour.ts';
 import { replayReasoning } from './reasoning.ts';
 

@@ -1,5 +1,4 @@
-import { isObject } from '../../answer-bodies.ts';
-import type { Json } from '../json-value.ts';
+import { isObject, type Json } from '../../json.ts';
 
 /**
  * What a provider wants to see again of its reasoning, under the field in which it told it: `reasoning_content`

@@ -1,7 +1,6 @@
 import type { InferenceEvent } from '../../../features/inference/neutral.ts';
-import { isObject } from '../../answer-bodies.ts';
-import type { Json } from '../json-value.ts';
-import { CallIds, newCallId } from '../own-call-ids.ts';
+import { isObject, type Json } from '../../json.ts';
+import { CallIds, newCallId } from '../call-ids.ts';
 
 interface CallState {
   /** Its place among the calls, from 0: what `index` should have been. */

@@ -1,7 +1,7 @@
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
-import { isObject } from '../../answer-bodies.ts';
-import type { Json } from '../json-value.ts';
+import type { Json } from '../../json.ts';
+import { isObject } from '../../json.ts';
 
 /** Where a document or chunk tells its usage: `usage`, or Groq's `x_groq.usage`. */
 export function chatTokensIn(json: Json): Tokens | undefined {

@@ -5,8 +5,8 @@ import { stoppingAt } from '../../stop-sequences.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { readResponsesAnswer } from './answer.ts';
-import { neutralResponsesBody, relayedResponsesBody } from './body.ts';
 import { ResponsesDialect, responseAsBatch } from './decoder.ts';
+import { neutralResponsesBody, relayedResponsesBody } from './request.ts';
 
 export interface ResponsesSettings extends ProviderSettings {
   /** Sent with every call, names in lower case. */

@@ -1,12 +1,11 @@
 import type { Tokens, ToolUses } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
-import { isObject } from '../../answer-bodies.ts';
-import { countOf, type Json } from '../json-value.ts';
-import { namelessCall } from '../nameless-call.ts';
+import { countOf, isObject, type Json } from '../../json.ts';
+import { CallIds } from '../call-ids.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { count } from '../openai-chat/usage.ts';
-import { CallIds } from '../own-call-ids.ts';
+import { namelessCall } from '../provider-failures.ts';
 
 /** More than any answer has ever needed: a count past it is none. */
 const searchesMax = 10_000;

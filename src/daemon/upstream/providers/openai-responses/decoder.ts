@@ -1,12 +1,11 @@
 import type { Batch, InferenceEvent, RawFrame } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
-import { isObject } from '../../answer-bodies.ts';
+import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
-import type { Json } from '../json-value.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { isEmpty, outcomeOf, responsesTokensIn } from './answer.ts';
 import { ItemStates, type ToldOfItem } from './item-states.ts';
-import { eventsLeftOut } from './whole-item-frames.ts';
+import { eventsLeftOut } from './missing-events.ts';
 
 /** What names an event in a stream; anything else could hold a line end and with it events of its own. */
 const eventName = /^[\w.:-]{1,100}$/;

@@ -1,8 +1,7 @@
 import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
-import { isObject } from '../../answer-bodies.ts';
-import type { Json } from '../json-value.ts';
-import { namelessCall } from '../nameless-call.ts';
-import { CallIds } from '../own-call-ids.ts';
+import { isObject, type Json } from '../../json.ts';
+import { CallIds } from '../call-ids.ts';
+import { namelessCall } from '../provider-failures.ts';
 import { isEmpty, isNameless } from './answer.ts';
 
 interface ItemState {

@@ -1,4 +1,4 @@
-import { type Making, type Spot, TooLarge } from './making.ts';
+import { type Making, type Spot, TooLarge } from './generator-state.ts';
 import { type Schema, Unsatisfiable } from './merge-schemas.ts';
 
 const itemsMax = 500;

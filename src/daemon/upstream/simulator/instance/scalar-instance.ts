@@ -1,4 +1,4 @@
-import type { Making, Spot } from './making.ts';
+import type { Making, Spot } from './generator-state.ts';
 import { type Schema, Unsatisfiable } from './merge-schemas.ts';
 import { numberFits, numberInstance } from './number-instance.ts';
 import { lengthFits, stringInstance } from './string-instance.ts';

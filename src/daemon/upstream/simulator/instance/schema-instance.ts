@@ -1,5 +1,5 @@
 import { arrayInstance, objectInstance } from './composite-instance.ts';
-import { type Making, type Spot, TooLarge } from './making.ts';
+import { type Making, type Spot, TooLarge } from './generator-state.ts';
 import { mergeSchemas, type Schema, Unsatisfiable } from './merge-schemas.ts';
 import { patternSearch } from './pattern-search.ts';
 import type { PromptValues } from './prompt-values.ts';

@@ -1,5 +1,5 @@
 import { ownValue } from '../../../../shared/own-value.ts';
-import type { Making, Spot } from './making.ts';
+import type { Making, Spot } from './generator-state.ts';
 import { type Schema, Unsatisfiable } from './merge-schemas.ts';
 import { textForPattern } from './pattern-text.ts';
 

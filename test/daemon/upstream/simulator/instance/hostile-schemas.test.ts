@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TooLarge } from '../../../../../src/daemon/upstream/simulator/instance/making.ts';
+import { TooLarge } from '../../../../../src/daemon/upstream/simulator/instance/generator-state.ts';
 import { textForPattern } from '../../../../../src/daemon/upstream/simulator/instance/pattern-text.ts';
 import { make } from './make.ts';
 

@@ -1,0 +1,183 @@
+import type {
+  ContentPart,
+  Inference,
+  InputItem,
+  MessageItem,
+  OutputFormat,
+  ReasoningItem,
+  Tool,
+  ToolChoice,
+} from '../../../features/inference/neutral.ts';
+import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import { isObject, type Json } from '../../json.ts';
+import { objectParameters } from '../tool-schema.ts';
+
+const sealedReasoning = 'reasoning.encrypted_content';
+const logprobs = 'message.output_text.logprobs';
+
+/** What is the gateway's own business: it keeps the history, and a provider is told nothing of it. */
+const ours = ['previous_response_id', 'conversation', 'service', 'background', 'generate', 'type'];
+
+/** The body of a caller who speaks the Responses format, with model, input and bound of the output put in. */
+export function relayedResponsesBody(call: UpstreamCall, provider: string): Json {
+  const { inference, model, outputTokensMax } = call;
+  const { body } = inference;
+  const sent: Json = {
+    ...body,
+    model,
+    input: responsesInput(inference.items, { provider, model }),
+    stream: inference.stream,
+    store: false,
+    include: included(call, Array.isArray(body.include) ? body.include : []),
+  };
+  for (const member of ours) if (member in sent) sent[member] = undefined;
+  if (outputTokensMax !== undefined) sent.max_output_tokens = outputTokensMax;
+  return sent;
+}
+
+/** A Responses body for a caller who speaks another format. Always a stream. */
+export function neutralResponsesBody(call: UpstreamCall, provider: string): Json {
+  const { inference, model } = call;
+  const { sampling, reasoning } = inference;
+  const body: Json = {
+    model,
+    instructions: inference.instructions,
+    input: responsesInput(inference.items, { provider, model }),
+    stream: true,
+    store: false,
+    max_output_tokens: call.outputTokensMax ?? inference.outputTokensMax,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    text: textOptions(inference),
+    include: included(call, sampling.topLogprobs === undefined ? [] : [logprobs]),
+  };
+  if (sampling.topLogprobs) body.top_logprobs = sampling.topLogprobs;
+  if (reasoning !== undefined) body.reasoning = { effort: reasoning.effort, summary: reasoning.summary };
+  const tools = inference.tools.flatMap(responsesTool);
+  if (tools.length > 0) {
+    body.tools = tools;
+    body.tool_choice = inference.toolChoice && responsesToolChoice(inference.toolChoice);
+    body.parallel_tool_calls = inference.parallelToolCalls;
+  }
+  return body;
+}
+
+/** Sealed reasoning is asked for from models that may think; the others refuse to be asked. */
+function included(call: UpstreamCall, asked: unknown[]): unknown[] | undefined {
+  const include = asked.filter((each) => each !== sealedReasoning);
+  if (call.inference.reasoning !== undefined || asked.length > include.length || mayThink(call.model)) {
+    include.push(sealedReasoning);
+  }
+  return include.length > 0 ? include : undefined;
+}
+
+function mayThink(model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1);
+  return /^(o\d|gpt-([5-9]|\d\d)|codex|grok-[4-9])/.test(name) && !/chat|non-reasoning/.test(name);
+}
+
+function textOptions({ format, verbosity }: Inference): Json | undefined {
+  if (format === undefined && verbosity === undefined) return undefined;
+  return { format: format && textFormat(format), verbosity };
+}
+
+function textFormat(format: OutputFormat): Json {
+  if (format.type === 'json_object') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return { type: 'json_schema', name, description, schema, strict };
+}
+
+/** Here a function is strict unless it says otherwise; in the chat format it is the other way round. */
+function responsesTool(tool: Tool): Json[] {
+  if (tool.type !== 'function') return [];
+  const { name, description, strict = false } = tool;
+  const parameters = objectParameters(tool.parameters);
+  return [{ type: 'function', name, description, parameters, strict }];
+}
+
+function responsesToolChoice(choice: ToolChoice): unknown {
+  if (choice.mode === 'function') return { type: 'function', name: choice.name };
+  if (choice.mode !== 'allowed') return choice.mode;
+  const tools = choice.names.map((name) => ({ type: 'function', name }));
+  return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools };
+}
+
+/** Who gets the items: reasoning goes back to the provider and model that thought it, and to nobody else. */
+export interface Receiver {
+  provider: string;
+  model: string;
+}
+
+/**
+ * Input items in the Responses format. Ids are left out: they name things of ours, and a provider that stores nothing
+ * would look them up in vain. Source: the Open Responses specification, item parameters.
+ */
+export function responsesInput(items: InputItem[], receiver: Receiver): Json[] {
+  return items.flatMap((item) => inputItem(item, receiver));
+}
+
+function inputItem(item: InputItem, receiver: Receiver): Json[] {
+  switch (item.type) {
+    case 'message':
+      return [message(item)];
+    case 'function_call':
+      return [{ type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments }];
+    case 'function_call_output':
+      return [{ type: 'function_call_output', call_id: item.callId, output: toolOutput(item.output) }];
+    case 'reasoning':
+      return reasoning(item, receiver);
+    case 'opaque':
+      return [item.json];
+  }
+}
+
+function message({ role, content, phase }: MessageItem): Json {
+  const told = { type: 'message', role, ...(phase !== undefined && { phase }) };
+  if (content.length === 0) return { ...told, content: '' };
+  const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
+  return { ...told, content: parts };
+}
+
+/** Text alone is sent as text: not every server takes parts here. */
+function toolOutput(output: ContentPart[]): string | Json[] {
+  if (output.length === 0) return '';
+  const [first] = output;
+  return output.length === 1 && first?.type === 'text' ? first.text : output.map(inputPart);
+}
+
+function outputPart(part: ContentPart): Json {
+  if (part.type === 'refusal') return { type: 'refusal', refusal: part.refusal };
+  if (part.type === 'text') return { type: 'output_text', text: part.text, annotations: [] };
+  return inputPart(part);
+}
+
+function inputPart(part: ContentPart): Json {
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text };
+    case 'refusal':
+      return { type: 'input_text', text: part.refusal };
+    case 'image':
+      return { type: 'input_image', image_url: part.url, detail: part.detail ?? 'auto' };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
+    case 'file':
+      return part.data === undefined
+        ? { type: 'input_file', file_url: part.url }
+        : { type: 'input_file', filename: part.filename, file_data: part.data };
+  }
+}
+
+function reasoning({ origin, summary }: ReasoningItem, { provider, model }: Receiver): Json[] {
+  if (origin?.provider !== provider || origin.model !== model || !isObject(origin.payload)) return [];
+  const { encrypted_content, id } = origin.payload;
+  if (typeof encrypted_content !== 'string') return [];
+  return [
+    {
+      type: 'reasoning',
+      ...(typeof id === 'string' ? { id } : undefined),
+      summary: summary.map((text) => ({ type: 'summary_text', text })),
+      encrypted_content,
+    },
+  ];
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { argumentsObject, isTooDeep, nestingMax, parseObject } from '../../../src/daemon/upstream/json.ts';
+import { listModels } from '../../../src/daemon/upstream/list-models.ts';
+import { findLocalServers } from '../../../src/daemon/upstream/local-servers.ts';
+import { openAi } from '../../../src/daemon/upstream/providers/openai.ts';
+import { jsonOrText } from '../../../src/daemon/upstream/recordings/recorder.ts';
+import type { IncomingAnswer } from '../../../src/daemon/world.ts';
+
+const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+const deep = objects(30_000);
+
+/** A network on which everybody says the same. */
+const saying = (text: string) => (): Promise<IncomingAnswer> => {
+  const body = {
+    bytes: () => Promise.resolve(Buffer.from(text)),
+    cancel: () => undefined,
+    async *[Symbol.asyncIterator]() {
+      yield Buffer.from(text);
+    },
+  };
+  return Promise.resolve({ status: 200, headers: {}, body });
+};
+
+describe('how deeply text is nested', () => {
+  test.each([lists, objects])('is told to the level', (of) => {
+    expect(isTooDeep(of(nestingMax))).toBe(false);
+    expect(isTooDeep(of(nestingMax + 1))).toBe(true);
+    expect(isTooDeep(`{"a":${of(nestingMax)}}`)).toBe(true);
+  });
+
+  test.each([
+    ['brackets in a text', JSON.stringify({ text: lists(5_000) })],
+    ['brackets behind quotes in a text', JSON.stringify({ text: `"\\"${lists(5_000)}\\` })],
+    ['many brackets side by side', `[${Array(5_000).fill('{"a":[]}').join()}]`],
+    ['no JSON at all', '['],
+    ['a text without an end', `"${lists(5_000)}`],
+  ])('%s is not deep', (_what, text) => {
+    expect(isTooDeep(text)).toBe(false);
+  });
+});
+
+describe('what is nested too deeply', () => {
+  test('is no object, no arguments and no JSON of a recording', () => {
+    expect(parseObject(deep)).toBeUndefined();
+    expect(argumentsObject(deep)).toEqual({ value: deep });
+    expect(jsonOrText(deep)).toBe(deep);
+  });
+
+  test('lists no models', async () => {
+    const send = saying(`{"data":[{"id":"m","extra":${deep}}]}`);
+    const place = { api: openAi, name: 'openai', baseUrl: 'http://openai.test/v1', key: undefined };
+    await expect(listModels(send, place)).rejects.toMatchObject({ kind: 'broken' });
+    const places = [{ name: 'ollama', port: 11434 }] as const;
+    expect(await findLocalServers(send, { timeoutMs: 1_000, places })).toEqual([]);
+  });
+});

@@ -1,0 +1,517 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type {
+  Inference,
+  InferenceEvent,
+  InputItem,
+} from '../../../../../src/daemon/features/inference/neutral.ts';
+import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
+import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/index.ts';
+import { responsesFault } from '../../../../support/fake-openai-checks.ts';
+import {
+  responsesDocument,
+  responsesEvents,
+  sealedPrefix,
+} from '../../../../support/fake-openai-responses.ts';
+import type { FakeAnswer } from '../../../../support/fake-openai-script.ts';
+import { callOf, decode, sse, summary } from '../../upstream-fixture.ts';
+
+type Json = Record<string, unknown>;
+
+const adapter = responsesAdapter({ name: 'p', baseUrl: 'https://p.example/v1' });
+const bodyFor = (call: UpstreamCall): Json => JSON.parse(adapter.request(call).body);
+const responses = (more: Partial<Inference> = {}, route?: Parameters<typeof callOf>[1]) =>
+  callOf({ wire: 'responses', ...more }, route);
+
+const text = (value: string) => [{ type: 'text' as const, text: value }];
+const user = (value: string): InputItem => ({
+  type: 'message',
+  role: 'user',
+  content: text(value),
+  id: 'msg_ours',
+});
+const thought = (provider: string, model = 'gpt-fake'): InputItem => ({
+  type: 'reasoning',
+  summary: ['shown'],
+  id: 'rs_ours',
+  origin: { provider, model, payload: { encrypted_content: `${sealedPrefix}x`, id: 'rs_theirs' } },
+});
+
+describe('a request of the same format', () => {
+  const items: InputItem[] = [
+    user('Hi'),
+    thought('p'),
+    { type: 'function_call', callId: 'c1', name: 'f', arguments: '{}', id: 'fc_ours' },
+    { type: 'function_call_output', callId: 'c1', output: text('1') },
+    { type: 'opaque', json: { type: 'web_search_call', id: 'ws_1' } },
+  ];
+
+  test('sends the resolved history without ids of ours, and nothing that names our state', () => {
+    const body = {
+      model: 'openai/gpt-fake',
+      input: 'ignored',
+      previous_response_id: 'resp_ours',
+      service: {},
+      background: false,
+      conversation: null,
+      metadata: { a: 'b' },
+      vendor: 1,
+    };
+    const sent = bodyFor(responses({ items, body }, { outputTokensMax: 64 }));
+    expect(sent).toEqual({
+      model: 'gpt-fake',
+      stream: true,
+      store: false,
+      metadata: { a: 'b' },
+      vendor: 1,
+      max_output_tokens: 64,
+      input: [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+        {
+          type: 'reasoning',
+          id: 'rs_theirs',
+          summary: [{ type: 'summary_text', text: 'shown' }],
+          encrypted_content: `${sealedPrefix}x`,
+        },
+        { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: '1' },
+        { type: 'web_search_call', id: 'ws_1' },
+      ],
+    });
+    const { vendor: _vendor, ...known } = sent;
+    expect(responsesFault(known)).toBeUndefined();
+  });
+
+  test.each([
+    ['another provider', thought('other')],
+    ['another model', thought('p', 'gpt-other')],
+    ['nobody', { type: 'reasoning' as const, summary: ['shown'], origin: undefined }],
+  ])('thoughts of %s are left out', (_case, item) => {
+    expect(JSON.stringify(bodyFor(responses({ items: [user('Hi'), item] })).input)).not.toContain('shown');
+  });
+
+  test.each([
+    ['gpt-5-mini', {}, ['reasoning.encrypted_content']],
+    [
+      'o4-mini',
+      { body: { include: ['message.output_text.logprobs'] } },
+      ['message.output_text.logprobs', 'reasoning.encrypted_content'],
+    ],
+    ['gpt-fake', { reasoning: { effort: 'low', summary: undefined } }, ['reasoning.encrypted_content']],
+    ['gpt-4o', {}, undefined],
+    ['gpt-5-chat-latest', {}, undefined],
+  ])('%s is asked for sealed thoughts where it has any', (model, more, include) => {
+    const sent = bodyFor(responses(more, { model }));
+    expect(sent.include).toEqual(include);
+    expect(responsesFault(sent)).toBeUndefined();
+  });
+
+  test('keeps tools as they are, known here or not', () => {
+    const tools = [
+      { type: 'web_search' },
+      { type: 'namespace', name: 'n' },
+      { type: 'function', name: 'f', strict: null },
+    ];
+    expect(bodyFor(responses({ body: { tools, tool_choice: 'auto' } }))).toMatchObject({
+      tools,
+      tool_choice: 'auto',
+    });
+  });
+
+  test('content of all kinds', () => {
+    const content = [
+      ...text('look'),
+      { type: 'image' as const, url: 'data:image/png;base64,AAAA' },
+      { type: 'file' as const, filename: 'a.pdf', data: 'data:application/pdf;base64,JVBERi0=' },
+      { type: 'file' as const, url: 'https://x.example/a.pdf' },
+    ];
+    const said: InputItem[] = [
+      { type: 'message', role: 'assistant', content: [...text('a'), { type: 'refusal', refusal: 'no' }] },
+      { type: 'message', role: 'user', content: [] },
+    ];
+    const sent = bodyFor(responses({ items: [{ type: 'message', role: 'user', content }, ...said] }));
+    expect(responsesFault(sent)).toBeUndefined();
+    expect(sent.input).toMatchObject([
+      {
+        content: [
+          { type: 'input_text' },
+          { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'auto' },
+          { type: 'input_file', filename: 'a.pdf' },
+          { type: 'input_file', file_url: 'https://x.example/a.pdf' },
+        ],
+      },
+      {
+        content: [
+          { type: 'output_text', text: 'a' },
+          { type: 'refusal', refusal: 'no' },
+        ],
+      },
+      { content: '' },
+    ]);
+  });
+});
+
+test('a request of a chat caller says the same in this format', () => {
+  const tool = {
+    type: 'function' as const,
+    name: 'f',
+    description: 'd',
+    parameters: undefined,
+    strict: undefined,
+  };
+  const sent = bodyFor(
+    callOf({
+      instructions: 'Be kind.',
+      tools: [tool, { type: 'opaque', json: { type: 'custom' } }],
+      toolChoice: { mode: 'allowed', names: ['f'], required: true },
+      parallelToolCalls: false,
+      format: {
+        type: 'json_schema',
+        name: 'n',
+        description: undefined,
+        schema: { type: 'object' },
+        strict: true,
+      },
+      verbosity: 'low',
+      reasoning: { effort: 'high', summary: undefined },
+      sampling: { temperature: 0, topP: 0.5, topLogprobs: 3, stop: ['x'] },
+      outputTokensMax: 100,
+    }),
+  );
+  expect(responsesFault(sent)).toBeUndefined();
+  expect(sent).toEqual({
+    model: 'gpt-fake',
+    instructions: 'Be kind.',
+    input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
+    stream: true,
+    store: false,
+    max_output_tokens: 100,
+    temperature: 0,
+    top_p: 0.5,
+    text: {
+      format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
+      verbosity: 'low',
+    },
+    include: ['message.output_text.logprobs', 'reasoning.encrypted_content'],
+    top_logprobs: 3,
+    reasoning: { effort: 'high' },
+    tools: [
+      {
+        type: 'function',
+        name: 'f',
+        description: 'd',
+        parameters: { type: 'object', properties: {} },
+        strict: false,
+      },
+    ],
+    tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] },
+    parallel_tool_calls: false,
+  });
+});
+
+function decoded(...data: (Json | string)[]) {
+  const { events, frames } = decode(adapter.decoder(responses()), sse(...data));
+  return { events, frames, ...summary(events) };
+}
+
+const asked = { model: 'gpt-fake', include: ['reasoning.encrypted_content'] };
+const whole: FakeAnswer = {
+  reasoning: 'Hm, let me see.',
+  text: 'Two calls then.',
+  calls: [
+    { name: 'f', arguments: { city: 'Zürich' } },
+    { name: 'g', arguments: '' },
+  ],
+  usage: { input: 9, output: 8, cached: 3, reasoning: 2 },
+};
+const argumentsDelta = 'response.function_call_arguments.delta';
+const doneItems = (events: InferenceEvent[]) =>
+  events.flatMap((event) => (event.type === 'item-done' ? [event] : []));
+
+describe('a stream', () => {
+  test('gives thoughts, text, calls, usage and the whole items', () => {
+    const { events, frames, ...rest } = decoded(...responsesEvents(whole, asked));
+    expect(rest).toMatchObject({
+      thoughts: 'Hm, let me see.',
+      text: 'Two calls then.',
+      calls: [
+        { callId: 'call_fake0', name: 'f', arguments: '{"city":"Zürich"}' },
+        { callId: 'call_fake1', name: 'g', arguments: '{}' },
+      ],
+      done: [0, 1, 2, 3],
+      tokens: { input: 9, cachedInput: 3, output: 8, reasoning: 2 },
+      finish: 'stop',
+    });
+    const [reasoning, message] = doneItems(events);
+    expect(reasoning?.origin).toMatchObject({
+      provider: 'p',
+      model: 'gpt-fake',
+      payload: { id: 'rs_fake0', encrypted_content: expect.stringContaining(sealedPrefix) },
+    });
+    expect(message?.item).toMatchObject({ id: 'msg_fake0', content: [{ text: 'Two calls then.' }] });
+    const types = responsesEvents(whole, asked).map(({ type }) => type);
+    // The call without arguments gets a delta, since some clients read nothing else.
+    types.splice(types.lastIndexOf('response.function_call_arguments.done'), 0, argumentsDelta);
+    expect(frames.map(({ json }) => json.type)).toEqual(types);
+    const finished = frames.filter(({ json }) => json.type === 'response.output_item.done').at(-1);
+    expect(finished?.raw).toContain('"arguments":"{}"');
+  });
+
+  test('snapshots alone are not the first event, so that a failure after them is still one of the call', () => {
+    const decoder = adapter.decoder(responses());
+    const [created, progress, added] = responsesEvents({ text: 'a' }, asked);
+    expect(decoder.push(sse(created ?? {}, progress ?? {}))).toEqual({ events: [], frames: [] });
+    const types = decoder.push(sse(added ?? {})).frames?.map(({ json }) => json.type);
+    expect(types).toEqual(['response.created', 'response.in_progress', 'response.output_item.added']);
+  });
+
+  test('has no frames for callers of another format', () => {
+    const { events, frames } = decode(
+      adapter.decoder(callOf()),
+      sse(...responsesEvents({ text: 'a b' }, asked)),
+    );
+    expect(frames).toEqual([]);
+    expect(summary(events).text).toBe('a b');
+  });
+
+  test('a refusal and a cut answer', () => {
+    const answer: FakeAnswer = { refusal: 'No.', finish: 'content_filter' };
+    expect(decoded(...responsesEvents(answer, asked))).toMatchObject({
+      refusal: 'No.',
+      finish: 'content_filter',
+    });
+    expect(decoded(...responsesEvents({ text: 'a', finish: 'length' }, asked)).finish).toBe(
+      'max_output_tokens',
+    );
+  });
+
+  test('raw thoughts under either name, but not beside a summary of the same', () => {
+    const delta = (type: string, more: Json) => ({ type, output_index: 0, item_id: 'rs', ...more });
+    const end = { type: 'response.completed', response: { status: 'completed', output: [] } };
+    for (const type of ['response.reasoning_text.delta', 'response.reasoning.delta']) {
+      expect(decoded(delta(type, { content_index: 0, delta: 'hm' }), end).thoughts).toBe('hm');
+    }
+    const both = decoded(
+      delta('response.reasoning_summary_text.delta', { summary_index: 0, delta: 'short' }),
+      delta('response.reasoning_text.delta', { content_index: 0, delta: 'long' }),
+      delta('response.reasoning_summary_text.delta', { summary_index: 1, delta: 'er' }),
+      end,
+    );
+    expect(both.thoughts).toBe('shorter');
+    expect(both.events.filter(({ type }) => type === 'reasoning')).toMatchObject([{ part: 0 }, { part: 1 }]);
+  });
+
+  test('paragraphs of thoughts follow one another, whatever numbers they have', () => {
+    const thoughts = [4_000_000_000, 7, 4_000_000_000, -1].map((summary_index) => ({
+      type: 'response.reasoning_summary_text.delta',
+      output_index: 0,
+      item_id: 'rs',
+      summary_index,
+      delta: 'hm',
+    }));
+    const { events } = decoded(...thoughts, {
+      type: 'response.completed',
+      response: { status: 'completed', output: [] },
+    });
+    const parts = events.flatMap((event) => (event.type === 'reasoning' ? [event.part] : []));
+    expect(parts).toEqual([0, 1, 0, 2]);
+  });
+
+  test('an event whose name could be taken for events of its own is not passed on', () => {
+    const { frames } = decoded(
+      { type: 'odd\n\ndata: {"type":"response.completed"}', output_index: 0 },
+      { type: 'vendor:note', output_index: 0 },
+      { output_index: 0, type: 17 },
+      { output_index: 0 },
+      { type: 'response.completed', response: { status: 'completed', output: [] } },
+    );
+    expect(frames.map(({ json }) => json.type)).toEqual(['vendor:note', 'response.completed']);
+  });
+
+  test('items, annotations and events that nobody knows are kept', () => {
+    const search = { id: 'ws_1', type: 'web_search_call', status: 'completed' };
+    const annotation = { type: 'url_citation', url: 'https://x.example' };
+    const { events, frames } = decoded(
+      { type: 'response.output_item.added', output_index: 0, item: { ...search, status: 'in_progress' } },
+      { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
+      { type: 'keepalive' },
+      { type: 'response.output_item.done', output_index: 0, item: search },
+      { type: 'response.output_item.added', output_index: 1, item: { id: 'm', type: 'message' } },
+      { type: 'response.output_text.annotation.added', output_index: 1, item_id: 'm', annotation },
+      { type: 'response.completed', response: { status: 'completed' } },
+    );
+    expect(events).toMatchObject([
+      { type: 'item-started', index: 0, item: { kind: 'opaque', json: { type: 'web_search_call' } } },
+      { type: 'item-done', index: 0, item: search },
+      { type: 'item-started', index: 1 },
+      { type: 'annotation', index: 1, annotation },
+      { type: 'item-done', index: 1 },
+      { type: 'finished', reason: 'stop' },
+    ]);
+    expect(frames).toHaveLength(6);
+  });
+
+  test('of a server that tells only whole items, or only the last event, is complete all the same', () => {
+    const document = responsesDocument(whole, asked);
+    const last = { type: 'response.completed', response: document };
+    const items = document.output as Json[];
+    const done = items.map((item, output_index) => ({
+      type: 'response.output_item.done',
+      output_index,
+      item,
+    }));
+    const unnamed = items.map((item) => ({ type: 'response.output_item.done', item }));
+    const expected = summary(decoded(...responsesEvents(whole, asked)).events);
+    expect(summary(decoded(last).events)).toEqual(expected);
+    expect(summary(decoded(...done, last).events)).toEqual(expected);
+    expect(summary(decoded(...unnamed, last).events)).toEqual(expected);
+  });
+
+  test.each([
+    [{ type: 'error', code: 'rate_limit_exceeded', message: 'x', param: null }, 'rate-limited'],
+    [{ type: 'error', error: { type: 'server_error', code: 'server_error', message: 'x' } }, 'server'],
+    [{ error: { message: 'x', code: 'insufficient_quota' } }, 'billing'],
+    [
+      {
+        type: 'response.failed',
+        response: { status: 'failed', error: { code: 'rate_limit_exceeded', message: 'x' } },
+      },
+      'rate-limited',
+    ],
+    [
+      {
+        type: 'response.failed',
+        response: { status: 'failed', error: { code: 'invalid_prompt', message: 'x' } },
+      },
+      'caller',
+    ],
+    [{ type: 'response.failed', response: { status: 'failed', error: null } }, 'server'],
+    [{ type: 'response.cancelled', response: { status: 'cancelled' } }, 'broken'],
+    [{ type: 'response.completed' }, 'broken'],
+    [{ type: 'response.output_item.done', item: { type: 'function_call', arguments: '{}' } }, 'broken'],
+  ])('fails by %j', (event, kind) => {
+    expect(() => decoded(...responsesEvents({ text: 'a' }, asked).slice(0, 2), event)).toThrow(
+      expect.objectContaining({ name: 'UpstreamFailure', kind }),
+    );
+  });
+
+  test('that fails tells what it used before that', () => {
+    const usage = { input_tokens: 5, output_tokens: 2 };
+    const failed = {
+      type: 'response.failed',
+      response: { status: 'failed', error: { code: 'server_error' }, usage },
+    };
+    const decoder = adapter.decoder(responses());
+    expect(decoder.push(sse(failed)).events).toMatchObject([
+      { type: 'usage', tokens: { input: 5, output: 2 } },
+    ]);
+    expect(decoder.failure).toMatchObject({ kind: 'server' });
+  });
+
+  test('without its last event is broken, [DONE] or not', () => {
+    const events = responsesEvents({ text: 'a b' }, asked).slice(0, -1);
+    expect(() => decoded(...events)).toThrow(expect.objectContaining({ kind: 'broken' }));
+    expect(() => decoded(...events, '[DONE]')).toThrow(expect.objectContaining({ kind: 'broken' }));
+  });
+
+  test('however the bytes are cut, the events are the same', () => {
+    const bytes = sse(...responsesEvents({ ...whole, text: 'Grüße, 世界 🌍 "x"' }, asked), '[DONE]');
+    const expected = decode(adapter.decoder(responses()), bytes);
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 10 }), (places) => {
+        const cuts = places.sort((a, b) => a - b);
+        expect(decode(adapter.decoder(responses()), bytes, cuts)).toEqual(expected);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+test('searches that a provider ran are counted, its reading of what they found is not', () => {
+  const document = responsesDocument({ text: 'Found.' }, { model: 'gpt-fake' });
+  const search = (action?: string) => ({
+    type: 'web_search_call',
+    ...(action && { action: { type: action } }),
+  });
+  const ran = [
+    search('search'),
+    search('open_page'),
+    search(),
+    search('find_in_page'),
+    { type: 'file_search_call' },
+  ];
+  document.output = [...ran, ...(document.output as Json[])];
+  const toolUses = { webSearch: 2, fileSearch: 1 };
+  expect(adapter.readAnswer?.(document, responses())?.tokens).toMatchObject({ toolUses });
+  const [last] = decode(
+    adapter.decoder(responses()),
+    sse({ type: 'response.completed', response: document }),
+  ).events.filter((event) => event.type === 'usage');
+  expect(last?.tokens).toMatchObject({ toolUses });
+});
+
+describe('a whole answer', () => {
+  const read = (json: Json) => adapter.readAnswer?.(json, responses({ stream: false }));
+
+  test('tells usage and outcome, and has its empty arguments put right', () => {
+    const document = responsesDocument(whole, asked);
+    expect(read(document)).toMatchObject({
+      finish: 'stop',
+      tokens: { input: 9, output: 8 },
+      isRepaired: true,
+    });
+    expect((document.output as Json[]).at(-1)).toMatchObject({ arguments: '{}' });
+    expect(read(responsesDocument({ text: 'a', finish: 'length' }, asked))).toMatchObject({
+      finish: 'max_output_tokens',
+      isRepaired: false,
+    });
+    // A usage that tells nothing is no count of nothing.
+    expect(read({ ...responsesDocument({ text: 'a' }, asked), usage: {} })).toMatchObject({
+      tokens: undefined,
+    });
+  });
+
+  test('stands for the stream that a server could not give', () => {
+    const batch = adapter.documentAsBatch?.(responsesDocument(whole, asked), responses());
+    const { text, calls, tokens, finish } = summary(batch?.events ?? []);
+    expect({ text, tokens, finish }).toMatchObject({
+      text: whole.text,
+      tokens: { input: 9, output: 8 },
+      finish: 'stop',
+    });
+    expect(calls.at(-1)).toMatchObject({ arguments: '{}' });
+  });
+
+  test.each([
+    [{ status: 'failed', error: { code: 'server_error', message: 'x' } }, 'server'],
+    [{ status: 'in_progress', output: [] }, 'broken'],
+    [{ status: 'completed' }, 'broken'],
+    [{ status: 'completed', output: [{ type: 'function_call', arguments: '{}' }] }, 'broken'],
+    [{}, 'broken'],
+  ])('%j fails', (json, kind) => {
+    expect(() => read(json)).toThrow(expect.objectContaining({ kind }));
+  });
+});
+
+test.each([
+  [0, 0],
+  [5, 5],
+  ['many', 2],
+  [-1, 2],
+  [Number.MAX_SAFE_INTEGER, 2],
+])(
+  'searches to be paid for are those that the answer tells (%s), where that can be true',
+  (told, counted) => {
+    const search = { type: 'web_search_call', status: 'completed', action: { type: 'search' } };
+    const document = {
+      status: 'completed',
+      output: [search, search, { type: 'file_search_call', status: 'completed' }],
+      usage: { input_tokens: 1, output_tokens: 1 },
+      tool_usage: { web_search: { num_requests: told } },
+    };
+    const adapter = responsesAdapter({ name: 'p', baseUrl: 'http://p.test/v1' });
+    expect(adapter.readAnswer?.(document, responses())?.tokens).toMatchObject({
+      toolUses: { webSearch: counted, fileSearch: 1 },
+    });
+  },
+);

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { checkKey } from '../../../../src/daemon/upstream/check-key.ts';
+import { listModels } from '../../../../src/daemon/upstream/list-models.ts';
+import { knownApis } from '../../../../src/daemon/upstream/providers/registry.ts';
+import type { OutgoingRequest } from '../../../../src/daemon/world.ts';
+import { knownProviders } from '../../../../src/shared/known-providers.ts';
+
+/** Answers every request with the same JSON, and keeps what it was asked. */
+function answering(json: unknown, status = 200) {
+  const asked: OutgoingRequest[] = [];
+  const bytes = Buffer.from(JSON.stringify(json));
+  const send = async (request: OutgoingRequest) => {
+    asked.push(request);
+    const body = {
+      async *[Symbol.asyncIterator]() {
+        yield bytes;
+      },
+      bytes: async () => bytes,
+      cancel() {},
+    };
+    return { status, headers: {}, body };
+  };
+  return { asked, send };
+}
+
+describe.each(knownProviders)('%s', (name) => {
+  const api = knownApis[name];
+  const { baseUrl } = api;
+
+  test('is asked at its own address alone, with the key in a header', async () => {
+    expect(baseUrl).toMatch(/^https:.*[^/]$/);
+    const { asked, send } = answering({ data: [], models: [] });
+    const { failure } = api.adapter({ name, baseUrl }, api.wires?.[0]);
+    await listModels(send, { api, name, baseUrl, key: 'secret-key' });
+    const question = { name, url: api.keyCheckUrl(baseUrl), headers: api.keyHeaders, failure };
+    expect(await checkKey(send, question, 'secret-key')).toMatchObject({ result: 'good' });
+    expect(asked).toHaveLength(2);
+    for (const { url, headers } of asked) {
+      expect(url.startsWith(`${baseUrl}/`)).toBe(true);
+      expect(url).not.toContain('secret-key');
+      expect(Object.values(headers).join(' ')).toContain('secret-key');
+    }
+  });
+
+  test('that lists nothing is told as a failure', async () => {
+    const { send } = answering({ surprise: true });
+    const listing = listModels(send, { api, name, baseUrl, key: undefined });
+    await expect(listing).rejects.toMatchObject({ kind: 'broken', message: `${name} listed no models` });
+  });
+});
+
+test('Anthropic is asked the same where the address that is configured has its version', async () => {
+  for (const baseUrl of ['http://proxy.test', 'http://proxy.test/v1']) {
+    const { asked, send } = answering({ data: [{ id: 'claude-opus-9' }] });
+    const api = knownApis.anthropic;
+    const found = await listModels(send, { api, name: 'anthropic', baseUrl, key: undefined });
+    expect(found).toMatchObject([{ name: 'claude-opus-9' }]);
+    expect(asked.map(({ url }) => url)).toEqual(['http://proxy.test/v1/models?limit=1000']);
+    expect(api.keyCheckUrl(baseUrl)).toBe('http://proxy.test/v1/models?limit=1');
+  }
+});
+
+test('of Vercel’s list the language models are taken, with their prices', async () => {
+  const { send } = answering({
+    data: [
+      {
+        id: 'acme/big',
+        type: 'language',
+        name: 'Big',
+        context_window: 9_000,
+        pricing: { input: '0.000001', output: '0.000002', input_cache_read: '0.0000001' },
+      },
+      { id: 'acme/odd', pricing: { input: 3, output: '0.1' }, context_window: -1, name: 7 },
+      { id: 'acme/painter', type: 'image' },
+      { name: 'nameless' },
+    ],
+  });
+  const place = { api: knownApis.vercel, name: 'vercel', baseUrl: 'http://v.test', key: undefined };
+  const usdPerToken = { input: '0.000001', output: '0.000002', cachedInput: '0.0000001' };
+  expect(await listModels(send, place)).toEqual([
+    { name: 'acme/big', title: 'Big', contextLength: 9_000, usdPerToken },
+    { name: 'acme/odd' },
+  ]);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { failureOf as anthropicFailure } from '../../../../src/daemon/upstream/providers/anthropic/failure.ts';
+import { failureOf as googleFailure } from '../../../../src/daemon/upstream/providers/google/failure.ts';
+import { openAiFailure } from '../../../../src/daemon/upstream/providers/openai-chat/failure.ts';
+import {
+  callerDetails,
+  publicWords,
+} from '../../../../src/daemon/upstream/providers/sanitize-provider-message.ts';
+
+test('a quotation is left out, also one that does not end', () => {
+  expect(publicWords('messages: "my secret \\" plan" is not "max_tokens"')).toBe(
+    'messages: "…" is not "max_tokens"',
+  );
+  expect(publicWords('unexpected text "my secret plan')).toBe('unexpected text "…"');
+  expect(publicWords('unexpected text "my secret plan\\')).toBe('unexpected text "…"');
+});
+
+test.each([
+  ['escaped quotation marks', '\\"'],
+  ['quotation marks', '"'],
+  ['the beginning of a known sentence', 'input token count '],
+  ['what looks like keys', 'sk-'],
+])('words full of %s take no time: a provider may quote what callers write', (_what, piece) => {
+  const words = piece.repeat(64_000 / piece.length);
+  const startedAt = performance.now();
+  callerDetails(400, words);
+  expect(performance.now() - startedAt).toBeLessThan(100);
+});
+
+describe('what a caller wrote, quoted by a provider, counts against nobody’s key', () => {
+  const openai = (message: string) =>
+    openAiFailure('p', 400, {}, JSON.stringify({ error: { message, type: 'invalid_request_error' } }));
+  const google = (message: string) =>
+    googleFailure(
+      'p',
+      400,
+      {},
+      JSON.stringify({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
+    );
+  const anthropic = (message: string) =>
+    anthropicFailure('p', 400, {}, JSON.stringify({ error: { type: 'invalid_request_error', message } }));
+
+  test.each([
+    [
+      openai,
+      "Invalid schema for response_format 'x': In context=('properties', 'invalid api key'), no type.",
+    ],
+    [openai, 'Invalid value: "incorrect api key provided". Supported values are: "auto".'],
+    [openai, 'tools.0.api key is invalid: unknown field'],
+    [google, 'Invalid value at \'contents[0].role\' (TYPE_ENUM), "API key not valid"'],
+    [google, '* GenerateContentRequest.tools[0].credits are depleted: should be an object.'],
+    [google, 'Unknown name "please enable billing" at \'generation_config\': Cannot find field.'],
+    [
+      anthropic,
+      'tools.0.custom.input_schema.properties.credit balance is too low: Input should be an object',
+    ],
+    [anthropic, 'messages.0: unexpected role "Your credit balance is too low"'],
+  ])('%o %s', (failure, message) => {
+    expect(failure(message).kind).toBe('caller');
+  });
+
+  test('nor does a file of Google’s that the caller may not read', () => {
+    const message = 'You do not have permission to access the File abc123 or it may not exist.';
+    const body = JSON.stringify({ error: { code: 403, message, status: 'PERMISSION_DENIED' } });
+    expect(googleFailure('p', 403, {}, body).kind).toBe('caller');
+  });
+
+  test.each([
+    [openai, 'Incorrect API key provided: xa***', 'authentication'],
+    [openai, 'API key not valid. Please pass a valid API key.', 'authentication'],
+    [google, 'API key not valid. Please pass a valid API key.', 'authentication'],
+    [google, 'API Key not found. Please pass a valid API key.', 'authentication'],
+    [google, 'API key expired. Please renew the API key.', 'authentication'],
+    [google, 'Your prepayment credits are depleted. Please go to AI Studio.', 'billing'],
+    [
+      google,
+      'The free tier is not available in your country. Please enable billing on your project.',
+      'billing',
+    ],
+    [
+      anthropic,
+      'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.',
+      'billing',
+    ],
+  ])('%o %s: the provider says so itself', (failure, message, kind) => {
+    expect(failure(message).kind).toBe(kind);
+  });
+});
