@@ -22,7 +22,13 @@ import { createSealer, type InferenceDeps, inferenceHandlers } from './features/
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { referenceHandlers } from './features/reference/index.ts';
-import { accountOwner, type Bench, createRouter, Health, tellUnreachable } from './features/routing/index.ts';
+import {
+  accountOwner,
+  type Bench,
+  createRouter,
+  Health,
+  unreachableLogger,
+} from './features/routing/index.ts';
 import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
 import { SettledTimes, traceHandlers } from './features/traces/index.ts';
 import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
@@ -138,7 +144,7 @@ function createFeatures(deps: AppDeps) {
       return deps.live.marginPpm;
     },
     upstreams: { get: (name) => providers.get(name)?.upstream },
-    onFailure: tellUnreachable(deps),
+    onFailure: unreachableLogger(deps),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
   });

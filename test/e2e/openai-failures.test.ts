@@ -171,7 +171,7 @@ test('a provider that refuses the host’s key is told as that, without the key'
   const model = refuse('responses-only', { status: 401, message: `Incorrect key ${keys.OPENAI_API_KEY}` });
   const failure = await failureOf(formats.responses(model));
   expect(failure).toMatchObject({ status: 502, code: 'upstream_failed' });
-  expect(failure.message).toContain('did not accept the key');
+  expect(failure.message).toContain('rejected the API key');
   expect(JSON.stringify(failure)).not.toContain(keys.OPENAI_API_KEY);
   // The account is left alone for a while; no other test here may need it.
 });

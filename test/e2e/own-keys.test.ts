@@ -161,7 +161,7 @@ describe('a call on the workspace’s own key', () => {
     const count = fake.requests.length;
     const benched = await call({ pay: 'mine' });
     expect(benched.status).toBe(503);
-    expect(benched.body.error?.message).toMatch(/did not accept the key of the workspace/);
+    expect(benched.body.error?.message).toMatch(/rejected the workspace's API key/);
     expect(fake.requests).toHaveLength(count);
     await put(good);
     expect((await call({ pay: 'mine' })).status).toBe(200);

@@ -4,18 +4,15 @@ import {
   type Resolution,
   unknownCapabilities,
 } from '../../src/daemon/features/catalog/index.ts';
-import {
-  type Facts,
-  Health,
-  type PlanRequest,
-  planRoutes,
-  type Route,
-} from '../../src/daemon/features/routing/index.ts';
+import { Health, type ProviderRoute } from '../../src/daemon/features/routing/index.ts';
+import type { PlanRequest } from '../../src/daemon/features/routing/judge-offer.ts';
+import { planRoutes } from '../../src/daemon/features/routing/plan-routes.ts';
+import type { Requirements } from '../../src/daemon/features/routing/requirements.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import type { Prices } from '../../src/shared/money.ts';
 import { fakeWorld } from './fake-world.ts';
 
-/** Prices of so many dollars per million tokens, in and out. */
+/** Prices in dollars per million tokens. */
 export function dollars(input: number, output = input): Prices {
   const nano = input * 1_000_000_000;
   return { input: nano, cachedInput: nano, cacheWrite: nano, output: output * 1_000_000_000 };
@@ -46,21 +43,21 @@ export function resolutionOf(...offers: Offer[]): Resolution {
   return { id: offers[0]?.model ?? 'none', offers, fallbacks: [] };
 }
 
-export const noFacts: Facts = {
-  needsTools: false,
-  needsImages: false,
-  needsFiles: false,
-  needsAudio: false,
-  needsStructuredOutput: false,
-  needsReasoning: false,
-  inputTokensMax: () => 100,
+export const noRequirements: Requirements = {
+  tools: false,
+  images: false,
+  files: false,
+  audio: false,
+  structuredOutput: false,
+  reasoning: false,
+  inputTokensMax: 100,
   outputTokensMax: undefined,
 };
 
 export function planOf(candidates: Resolution[], details: Partial<PlanRequest> = {}): PlanRequest {
   return {
     candidates,
-    facts: noFacts,
+    requirements: noRequirements,
     preferences: {},
     caps: {},
     isPrepaid: false,
@@ -70,9 +67,10 @@ export function planOf(candidates: Resolution[], details: Partial<PlanRequest> =
   };
 }
 
-export function routeOf(offer: Offer, details: Partial<Route> = {}): Route {
+export function routeOf(offer: Offer, details: Partial<ProviderRoute> = {}): ProviderRoute {
   const { provider, providerModel } = offer;
   return {
+    kind: 'provider',
     offer,
     provider,
     providerModel,
@@ -84,22 +82,22 @@ export function routeOf(offer: Offer, details: Partial<Route> = {}): Route {
   };
 }
 
-/** A planner with a health and measurements of its own. */
+/** A planner with its own health and measurements. */
 export function routing() {
   const world = fakeWorld();
   const health = new Health(world);
   const live = new LiveSpeed(world);
   const plan = (request: PlanRequest) => planRoutes(request, health, live);
   const providers = (request: PlanRequest) => routesIn(plan(request)).map((route) => route.provider);
-  const refusal = (request: PlanRequest) => {
+  const rejection = (request: PlanRequest) => {
     const outcome = plan(request);
     if (!(outcome instanceof ApiError)) throw new Error('there are routes');
     return outcome;
   };
-  return { world, health, live, plan, providers, refusal };
+  return { world, health, live, plan, providers, rejection };
 }
 
-export function routesIn(outcome: Route[] | ApiError): Route[] {
+export function routesIn(outcome: ProviderRoute[] | ApiError): ProviderRoute[] {
   if (outcome instanceof ApiError) throw outcome;
   return outcome;
 }

@@ -79,7 +79,7 @@ export interface Config {
 export interface CacheConfig {
   /** For calls that do not say. */
   defaultMode: 'off' | 'read-only' | 'read-write';
-  keptMs: number;
+  ttlMs: number;
   entriesMax: number;
   bytesMax: number;
 }
@@ -216,7 +216,7 @@ function socketFileOf({
 function cacheOf(setting: ReadSetting): CacheConfig {
   return {
     defaultMode: setting('cache.default'),
-    keptMs: setting('cache.ttl_seconds') * 1000,
+    ttlMs: setting('cache.ttl_seconds') * 1000,
     entriesMax: setting('cache.max_entries'),
     bytesMax: setting('cache.max_mb') * 1024 * 1024,
   };

@@ -1,6 +1,6 @@
 import type { AutopilotsStore } from '../features/autopilots/autopilots-store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
-import type { CacheStore } from '../features/cache/cache-store.ts';
+import type { CacheStore } from '../features/cache/store.ts';
 import type { EventsStore } from '../features/events/events-store.ts';
 import type { IdempotencyStore } from '../features/idempotency/idempotency-store.ts';
 import type { BackgroundStore } from '../features/inference/lifecycles/background/background-store.ts';

@@ -1,6 +1,7 @@
 import { formatUsd } from '../../shared/money.ts';
 import { ownValue } from '../../shared/own-value.ts';
-import type { Attempt, UsageRecord } from '../features/metering/index.ts';
+import type { UsageRecord } from '../features/metering/index.ts';
+import type { Attempt } from '../features/routing/index.ts';
 
 /*
  * Attributes of spans. Source of the names: OpenTelemetry's semantic conventions for generative AI and HTTP; those

@@ -1,113 +1,121 @@
+import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import type { World } from '../../world.ts';
-import type { Inference, OpenedRoute, Route, Router, ServiceOptions } from '../inference/index.ts';
-import type { CacheBounds, CachedAnswer, CacheStore } from './cache-store.ts';
-import { answerOf, collected } from './kept-events.ts';
+import type { Inference } from '../inference/neutral.ts';
+import type {
+  CachedRoute,
+  OpenedRoute,
+  ProviderRoute,
+  Route,
+  RouteOpenRequest,
+  RoutePlanRequest,
+  Router,
+} from '../routing/index.ts';
+import { recordAnswer, replayAnswer } from './answer-events.ts';
 import { requestDigest } from './request-digest.ts';
-
-export type CacheMode = 'off' | 'read-only' | 'read-write';
+import type { CacheBounds, CachedAnswer, CacheStore } from './store.ts';
 
 export interface CacheSettings extends CacheBounds {
-  /** For calls that do not say. */
+  /** For calls that do not set one. */
   defaultMode: CacheMode;
-  /** How long an answer is given again, in milliseconds. */
-  keptMs: number;
+  /** How long an answer is served again, in milliseconds. */
+  ttlMs: number;
 }
 
-export interface CacheNeeds {
+export interface CacheDeps {
   store: CacheStore;
   world: Pick<World, 'now'>;
   settings: CacheSettings;
   log: { warn(details: object, message: string): void };
 }
 
-/** The name under which a cached answer is told; nothing is charged for it. */
-const cacheProvider = 'cache';
-
 const free = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
 
-interface CachedRoute extends Route {
-  kept?: CachedAnswer;
-  /** Where to keep the answer. */
-  keepAs?: { workspaceId: string; digest: string };
-}
-
 /**
- * Answers calls that want it from what the same workspace was answered before: a hit is a route of its own, so that
- * limits, usage and both formats work as for any other answer. Calls that do not want it pass untouched.
+ * Serves calls that opted in from the earlier answers of the same workspace. A hit is a route like any other, so that
+ * limits, usage and both formats apply to it; other calls go to the inner router.
  */
-export function cachingRouter(inner: Router, needs: CacheNeeds): Router {
-  const { settings } = needs;
+export function cachingRouter(inner: Router<ProviderRoute>, deps: CacheDeps): Router {
   return {
-    plan(request) {
-      const { inference, options } = request;
-      const mode = options.cache ?? settings.defaultMode;
-      if (mode === 'off' || !isCacheable(inference)) return inner.plan(request);
-      return inner.plan(request).then((routes) => planned(needs, { ...request, mode }, routes));
+    async plan(request) {
+      const mode = request.options.cache ?? deps.settings.defaultMode;
+      const routes = await inner.plan(request);
+      return mode === 'off' || !isCacheable(request.inference) ? routes : lookUp(deps, request, mode, routes);
     },
-    open(request) {
-      const [route] = request.routes as CachedRoute[];
-      if (route?.kept) return Promise.resolve(hit(route, route.kept, request));
-      if (route?.cache === undefined) return inner.open(request);
-      return missed(inner, needs, request);
+    async open(request) {
+      const [first] = request.routes;
+      if (first?.kind === 'cache') return openHit(first, request);
+      const routes = request.routes.filter((route) => route.kind === 'provider');
+      return first?.cacheMiss
+        ? openMiss(inner, deps, { ...request, routes })
+        : inner.open({ ...request, routes });
     },
   };
 }
 
-/** Several choices are more than the neutral form of an answer holds; what is sealed elsewhere is not read here. */
+/** Several choices do not fit the neutral form of an answer, and content that others sealed cannot be compared. */
 function isCacheable({ body, items }: Inference): boolean {
   const isSealed = items.some((item) => item.type === 'opaque' && item.mustReach !== undefined);
   return !isSealed && !(typeof body.n === 'number' && body.n > 1);
 }
 
-async function planned(
-  { store, world, log }: CacheNeeds,
-  request: { inference: Inference; options: ServiceOptions; workspaceId: string; mode: CacheMode },
-  routes: Route[],
+async function lookUp(
+  { store, world, log }: CacheDeps,
+  request: RoutePlanRequest,
+  mode: CacheMode,
+  routes: ProviderRoute[],
 ): Promise<Route[]> {
   const [first] = routes;
   const digest = first && (await requestDigest(request, first.offer.model));
   if (first === undefined || digest === undefined) return routes;
-  const { workspaceId, mode } = request;
+  const { workspaceId } = request;
   const now = world.now();
-  const kept = await store.find(workspaceId, digest, now);
-  if (kept !== undefined) {
+  const cached = await store.find(workspaceId, digest, now);
+  if (cached !== undefined) {
     void store.touch(workspaceId, digest, now).catch((error: unknown) => {
-      log.warn({ err: error }, 'the use of a cached answer could not be noted');
+      log.warn({ err: error }, 'the use of a cached answer could not be recorded');
     });
-    const offer = { ...first.offer, prices: free };
-    const { providerModel } = kept;
-    const route: CachedRoute = { ...first, provider: cacheProvider, providerModel, ownKey: false, offer };
-    return [{ ...route, cache: 'hit', kept } as Route];
+    return [hitRoute(cached, first)];
   }
-  const keepAs = mode === 'read-write' ? { workspaceId, digest } : undefined;
-  return routes.map((route) => ({ ...route, cache: 'miss' as const, keepAs }));
+  const cacheMiss = { storeAs: mode === 'read-write' ? { workspaceId, digest } : null };
+  return routes.map((route) => ({ ...route, cacheMiss }));
 }
 
-type OpenRequest = Parameters<Router['open']>[0];
-
-function hit(route: Route, kept: CachedAnswer, { attempts, onAttempt }: OpenRequest): OpenedRoute {
-  onAttempt(route, 1);
-  attempts.push({ provider: cacheProvider, model: route.offer.model, status: 200, error_code: null, ms: 0 });
-  return { answer: answerOf(kept.events), route, ended: () => {} };
-}
-
-/** A stream is asked for in any case: its events are what both kinds of answer are made of later. */
-async function missed(inner: Router, needs: CacheNeeds, request: OpenRequest): Promise<OpenedRoute> {
-  const inference = { ...request.inference, stream: true };
-  const [first] = request.routes;
-  const opened = await inner.open({ ...request, inference });
-  const { keepAs } = opened.route as CachedRoute;
-  const { answer, route } = opened;
-  const isFallback = route.offer.model !== first?.offer.model;
-  if (keepAs === undefined || isFallback || answer.kind !== 'stream') return opened;
-  const keep = async (events: string) => {
-    const createdAt = needs.world.now();
-    const { offer, providerModel } = route;
-    const { keptMs, entriesMax, bytesMax } = needs.settings;
-    const kept = { ...keepAs, model: offer.model, providerModel, events, createdAt };
-    await needs.store
-      .put({ ...kept, expiresAt: createdAt + keptMs }, { entriesMax, bytesMax })
-      .catch((error: unknown) => needs.log.warn({ err: error }, 'an answer could not be cached'));
+function hitRoute({ providerModel, events }: CachedAnswer, { offer }: ProviderRoute): CachedRoute {
+  return {
+    kind: 'cache',
+    provider: 'cache',
+    providerModel,
+    ownKey: false,
+    offer: { ...offer, prices: free },
+    events,
   };
-  return { ...opened, answer: collected(answer, keep) };
+}
+
+function openHit(route: CachedRoute, { attempts, onAttempt }: RouteOpenRequest): OpenedRoute {
+  onAttempt(route, 1);
+  attempts.push({ provider: route.provider, model: route.offer.model, status: 200, errorCode: null, ms: 0 });
+  return { answer: replayAnswer(route.events), route, ended: () => {} };
+}
+
+/** Always asks for a stream: its events can be replayed as both kinds of answer. */
+async function openMiss(
+  inner: Router<ProviderRoute>,
+  { store, world, settings, log }: CacheDeps,
+  request: RouteOpenRequest<ProviderRoute>,
+): Promise<OpenedRoute> {
+  const opened = await inner.open({ ...request, inference: { ...request.inference, stream: true } });
+  const { answer, route } = opened;
+  const storeAs = route.cacheMiss?.storeAs;
+  const isFallback = route.offer.model !== request.routes[0]?.offer.model;
+  if (!storeAs || isFallback || answer.kind !== 'stream') return opened;
+  const { ttlMs, entriesMax, bytesMax } = settings;
+  const { providerModel } = route;
+  const put = async (events: string) => {
+    const createdAt = world.now();
+    const cached = { ...storeAs, model: route.offer.model, providerModel, events, createdAt };
+    await store
+      .put({ ...cached, expiresAt: createdAt + ttlMs }, { entriesMax, bytesMax })
+      .catch((error: unknown) => log.warn({ err: error }, 'an answer could not be cached'));
+  };
+  return { ...opened, answer: recordAnswer(answer, put) };
 }

@@ -2,22 +2,22 @@ import { clearCache, getCache } from '../../../shared/contract/cache.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type Handler, identified, implement, type KeyCaller, type LoginCaller } from '../../handler.ts';
 import type { Workspaces } from '../workspaces/index.ts';
-import type { CacheStore } from './cache-store.ts';
 import type { CacheSettings } from './caching-router.ts';
+import type { CacheStore } from './store.ts';
 
-interface CacheHandlersNeeds {
+interface CacheHandlersDeps {
   store: Pick<CacheStore, 'size' | 'clear'>;
   workspaces: Pick<Workspaces, 'membership'>;
   settings: CacheSettings;
 }
 
-/** What owners and admins of a workspace may see and do of its cache. */
-export function cacheHandlers({ store, workspaces, settings }: CacheHandlersNeeds): Handler[] {
+/** The endpoints with which owners and admins of a workspace inspect and clear its cache. */
+export function cacheHandlers({ store, workspaces, settings }: CacheHandlersDeps): Handler[] {
   const workspaceFor = async (caller: KeyCaller | LoginCaller, workspace: string): Promise<string> => {
     const membership = await workspaces.membership(caller, workspace);
     if (membership && membership.role !== 'member') return membership.workspaceId;
     throw new ApiError('permission', {
-      message: 'Only the owner and admins of a workspace see to its cache.',
+      message: 'Only owners and admins of a workspace can manage its cache.',
     });
   };
   return [
@@ -25,7 +25,7 @@ export function cacheHandlers({ store, workspaces, settings }: CacheHandlersNeed
       object: 'cache',
       ...(await store.size(await workspaceFor(identified(caller), params.workspace))),
       default: settings.defaultMode,
-      ttl_seconds: Math.round(settings.keptMs / 1000),
+      ttl_seconds: Math.round(settings.ttlMs / 1000),
     })),
     implement(clearCache, async ({ caller, params }) => ({
       object: 'cache',

@@ -1,3 +1,3 @@
-export type { CacheBounds, CachedAnswer, CacheStore } from './cache-store.ts';
-export { type CacheMode, type CacheSettings, cachingRouter } from './caching-router.ts';
+export { type CacheSettings, cachingRouter } from './caching-router.ts';
 export { cacheHandlers } from './handlers.ts';
+export type { CacheBounds, CachedAnswer, CacheStore } from './store.ts';

@@ -1,26 +1,26 @@
 import { fingerprintOf } from '../idempotency/index.ts';
-import type { Inference, ServiceOptions } from '../inference/index.ts';
+import type { RoutePlanRequest } from '../routing/index.ts';
 
-/** Members of a body that do not change its answer, or are in the neutral form already. */
-const leftOut = new Set([
+/** Members of a body that do not affect its answer, or that the neutral form holds already. */
+const ignored = new Set([
   ...['model', 'stream', 'stream_options', 'service', 'user', 'metadata', 'safety_identifier'],
   ...['prompt_cache_key', 'prompt_cache_retention', 'store', 'background'],
 ]);
-/** Ids of items are new in each answer, and sealed texts are too: what is in them stands in the items. */
+/** Ids of items, and sealed texts, are new in each answer; the items hold their contents. */
 const itemId = /^(msg|fc|rs|cmp|ws)_/;
 
 /**
- * The digest of what a call asks, history included: 64 hexadecimal digits, or undefined for what cannot be told from
- * others. Streams and whole answers of one request have the same.
+ * The digest of a request, history included: 64 hexadecimal digits, or undefined for a request that has none. Streamed
+ * and whole answers to one request share it.
  */
 export async function requestDigest(
-  { inference, options, workspaceId }: { inference: Inference; options: ServiceOptions; workspaceId: string },
+  { inference, options, workspaceId }: RoutePlanRequest,
   model: string,
 ): Promise<string | undefined> {
-  const { body, stream: _stream, model: _asked, ...asked } = inference;
-  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !leftOut.has(name)));
+  const { body, stream: _stream, model: _requested, ...asked } = inference;
+  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !ignored.has(name)));
   const { only, ignore, pay, maxPrice } = options;
-  const whole = { model, asked, rest, wishes: { only, ignore, pay, maxPrice } };
+  const whole = { model, asked, rest, options: { only, ignore, pay, maxPrice } };
   return await fingerprintOf({ method: 'CACHE', path: workspaceId }, plain(whole)).catch(() => undefined);
 }
 

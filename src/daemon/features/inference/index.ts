@@ -11,7 +11,6 @@ export type {
   Tool,
   Wire,
 } from './neutral.ts';
-export type { OpenedRoute, Route, RouteAttempt, Router } from './pipeline/router.ts';
 export { createSealer, type Sealer } from './pipeline/sealing.ts';
 export type { ServiceOptions } from './pipeline/service-member.ts';
 export type { InferenceDeps, RejectedCall } from './pipeline/start-call.ts';

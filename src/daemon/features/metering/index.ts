@@ -5,7 +5,6 @@ export { creditHandlers } from './credit-handlers.ts';
 export { usageHandlers } from './handlers.ts';
 export type { AccountRecord, GrantRecord, KeyFacts, LedgerFindings, LedgerStore } from './ledger-store.ts';
 export type {
-  Attempt,
   CallStatus,
   CallTrace,
   HoldRecord,

@@ -1,19 +1,10 @@
 import type { Cost, NanoUsd, Tokens } from '../../../shared/money.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { PlacedAnswer } from '../idempotency/index.ts';
+import type { Attempt } from '../routing/index.ts';
 
 /** How a call ended. `interrupted`: the daemon died while it ran. */
 export type CallStatus = 'completed' | 'incomplete' | 'failed' | 'canceled' | 'interrupted';
-
-/** One try to have a call answered by one provider. */
-export interface Attempt {
-  provider: string;
-  model: string;
-  /** HTTP status of the provider, 200 for an answer, 0 where there was none. */
-  status: number;
-  errorCode: string | null;
-  ms: number;
-}
 
 /** Money set aside for a call that has begun: the most it can cost. */
 export interface HoldRecord {

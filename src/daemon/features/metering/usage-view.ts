@@ -2,6 +2,7 @@ import type { ServedDayView, UsageSums, UsageView } from '../../../shared/contra
 import type { CostView, TokenCounts } from '../../../shared/contract/vocabulary.ts';
 import { type Cost, formatUsd, noCost, type Tokens } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
+import { attemptView } from '../routing/index.ts';
 import type { ServedDay, UsageGroup, UsageRecord } from './metering-store.ts';
 
 /** What usage and traces both tell of a finished call. */
@@ -28,13 +29,7 @@ export function usageView(record: UsageRecord): UsageView {
     cost: record.cost && costView(record.cost),
     charged_usd: formatUsd(record.charged),
     own_key: record.ownKey,
-    attempts: record.attempts.map((attempt) => ({
-      provider: attempt.provider,
-      model: attempt.model,
-      status: attempt.status,
-      error_code: attempt.errorCode,
-      ms: attempt.ms,
-    })),
+    attempts: record.attempts.map(attemptView),
     ttft_ms: record.ttftMs,
     total_ms: record.totalMs,
   };

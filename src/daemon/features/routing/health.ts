@@ -1,9 +1,9 @@
 import type { World } from '../../world.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../inference/index.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../inference/upstream.ts';
 
-/** What health is kept of: an account at a provider, and one model there. */
+/** An account at a provider and one model there, whose health is tracked. */
 export interface Target {
-  /** Whose key is used: the provider's name for the host's own account, else that and the workspace. */
+  /** The provider's name for the host's account; see `ownAccount` for a workspace's. */
   account: string;
   provider: string;
   /** The model's name at the provider. */
@@ -13,8 +13,8 @@ export interface Target {
 export type BenchReason = 'authentication' | 'billing' | 'rate-limited' | 'unknown-model' | 'failing';
 
 /**
- * `ready`, or benched: `refused` (the key or the account) is not tried at all, `last-resort` (rate limited, failing,
- * without the model) only after all others, `probe` is failing and due for one try.
+ * `refused`: the provider rejects the key or the account, so it is not tried. `last-resort`: rate limited, failing or
+ * without the model, so it is tried after all others. `probe`: failing and due for one try.
  */
 export type Standing =
   | { state: 'ready' | 'probe' }
@@ -27,7 +27,7 @@ export interface HealthReader {
 export interface Bench {
   account: string;
   provider: string;
-  /** Undefined when every model of the account is meant. */
+  /** Undefined for every model of the account. */
   providerModel: string | undefined;
   reason: BenchReason;
   retryAfterMs: number;
@@ -37,21 +37,21 @@ const refusedMs = 5 * 60_000;
 const unknownModelMs = 5 * 60_000;
 const rateLimitedMs = 5_000;
 const rateLimitedMsMax = 60_000;
-/** The breaker opens after this many failures in a row within this time, and lets one call try each `probeMs`. */
+/** The breaker opens after this many consecutive failures within this time, then allows one call each `probeMs`. */
 const breakerFailures = 5;
 const breakerWindowMs = 10_000;
 const probeMs = 15_000;
-/** Entries kept at most; accounts of workspaces come and go. */
+/** Maximum number of tracked accounts, models and breakers each: accounts of workspaces come and go. */
 const entriesMax = 5_000;
 
 interface Breaker {
-  /** Times of the latest failures in a row, oldest first. */
+  /** Times of the latest consecutive failures, oldest first. */
   failuresAt: number[];
   /** Set while the breaker is open. */
   nextProbeAt: number | undefined;
 }
 
-interface Until {
+interface TimedBench {
   reason: BenchReason;
   until: number;
   target: Target;
@@ -60,12 +60,12 @@ interface Until {
 const ready: Standing = { state: 'ready' };
 const probe: Standing = { state: 'probe' };
 
-/** Remembers who did not answer, so that calls go elsewhere meanwhile. Kept in memory: a restart forgives all. */
+/** Remembers failing providers, so that calls go elsewhere meanwhile. In memory only: a restart clears it. */
 export class Health implements HealthReader {
   readonly #elapsed: () => number;
   readonly #onBench: ((bench: Bench) => void) | undefined;
-  readonly #accounts = new Map<string, Until>();
-  readonly #models = new Map<string, Until>();
+  readonly #accounts = new Map<string, TimedBench>();
+  readonly #models = new Map<string, TimedBench>();
   readonly #breakers = new Map<string, Breaker & { target: Target }>();
 
   constructor(world: Pick<World, 'elapsed'>, options: { onBench?: (bench: Bench) => void } = {}) {
@@ -85,7 +85,7 @@ export class Health implements HealthReader {
     return { state: 'last-resort', reason: 'failing', retryAfterMs: nextProbeAt - now };
   }
 
-  /** Takes the one try that a failing model is due for; false when another call took it first. */
+  /** Takes the one probe of a failing model; false when another call took it first. */
   takeProbe(target: Target): boolean {
     if (this.standing(target).state !== 'probe') return false;
     const breaker = this.#breakers.get(breakerKey(target));
@@ -113,17 +113,17 @@ export class Health implements HealthReader {
         : { key: modelKey(target), entries: this.#models };
     const until = now + benchMs(reason, failure.details.retryAfterSeconds);
     const isNew = (entries.get(key)?.until ?? 0) <= now;
-    keep(entries, key, { reason, until, target });
-    if (isNew) this.#tell(target, reason, until - now);
+    store(entries, key, { reason, until, target });
+    if (isNew) this.#report(target, reason, until - now);
   }
 
-  /** Forgets what an account was benched for: its key was changed. */
+  /** Clears the benches of an account whose key was changed. */
   forgive(account: string): void {
     this.#accounts.delete(account);
     for (const [key, { target }] of this.#models) if (target.account === account) this.#models.delete(key);
   }
 
-  /** Everyone who is benched now. */
+  /** All current benches. */
   benches(): Bench[] {
     const now = this.#elapsed();
     const timed = [...this.#accounts.values(), ...this.#models.values()]
@@ -147,12 +147,12 @@ export class Health implements HealthReader {
     const [oldest = now] = breaker.failuresAt;
     if (breaker.failuresAt.length === breakerFailures && now - oldest <= breakerWindowMs) {
       breaker.nextProbeAt = now + probeMs;
-      this.#tell(target, 'failing', probeMs);
+      this.#report(target, 'failing', probeMs);
     }
-    keep(this.#breakers, key, breaker);
+    store(this.#breakers, key, breaker);
   }
 
-  #tell(target: Target, reason: BenchReason, retryAfterMs: number): void {
+  #report(target: Target, reason: BenchReason, retryAfterMs: number): void {
     this.#onBench?.(toBench(target, reason, retryAfterMs));
   }
 }
@@ -176,7 +176,7 @@ function benchMs(reason: BenchReason, retryAfterSeconds: number | undefined): nu
   return Math.min(rateLimitedMsMax, Math.max(1_000, retryAfterSeconds * 1_000));
 }
 
-function benched(state: 'refused' | 'last-resort', { reason, until }: Until, now: number): Standing {
+function benched(state: 'refused' | 'last-resort', { reason, until }: TimedBench, now: number): Standing {
   return { state, reason, retryAfterMs: until - now };
 }
 
@@ -186,12 +186,25 @@ function toBench(target: Target, reason: BenchReason, retryAfterMs: number): Ben
   return { account, provider, providerModel: isAccount ? undefined : providerModel, reason, retryAfterMs };
 }
 
-function keep<T>(entries: Map<string, T>, key: string, entry: T): void {
+function store<T>(entries: Map<string, T>, key: string, entry: T): void {
   const [oldest] = entries.keys();
   if (oldest !== undefined && entries.size >= entriesMax && !entries.has(key)) entries.delete(oldest);
   entries.set(key, entry);
 }
 
-/** Rate limits are an account's, for one model; a model fails for everyone alike. */
+/** Rate limits apply per account and model; a model fails for every account alike. */
 const modelKey = (target: Target) => `${target.account} ${target.providerModel}`;
 const breakerKey = (target: Target) => `${target.provider} ${target.providerModel}`;
+
+/** The account of a workspace that uses its own key. */
+export function ownAccount(provider: string, workspaceId: string): string {
+  return `${provider} of ${workspaceId}`;
+}
+
+/** The workspace whose own key an account stands for; undefined for the host's account. */
+export function accountOwner({
+  account,
+  provider,
+}: Pick<Target, 'account' | 'provider'>): string | undefined {
+  return account === provider ? undefined : account.slice(ownAccount(provider, '').length);
+}

@@ -6,82 +6,115 @@ import {
   type TokenPrices,
   withMargin,
 } from '../../../shared/money.ts';
-import type { Offer } from '../catalog/index.ts';
-import type { Facts } from './facts.ts';
-import type { HealthReader } from './health.ts';
-import { isSimulated, ownAccount, type PlanRequest, type PriceCap, type Route } from './route.ts';
+import type { Offer, Resolution } from '../catalog/index.ts';
+import type { PriceCap, ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
+import { type HealthReader, ownAccount } from './health.ts';
+import type { Requirements } from './requirements.ts';
+
+export interface PlanRequest {
+  /** The requested model, then its fallbacks. At least one. */
+  candidates: readonly Resolution[];
+  requirements: Requirements;
+  preferences: RoutePreferences;
+  caps: RouteCaps;
+  /** Whether the caller's workspace pays in advance. */
+  isPrepaid: boolean;
+  /** Providers for which the workspace has its own keys. */
+  ownKeys?: ReadonlySet<string>;
+  workspaceId: string;
+  /** In millionths. */
+  marginPpm: number;
+}
 
 /** Why an offer cannot serve a request, with the remedy where there is one. */
-export interface Refusal {
+export interface Rejection {
   offer: Offer;
   reason: string;
-  /** The cap that forbids it. */
+  /** The price cap that forbids it. */
   param?: 'limits.max_price' | 'service.max_price';
   retryAfterMs?: number;
 }
 
-/** Decides whether one offer may serve a request: by payment, the caller's wishes, abilities, price and health. */
-export function judgeOffer(offer: Offer, request: PlanRequest, health: HealthReader): Route | Refusal {
+/** Decides whether one offer may serve a request: by preferences, payment, capabilities, price and health. */
+export function judgeOffer(
+  offer: Offer,
+  request: PlanRequest,
+  health: HealthReader,
+): ProviderRoute | Rejection {
   const { preferences } = request;
   if (preferences.only != null && !preferences.only.includes(offer.provider)) {
-    return { offer, reason: 'service.route.only does not name it' };
+    return { offer, reason: 'it is not in service.route.only' };
   }
   if (preferences.ignore?.includes(offer.provider)) {
-    return { offer, reason: 'service.route.ignore names it' };
+    return { offer, reason: 'it is in service.route.ignore' };
   }
   const payment = choosePayment(offer, request);
   if (typeof payment === 'string') return { offer, reason: payment };
-  const missing = missingAbility(offer, request.facts);
+  const missing = missingCapability(offer, request.requirements);
   if (missing !== undefined) return { offer, reason: missing };
-  const priceRefusal = judgePrice(offer, request, payment);
-  if (priceRefusal !== undefined) return { offer, ...priceRefusal };
+  const priceRejection = judgePrice(offer, request, payment);
+  if (priceRejection !== undefined) return { offer, ...priceRejection };
   const route = routeOf(offer, request, payment);
   if (isSimulated(route)) return route;
   const standing = health.standing(route);
   if (standing.state !== 'refused') return { ...route, isLastResort: standing.state === 'last-resort' };
-  const what = standing.reason === 'billing' ? 'its account is out of money' : 'it did not accept the key';
-  const whose = payment.ownKey ? ' of the workspace' : '';
+  const key = payment.ownKey ? "the workspace's API key" : 'the API key';
+  const what = standing.reason === 'billing' ? 'its account is out of credit' : `it rejected ${key}`;
   return {
     offer,
-    reason: `${what}${whose}; it is tried again in ${Math.ceil(standing.retryAfterMs / 1000)} s`,
+    reason: `${what}; next attempt in ${Math.ceil(standing.retryAfterMs / 1000)} s`,
     retryAfterMs: standing.retryAfterMs,
   };
 }
 
-function routeOf(offer: Offer, { workspaceId }: PlanRequest, { ownKey }: { ownKey: boolean }): Route {
-  const { provider, providerModel } = offer;
-  const account = ownKey ? ownAccount(provider, workspaceId) : provider;
-  return { offer, account, provider, providerModel, workspaceId, ownKey, isLastResort: false };
+/** The simulator fails on request: what it does to one call must not affect the next. */
+export function isSimulated({ offer }: { offer: Offer }): boolean {
+  return offer.kind === 'simulator';
 }
 
-/** Whose key pays: the host's account where it has one, else the workspace's own, unless the caller says which. */
+function routeOf(offer: Offer, { workspaceId }: PlanRequest, { ownKey }: { ownKey: boolean }): ProviderRoute {
+  const { provider, providerModel } = offer;
+  const account = ownKey ? ownAccount(provider, workspaceId) : provider;
+  return {
+    kind: 'provider',
+    offer,
+    account,
+    provider,
+    providerModel,
+    workspaceId,
+    ownKey,
+    isLastResort: false,
+  };
+}
+
+/** Whose key pays: the host's where it has one, else the workspace's, unless the caller chooses. */
 function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } | string {
   const hasOwnKey = request.ownKeys?.has(offer.provider) ?? false;
   const takesOwnKeys = isKnownProvider(offer.provider);
   if (request.preferences.pay === 'mine') {
     if (hasOwnKey) return { ownKey: true };
-    if (!takesOwnKeys) return 'workspaces cannot have keys of their own for it';
+    if (!takesOwnKeys) return 'workspaces cannot set their own keys for it';
     return `the workspace has no key of its own: gateway provider-keys set ${offer.provider}`;
   }
   if (offer.available) return { ownKey: false };
   if (hasOwnKey && request.preferences.pay !== 'ours') return { ownKey: true };
   const reason = offer.reason ?? 'it is not available';
   if (!takesOwnKeys || request.preferences.pay === 'ours') return reason;
-  return `${reason}, or a key of the workspace: gateway provider-keys set ${offer.provider}`;
+  return `${reason}, or set a key for the workspace: gateway provider-keys set ${offer.provider}`;
 }
 
-function missingAbility(offer: Offer, facts: Facts): string | undefined {
+function missingCapability(offer: Offer, required: Requirements): string | undefined {
   const can = offer.capabilities;
-  if (facts.needsTools && can.tools === false) return 'the model cannot call tools';
-  if (facts.needsStructuredOutput && can.structuredOutput === false) {
-    return 'the model cannot answer by a JSON schema';
+  if (required.tools && can.tools === false) return 'the model does not support tools';
+  if (required.structuredOutput && can.structuredOutput === false) {
+    return 'the model does not support JSON schemas';
   }
-  if (facts.needsReasoning && can.reasoning === false) return 'the model does not reason';
-  const takes = can.inputModalities;
-  if (takes === null) return undefined;
-  if (facts.needsImages && !takes.includes('image')) return 'the model takes no images';
-  if (facts.needsFiles && !takes.includes('file')) return 'the model takes no files';
-  if (facts.needsAudio && !takes.includes('audio')) return 'the model takes no audio';
+  if (required.reasoning && can.reasoning === false) return 'the model does not support reasoning';
+  const accepted = can.inputModalities;
+  if (accepted === null) return undefined;
+  if (required.images && !accepted.includes('image')) return 'the model does not accept images';
+  if (required.files && !accepted.includes('file')) return 'the model does not accept files';
+  if (required.audio && !accepted.includes('audio')) return 'the model does not accept audio';
   return undefined;
 }
 
@@ -89,7 +122,7 @@ function judgePrice(
   offer: Offer,
   request: PlanRequest,
   payment: { ownKey: boolean },
-): Pick<Refusal, 'reason' | 'param'> | undefined {
+): Pick<Rejection, 'reason' | 'param'> | undefined {
   const { prices } = offer;
   const limits = [
     { param: 'limits.max_price', cap: request.caps.maxPrice },
@@ -106,22 +139,22 @@ function judgePrice(
   }
   const marginPpm = payment.ownKey ? 0 : request.marginPpm;
   for (const { param, cap } of caps) {
-    if (cap && exceeds(prices, cap, marginPpm, request.facts)) {
+    if (cap && exceeds(prices, cap, marginPpm, request.requirements)) {
       return { reason: `it costs more than ${param} allows`, param };
     }
   }
   return undefined;
 }
 
-/** Whether any price that may come to hold for this input is above the cap: an estimate must not slip under it. */
-function exceeds(prices: Prices, cap: PriceCap, marginPpm: number, facts: Facts): boolean {
-  const hasSound = facts.needsAudio || facts.needsFiles;
-  const inputPrice = (level: TokenPrices) => Math.max(level.input, hasSound ? soundPrice(level) : 0);
-  const isAbove = (level: TokenPrices) =>
-    (cap.input != null && withMargin(inputPrice(level), marginPpm) > cap.input) ||
-    (cap.output != null && withMargin(dearestOutput(level), marginPpm) > cap.output);
+/** Whether any price tier that may apply to this input exceeds the cap, whatever the estimate of its length. */
+function exceeds(prices: Prices, cap: PriceCap, marginPpm: number, required: Requirements): boolean {
+  const mayHaveAudio = required.audio || required.files;
+  const inputPrice = (tier: TokenPrices) => Math.max(tier.input, mayHaveAudio ? soundPrice(tier) : 0);
+  const isAbove = (tier: TokenPrices) =>
+    (cap.input != null && withMargin(inputPrice(tier), marginPpm) > cap.input) ||
+    (cap.output != null && withMargin(dearestOutput(tier), marginPpm) > cap.output);
   if (isAbove(prices)) return true;
-  if (prices.tiers === undefined || prices.tiers.length === 0) return false;
-  const inputTokensMax = facts.inputTokensMax();
-  return prices.tiers.some((tier) => inputTokensMax > tier.aboveInputTokens && isAbove(tier));
+  return (prices.tiers ?? []).some(
+    (tier) => required.inputTokensMax > tier.aboveInputTokens && isAbove(tier),
+  );
 }

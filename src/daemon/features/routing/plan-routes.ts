@@ -1,47 +1,51 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { LiveReader, Resolution } from '../catalog/index.ts';
+import type { ProviderRoute, RouteCaps } from './contract.ts';
 import type { HealthReader } from './health.ts';
-import { judgeOffer, type Refusal } from './judge-offer.ts';
+import { judgeOffer, type PlanRequest, type Rejection } from './judge-offer.ts';
 import { rankRoutes } from './rank-routes.ts';
-import type { PlanRequest, Route, RouteCaps } from './route.ts';
 
-/** Reasons that a message repeats at most; `considered` has them all. */
-const shownReasonsMax = 4;
+/** Reasons that a message lists at most; `considered` lists all. */
+const reasonsShown = 4;
 
 /**
- * The providers to try, best first: those of the model asked for, those of each fallback, then those that are rate
- * limited, failing or without the model for now. A provider that refuses the key is left out. An error when none is
- * left: `no_route` says for each provider why not, `limit_reached` that the key may not use the model.
- * Pure: the same request, health and measurements give the same routes.
+ * The routes to try, best first: those of the requested model, those of each fallback, then those that are rate
+ * limited, failing or without the model for now. Providers that reject the key are left out. Returns an error when no
+ * route is left: `no_route` with the reason for each provider, or `limit_reached` when the key may not use the model.
+ * Deterministic for the same request, health and measurements.
  */
-export function planRoutes(request: PlanRequest, health: HealthReader, live: LiveReader): Route[] | ApiError {
-  const [asked] = request.candidates;
-  if (asked === undefined) return new ApiError('no_route', { message: 'No model was named.' });
-  const forbidden = forbiddenBy(asked, request.caps);
-  if (forbidden !== undefined) {
+export function planRoutes(
+  request: PlanRequest,
+  health: HealthReader,
+  live: LiveReader,
+): ProviderRoute[] | ApiError {
+  const [requested] = request.candidates;
+  if (requested === undefined) return new ApiError('no_route', { message: 'The request names no model.' });
+  const forbiddenBy = limitAgainst(requested, request.caps);
+  if (forbiddenBy !== undefined) {
     return new ApiError('limit_reached', {
-      param: forbidden,
-      message: `This key may not use ${asked.id}.`,
+      param: forbiddenBy,
+      message: `This key may not use ${requested.id}.`,
     });
   }
-  const routes: Route[] = [];
-  const refusals: Refusal[] = [];
+  const routes: ProviderRoute[] = [];
+  const rejections: Rejection[] = [];
   for (const candidate of request.candidates) {
-    if (forbiddenBy(candidate, request.caps) !== undefined) continue;
-    const usable: Route[] = [];
+    if (limitAgainst(candidate, request.caps) !== undefined) continue;
+    const usable: ProviderRoute[] = [];
     for (const offer of candidate.offers) {
       const verdict = judgeOffer(offer, request, health);
-      if ('reason' in verdict) refusals.push(verdict);
+      if ('reason' in verdict) rejections.push(verdict);
       else if (!routes.some((route) => isSame(route, verdict))) usable.push(verdict);
     }
-    routes.push(...rankRoutes(usable, request.facts, request.preferences, live));
+    routes.push(...rankRoutes(usable, request.requirements, request.preferences, live));
   }
-  if (routes.length === 0) return noRoute(asked, refusals);
-  // A fallback that is well is better than the model asked for at a provider that just failed.
+  if (routes.length === 0) return noRoute(requested, rejections);
+  // A healthy fallback is better than the requested model at a provider that just failed.
   return [...routes.filter((route) => !route.isLastResort), ...routes.filter((route) => route.isLastResort)];
 }
 
-/** Whether an id is one that a pattern means; `*` stands for any characters. */
+/** Whether an id matches a pattern, in which `*` stands for any characters. */
 export function matchesPattern(pattern: string, id: string): boolean {
   const pieces = pattern.split('*');
   const [first = ''] = pieces;
@@ -57,28 +61,29 @@ export function matchesPattern(pattern: string, id: string): boolean {
   return from <= id.length - last.length;
 }
 
-function forbiddenBy({ id }: Resolution, caps: RouteCaps): string | undefined {
+/** The limit of the key that forbids a model, if any. */
+function limitAgainst({ id }: Resolution, caps: RouteCaps): string | undefined {
   return caps.models?.find(({ allowed }) => !allowed.some((pattern) => matchesPattern(pattern, id)))?.param;
 }
 
-function isSame(a: Route, b: Route): boolean {
+function isSame(a: ProviderRoute, b: ProviderRoute): boolean {
   return a.account === b.account && a.providerModel === b.providerModel;
 }
 
-function noRoute(asked: Resolution, refusals: readonly Refusal[]): ApiError {
-  const reasons = [...new Set(refusals.map(({ offer, reason }) => `${offer.provider}: ${reason}`))];
-  const more = reasons.length - shownReasonsMax;
-  const shown = reasons.slice(0, shownReasonsMax).join('; ');
-  const waits = refusals.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+function noRoute(requested: Resolution, rejections: readonly Rejection[]): ApiError {
+  const reasons = [...new Set(rejections.map(({ offer, reason }) => `${offer.provider}: ${reason}`))];
+  const more = reasons.length - reasonsShown;
+  const shown = reasons.slice(0, reasonsShown).join('; ');
+  const waits = rejections.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
   return new ApiError('no_route', {
-    message: `No provider can serve ${asked.id}. ${shown}${more > 0 ? `; and ${more} more` : ''}.`,
+    message: `No provider can serve ${requested.id}. ${shown}${more > 0 ? `; and ${more} more` : ''}.`,
     param:
-      refusals.find(({ param }) => param === 'limits.max_price')?.param ??
-      refusals.find(({ param }) => param !== undefined)?.param ??
+      rejections.find(({ param }) => param === 'limits.max_price')?.param ??
+      rejections.find(({ param }) => param !== undefined)?.param ??
       null,
     retryAfterSeconds: waits.length > 0 ? Math.ceil(Math.min(...waits) / 1000) : undefined,
     extra: {
-      considered: refusals.map(({ offer, reason }) => ({
+      considered: rejections.map(({ offer, reason }) => ({
         provider: offer.provider,
         model: offer.model,
         reason,

@@ -1,21 +1,21 @@
 import type { World } from '../../world.ts';
 
-/** Of each call, in tenths of a repetition. */
+/** Earned by each call, in tenths of a retry. */
 const earnedTenths = 1;
-/** What a provider begins with, and the most that it can have saved. */
+/** The initial balance of a provider, and its maximum. */
 const reserveTenths = 100;
-/** So often one more is given, so that a provider with few calls has some, too. */
-const givenEveryMs = 30_000;
+/** One retry is added at this interval, so that providers with few calls have some, too. */
+const refillEveryMs = 30_000;
 
 interface Balance {
   tenths: number;
-  /** When it was last added to, by the clock that only goes forward. */
+  /** Monotonic time of the last refill. */
   at: number;
 }
 
 /**
- * How many calls may be repeated at the provider that has just failed them. A provider that breaks under its load would
- * be sent twice of it if every call were: it gets a tenth more than was asked, and a reserve of ten.
+ * Limits how many calls are retried at the provider that has just failed them. Retrying every call would double the load
+ * of a provider that is breaking under it; this adds a tenth, and a reserve of ten.
  */
 export class RetryBudget {
   readonly #world: Pick<World, 'elapsed'>;
@@ -25,20 +25,19 @@ export class RetryBudget {
     this.#world = world;
   }
 
-  /** A call goes to a provider for the first time. */
+  /** Counts a call's first attempt at a provider. */
   earn(provider: string): void {
     const balance = this.#balanceOf(provider);
     balance.tenths = Math.min(reserveTenths, balance.tenths + earnedTenths);
   }
 
-  /** Takes a repetition; false when there is none left. */
+  /** Takes one retry; false when none is left. */
   take(provider: string): boolean {
     const balance = this.#balanceOf(provider);
     const { at } = balance;
-    const now = this.#world.elapsed();
-    const given = Math.floor((now - at) / givenEveryMs);
-    balance.at = at + given * givenEveryMs;
-    balance.tenths = Math.min(reserveTenths, balance.tenths + given * 10);
+    const refills = Math.floor((this.#world.elapsed() - at) / refillEveryMs);
+    balance.at = at + refills * refillEveryMs;
+    balance.tenths = Math.min(reserveTenths, balance.tenths + refills * 10);
     if (balance.tenths < 10) return false;
     balance.tenths -= 10;
     return true;

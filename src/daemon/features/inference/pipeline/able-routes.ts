@@ -1,8 +1,8 @@
+import type { Route } from '../../routing/index.ts';
 import { isForeign, notOurs } from '../compaction/compaction-item.ts';
 import { invalid } from '../fault.ts';
 import type { Inference } from '../neutral.ts';
 import { choicesOf } from '../pricing/cost-bound.ts';
-import type { Route } from './router.ts';
 
 /** The routes that can do what the call asks for; fails with what the caller has to leave out when none can. */
 export function ableRoutes(routes: Route[], inference: Inference): Route[] {

@@ -1,7 +1,7 @@
+import type { RouteCaps } from '../../routing/index.ts';
 import { invalid } from '../fault.ts';
 import { uncountedFee } from '../pricing/tool-fees.ts';
 import { capsOf, policyOf } from './restraints.ts';
-import type { RouteCaps } from './router.ts';
 import type { ModelCall } from './start-call.ts';
 
 /** Members by which resellers choose other models and hosts, at other prices, or add work of their own. */

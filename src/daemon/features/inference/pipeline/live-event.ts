@@ -1,5 +1,5 @@
 import type { NewEvent } from '../../events/index.ts';
-import type { Route } from './router.ts';
+import type { Route } from '../../routing/index.ts';
 import type { InferenceDeps, ModelCall } from './start-call.ts';
 
 export function tellRouted(

@@ -10,11 +10,11 @@ import type {
   Settlement,
   UsageRecord,
 } from '../../metering/index.ts';
+import type { Attempt, Route } from '../../routing/index.ts';
 import type { FinishReason, InferenceEvent } from '../neutral.ts';
 import { estimateTokens, noTokens, tokensMax } from '../pricing/cost-bound.ts';
 import type { Output } from './output.ts';
 import type { Settled } from './renderer.ts';
-import type { Route, RouteAttempt } from './router.ts';
 import { serviceAnswer } from './service-answer.ts';
 import { settledEvent } from './settled-event.ts';
 
@@ -65,7 +65,7 @@ export interface SettleReason {
  */
 export class Meter {
   readonly #options: MeterOptions;
-  readonly attempts: RouteAttempt[] = [];
+  readonly attempts: Attempt[] = [];
   responseId: string | null = null;
   finish: FinishReason = 'stop';
   #route: Route | undefined;
@@ -222,7 +222,7 @@ export class Meter {
       tokensReported: this.#reported !== undefined,
       cost,
       charged,
-      attempts: this.attempts.map(({ error_code: errorCode, ...attempt }) => ({ ...attempt, errorCode })),
+      attempts: [...this.attempts],
       ttftMs: this.#ttftMs,
       totalMs: Math.round(this.#sinceStart()),
       createdAt: record.createdAt,

@@ -12,7 +12,8 @@ export function answerHeaders(started: StartedCall, settled?: Settled): Record<s
     'x-service-model': headerText(started.route.offer.model),
     'x-service-upstream': started.route.provider,
   };
-  if (started.route.cache) headers['x-service-cache'] = started.route.cache;
+  if (started.route.kind === 'cache') headers['x-service-cache'] = 'hit';
+  else if (started.route.cacheMiss) headers['x-service-cache'] = 'miss';
   const { cost, own_key: ownKey } = settled?.service ?? {};
   // What a workspace's own key was used for, its own account pays.
   if (cost) headers['x-service-cost-usd'] = ownKey ? '0' : cost.total_usd;

@@ -1,7 +1,7 @@
 import type { ActionName } from '../../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { KeyCaller, KeyDefaults, KeyRestraints, LoginCaller } from '../../../handler.ts';
-import type { RouteCaps } from './router.ts';
+import type { RouteCaps } from '../../routing/index.ts';
 
 const actions: Readonly<Record<string, ActionName>> = {
   '/v1/responses': 'responses',

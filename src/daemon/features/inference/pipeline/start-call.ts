@@ -4,6 +4,7 @@ import type { KeyCaller, LoginCaller } from '../../../handler.ts';
 import type { World } from '../../../world.ts';
 import type { NewEvent } from '../../events/index.ts';
 import type { Admission, HoldRecord, MeteringStore, UsageRecord } from '../../metering/index.ts';
+import type { OpenedRoute, Route, Router } from '../../routing/index.ts';
 import type { Threads } from '../../threads/index.ts';
 import type { Inference, ReasoningOrigin } from '../neutral.ts';
 import { costOn, type InputTokens, inputTokens, noTokens } from '../pricing/cost-bound.ts';
@@ -16,7 +17,6 @@ import { liveEvent, tellRouted } from './live-event.ts';
 import { Meter } from './meter.ts';
 import { createOutput, type Output } from './output.ts';
 import { checkAction, defaultsOf, limitHit, policyOf } from './restraints.ts';
-import type { OpenedRoute, Route, Router } from './router.ts';
 import type { Sealer } from './sealing.ts';
 import type { ServiceOptions } from './service-member.ts';
 
@@ -135,7 +135,7 @@ async function admitted(deps: InferenceDeps, call: ModelCall, options: Omit<Admi
   try {
     checkAction(policyOf(call.caller), call.endpoint);
     const held = enforceKeyPolicy(deps, call);
-    const routes = await planned(deps, call, held);
+    const routes = await planned(deps, call, held, options.input.most);
     return await admit(deps, call, routes, { ...options, isPrepaid: held.isPrepaid });
   } catch (error) {
     const ms = deps.world.elapsed() - options.startedAt;
@@ -148,11 +148,17 @@ async function admitted(deps: InferenceDeps, call: ModelCall, options: Omit<Admi
   }
 }
 
-async function planned(deps: InferenceDeps, call: ModelCall, held: EnforcedPolicy): Promise<Route[]> {
+async function planned(
+  deps: InferenceDeps,
+  call: ModelCall,
+  held: EnforcedPolicy,
+  inputTokensMax: number,
+): Promise<Route[]> {
   const { inference, options, caller } = call;
   const cache = options.cache ?? defaultsOf(caller)?.cache ?? undefined;
   const routes = await deps.router.plan({
     inference,
+    inputTokensMax,
     options: cache === options.cache ? options : { ...options, cache },
     workspaceId: caller.workspaceId,
     ...held,

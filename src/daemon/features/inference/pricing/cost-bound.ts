@@ -7,8 +7,8 @@ import {
   type Tokens,
 } from '../../../../shared/money.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
+import type { Route } from '../../routing/index.ts';
 import type { ContentPart, Inference } from '../neutral.ts';
-import type { Route } from '../pipeline/router.ts';
 import { readsElsewhere, unparsedInputBytes } from './provider-extras.ts';
 import { countedTools } from './tool-fees.ts';
 

@@ -1,4 +1,4 @@
-import type { CacheBounds, CachedAnswer } from '../../../features/cache/cache-store.ts';
+import type { CacheBounds, CachedAnswer } from '../../../features/cache/store.ts';
 import type { Connection } from '../connection.ts';
 
 /** Freeing pages takes time, and calls wait for their holds meanwhile. */

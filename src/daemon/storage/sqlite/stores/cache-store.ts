@@ -1,4 +1,4 @@
-import type { CachedAnswer, CacheStore } from '../../../features/cache/cache-store.ts';
+import type { CachedAnswer, CacheStore } from '../../../features/cache/store.ts';
 import type { Connection } from '../connection.ts';
 import type { Writer } from '../writer.ts';
 

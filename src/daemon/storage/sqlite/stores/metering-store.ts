@@ -1,12 +1,12 @@
 import { utcDay } from '../../../../shared/time.ts';
 import type { PlacedAnswer } from '../../../features/idempotency/idempotency-store.ts';
 import type {
-  Attempt,
   LeftHold,
   MeteringStore,
   Spend,
   UsageRecord,
 } from '../../../features/metering/metering-store.ts';
+import type { Attempt } from '../../../features/routing/index.ts';
 import type { Connection } from '../connection.ts';
 import { holdRow, type KeptSettlement, progressRow, settlementRow } from '../metering-rows.ts';
 import { eq, lt, type Orm } from '../orm.ts';

@@ -2,26 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
 import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output.ts';
-import type { Route } from '../../../../../src/daemon/features/inference/pipeline/router.ts';
 import type { HoldRecord, Settlement } from '../../../../../src/daemon/features/metering/index.ts';
 import { createAdmission } from '../../../../../src/daemon/features/metering/index.ts';
 import { idMaker } from '../../../../../src/shared/ids.ts';
 import { noCost, type Prices, type Tokens } from '../../../../../src/shared/money.ts';
 import { fakeWorld } from '../../../../support/fake-world.ts';
+import { offerOf, routeOf } from '../../../../support/routing.ts';
 
 const usd = 1_000_000_000;
-const route: Route = {
-  provider: 'anthropic',
-  providerModel: 'claude',
-  ownKey: false,
-  offer: {
+const route = routeOf(
+  offerOf('anthropic', {
     model: 'anthropic/claude',
     prices: { input: 3 * usd, cachedInput: 3 * usd, cacheWrite: 3 * usd, output: 15 * usd },
-    contextLength: null,
-    outputTokensMax: null,
-    wires: undefined,
-  },
-};
+  }),
+);
 const tokens = (input: number, output: number): Tokens => ({
   input,
   cachedInput: 0,

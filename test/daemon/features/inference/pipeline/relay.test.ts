@@ -19,6 +19,7 @@ import { RelayReply } from '../../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../../src/shared/errors.ts';
 import { aHold } from '../../../../storage/records.ts';
 import { fakeWorld } from '../../../../support/fake-world.ts';
+import { offerOf, routeOf } from '../../../../support/routing.ts';
 
 interface Scene {
   answer?: UpstreamAnswer;
@@ -55,8 +56,7 @@ async function started({ answer = document, ended, settle }: Scene = {}) {
     outputTokensMax: 100,
     onSettled: () => {},
   });
-  const offer = { model: 'a/b', prices: null, contextLength: null, outputTokensMax: null, wires: undefined };
-  const route = { provider: 'a', providerModel: 'b', ownKey: false, offer };
+  const route = routeOf(offerOf('a', { model: 'a/b', prices: null }));
   const output = createOutput(
     () => 'msg_1',
     () => 'sealed',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { ContentPart, Inference } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { Route } from '../../../../../src/daemon/features/inference/pipeline/router.ts';
 import {
   costBound,
   costOn,
@@ -10,19 +10,17 @@ import {
 } from '../../../../../src/daemon/features/inference/pricing/cost-bound.ts';
 import { costOf, type Prices } from '../../../../../src/shared/money.ts';
 import { inferenceOf } from '../../../../support/inference.ts';
+import { offerOf, routeOf } from '../../../../support/routing.ts';
 
 const usd = 1_000_000_000;
 const prices: Prices = { input: 2 * usd, cachedInput: usd, cacheWrite: 3 * usd, output: 8 * usd };
 
-function routeAt(prices: Prices | null, more: Partial<Route['offer']> & { ownKey?: boolean } = {}): Route {
-  const { ownKey = false, ...offer } = more;
-  const known = { contextLength: 1_000_000, outputTokensMax: 1_000, wires: undefined };
-  return {
-    provider: 'any',
-    providerModel: 'any',
-    ownKey,
-    offer: { model: 'any/any', prices, ...known, ...offer },
-  };
+function routeAt(
+  prices: Prices | null,
+  { ownKey = false, ...more }: Partial<Offer> & { ownKey?: boolean } = {},
+) {
+  const offer = offerOf('any', { prices, contextLength: 1_000_000, outputTokensMax: 1_000, ...more });
+  return routeOf(offer, { ownKey });
 }
 
 const asking = (content: ContentPart[], more: Partial<Inference> = {}) =>

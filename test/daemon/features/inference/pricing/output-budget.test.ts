@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { Inference } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { Route } from '../../../../../src/daemon/features/inference/pipeline/router.ts';
 import { noTokens } from '../../../../../src/daemon/features/inference/pricing/cost-bound.ts';
 import {
   capOutputToBudget,
@@ -9,6 +9,7 @@ import {
 } from '../../../../../src/daemon/features/inference/pricing/output-budget.ts';
 import { costOf, outputTokensPaidBy, type Prices } from '../../../../../src/shared/money.ts';
 import { inferenceOf } from '../../../../support/inference.ts';
+import { offerOf, routeOf } from '../../../../support/routing.ts';
 
 const usd = 1_000_000_000;
 const price = fc.integer({ min: 0, max: 200 * usd });
@@ -20,14 +21,8 @@ const anyPrices: fc.Arbitrary<Prices> = fc.record({
 });
 const margin = fc.constantFrom(0, 50_000, 333_333);
 
-function routeAt(prices: Prices | null, more: Partial<Route['offer']> = {}): Route {
-  const known = { contextLength: 1_000_000, outputTokensMax: 1_000, wires: undefined };
-  return {
-    provider: 'any',
-    providerModel: 'any',
-    ownKey: false,
-    offer: { model: 'any/any', prices, ...known, ...more },
-  };
+function routeAt(prices: Prices | null, more: Partial<Offer> = {}) {
+  return routeOf(offerOf('any', { prices, contextLength: 1_000_000, outputTokensMax: 1_000, ...more }));
 }
 
 const asking = (outputTokensMax: number | undefined, body: Inference['body'] = {}) =>

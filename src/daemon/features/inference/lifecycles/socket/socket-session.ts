@@ -8,7 +8,7 @@ import { endResource, startResource } from '../../formats/responses/resource.ts'
 import { enforceKeyPolicy } from '../../pipeline/key-policy.ts';
 import { checkAction, policyOf } from '../../pipeline/restraints.ts';
 import type { InferenceDeps } from '../../pipeline/start-call.ts';
-import { noTokens } from '../../pricing/cost-bound.ts';
+import { inputTokens, noTokens } from '../../pricing/cost-bound.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredTurn } from '../../stored/responses-store.ts';
 import { respond, responsesEndpoint, understand } from '../request/respond.ts';
@@ -99,6 +99,7 @@ async function warmUp(
   checkAction(policyOf(known), responsesEndpoint);
   const [route] = await deps.router.plan({
     inference,
+    inputTokensMax: inputTokens(inference).most,
     options,
     workspaceId: known.workspaceId,
     ...enforceKeyPolicy(deps, { caller: known, inference, options }),

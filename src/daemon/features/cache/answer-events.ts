@@ -1,0 +1,64 @@
+import type { Batch, InferenceEvent } from '../inference/neutral.ts';
+import type { StreamAnswer } from '../inference/upstream.ts';
+
+/** Longer answers are not stored, in characters of their text. */
+const charactersMax = 1024 * 1024;
+
+/** Returns the same answer; `store` is called with its events as JSON text once it was read to its end. */
+export function recordAnswer(answer: StreamAnswer, store: (events: string) => Promise<void>): StreamAnswer {
+  async function* recorded(): AsyncGenerator<Batch> {
+    const recorder = new EventRecorder();
+    for await (const batch of answer.batches) {
+      recorder.add(batch.events);
+      yield batch;
+    }
+    const events = recorder.json();
+    // Stored before the stream ends, so that a client that has read the answer finds it in the cache.
+    if (events !== undefined) await store(events);
+  }
+  return { kind: 'stream', batches: recorded() };
+}
+
+/** A recorded answer as a stream of one batch. */
+export function replayAnswer(events: string): StreamAnswer {
+  async function* batches(): AsyncGenerator<Batch> {
+    yield { events: JSON.parse(events) as InferenceEvent[], frames: undefined };
+  }
+  return { kind: 'stream', batches: batches() };
+}
+
+/** Collects events, joining consecutive deltas of the same text. */
+class EventRecorder {
+  readonly #events: InferenceEvent[] = [];
+  #characters = 0;
+
+  add(events: readonly InferenceEvent[]): void {
+    if (this.#isTooLong) return;
+    for (const event of events) this.#addOne(event);
+  }
+
+  /** The events as JSON text; undefined unless the answer finished by itself. */
+  json(): string | undefined {
+    const isWhole = this.#events.some((event) => event.type === 'finished' && event.reason === 'stop');
+    return isWhole && !this.#isTooLong ? JSON.stringify(this.#events) : undefined;
+  }
+
+  get #isTooLong(): boolean {
+    return this.#characters > charactersMax;
+  }
+
+  #addOne(event: InferenceEvent): void {
+    if ('delta' in event) this.#characters += event.delta.length;
+    const last = this.#events.at(-1);
+    if (last && 'delta' in last && 'delta' in event && canJoin(last, event)) last.delta += event.delta;
+    else this.#events.push({ ...event });
+  }
+}
+
+type Delta = Extract<InferenceEvent, { delta: string }>;
+
+function canJoin(last: Delta, event: Delta): boolean {
+  if (last.type !== event.type || last.index !== event.index) return false;
+  if (last.type === 'reasoning' && event.type === 'reasoning') return last.part === event.part;
+  return !('logprobs' in last || 'logprobs' in event);
+}

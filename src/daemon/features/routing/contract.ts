@@ -1,0 +1,124 @@
+import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
+import type { NanoUsd } from '../../../shared/money.ts';
+import type { Offer } from '../catalog/index.ts';
+import type { Inference } from '../inference/neutral.ts';
+import type { UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
+import type { Target } from './health.ts';
+
+/** One way to get a call answered. */
+export type Route = ProviderRoute | CachedRoute;
+
+/** A model at a provider, and whose key pays. */
+export interface ProviderRoute extends Target {
+  kind: 'provider';
+  offer: Offer;
+  /** The workspace that calls; where `ownKey` is set, its own key is used and nothing is charged here. */
+  workspaceId: string;
+  ownKey: boolean;
+  /** Whether it is benched and so tried only after all others. */
+  isLastResort: boolean;
+  /** Set when the call asked for the cache and nothing was found. */
+  cacheMiss?: {
+    /** Where to store the answer; null for a call that only reads the cache. */
+    storeAs: { workspaceId: string; digest: string } | null;
+  };
+}
+
+/** An answer that is already stored. It costs nothing. */
+export interface CachedRoute {
+  kind: 'cache';
+  provider: 'cache';
+  /** The model's name at the provider that once answered. */
+  providerModel: string;
+  offer: Offer;
+  ownKey: false;
+  /** JSON text: the events of the answer. */
+  events: string;
+}
+
+/** The most that a caller will pay, in nano-dollars per million tokens, margin included; null or absent for no limit. */
+export interface PriceCap {
+  input?: NanoUsd | null;
+  output?: NanoUsd | null;
+}
+
+/** The caller's preferences: the member `service` of the request. */
+export interface RoutePreferences {
+  pay?: 'mine' | 'ours';
+  maxPrice?: PriceCap | null;
+  /** Models to try when no provider of the requested one answers. */
+  fallbacks?: readonly string[];
+  /** Providers to try first, in this order. */
+  order?: readonly string[];
+  /** The only providers to try. */
+  only?: readonly string[];
+  ignore?: readonly string[];
+  sort?: 'price' | 'latency' | 'throughput';
+  /** Whether the answer may come from the cache and be stored there; the host decides where it is absent. */
+  cache?: CacheMode;
+}
+
+/** The limits of the caller's key, as far as they restrict the choice of a route. */
+export interface RouteCaps {
+  maxPrice?: PriceCap | null;
+  /** Model ids with `*` for any characters, and the name of the limit that is reported when none matches. */
+  models?: readonly { param: 'limits.models' | 'scopes.models'; allowed: readonly string[] }[];
+  /** Whether the key has a spending cap: the host's account then pays for nothing of unknown price. */
+  isSpendCapped?: boolean;
+}
+
+/** One try to get a call answered by one provider. */
+export interface Attempt {
+  provider: string;
+  model: string;
+  /** HTTP status of the provider, 200 for an answer, 0 when there was none. */
+  status: number;
+  errorCode: string | null;
+  ms: number;
+}
+
+export interface RoutePlanRequest {
+  inference: Inference;
+  /** Upper bound of the input's tokens. */
+  inputTokensMax: number;
+  options: RoutePreferences;
+  workspaceId: string;
+  caps?: RouteCaps;
+  /** Whether the workspace pays in advance. */
+  isPrepaid?: boolean;
+}
+
+export interface RouteOpenRequest<R extends Route = Route> {
+  /** From the plan, best first. */
+  routes: readonly R[];
+  inference: Inference;
+  /** The output tokens that the budget and the model allow on a route. */
+  outputTokensMaxFor: (route: R) => number | undefined;
+  /** Aborted when the client leaves: nothing more is tried then. */
+  signal: AbortSignal;
+  /** Filled along the way, so that the attempts of a failed call are known too. */
+  attempts: Attempt[];
+  /** Called before each attempt; the first is 1. */
+  onAttempt: (route: R, attempt: number) => void;
+}
+
+/** A route that has started to answer. */
+export interface OpenedRoute<R extends Route = Route> {
+  answer: UpstreamAnswer;
+  route: R;
+  /** To be called once, when the answer is over: it feeds health and measured speed. */
+  ended(end: { failure?: UpstreamFailure; outputTokens?: number }): void;
+}
+
+/** Finds routes for a call and has one of them answer it. */
+export interface Router<R extends Route = Route> {
+  /** Returns the routes of a call, best first. Fails with `model_not_found`, `limit_reached` or `no_route`. */
+  plan(request: RoutePlanRequest): Promise<R[]>;
+  /** Tries routes until one starts to answer. Fails with an ApiError, or with the signal's reason. */
+  open(request: RouteOpenRequest<R>): Promise<OpenedRoute<R>>;
+}
+
+/** The API's form of an attempt. */
+export function attemptView({ provider, model, status, errorCode, ms }: Attempt) {
+  return { provider, model, status, error_code: errorCode, ms };
+}

@@ -1,0 +1,37 @@
+import type { ContentPart, Inference, InputItem } from '../inference/neutral.ts';
+
+/** What a request requires of a model. */
+export interface Requirements {
+  tools: boolean;
+  images: boolean;
+  files: boolean;
+  audio: boolean;
+  structuredOutput: boolean;
+  reasoning: boolean;
+  /** Upper bound of the input's tokens. */
+  inputTokensMax: number;
+  /** The maximum that the caller asked for. */
+  outputTokensMax: number | undefined;
+}
+
+export function requirementsOf(inference: Inference, inputTokensMax: number): Requirements {
+  const parts = inference.items.flatMap(partsOf);
+  const has = (type: ContentPart['type']) => parts.some((part) => part.type === type);
+  const { tools, toolChoice, format } = inference;
+  const effort = inference.reasoning?.effort;
+  return {
+    tools: tools.some((tool) => tool.type === 'function') && toolChoice?.mode !== 'none',
+    images: has('image'),
+    files: has('file'),
+    audio: has('audio'),
+    structuredOutput: format?.type === 'json_schema',
+    reasoning: effort !== undefined && effort !== 'none',
+    inputTokensMax,
+    outputTokensMax: inference.outputTokensMax,
+  };
+}
+
+function partsOf(item: InputItem): ContentPart[] {
+  if (item.type === 'message') return item.content;
+  return item.type === 'function_call_output' ? item.output : [];
+}

@@ -1,0 +1,128 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { NetworkFailure } from '../../world.ts';
+import type { Wire } from '../inference/neutral.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../inference/upstream.ts';
+import { type Attempt, attemptView } from './contract.ts';
+
+/** An attempt that failed at the provider, and how. */
+export interface FailedAttempt {
+  attempt: Attempt;
+  failure: UpstreamFailure;
+}
+
+const retryAfterSecondsDefault = 5;
+const retryAfterSecondsMax = 60;
+
+const errorCodes: Readonly<Record<UpstreamFailureKind, string>> = {
+  caller: 'invalid_request',
+  'unknown-model': 'model_not_found',
+  authentication: 'authentication',
+  billing: 'billing',
+  'rate-limited': 'rate_limited',
+  server: 'server_error',
+  timeout: 'timeout',
+  network: 'network',
+  broken: 'broken_answer',
+};
+
+const descriptions: Readonly<Record<string, string>> = {
+  authentication: 'rejected the API key: check it',
+  billing: 'reports that the account is out of credit: add credit there',
+  rate_limited: 'is rate limited',
+  model_not_found: 'does not have the model',
+  server_error: 'failed',
+  timeout: 'timed out',
+  network: 'could not be reached',
+  broken_answer: 'sent an incomplete or unreadable response',
+};
+
+const wrongAddress = 'has no API at the configured address: check its base_url';
+
+/** The error code of a failed attempt. */
+export function errorCodeOf(failure: UpstreamFailure): string {
+  return errorCodes[failure.kind];
+}
+
+/** The error for a request that the provider rejected as invalid: every other provider would, too. */
+export function invalidRequest(failure: UpstreamFailure, wire: Wire, attempts: readonly Attempt[]): ApiError {
+  const { code = 'invalid_request', publicMessage } = failure.details;
+  // Few providers name the field that is too long; it is always the input.
+  const param = failure.details.param ?? (code === 'context_length_exceeded' ? 'input' : null);
+  return new ApiError(code, {
+    param: paramFor(wire, param),
+    message: publicMessage ?? 'The provider rejected the request as invalid.',
+    extra: { attempts: attempts.map(attemptView) },
+    cause: failure,
+  });
+}
+
+/** The error when every route failed: `rate_limited` or `model_not_found` when all agree, else `upstream_failed`. */
+export function allRoutesFailed(
+  model: string,
+  failed: readonly FailedAttempt[],
+  attempts: readonly Attempt[],
+): ApiError {
+  const failures = failed.map(({ failure }) => failure);
+  const every = (kind: UpstreamFailureKind) =>
+    failures.length > 0 && failures.every((failure) => failure.kind === kind);
+  const details = { extra: { attempts: attempts.map(attemptView) }, cause: failures.at(-1) };
+  if (every('rate-limited')) {
+    const waits = failures.map((failure) => failure.details.retryAfterSeconds ?? retryAfterSecondsDefault);
+    return new ApiError('rate_limited', {
+      message: `Every provider of ${model} is rate limited.`,
+      retryAfterSeconds: Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(Math.min(...waits)))),
+      ...details,
+    });
+  }
+  if (every('unknown-model')) {
+    const providers = attempts.map(({ provider }) => provider).join(', ');
+    return new ApiError('model_not_found', {
+      param: 'model',
+      message: `The model “${model}” does not exist at ${providers}.`,
+      ...details,
+    });
+  }
+  const reasons = new Map(failed.map(({ attempt, failure }) => [attempt, networkReason(failure)]));
+  const summaries = attempts.map((attempt) => summaryOf(attempt, reasons.get(attempt)));
+  return new ApiError('upstream_failed', {
+    message: `Every provider tried failed: ${[...new Set(summaries)].join('; ')}.`,
+    ...details,
+  });
+}
+
+function summaryOf({ provider, status, errorCode }: Attempt, reason: string | undefined): string {
+  const isWrongAddress = status === 404 && errorCode === 'server_error';
+  const what = isWrongAddress ? wrongAddress : (descriptions[errorCode ?? ''] ?? 'failed');
+  return `${provider} ${what}${reason ? `: ${reason}` : ''}${status > 0 ? ` (${status})` : ''}`;
+}
+
+/** Why the network could not reach a provider. */
+function networkReason({ details: { cause } }: UpstreamFailure): string | undefined {
+  return cause instanceof NetworkFailure ? cause.reason : undefined;
+}
+
+/** For each format, the names of the other one's fields; the first match wins. Positions in the history do not correspond. */
+const fieldNames: Record<Wire, readonly (readonly [RegExp, string])[]> = {
+  chat: [
+    [/^(input|instructions)\b.*/, 'messages'],
+    [/^max_output_tokens$/, 'max_completion_tokens'],
+    [/^text\.verbosity$/, 'verbosity'],
+    [/^text\b.*/, 'response_format'],
+    [/^reasoning(\.effort)?$/, 'reasoning_effort'],
+  ],
+  responses: [
+    [/^messages\b.*/, 'input'],
+    [/^max_(completion_)?tokens$/, 'max_output_tokens'],
+    [/^verbosity$/, 'text.verbosity'],
+    [/^response_format\b.*/, 'text.format'],
+    [/^reasoning_effort$/, 'reasoning.effort'],
+    [/^(tools\[\d+\])\.function\b/, '$1'],
+  ],
+};
+
+/** Translates a field name to the caller's format: a provider that was asked in another format uses its own names. */
+function paramFor(wire: Wire, param: string | null): string | null {
+  if (param === null) return null;
+  const [pattern, name] = fieldNames[wire].find(([known]) => known.test(param)) ?? [];
+  return pattern && name ? param.replace(pattern, name) : param;
+}

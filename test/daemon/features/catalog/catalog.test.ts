@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { defaultModel, type ProviderDescription } from '../../../../src/daemon/features/catalog/index.ts';
+import { ApiError } from '../../../../src/shared/errors.ts';
+import { catalogOf, library, makers, prices, provider, simulator } from '../../../support/catalog.ts';
+import { failureOf } from '../../../support/failure-of.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
+
+describe('a name stands for', () => {
+  const catalog = catalogOf([
+    ...makers,
+    provider('openrouter', 'openrouter'),
+    provider('vercel', 'vercel', { available: false }),
+    provider('groq', 'compatible', {
+      models: ['openai/gpt-oss-20b', 'llama-3.3'],
+      prices: { 'llama-3.3': prices },
+    }),
+    provider('box', 'compatible', { models: ['llama-3.3', 'qwen3'] }),
+    provider('any', 'compatible', { models: '*' }),
+    provider('ollama', 'local', { models: ['qwen3:8b'] }),
+    simulator,
+  ]);
+
+  test.each([
+    ['openai/gpt-5', 'openai/gpt-5', ['openai', 'openrouter', 'vercel']],
+    ['gpt-5', 'openai/gpt-5', ['openai', 'openrouter', 'vercel']],
+    ['anthropic/claude-opus-4.5', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
+    ['claude-opus-4', 'anthropic/claude-opus-4-0', ['anthropic', 'vercel']],
+    ['openrouter/openai/gpt-5', 'openai/gpt-5', ['openrouter']],
+    ['grok-4', 'x-ai/grok-4', ['openrouter']],
+    ['groq/llama-3.3', 'groq/llama-3.3', ['groq']],
+    ['gpt-oss-20b', 'groq/openai/gpt-oss-20b', ['groq']],
+    ['any/what/ever', 'any/what/ever', ['any']],
+    ['openai/gpt-99', 'openai/gpt-99', ['openai']],
+    ['openai/gpt-5-2025-08-07', 'openai/gpt-5-2025-08-07', ['openai']],
+    ['openrouter/new/thing', 'new/thing', ['openrouter']],
+    ['assistant', 'sim/assistant', ['simulator']],
+    ['qwen3:8b', 'ollama/qwen3:8b', ['ollama']],
+  ])('%s → %s at %j', async (name, id, providers) => {
+    const resolution = await catalog.resolve(name);
+    expect(resolution.id).toBe(id);
+    expect(resolution.offers.map((offer) => offer.provider)).toEqual(providers);
+    expect(await catalog.resolve(name)).toBe(resolution);
+  });
+
+  test('the name that each provider knows is what it is sent', async () => {
+    const { offers } = await catalog.resolve('claude-opus-4-5');
+    expect(offers.map(({ provider: name, providerModel }) => [name, providerModel])).toEqual([
+      ['anthropic', 'claude-opus-4-5'],
+      ['openrouter', 'anthropic/claude-opus-4.5'],
+      ['vercel', 'anthropic/claude-opus-4.5'],
+    ]);
+  });
+
+  test.each([
+    ['gtp-5', ['openai/gpt-5']],
+    ['opnai/gpt-5', ['openai/gpt-5']],
+    ['groq/lama-3.3', ['groq/llama-3.3']],
+    ['sim/asistant', ['sim/assistant']],
+  ])('%s: nothing, and the nearest names are told', async (name, nearest) => {
+    const failure = await failureOf(catalog.resolve(name));
+    expect(failure).toMatchObject({ code: 'model_not_found', param: 'model', status: 404 });
+    for (const id of nearest) expect(failure.message).toContain(id);
+  });
+
+  test('a short form of two models: nothing, and both are told', async () => {
+    const failure = await failureOf(catalog.resolve('llama-3.3'));
+    expect(failure.code).toBe('model_not_found');
+    expect(failure.message).toContain('groq/llama-3.3');
+    expect(failure.message).toContain('box/llama-3.3');
+  });
+
+  test.each([
+    'constructor',
+    '__proto__',
+    'any/',
+    '/',
+    '',
+    'sim/',
+    'x'.repeat(5_000),
+    'constructor/prototype',
+  ])('nothing for %s', async (name) => {
+    const failure = await failureOf(catalog.resolve(name));
+    expect(failure.code).toBe('model_not_found');
+    expect(failure.message.length).toBeLessThan(400);
+  });
+
+  test('any text resolves to something priced in integers or fails cleanly', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string(),
+        fc.constantFrom('', 'any/', 'openai/', 'openrouter/'),
+        async (text, head) => {
+          const outcome = await catalog.resolve(head + text).catch((error: unknown) => error);
+          if (outcome instanceof ApiError) expect(outcome.code).toBe('model_not_found');
+          else expect(outcome).toMatchObject({ offers: [{ prices: null }] });
+        },
+      ),
+      { numRuns: 200, examples: [['constructor', 'any/']] },
+    );
+  });
+});
+
+describe('names that only some may use', () => {
+  test('an unlisted name is forwarded to a provider that the workspace has a key for, for that workspace alone', async () => {
+    const catalog = catalogOf(makers);
+    const ownKeys = new Set(['anthropic']);
+    const resolution = await catalog.resolve('anthropic/claude-next', { ownKeys });
+    expect(resolution.offers[0]).toMatchObject({ provider: 'anthropic', available: false });
+    const failure = await failureOf(catalog.resolve('anthropic/claude-next'));
+    expect(failure.message).toContain('ANTHROPIC_API_KEY');
+  });
+
+  test('a reseller takes every family/name when it is told to', async () => {
+    const catalog = catalogOf([provider('openrouter', 'openrouter', { models: '*' }), simulator]);
+    expect((await catalog.resolve('new/thing')).offers[0]?.providerModel).toBe('new/thing');
+    expect((await failureOf(catalog.resolve('thing'))).code).toBe('model_not_found');
+  });
+
+  test('what only a reseller without a key has is not listed', async () => {
+    const catalog = catalogOf([...makers, provider('openrouter', 'openrouter', { available: false })]);
+    const ids = (await catalog.all()).map(({ id }) => id);
+    expect(ids).not.toContain('x-ai/grok-4');
+    expect(ids).toContain('openai/gpt-5');
+  });
+});
+
+describe('aliases, fallbacks and changes', () => {
+  const settings = {
+    aliases: { fast: 'gpt-5-mini' },
+    fallbacks: { fast: ['sim/assistant', 'gone'], 'openai/o3': ['fast'] },
+  };
+
+  test('an alias stands for its model and brings its fallbacks; one that does not exist is left out', async () => {
+    const catalog = catalogOf([...makers, simulator], settings);
+    const all = await catalog.resolveAll('fast', []);
+    expect(all.map(({ id }) => id)).toEqual(['openai/gpt-5-mini', 'sim/assistant']);
+  });
+
+  test('fallbacks of the caller replace those, and one that does not exist is the caller’s fault', async () => {
+    const catalog = catalogOf([...makers, simulator], settings);
+    const all = await catalog.resolveAll('fast', ['o3']);
+    expect(all.map(({ id }) => id)).toEqual(['openai/gpt-5-mini', 'openai/o3']);
+    const failure = await failureOf(catalog.resolveAll('fast', ['o3', 'nope-nope']));
+    expect(failure).toMatchObject({ code: 'model_not_found', param: 'service.fallbacks[1]' });
+  });
+
+  test('other providers replace those before at once', async () => {
+    const catalog = catalogOf([provider('openai', 'openai', { available: false }), simulator]);
+    expect((await catalog.resolve('gpt-5')).offers[0]?.available).toBe(false);
+    catalog.replaceProviders([provider('openai', 'openai'), simulator]);
+    expect((await catalog.resolve('gpt-5')).offers[0]?.available).toBe(true);
+  });
+});
+
+describe('prices', () => {
+  test('the configuration wins over the library; local servers and the simulator cost nothing; else unknown', async () => {
+    const set = { ...prices, input: 1 };
+    const catalog = catalogOf([
+      provider('openai', 'openai', { prices: { 'gpt-5': set } }),
+      provider('box', 'compatible', { models: '*', prices: { special: prices, '*': set } }),
+      provider('dark', 'compatible', { models: ['m'] }),
+      provider('ollama', 'local', { models: ['m'] }),
+      simulator,
+    ]);
+    const priceOf = async (name: string) => (await catalog.resolve(name)).offers[0]?.prices;
+    expect(await priceOf('openai/gpt-5')).toEqual(set);
+    expect(await priceOf('openai/gpt-5-mini')).toMatchObject({ input: 2_000_000_000 });
+    expect(await priceOf('box/special')).toEqual(prices);
+    expect(await priceOf('box/constructor')).toEqual(set);
+    expect(await priceOf('dark/m')).toBeNull();
+    expect(await priceOf('ollama/m')).toMatchObject({ input: 0, output: 0 });
+    expect(await priceOf('sim/slow')).toMatchObject({ input: 0, output: 0 });
+  });
+
+  test('a price that changes with the hour is followed', async () => {
+    const world = fakeWorld();
+    const catalog = catalogOf(makers, { world });
+    const priceNow = async () => (await catalog.resolve('o3')).offers[0]?.prices?.input;
+    expect(await priceNow()).toBe(2_000_000_000);
+    await world.advance(3_600_000);
+    expect(await priceNow()).toBe(4_000_000_000);
+    const listed = (await catalog.all()).find(({ id }) => id === 'openai/o3');
+    expect(listed?.offers[0]?.prices?.input).toBe(4_000_000_000);
+  });
+
+  test('the simulator answers without the price library; what needs it fails until it loads', async () => {
+    let isBroken = true;
+    const loadPrices = async () => {
+      if (isBroken) throw new Error('not installed');
+      return library;
+    };
+    const catalog = catalogOf([...makers, simulator], { loadPrices });
+    expect((await catalog.resolve('sim/assistant')).id).toBe('sim/assistant');
+    await expect(catalog.resolve('gpt-5')).rejects.toThrow('not installed');
+    isBroken = false;
+    expect((await catalog.resolve('gpt-5')).id).toBe('openai/gpt-5');
+  });
+});
+
+test('the default model is one of the first provider that can be called, else the simulator’s', async () => {
+  const named = async (providers: ProviderDescription[]) =>
+    defaultModel(await catalogOf(providers).all(), providers);
+  expect(await named([...makers, simulator])).toBe('openai/gpt-5-mini');
+  expect(await named([provider('ollama', 'local', { models: ['qwen3'] }), simulator])).toBe('ollama/qwen3');
+  expect(await named([provider('openai', 'openai', { available: false }), simulator])).toBe('sim/assistant');
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { LiveSpeed } from '../../../../src/daemon/features/catalog/index.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
+
+const minuteMs = 60_000;
+
+describe('live speed', () => {
+  test('nothing is told of what was never tried', () => {
+    expect(new LiveSpeed(fakeWorld()).read('openai', 'm')).toBeNull();
+  });
+
+  test('percentiles are within 5 % of what was measured', () => {
+    const live = new LiveSpeed(fakeWorld());
+    for (let ms = 1; ms <= 1000; ms += 1) live.attempted('openai', 'm', { isOk: true, ttftMs: ms });
+    live.finished('openai', 'm', 80);
+    const numbers = live.read('openai', 'm');
+    expect(numbers?.attempts).toBe(1000);
+    expect(Math.abs((numbers?.ttftMsP50 ?? 0) / 500 - 1)).toBeLessThan(0.05);
+    expect(Math.abs((numbers?.ttftMsP90 ?? 0) / 900 - 1)).toBeLessThan(0.05);
+    expect(Math.abs((numbers?.tokensPerSecondP50 ?? 0) / 80 - 1)).toBeLessThan(0.05);
+  });
+
+  test('uptime counts attempts that failed at once and those that broke off', () => {
+    const live = new LiveSpeed(fakeWorld());
+    for (let i = 0; i < 8; i += 1) live.attempted('openai', 'm', { isOk: true });
+    live.attempted('openai', 'm', { isOk: false });
+    live.attempted('openai', 'm', { isOk: true });
+    live.broke('openai', 'm');
+    expect(live.read('openai', 'm')).toMatchObject({ attempts: 10, uptime: 0.8, ttftMsP50: null });
+  });
+
+  test('what is older than an hour is forgotten, slice by slice', async () => {
+    const world = fakeWorld();
+    const live = new LiveSpeed(world);
+    live.attempted('openai', 'm', { isOk: false });
+    await world.advance(30 * minuteMs);
+    live.attempted('openai', 'm', { isOk: true });
+    expect(live.read('openai', 'm')).toMatchObject({ attempts: 2, uptime: 0.5 });
+    await world.advance(30 * minuteMs);
+    expect(live.read('openai', 'm')).toMatchObject({ attempts: 1, uptime: 1 });
+    await world.advance(30 * minuteMs);
+    expect(live.read('openai', 'm')).toBeNull();
+  });
+
+  test('names that callers make up do not fill the memory', () => {
+    const live = new LiveSpeed(fakeWorld());
+    for (let i = 0; i < 1_500; i += 1) live.attempted('any', `m${i}`, { isOk: true });
+    expect(live.read('any', 'm0')).toBeNull();
+    expect(live.read('any', 'm1499')).not.toBeNull();
+  });
+});

@@ -1,0 +1,306 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type EventFeed, eventFeed, eventHandlers } from '../../../../src/daemon/features/events/index.ts';
+import type { Caller } from '../../../../src/daemon/handler.ts';
+import { type EventView, streamEvents } from '../../../../src/shared/contract/events.ts';
+import { SseReader } from '../../../../src/shared/sse.ts';
+import { callHandler, streamOf } from '../../../support/call-handler.ts';
+import { type FakeWorld, fakeWorld, settled } from '../../../support/fake-world.ts';
+import { memoryEventsStore } from '../../../support/memory-stores.ts';
+
+let world: FakeWorld;
+let store: ReturnType<typeof memoryEventsStore>;
+let feed: EventFeed;
+let revocation: AbortController;
+
+beforeEach(() => {
+  world = fakeWorld();
+  store = memoryEventsStore();
+  feed = eventFeed({ store, world, liveMax: 10 });
+  revocation = new AbortController();
+});
+
+const caller = (workspaceId = 'ws_acme'): Caller => ({
+  kind: 'login',
+  loginId: 'key_login',
+  userId: 'usr_ann',
+  workspaceId,
+  revoked: revocation.signal,
+});
+
+const event = (n: number, workspaceId = 'ws_acme') => ({
+  type: 'request.completed',
+  workspaceId,
+  at: world.now(),
+  data: { n },
+});
+
+interface From {
+  after?: number;
+  type?: string;
+  key?: string;
+  lastEventId?: string;
+  workspaceId?: string;
+}
+
+/** Reads the stream in the background, as fast as it comes. */
+async function follow(from: From = {}) {
+  const leave = new AbortController();
+  const chunks = await streamOf(eventHandlers(feed), streamEvents, {
+    caller: caller(from.workspaceId),
+    query: {
+      ...(from.after !== undefined && { after: from.after }),
+      ...(from.type !== undefined && { type: from.type }),
+      ...(from.key !== undefined && { key: from.key }),
+    },
+    headers: from.lastEventId === undefined ? {} : { 'last-event-id': from.lastEventId },
+    signal: leave.signal,
+  });
+  const raw: string[] = [];
+  const reading = (async () => {
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) raw.push(next.value);
+  })();
+  await settled();
+  const events = () => {
+    const bytes = new TextEncoder().encode(raw.join(''));
+    return new SseReader()
+      .push(bytes)
+      .map(({ event: type, id, data }) => ({ type, id, view: JSON.parse(data) as EventView }));
+  };
+  return { leave, reading, raw, events, numbers: () => events().map(({ view }) => view.data.n) };
+}
+
+describe('following events', () => {
+  test('opens the stream before anything happens', async () => {
+    expect((await follow()).raw).toEqual([': following\n\n']);
+  });
+
+  test('tells kept events with an id to resume from, and live ones without', async () => {
+    const reader = await follow();
+    feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { request_id: 'req_1' } });
+    await feed.record(event(1));
+    await settled();
+    expect(reader.raw.slice(1).join('')).toBe(
+      'event: request.started\n' +
+        'data: {"type":"request.started","sequence":null,"created_at":"2026-11-21T08:00:00.000Z","data":{"request_id":"req_1"}}\n\n' +
+        'id: 1\nevent: request.completed\n' +
+        'data: {"type":"request.completed","sequence":1,"created_at":"2026-11-21T08:00:00.000Z","data":{"n":1}}\n\n',
+    );
+  });
+
+  test('keeps one event in one frame whatever its data hold', async () => {
+    const reader = await follow();
+    const nasty = 'a\r\nid: 9\n\ndata: x\u2028\r';
+    await feed.record({ ...event(1), data: { text: nasty } });
+    await settled();
+    expect(reader.events()).toMatchObject([{ id: '1', view: { data: { text: nasty } } }]);
+  });
+
+  test('begins with now, unless it is asked to resume', async () => {
+    for (let n = 1; n <= 3; n += 1) await feed.record(event(n));
+    const fresh = await follow();
+    const resumed = await follow({ after: 1 });
+    await feed.record(event(4));
+    await settled();
+    expect(fresh.numbers()).toEqual([4]);
+    expect(resumed.numbers()).toEqual([2, 3, 4]);
+  });
+
+  test('resumes from Last-Event-ID rather than from the address it first asked', async () => {
+    for (let n = 1; n <= 3; n += 1) await feed.record(event(n));
+    const reader = await follow({ after: 0, lastEventId: '2' });
+    expect(reader.numbers()).toEqual([3]);
+  });
+
+  test('from an id of the future hears what comes', async () => {
+    await feed.record(event(1));
+    const reader = await follow({ after: 1000 });
+    await feed.record(event(2));
+    await settled();
+    expect(reader.numbers()).toEqual([2]);
+  });
+
+  test.each(['abc', '-1', '1.5', '9'.repeat(20)])('refuses the Last-Event-ID %s', async (id) => {
+    const asked = callHandler(eventHandlers(feed), streamEvents, {
+      caller: caller(),
+      headers: { 'last-event-id': id },
+    });
+    await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param: 'last-event-id' });
+  });
+
+  test('reads a long past page by page, in order', async () => {
+    for (let n = 1; n <= 450; n += 1) await store.append(event(n));
+    const reader = await follow({ after: 0 });
+    await settled();
+    expect(reader.numbers()).toEqual(Array.from({ length: 450 }, (_, i) => i + 1));
+  });
+
+  test('never crosses from one workspace into another', async () => {
+    const reader = await follow();
+    await feed.record(event(1, 'ws_other'));
+    feed.publish({ type: 'request.started', workspaceId: 'ws_other', data: {} });
+    await feed.record(event(2));
+    await settled();
+    expect(reader.numbers()).toEqual([2]);
+  });
+
+  test('has neither gap nor double, however commits, announcements and reconnections fall', async () => {
+    const step = fc.constantFrom('commit', 'announce', 'wait', 'reconnect');
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        store = memoryEventsStore();
+        feed = eventFeed({ store, world });
+        let reader = await follow({ after: 0 });
+        const seen: unknown[] = [];
+        let committed = 0;
+        for (const what of steps) {
+          if (what === 'commit') await store.append(event(++committed));
+          else if (what === 'announce') feed.announce({ workspaceId: 'ws_acme' });
+          else if (what === 'wait') await settled();
+          else {
+            reader.leave.abort();
+            await reader.reading;
+            seen.push(...reader.numbers());
+            const lastEventId = reader.events().at(-1)?.id ?? `${seen.at(-1) ?? 0}`;
+            reader = await follow({ lastEventId });
+          }
+        }
+        feed.announce({ workspaceId: 'ws_acme' });
+        await settled();
+        seen.push(...reader.numbers());
+        expect(seen).toEqual(Array.from({ length: committed }, (_, i) => i + 1));
+      }),
+    );
+  });
+
+  test('tells the start of a call before its end', async () => {
+    const late = Promise.withResolvers<void>();
+    const slowStore = {
+      ...store,
+      after: async (workspaceId: string, sequence: number, limit: number) => {
+        await late.promise;
+        return await store.after(workspaceId, sequence, limit);
+      },
+    };
+    feed = eventFeed({ store: slowStore, world });
+    const reader = await follow({ after: 0 });
+    feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { n: 0 } });
+    await feed.record(event(1));
+    late.resolve();
+    await settled();
+    expect(reader.numbers()).toEqual([0, 1]);
+  });
+});
+
+describe('a slow reader', () => {
+  test('is told how many live events it missed, and misses no kept one', async () => {
+    const chunks = await streamOf(eventHandlers(feed), streamEvents, { caller: caller() });
+    await chunks.next();
+    const first = chunks.next();
+    await feed.record(event(0));
+    await first;
+    for (let n = 1; n <= 25; n += 1) {
+      feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { n } });
+      await feed.record(event(n));
+    }
+    const { value } = await chunks.next();
+    const views = new SseReader()
+      .push(new TextEncoder().encode(value))
+      .map(({ data }) => JSON.parse(data) as EventView);
+    expect(views.filter(({ type }) => type === 'request.started')).toHaveLength(10);
+    expect(views.find(({ type }) => type === 'events.dropped')).toMatchObject({
+      sequence: null,
+      data: { count: 15 },
+    });
+    expect(views.filter(({ sequence }) => sequence !== null).map(({ data }) => data.n)).toEqual(
+      Array.from({ length: 25 }, (_, i) => i + 1),
+    );
+  });
+});
+
+describe('a stream ends', () => {
+  test('when its reader leaves', async () => {
+    const reader = await follow();
+    reader.leave.abort();
+    await reader.reading;
+  });
+
+  test('when the credential is revoked, and not before', async () => {
+    const reader = await follow();
+    await feed.record(event(1));
+    await settled();
+    revocation.abort();
+    await reader.reading;
+    expect(reader.numbers()).toEqual([1]);
+  });
+
+  test('when the feed is closed, also for who comes later', async () => {
+    const reader = await follow();
+    feed.close();
+    await reader.reading;
+    const late = await follow();
+    await late.reading;
+    expect(late.numbers()).toEqual([]);
+  });
+});
+
+test('events are kept for a day', async () => {
+  const end = new AbortController();
+  const failures: unknown[] = [];
+  const pruning = feed.keepPruned(end.signal, (error) => failures.push(error));
+  await feed.record(event(1));
+  await world.advance(12 * 60 * 60 * 1000);
+  await feed.record(event(2));
+  expect(store.kept).toHaveLength(2);
+  await world.advance(13 * 60 * 60 * 1000);
+  expect(store.kept.map(({ data }) => data.n)).toEqual([2]);
+  end.abort();
+  await pruning;
+  expect(failures).toEqual([]);
+});
+
+test('an event that cannot be kept does not fail what it tells of', async () => {
+  const failures: unknown[] = [];
+  store.append = () => Promise.reject(new Error('disk full'));
+  await feed.record(event(1), (error) => failures.push(error));
+  expect(failures).toHaveLength(1);
+});
+
+describe('what is not kept any more', () => {
+  const typesOf = (events: { type?: string | undefined }[]) => events.map(({ type }) => type);
+
+  test('is told to whoever resumes after older events, and to nobody else', async () => {
+    for (let n = 1; n <= 6; n += 1) await store.append(event(n));
+    await store.prune(0, 3);
+    const late = await follow({ lastEventId: '1' });
+    expect(typesOf(late.events())).toEqual(['events.gap', ...Array(3).fill('request.completed')]);
+    expect(late.events()[0]).toMatchObject({ id: undefined, view: { sequence: null, data: { after: 1 } } });
+    for (const from of [{ lastEventId: '3' }, { lastEventId: '6' }, {}]) {
+      expect(typesOf((await follow(from)).events())).not.toContain('events.gap');
+    }
+  });
+
+  test('is told when nothing is left at all', async () => {
+    for (let n = 1; n <= 3; n += 1) await store.append(event(n));
+    await store.prune(world.now() + 1, 100);
+    expect(typesOf((await follow({ after: 1 })).events())).toEqual(['events.gap']);
+    expect(typesOf((await follow({ after: 3 })).events())).toEqual([]);
+  });
+});
+
+test('a reader may ask for some types, and for one key', async () => {
+  const at = world.now();
+  const told: [type: string, key: string][] = [
+    ['request.completed', 'key_1'],
+    ['request.failed', 'key_2'],
+    ['key.revoked', 'key_1'],
+    ['requests.other', 'key_1'],
+  ];
+  for (const [type, key] of told) await store.append({ type, workspaceId: 'ws_acme', at, data: { key } });
+  const sequences = async (from: From) =>
+    (await follow({ after: 0, ...from })).events().map(({ view }) => view.sequence);
+  expect(await sequences({ type: 'request.*' })).toEqual([1, 2]);
+  expect(await sequences({ type: 'request.failed,key.revoked' })).toEqual([2, 3]);
+  expect(await sequences({ key: 'key_1' })).toEqual([1, 3, 4]);
+  expect(await sequences({ type: 'request.*', key: 'key_1' })).toEqual([1]);
+});

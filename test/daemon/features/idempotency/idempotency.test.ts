@@ -1,0 +1,272 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { fingerprintOf } from '../../../../src/daemon/features/idempotency/fingerprint.ts';
+import {
+  type AnswerPlace,
+  type Claimed,
+  Idempotency,
+  type IdempotencyStore,
+  type KeptAnswer,
+  type OnceCall,
+} from '../../../../src/daemon/features/idempotency/index.ts';
+import { RelayReply } from '../../../../src/daemon/handler.ts';
+import { ApiError } from '../../../../src/shared/errors.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
+
+const endpoint = { method: 'POST', path: '/v1/responses' };
+
+// What is loaded by the first call takes turns of the event loop that the tests do not count.
+beforeAll(() => fingerprintOf(endpoint, {}));
+
+interface Row {
+  fingerprint: string;
+  requestId: string;
+  answer: KeptAnswer | undefined;
+}
+
+/** The plainest reading of the interface; `fails` names methods that cannot write. */
+function memoryStore(fails: string[] = []) {
+  const rows = new Map<string, Row>();
+  const write = (name: string) => {
+    if (fails.includes(name)) throw new ApiError('unavailable');
+  };
+  const store: IdempotencyStore = {
+    async claim({ scope, key, fingerprint, requestId }): Promise<Claimed> {
+      write('claim');
+      const row = rows.get(scope + key);
+      if (row?.answer) return { state: 'done', fingerprint: row.fingerprint, requestId: row.requestId };
+      if (row) return { state: 'running', fingerprint: row.fingerprint };
+      rows.set(scope + key, { fingerprint, requestId, answer: undefined });
+      return { state: 'mine' };
+    },
+    async finish({ scope, key }, answer) {
+      write('finish');
+      (rows.get(scope + key) as Row).answer = answer;
+    },
+    async release({ scope, key }) {
+      rows.delete(scope + key);
+    },
+    answer: async (scope, key) => rows.get(scope + key)?.answer,
+    releaseAll: async () => 0,
+    removeExpired: async () => 0,
+  };
+  return { store, rows };
+}
+
+function make(fails?: string[]) {
+  const world = fakeWorld();
+  const { store, rows } = memoryStore(fails);
+  const warnings: string[] = [];
+  const log = { warn: (_details: object, message: string) => void warnings.push(message) };
+  const idempotency = new Idempotency({ store, world, log });
+  let calls = 0;
+  const call = (changes: Partial<OnceCall> = {}): OnceCall => {
+    calls += 1;
+    return {
+      caller: { kind: 'nobody' },
+      requestId: `req_${calls}`,
+      headers: { 'idempotency-key': 'once' },
+      body: { model: 'm' },
+      isStreamed: false,
+      signal: new AbortController().signal,
+      remoteAddress: '127.0.0.1',
+      endpoint,
+      ...changes,
+    };
+  };
+  return { idempotency, world, rows, warnings, call };
+}
+
+const answers = (text: string) => async () => new RelayReply({ 'x-service-model': 'm' }, text);
+const never = () => new Promise<RelayReply>(() => {});
+const turns = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('an answer that is kept with its settlement', () => {
+  /** What was placed is in the store, as the settlement has put it there. */
+  const placing = (rows: Map<string, Row>, placed: RelayReply, given = placed) => {
+    return async (_signal: AbortSignal, place?: AnswerPlace) => {
+      const kept = place?.take(placed);
+      if (kept) (rows.get(kept.scope + kept.key) as Row).answer = kept;
+      return given;
+    };
+  };
+
+  test('is not written again', async () => {
+    const { idempotency, rows, warnings, call } = make(['finish']);
+    const reply = new RelayReply({ a: '1' }, 'made');
+    await idempotency.once(call(), placing(rows, reply));
+    expect(warnings).toEqual([]);
+    expect((await idempotency.once(call(), never)).headers).toMatchObject({ 'idempotent-replayed': 'true' });
+  });
+
+  test('gives way to the one that was given, where that differs', async () => {
+    const { idempotency, rows, call } = make();
+    const given = new RelayReply({ a: '1' }, 'made, and not stored');
+    await idempotency.once(call(), placing(rows, new RelayReply({ a: '1' }, 'made'), given));
+    const twin = (await idempotency.once(call(), never)) as RelayReply;
+    expect(Buffer.from(twin.body).toString()).toBe('made, and not stored');
+  });
+
+  test('is not kept when it is too long', async () => {
+    const { idempotency, rows, call } = make();
+    const long = new RelayReply({}, 'x'.repeat(16 * 1024 * 1024 + 1));
+    await idempotency.once(call(), placing(rows, long));
+    expect(rows.size).toBe(0);
+  });
+});
+
+describe('a call with a key', () => {
+  test('is given up by a twin that has waited for ten minutes', async () => {
+    const { idempotency, world, call } = make();
+    void idempotency.once(call(), never);
+    await turns();
+    const twin = idempotency.once(call(), never);
+    twin.catch(() => {});
+    await turns();
+    await world.advance(10 * 60_000 - 1);
+    expect(world.sleeping()).toBe(1);
+    await world.advance(1);
+    await expect(twin).rejects.toMatchObject({ code: 'conflict', retryAfterSeconds: 5 });
+  });
+
+  test('is given up by a twin whose client leaves, and by nobody else', async () => {
+    const { idempotency, world, call } = make();
+    const first = Promise.withResolvers<RelayReply>();
+    const leading = idempotency.once(call(), () => first.promise);
+    await turns();
+    const leaving = new AbortController();
+    const twin = idempotency.once(call({ signal: leaving.signal }), never);
+    const other = idempotency.once(call(), never);
+    await turns();
+    leaving.abort('client-left');
+    await expect(twin).rejects.toMatchObject({ code: 'unavailable' });
+    first.resolve(new RelayReply({}, 'made'));
+    expect((await leading).constructor).toBe(RelayReply);
+    expect((await other).headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      'x-service-replay-of': 'req_1',
+    });
+    await turns();
+    expect(world.sleeping()).toBe(0);
+  });
+
+  test('that fails fails for its twins, and can be made anew', async () => {
+    const { idempotency, call } = make();
+    const first = Promise.withResolvers<RelayReply>();
+    const all = [idempotency.once(call(), () => first.promise), idempotency.once(call(), never)];
+    await turns();
+    first.reject(new ApiError('upstream_failed'));
+    for (const { status } of await Promise.allSettled(all)) expect(status).toBe('rejected');
+    const again = (await idempotency.once(call(), answers('now'))) as RelayReply;
+    expect(Buffer.from(again.body as Uint8Array).toString()).toBe('now');
+  });
+
+  test('is answered though its answer cannot be kept, and its key is free then', async () => {
+    const { idempotency, rows, warnings, call } = make(['finish']);
+    const reply = (await idempotency.once(call(), answers('made'))) as RelayReply;
+    expect(Buffer.from(reply.body as Uint8Array).toString()).toBe('made');
+    expect([rows.size, warnings.length]).toEqual([0, 1]);
+  });
+
+  test('is not begun when its key cannot be claimed', async () => {
+    const { idempotency, call } = make(['claim']);
+    let begun = 0;
+    const made = idempotency.once(call(), async () => {
+      begun += 1;
+      return new RelayReply({}, '');
+    });
+    await expect(made).rejects.toMatchObject({ code: 'unavailable' });
+    expect(begun).toBe(0);
+  });
+
+  test('of which nothing is known here but that it runs is told to come back', async () => {
+    const { idempotency, rows, call } = make();
+    const body = { model: 'm' };
+    const fingerprint = await fingerprintOf(endpoint, body);
+    rows.set('address:loopbackonce', { fingerprint, requestId: 'req_0', answer: undefined });
+    await expect(idempotency.once(call({ body }), never)).rejects.toMatchObject({ code: 'conflict' });
+    const other = idempotency.once(call({ body: { model: 'n' } }), never);
+    await expect(other).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  });
+
+  test('outlives its client, and ends when the daemon waits no longer', async () => {
+    const { idempotency, world, call } = make();
+    const leaving = new AbortController();
+    let seen: AbortSignal | undefined;
+    const made = idempotency.once(call({ signal: leaving.signal }), (signal) => {
+      seen = signal;
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new ApiError('unavailable'))),
+      );
+    });
+    made.catch(() => {});
+    await turns();
+    leaving.abort('client-left');
+    expect(seen?.aborted).toBe(false);
+    const draining = idempotency.drain(25_000);
+    await world.advance(24_999);
+    expect(seen?.aborted).toBe(false);
+    await world.advance(1);
+    await draining;
+    expect(seen?.reason).toBe('draining');
+    await expect(made).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('without a key, or as a stream, is left alone', async () => {
+    const { idempotency, rows, call } = make();
+    for (const changes of [{ headers: {} }, { isStreamed: true }]) {
+      const reply = new RelayReply({}, 'as it is');
+      expect(await idempotency.once(call(changes), async () => reply)).toBe(reply);
+    }
+    expect(rows.size).toBe(0);
+  });
+
+  test('belongs to one address where nobody says who they are; this machine is one', async () => {
+    const { idempotency, rows, call } = make();
+    for (const remoteAddress of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '10.0.0.2'])
+      await idempotency.once(call({ remoteAddress }), answers('made'));
+    expect([...rows.keys()]).toEqual([
+      'address:loopbackonce',
+      'address:10.0.0.1once',
+      'address:10.0.0.2once',
+    ]);
+  });
+});
+
+describe('the fingerprint of a call', () => {
+  const shuffled = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shuffled);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .reverse()
+        .map(([name, member]) => [name, shuffled(member)]),
+    );
+  };
+  const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
+
+  test('is the same for bodies that mean the same, and another for others', async () => {
+    await fc.assert(
+      fc.asyncProperty(json, json, async (body, other) => {
+        const found = await fingerprintOf(endpoint, body);
+        expect(found).toMatch(/^[0-9a-f]{64}$/);
+        expect(await fingerprintOf(endpoint, shuffled(body))).toBe(found);
+        const isSame = JSON.stringify(sorted(body)) === JSON.stringify(sorted(other));
+        expect((await fingerprintOf(endpoint, other)) === found).toBe(isSame);
+        expect(await fingerprintOf({ ...endpoint, path: '/v1/chat/completions' }, body)).not.toBe(found);
+      }),
+    );
+  });
+
+  test('is refused for what cannot be written in one way', async () => {
+    for (const body of [{ text: '\ud800' }, { number: Number.POSITIVE_INFINITY }])
+      await expect(fingerprintOf(endpoint, body)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const);
+  return { members: members.sort(([a], [b]) => (a < b ? -1 : 1)) };
+}

@@ -1,0 +1,34 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { RateWindow, rateWindowMs } from '../../../../src/daemon/features/metering/rate-window.ts';
+
+test('a window counts the times of the last minute, and says when there is room again', () => {
+  const window = new RateWindow();
+  for (const at of [0, 10, 20]) window.add(at);
+  expect(window.count(20)).toBe(3);
+  expect(window.waitMs(3, 20)).toBe(rateWindowMs - 20);
+  expect(window.waitMs(4, 20)).toBe(0);
+  expect(window.count(rateWindowMs)).toBe(2);
+  expect(window.waitMs(3, rateWindowMs)).toBe(0);
+});
+
+test('earlier times that are found later count as well', () => {
+  const window = new RateWindow();
+  window.add(100);
+  window.addEarlier([40, -rateWindowMs, 60]);
+  expect(window.count(100)).toBe(3);
+  expect(window.count(rateWindowMs + 40)).toBe(2);
+});
+
+test('a window that nobody counts holds no more than a minute', () => {
+  const window = new RateWindow();
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  gc();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 3_000_000; at += 1) window.add(at * 10);
+  gc();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(8 * 1024 * 1024);
+  expect(window.count(30_000_000)).toBe(rateWindowMs / 10 - 1);
+});

@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type UsageRecord,
+  usageHandlers,
+  usageReader,
+} from '../../../../src/daemon/features/metering/index.ts';
+import type { Caller } from '../../../../src/daemon/handler.ts';
+import { getUsage, listUsage, tokensServed } from '../../../../src/shared/contract/usage.ts';
+import { callHandler } from '../../../support/call-handler.ts';
+import { startOfFakeTime } from '../../../support/fake-world.ts';
+import { memoryMeteringReads } from '../../../support/memory-stores.ts';
+
+const now = () => startOfFakeTime;
+const dayMs = 24 * 60 * 60 * 1000;
+const revoked = new AbortController().signal;
+
+const key = (keyId: string, workspaceId = 'ws_acme'): Caller => ({
+  kind: 'key',
+  keyId,
+  workspaceId,
+  ownerId: 'usr_ann',
+  scopes: new Set(['usage:read']),
+  revoked,
+});
+const login = (workspaceId = 'ws_acme'): Caller => ({
+  kind: 'login',
+  loginId: 'key_login',
+  userId: 'usr_ann',
+  workspaceId,
+  revoked,
+});
+
+let store: ReturnType<typeof memoryMeteringReads>;
+let handlers: ReturnType<typeof usageHandlers>;
+beforeEach(() => {
+  store = memoryMeteringReads();
+  handlers = usageHandlers(usageReader({ store, now }));
+});
+
+function finish(part: Partial<UsageRecord> = {}): UsageRecord {
+  const record: UsageRecord = {
+    requestId: `req_${store.calls.length}`,
+    responseId: 'resp_1',
+    workspaceId: 'ws_acme',
+    keyId: 'key_ci',
+    endpoint: '/v1/responses',
+    model: 'openai/gpt-5',
+    provider: 'openai',
+    streamed: true,
+    ownKey: false,
+    status: 'completed',
+    errorCode: null,
+    tokens: { input: 100, cachedInput: 40, cacheWrite: 0, output: 20, reasoning: 5 },
+    tokensReported: true,
+    cost: { provider: 1_000_000, margin: 50_000, total: 1_050_000 },
+    charged: 1_050_000,
+    attempts: [{ provider: 'openai', model: 'gpt-5', status: 200, errorCode: null, ms: 812 }],
+    ttftMs: 301,
+    totalMs: 812,
+    createdAt: startOfFakeTime - 812,
+    completedAt: startOfFakeTime,
+    ...part,
+  };
+  store.calls.push(record);
+  return record;
+}
+
+describe('the usage of one request', () => {
+  const usageOf = (caller: Caller, requestId: string) =>
+    callHandler(handlers, getUsage, { caller, params: { request_id: requestId } });
+
+  test('shows tokens, cost and attempts to the key that called', async () => {
+    const { requestId } = finish();
+    expect(await usageOf(key('key_ci'), requestId)).toEqual({
+      request_id: requestId,
+      response_id: 'resp_1',
+      created_at: '2026-11-21T07:59:59.188Z',
+      completed_at: '2026-11-21T08:00:00.000Z',
+      endpoint: '/v1/responses',
+      model: 'openai/gpt-5',
+      provider: 'openai',
+      key: 'key_ci',
+      streamed: true,
+      status: 'completed',
+      tokens: { input: 100, cached_input: 40, cache_write: 0, output: 20, reasoning: 5 },
+      cost: { provider_usd: '0.001', margin_usd: '0.00005', total_usd: '0.00105' },
+      charged_usd: '0.00105',
+      own_key: false,
+      attempts: [{ provider: 'openai', model: 'gpt-5', status: 200, error_code: null, ms: 812 }],
+      ttft_ms: 301,
+      total_ms: 812,
+    });
+  });
+
+  test('shows an unknown price as unknown, not as nothing', async () => {
+    const { requestId } = finish({
+      cost: null,
+      charged: 0,
+      status: 'interrupted',
+      provider: null,
+      ttftMs: null,
+    });
+    expect(await usageOf(login(), requestId)).toMatchObject({ cost: null, status: 'interrupted' });
+  });
+
+  test('is seen by a login for every key of its workspace', async () => {
+    const { requestId } = finish({ keyId: 'key_other' });
+    expect(await usageOf(login(), requestId)).toMatchObject({ key: 'key_other' });
+  });
+
+  test.each([
+    ['another key of the workspace', key('key_other')],
+    ['a key by that name elsewhere', key('key_ci', 'ws_other')],
+    ['a login of another workspace', login('ws_other')],
+  ])('looks to %s as if there were none', async (_who, caller) => {
+    const { requestId } = finish();
+    const failureOf = (id: string) =>
+      usageOf(caller, id).catch(({ code, message, param }) => ({ code, message, param }));
+    expect(await failureOf(requestId)).toMatchObject({ code: 'not_found' });
+    expect(await failureOf(requestId)).toEqual(await failureOf('req_unknown'));
+  });
+});
+
+describe('a summary', () => {
+  const summary = (
+    caller: Caller,
+    query: Parameters<typeof callHandler<typeof listUsage>>[2]['query'] = {},
+  ) => callHandler(handlers, listUsage, { caller, query });
+
+  beforeEach(() => {
+    finish();
+    finish({ model: 'sim/assistant', cost: null, charged: 0 });
+    finish({ keyId: 'key_other', completedAt: startOfFakeTime - dayMs });
+    finish({ keyId: null, completedAt: startOfFakeTime - 40 * dayMs });
+    finish({ workspaceId: 'ws_other' });
+  });
+
+  test('sums up thirty days by day unless told otherwise', async () => {
+    const result = await summary(login());
+    expect(result).toMatchObject({ group_by: 'day', since: '2026-10-23T00:00:00.000Z', has_more: false });
+    expect(result.data.map(({ group, requests }) => [group, requests])).toEqual([
+      ['2026-11-20', 1],
+      ['2026-11-21', 2],
+    ]);
+    expect(result.total).toEqual({
+      requests: 3,
+      unpriced_requests: 1,
+      tokens: { input: 300, cached_input: 120, cache_write: 0, output: 60, reasoning: 15 },
+      cost: { provider_usd: '0.002', margin_usd: '0.0001', total_usd: '0.0021' },
+      charged_usd: '0.0021',
+    });
+  });
+
+  test('goes by model and by key, calls of a login last', async () => {
+    const groups = async (group_by: 'model' | 'key') =>
+      (await summary(login(), { group_by, since: '2026-01-01' })).data.map(({ group }) => group);
+    expect(await groups('model')).toEqual(['openai/gpt-5', 'sim/assistant']);
+    expect(await groups('key')).toEqual(['key_ci', 'key_other', null]);
+  });
+
+  test('narrows down to a key, a model and a time', async () => {
+    expect((await summary(login(), { key: 'key_other' })).total.requests).toBe(1);
+    expect((await summary(login(), { model: 'sim/assistant' })).total.requests).toBe(1);
+    expect((await summary(login(), { since: '2026-11-21T00:00:00Z' })).total.requests).toBe(2);
+    expect((await summary(login(), { until: '2026-11-21T00:00:00Z' })).total.requests).toBe(1);
+  });
+
+  test('takes a bare day with all its hours', async () => {
+    const result = await summary(login(), { since: '2026-11-20', until: '2026-11-20' });
+    expect(result).toMatchObject({ since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z' });
+    expect(result.total.requests).toBe(1);
+  });
+
+  test('shows a key its own calls only', async () => {
+    expect((await summary(key('key_ci'))).total.requests).toBe(2);
+    expect((await summary(key('key_ci'), { key: 'key_ci' })).total.requests).toBe(2);
+    await expect(summary(key('key_ci'), { key: 'key_other' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test.each([
+    ['since', { since: '2026-13-45' }],
+    ['until', { until: '2026-02-31' }],
+    ['since', { since: '2026-11-21', until: '2026-11-20' }],
+  ])('refuses a wrong %s', async (param, query) => {
+    await expect(summary(login(), query)).rejects.toMatchObject({ code: 'invalid_request', param });
+  });
+});
+
+describe('tokens served', () => {
+  const served = () => callHandler(handlers, tokensServed, { caller: { kind: 'nobody' } });
+
+  test('are told to anybody, in all and per day, split by caller and tier', async () => {
+    const row = { requests: 1, inputTokens: 10, outputTokens: 5 };
+    store.days.push(
+      { day: '2026-11-20', caller: 'key', ownKey: false, tier: 'paid', ...row },
+      { day: '2026-11-21', caller: 'key', ownKey: false, tier: 'paid', ...row },
+      { day: '2026-11-21', caller: 'agent', ownKey: false, tier: 'free', ...row, inputTokens: 100 },
+      { day: '2026-11-21', caller: 'key', ownKey: true, tier: 'paid', ...row, requests: 3 },
+    );
+    const result = await served();
+    expect(result.total).toEqual({ tokens: 150, input: 130, output: 20, requests: 6 });
+    expect(result.days.map(({ date }) => date)).toEqual(['2026-11-21', '2026-11-20']);
+    expect(result.days[0]).toEqual({
+      date: '2026-11-21',
+      tokens: 135,
+      input: 120,
+      output: 15,
+      requests: 5,
+      by_caller: { key: 15, agent: 105, own_key: 15 },
+      by_price_tier: { paid: 30, free: 105 },
+    });
+  });
+
+  test('are nothing before the first call', async () => {
+    expect(await served()).toEqual({ total: { tokens: 0, input: 0, output: 0, requests: 0 }, days: [] });
+  });
+
+  test('are unavailable while the books cannot be read', async () => {
+    store.served = () => Promise.reject(new Error('disk'));
+    await expect(served()).rejects.toMatchObject({ code: 'unavailable', status: 503 });
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import {
+  UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../../../src/daemon/features/inference/upstream.ts';
+import type { Target } from '../../../../src/daemon/features/routing/health.ts';
+import { type Bench, Health } from '../../../../src/daemon/features/routing/index.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
+
+const target: Target = { account: 'openai', provider: 'openai', providerModel: 'gpt-5' };
+const sibling: Target = { ...target, providerModel: 'gpt-5-mini' };
+
+function setUp() {
+  const world = fakeWorld();
+  const reported: Bench[] = [];
+  const health = new Health(world, { onBench: (bench) => reported.push(bench) });
+  const fail = (kind: UpstreamFailureKind, retryAfterSeconds?: number) =>
+    health.failed(target, new UpstreamFailure(kind, '', { retryAfterSeconds }));
+  const stateOf = (at: Target = target) => health.standing(at).state;
+  return { world, health, reported, fail, stateOf };
+}
+
+describe('a provider is benched', () => {
+  test.each(['authentication', 'billing'] as const)('%s: the whole account, for 5 minutes', async (kind) => {
+    const { world, fail, stateOf, reported } = setUp();
+    fail(kind);
+    expect(stateOf()).toBe('refused');
+    expect(stateOf(sibling)).toBe('refused');
+    expect(stateOf({ ...target, account: 'openai of ws_2' })).toBe('ready');
+    expect(reported).toEqual([
+      {
+        account: 'openai',
+        provider: 'openai',
+        providerModel: undefined,
+        reason: kind,
+        retryAfterMs: 300_000,
+      },
+    ]);
+    await world.advance(299_999);
+    expect(stateOf()).toBe('refused');
+    await world.advance(1);
+    expect(stateOf()).toBe('ready');
+  });
+
+  test.each([
+    [undefined, 5_000],
+    [12, 12_000],
+    [0, 1_000],
+    [1e9, 60_000],
+    [Number.NaN, 5_000],
+  ])('rate limited with Retry-After %s: this model, for %d ms', async (retryAfterSeconds, ms) => {
+    const { world, fail, stateOf } = setUp();
+    fail('rate-limited', retryAfterSeconds);
+    expect(stateOf()).toBe('last-resort');
+    expect(stateOf(sibling)).toBe('ready');
+    await world.advance(ms - 1);
+    expect(stateOf()).toBe('last-resort');
+    await world.advance(1);
+    expect(stateOf()).toBe('ready');
+  });
+
+  test('a changed key is tried immediately', () => {
+    const { health, fail, stateOf } = setUp();
+    fail('authentication');
+    fail('rate-limited');
+    health.forgive('openai');
+    expect(stateOf()).toBe('ready');
+    expect(health.benches()).toEqual([]);
+  });
+
+  test('an invalid request benches no one', () => {
+    const { fail, stateOf } = setUp();
+    for (let i = 0; i < 20; i += 1) fail('caller');
+    expect(stateOf()).toBe('ready');
+  });
+});
+
+describe('the breaker', () => {
+  test.each(['server', 'timeout', 'network', 'broken'] as const)(
+    '%s: opens at the fifth failure within 10 s and allows one call each 15 s',
+    async (kind) => {
+      const { world, health, reported, fail, stateOf } = setUp();
+      for (let i = 0; i < 4; i += 1) {
+        fail(kind);
+        await world.advance(2_500);
+      }
+      expect(stateOf()).toBe('ready');
+      fail(kind);
+      expect(stateOf()).toBe('last-resort');
+      expect(reported.map(({ reason }) => reason)).toEqual(['failing']);
+      await world.advance(15_000);
+      expect(stateOf()).toBe('probe');
+      expect([health.takeProbe(target), health.takeProbe(target)]).toEqual([true, false]);
+      fail(kind);
+      await world.advance(14_999);
+      expect(stateOf()).toBe('last-resort');
+      await world.advance(1);
+      expect(health.takeProbe(target)).toBe(true);
+      health.succeeded(target);
+      expect(stateOf()).toBe('ready');
+      expect(reported).toHaveLength(1);
+    },
+  );
+
+  test('stays closed when failures are rare or a success is among them', async () => {
+    const { world, health, fail, stateOf } = setUp();
+    for (let i = 0; i < 10; i += 1) {
+      fail('server');
+      await world.advance(2_501);
+    }
+    expect(stateOf()).toBe('ready');
+    for (let i = 0; i < 10; i += 1) {
+      fail('server');
+      if (i % 4 === 3) health.succeeded(target);
+    }
+    expect(stateOf()).toBe('ready');
+  });
+});
+
+test('the number of tracked accounts is limited', () => {
+  const { health } = setUp();
+  for (let i = 0; i < 6_000; i += 1) {
+    health.failed({ ...target, account: `openai of ws_${i}` }, new UpstreamFailure('authentication', ''));
+  }
+  expect(health.benches().length).toBeLessThanOrEqual(5_000);
+  expect(health.standing({ ...target, account: 'openai of ws_5999' }).state).toBe('refused');
+});

@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sha256 } from '../../../../src/daemon/features/keys/index.ts';
+import {
+  bootstrap,
+  type FirstSecrets,
+  workspaces,
+} from '../../../../src/daemon/features/workspaces/index.ts';
+import type { Caller } from '../../../../src/daemon/handler.ts';
+import { idMaker } from '../../../../src/shared/ids.ts';
+import { makeSecret, parseSecret } from '../../../../src/shared/secrets.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
+import { memoryWorkspacesStore } from '../../../support/memory-stores.ts';
+
+const noFiles: FirstSecrets = { login: undefined, defaultKey: undefined };
+
+let store: ReturnType<typeof memoryWorkspacesStore>;
+let issued: Map<string, { name: string; userId: string; workspaceId: string }>;
+let revoked: Set<string>;
+
+function start(files: FirstSecrets) {
+  const world = fakeWorld();
+  return bootstrap(
+    {
+      store,
+      keys: {
+        standing: async (secret) =>
+          revoked.has(secret) ? 'ended' : issued.has(secret) ? 'active' : 'unknown',
+        issueFor: async (owner, name) => {
+          const secret = makeSecret('api', randomBytes);
+          issued.set(secret, { name, ...owner });
+          return { secret };
+        },
+      },
+      digest: sha256,
+      makeId: idMaker(world.now, randomBytes),
+      randomBytes,
+      now: world.now,
+    },
+    files,
+  );
+}
+
+beforeEach(() => {
+  store = memoryWorkspacesStore();
+  issued = new Map();
+  revoked = new Set();
+});
+
+describe('the first start', () => {
+  test('makes an owner with a workspace, a login and a default key', async () => {
+    const { userId, workspaceId, isFresh, write } = await start(noFiles);
+    expect(isFresh).toBe(true);
+    expect(await store.owner()).toMatchObject({
+      user: { id: userId },
+      workspace: { id: workspaceId, slug: 'personal' },
+    });
+    expect(await store.role(workspaceId, userId)).toBe('owner');
+    expect(parseSecret(write.login ?? '')).toBe('login');
+    expect(await store.loginByDigest(sha256(write.login ?? ''))).toMatchObject({ userId, revokedAt: null });
+    expect(issued.get(write.defaultKey ?? '')).toEqual({ name: 'default', userId, workspaceId });
+    expect(JSON.stringify(store.logins)).not.toContain(write.login);
+  });
+});
+
+describe('a later start', () => {
+  test('makes nothing while the files are good', async () => {
+    const first = await start(noFiles);
+    const second = await start(first.write);
+    expect(second).toEqual({ ...first, isFresh: false, write: noFiles });
+    expect(store.logins).toHaveLength(1);
+    expect(issued.size).toBe(1);
+  });
+
+  test('makes no new default key for one that was revoked, and says that there is none', async () => {
+    const first = await start(noFiles);
+    expect(first.hasDefaultKey).toBe(true);
+    revoked.add(first.write.defaultKey ?? '');
+    expect(await start(first.write)).toMatchObject({ hasDefaultKey: false, write: noFiles });
+    expect(issued.size).toBe(1);
+  });
+
+  test('makes a new login when the file was lost, and the lost one is no longer good', async () => {
+    const first = await start(noFiles);
+    const second = await start({ ...first.write, login: undefined });
+    expect(second.userId).toBe(first.userId);
+    expect(second.write.defaultKey).toBeUndefined();
+    expect(await store.loginByDigest(sha256(first.write.login ?? ''))).not.toMatchObject({ revokedAt: null });
+    expect(await store.loginByDigest(sha256(second.write.login ?? ''))).toMatchObject({ revokedAt: null });
+  });
+
+  test.each([
+    ['of another database', makeSecret('login', randomBytes)],
+    ['that are no secrets', 'hello'],
+  ])('does not trust files %s', async (_what, content) => {
+    await start(noFiles);
+    const { write } = await start({ login: content, defaultKey: content });
+    expect(parseSecret(write.login ?? '')).toBe('login');
+    expect(parseSecret(write.defaultKey ?? '')).toBe('api');
+  });
+
+  test('mends a first start that ended before its files were written', async () => {
+    const first = await start(noFiles);
+    const second = await start(noFiles);
+    expect(second).toMatchObject({ userId: first.userId, workspaceId: first.workspaceId, isFresh: false });
+    expect(second.write.login).toBeDefined();
+    expect(second.write.defaultKey).toBeDefined();
+  });
+});
+
+describe('who belongs where', () => {
+  const login = (userId: string, workspaceId: string): Caller & { kind: 'login' } => ({
+    kind: 'login',
+    loginId: 'key_login',
+    userId,
+    workspaceId,
+    revoked: new AbortController().signal,
+  });
+
+  beforeEach(() => {
+    store.addUser({
+      id: 'usr_ann',
+      workspaces: [
+        ['ws_acme', 'owner'],
+        ['ws_club', 'member'],
+      ],
+    });
+    store.addUser({ id: 'usr_otto', workspaces: [['ws_other', 'owner']] });
+  });
+
+  test('is told by id, slug and `me`', async () => {
+    const { membership } = workspaces({ store });
+    const ann = login('usr_ann', 'ws_acme');
+    expect(await membership(ann, 'me')).toEqual({ workspaceId: 'ws_acme', userId: 'usr_ann', role: 'owner' });
+    expect(await membership(ann, 'club')).toEqual({
+      workspaceId: 'ws_club',
+      userId: 'usr_ann',
+      role: 'member',
+    });
+    expect(await membership(ann, 'ws_club')).toMatchObject({ role: 'member' });
+    expect(await membership(ann, 'other')).toBeUndefined();
+    expect(await membership(ann, 'nowhere')).toBeUndefined();
+  });
+
+  test('binds a key to its one workspace, whatever else its owner is in', async () => {
+    const { membership } = workspaces({ store });
+    const key = {
+      kind: 'key',
+      keyId: 'key_1',
+      ownerId: 'usr_ann',
+      workspaceId: 'ws_acme',
+      scopes: new Set<never>(),
+      revoked: new AbortController().signal,
+    } as const;
+    expect(await membership(key, 'acme')).toMatchObject({ role: 'owner' });
+    expect(await membership(key, 'club')).toBeUndefined();
+  });
+
+  test('is asked of the store once for members and each time for others', async () => {
+    let reads = 0;
+    const role = (workspaceId: string, userId: string) => {
+      reads += 1;
+      return store.role(workspaceId, userId);
+    };
+    const { roleOf, forgetRole } = workspaces({ store: { ...store, role } });
+    await roleOf('ws_acme', 'usr_ann');
+    await roleOf('ws_acme', 'usr_ann');
+    expect(reads).toBe(1);
+    await roleOf('ws_acme', 'usr_otto');
+    await roleOf('ws_acme', 'usr_otto');
+    expect(reads).toBe(3);
+    forgetRole('ws_acme', 'usr_ann');
+    await roleOf('ws_acme', 'usr_ann');
+    expect(reads).toBe(4);
+  });
+
+  test('lets only the first user’s login run the daemon', async () => {
+    const { requireDaemonOwner } = workspaces({ store });
+    await expect(requireDaemonOwner(login('usr_ann', 'ws_acme'))).resolves.toBeUndefined();
+    await expect(requireDaemonOwner(login('usr_otto', 'ws_other'))).rejects.toMatchObject({
+      code: 'permission',
+      message: 'Only whoever runs this host may do this.',
+    });
+    await expect(requireDaemonOwner({ kind: 'nobody' })).rejects.toMatchObject({ code: 'signed_out' });
+  });
+});
+
+test('a role that was read before it changed is not remembered after', async () => {
+  const roles: ('admin' | 'member')[] = ['admin', 'member'];
+  const reading = Promise.withResolvers<void>();
+  const known = workspaces({
+    store: {
+      ...store,
+      role: async () => {
+        const role = roles.shift();
+        if (role === 'admin') await reading.promise;
+        return role;
+      },
+    },
+  });
+  const early = known.roleOf('ws_1', 'usr_1');
+  known.forgetRole('ws_1', 'usr_1');
+  reading.resolve();
+  expect(await early).toBe('admin');
+  expect(await known.roleOf('ws_1', 'usr_1')).toBe('member');
+  expect(await known.roleOf('ws_1', 'usr_1')).toBe('member');
+});
