@@ -44,8 +44,8 @@ await build({
   input: {
     cli: 'build/cli/main.js',
     daemon: 'build/daemon/main.js',
-    'writer-worker': 'build/daemon/storage/sqlite/writer-worker.js',
-    'reader-worker': 'build/daemon/storage/sqlite/reader-worker.js',
+    'writer-worker': 'build/daemon/storage/sqlite/engine/writer-worker.js',
+    'reader-worker': 'build/daemon/storage/sqlite/engine/reader-worker.js',
     'keychain-child': 'build/keychain/keychain-child.js',
   },
   platform: 'node',

@@ -39,7 +39,7 @@ import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
-import { DataMoved } from './storage/sqlite/errors.ts';
+import { DataMoved } from './storage/sqlite/engine/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { type World, within } from './world.ts';

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { dataFiles, foldersOf } from '../../shared/folders.ts';
 import type { RestoreOptions, RestoreOutcome } from '../../shared/restore.ts';
 import { isoTime } from '../../shared/time.ts';
-import { restoreBackup } from '../storage/sqlite/restore.ts';
+import { restoreBackup } from '../storage/sqlite/backups/restore.ts';
 import { configName } from './backup-files.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { explainFailure } from './start-failures.ts';

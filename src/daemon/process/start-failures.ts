@@ -11,7 +11,7 @@ import {
   DiskUnsuited,
   isDamage,
   sqliteCode,
-} from '../storage/sqlite/errors.ts';
+} from '../storage/sqlite/engine/errors.ts';
 import { FolderUnsafe } from './data-folder.ts';
 import { portHolder, socketHolder } from './port-holder.ts';
 

@@ -4,15 +4,15 @@ import type { ListedResponse, ResponsesPage } from '../../features/inference/sto
 import type { LedgerFindings } from '../../features/metering/ledger-store.ts';
 import type { ServedDay, UsageFilter, UsageGroup } from '../../features/metering/metering-store.ts';
 import type { TracesFilter } from '../../features/traces/traces-store.ts';
-import { type BackupTask, backUp } from './back-up.ts';
-import type { Connection } from './connection.ts';
-import { isDamage } from './errors.ts';
-import { verifyChain } from './ledger-chain.ts';
-import { listTraces } from './list-traces.ts';
-import { readMeta } from './meta.ts';
-import { listResponses } from './response-list.ts';
-import { addUp, problemsOf } from './sums.ts';
-import { verifyLedger } from './verify-ledger.ts';
+import { type BackupTask, backUp } from './backups/back-up.ts';
+import type { Connection } from './engine/connection.ts';
+import { isDamage } from './engine/errors.ts';
+import { readMeta } from './engine/meta.ts';
+import { verifyChain } from './ledger/chain.ts';
+import { addUp, problemsOf } from './ledger/sums.ts';
+import { verifyLedger } from './ledger/verify.ts';
+import { listResponses } from './responses/list.ts';
+import { listTraces } from './traces/list.ts';
 
 /** Reads that look at many rows: they run in the reader's thread, each in a snapshot of its own. */
 export function longReads(database: Connection) {

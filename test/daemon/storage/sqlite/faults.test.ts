@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
-import { DataMoved } from '../../../../src/daemon/storage/sqlite/errors.ts';
+import { DataMoved } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { aHold, aResponse, aSettlement, morning } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
@@ -20,7 +20,9 @@ test('the death of the writer rejects what waits and is told', async () => {
   let worker: Worker | undefined;
   const storage = await open({
     startWriter: () => {
-      worker = new Worker(new URL('../../../../src/daemon/storage/sqlite/writer-worker.ts', import.meta.url));
+      worker = new Worker(
+        new URL('../../../../src/daemon/storage/sqlite/engine/writer-worker.ts', import.meta.url),
+      );
       return worker;
     },
   });

@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { explainFailure } from '../../../../src/daemon/process/start-failures.ts';
-import { openForWriting } from '../../../../src/daemon/storage/sqlite/connection.ts';
+import { openForWriting } from '../../../../src/daemon/storage/sqlite/engine/connection.ts';
 import {
   DataFolderInUse,
   DataIsNewer,
   DataNeedsRepair,
   DiskUnsuited,
-} from '../../../../src/daemon/storage/sqlite/errors.ts';
+} from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import { exitCodes } from '../../../../src/shared/errors.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, owner } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';

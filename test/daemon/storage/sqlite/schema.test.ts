@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
-import { migrate } from '../../../../src/daemon/storage/sqlite/migrate.ts';
-import { migrations } from '../../../../src/daemon/storage/sqlite/migrations/index.ts';
+import { migrate } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { migrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 
 const require = createRequire(import.meta.url);
 const { getTableConfig, SQLiteTable: Table } =
@@ -12,7 +12,7 @@ const { getTableConfig, SQLiteTable: Table } =
 
 const engine = new URL('../../../../src/daemon/storage/sqlite/', import.meta.url);
 const schemas: object[] = await Promise.all(
-  readdirSync(new URL('schema/', engine)).map((name) => import(new URL(`schema/${name}`, engine).href)),
+  globSync('*/tables.ts', { cwd: engine }).map((path) => import(new URL(path, engine).href)),
 );
 
 interface Column {
@@ -71,6 +71,7 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 
 /** Written and read by SQL alone. */
 const untyped = [
+  'meta',
   'cached_answers',
   'ledger_chain',
   'threads',
@@ -85,12 +86,12 @@ test('the typed tables are those that the migrations make, and all are strict', 
   const [plain, others] = [true, false].map((wanted) =>
     all.filter(([name]) => untyped.includes(name) === wanted),
   );
-  const hint = 'a table is described in a file of schema/, or named in `untyped` of this test';
+  const hint = 'a table is described in a `tables.ts`, or named in `untyped` of this test';
   expect(Object.fromEntries(typed.map(tableOf)), hint).toEqual(Object.fromEntries(others ?? []));
   expect(plain).toEqual(untyped.map(() => [expect.any(String), expect.objectContaining({ isStrict: true })]));
 });
 
-/** What becomes of the rows that name a person when that person is deleted: `stays`, or profile-commands.ts sees to it. */
+/** What becomes of the rows that name a person when that person is deleted: `stays`, or profile/writes.ts sees to it. */
 const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'autopilots.owner': 'ends',
   'credit_grants.granted_by': 'stays',
@@ -114,7 +115,7 @@ test('of every column that names a person it is decided what becomes of it when 
       .map(({ name }) => `${table}.${name}`),
   );
   expect(named.sort(), 'decide in `ofPersons` of this test').toEqual(Object.keys(ofPersons));
-  const commands = readFileSync(new URL('commands/profile-commands.ts', engine), 'utf8');
+  const commands = readFileSync(new URL('profile/writes.ts', engine), 'utf8');
   for (const [place, outcome] of Object.entries(ofPersons)) {
     const [table = ''] = place.split('.');
     if (outcome !== 'stays') expect(commands, place).toMatch(new RegExp(`\\b${table}\\b`));

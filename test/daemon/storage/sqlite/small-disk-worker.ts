@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { serveWrites } from '../../../../src/daemon/storage/sqlite/serve-writes.ts';
+import { serveWrites } from '../../../../src/daemon/storage/sqlite/engine/serve-writes.ts';
 
 /** A writer's thread on a disk that has no room for more than a few pages. */
 if (parentPort) {

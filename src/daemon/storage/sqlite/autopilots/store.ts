@@ -1,0 +1,31 @@
+import type { AutopilotsStore } from '../../../features/autopilots/autopilots-store.ts';
+import { and, desc, eq, type Orm, or } from '../engine/orm.ts';
+import type { Writer } from '../engine/writer.ts';
+import { autopilots } from './tables.ts';
+
+/** Autopilots: point look-ups in the main thread, writes in the writer's. */
+export function autopilotsStore(orm: Orm, writer: Writer): AutopilotsStore {
+  return {
+    insert: (record, handles) => writer.write('autopilots.insert', { record, handles }),
+    find: async (owner, reference) =>
+      orm
+        .select()
+        .from(autopilots)
+        .where(
+          and(
+            eq(autopilots.owner, owner),
+            or(eq(autopilots.id, reference), eq(autopilots.handle, reference.toLowerCase())),
+          ),
+        )
+        .get(),
+    list: async (owner, { limit, status }) =>
+      orm
+        .select()
+        .from(autopilots)
+        .where(and(eq(autopilots.owner, owner), status && eq(autopilots.status, status)))
+        .orderBy(desc(autopilots.updatedAt), desc(autopilots.id))
+        .limit(limit)
+        .all(),
+    replace: (before, after) => writer.write('autopilots.replace', { before, after }),
+  };
+}

@@ -1,0 +1,46 @@
+import type {
+  BackgroundEnd,
+  BackgroundResponse,
+  EventBatch,
+} from '../../../features/inference/lifecycles/background/background-store.ts';
+import type { Connection } from '../engine/connection.ts';
+import { and, eq, type Orm } from '../engine/orm.ts';
+import { responseInsert } from '../responses/insert.ts';
+import { backgroundResponses, responseEvents } from './tables.ts';
+
+/** Events leave a few batches at a time: freeing pages takes time, and calls wait for their holds meanwhile. */
+const batchesAtOnce = 32;
+
+export function backgroundCommands(database: Connection, orm: Orm) {
+  const insert = responseInsert(database)['responses.insert'];
+  const dropEvents = database.prepare<[object]>(
+    `DELETE FROM response_events WHERE rowid IN (
+       SELECT e.rowid FROM response_events e JOIN background_responses r ON r.id = e.response_id
+       WHERE r.expires_at <= @at AND r.is_running = 0 LIMIT ${batchesAtOnce})`,
+  );
+  const dropRows = database.prepare<[object]>(
+    `DELETE FROM background_responses WHERE id IN (
+       SELECT id FROM background_responses WHERE expires_at <= @at AND is_running = 0 LIMIT @limit)`,
+  );
+
+  return {
+    'background.start': (record: BackgroundResponse): void => {
+      orm.insert(backgroundResponses).values(record).run();
+    },
+    'background.finish': ({ id, body, output, lastSequence }: BackgroundEnd): boolean => {
+      const isRunning = and(eq(backgroundResponses.id, id), eq(backgroundResponses.isRunning, true));
+      const found = orm.select().from(backgroundResponses).where(isRunning).get();
+      if (!found) return false;
+      const { workspaceId, requestId, previousId, input, createdAt, expiresAt } = found;
+      insert({ id, workspaceId, requestId, previousId, body, input, output, createdAt, expiresAt });
+      const ended = { isRunning: false, lastSequence, input: '', body: '' };
+      orm.update(backgroundResponses).set(ended).where(eq(backgroundResponses.id, id)).run();
+      return true;
+    },
+    'background.appendEvents': (batch: EventBatch & { responseId: string }): void => {
+      orm.insert(responseEvents).values(batch).run();
+    },
+    'background.removeExpired': ({ at, limit }: { at: number; limit: number }): number =>
+      dropEvents.run({ at }).changes || dropRows.run({ at, limit }).changes,
+  };
+}

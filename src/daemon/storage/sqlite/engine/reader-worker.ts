@@ -1,0 +1,26 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { longReads } from '../long-reads.ts';
+import { openForReading } from './connection.ts';
+import type { FromReader, ToReader } from './reader.ts';
+
+if (parentPort) {
+  const port = parentPort;
+  const database = openForReading((workerData as { file: string }).file);
+  const reads: Record<string, (data: never, onProgress: never) => unknown> = longReads(database);
+  port.on('message', async (message: ToReader) => {
+    if ('close' in message) {
+      database.close();
+      // Ends this thread alone, whatever it still waits for, like the next pages of a backup.
+      process.exit();
+    }
+    const { id, name, data } = message;
+    const onProgress = (progress: unknown) => port.postMessage({ id, progress } satisfies FromReader);
+    let answer: FromReader;
+    try {
+      answer = { id, result: await reads[name]?.(data as never, onProgress as never) };
+    } catch (error) {
+      answer = { id, problem: error instanceof Error ? error.message : String(error) };
+    }
+    port.postMessage(answer);
+  });
+}

@@ -1,0 +1,53 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EventRecord, EventsStore } from '../../../features/events/events-store.ts';
+import type { Connection } from '../engine/connection.ts';
+import { lastEvent } from '../engine/meta.ts';
+import { and, asc, eq, gt, lte, min, type Orm } from '../engine/orm.ts';
+import type { Writer } from '../engine/writer.ts';
+import { events } from './tables.ts';
+
+/** So many events are looked at before others get their turn; they have no index by workspace, as it would cost each call. */
+const stretch = 4000;
+const pruneAtOnce = 1000;
+
+/** Events: read in stretches in the main thread, written in the writer's. */
+export function eventsStore(database: Connection, orm: Orm, writer: Writer): EventsStore {
+  const between = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] =>
+    orm
+      .select()
+      .from(events)
+      .where(and(gt(events.sequence, from), lte(events.sequence, to), eq(events.workspaceId, workspaceId)))
+      .orderBy(asc(events.sequence))
+      .limit(limit)
+      .all()
+      .map((row) => ({ ...row, data: JSON.parse(row.data) as EventRecord['data'] }));
+
+  const oldest = () =>
+    orm
+      .select({ sequence: min(events.sequence) })
+      .from(events)
+      .get()?.sequence ?? undefined;
+
+  return {
+    append: (event) => writer.write('events.append', event),
+    after: async (workspaceId, sequence, limit) => {
+      const first = oldest() ?? 0;
+      const last = lastEvent(database);
+      const found: EventRecord[] = [];
+      for (let from = Math.max(sequence, first - 1); from < last && found.length < limit; from += stretch) {
+        if (from > sequence && from >= first) await nextTurn();
+        found.push(...between(workspaceId, from, Math.min(from + stretch, last), limit - found.length));
+      }
+      return found;
+    },
+    first: async () => oldest() ?? lastEvent(database) + 1,
+    last: async () => lastEvent(database),
+    prune: async (before, keep) => {
+      let pruned = 0;
+      for (let dropped = pruneAtOnce; dropped === pruneAtOnce; pruned += dropped) {
+        dropped = await writer.write('events.prune', { before, keep, limit: pruneAtOnce });
+      }
+      return pruned;
+    },
+  };
+}

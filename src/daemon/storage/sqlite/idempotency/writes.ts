@@ -1,0 +1,74 @@
+import type { Claimed, KeptAnswer, KeyClaim } from '../../../features/idempotency/idempotency-store.ts';
+import type { Connection } from '../engine/connection.ts';
+import { and, eq, inArray, lte, type Orm } from '../engine/orm.ts';
+import { idempotencyKeys as keys } from './tables.ts';
+
+type Holder = Pick<KeyClaim, 'scope' | 'key' | 'requestId'>;
+
+/** Answers leave few at a time: freeing pages takes time, and calls wait for their holds meanwhile. */
+const removedAtOnce = 64;
+
+export function idempotencyCommands(database: Connection, orm: Orm) {
+  const claim = database.prepare<[object]>(
+    `INSERT INTO idempotency_keys
+       (scope, key, fingerprint, request_id, state, started_at, lease_until, expires_at)
+     VALUES (@scope, @key, @fingerprint, @requestId, 'running', @startedAt, @leaseUntil, @expiresAt)
+     ON CONFLICT (scope, key) DO UPDATE SET
+       fingerprint = excluded.fingerprint, request_id = excluded.request_id, state = 'running',
+       started_at = excluded.started_at, lease_until = excluded.lease_until, expires_at = excluded.expires_at,
+       headers = NULL, answer = NULL
+     WHERE expires_at <= excluded.started_at OR (state = 'running' AND lease_until <= excluded.started_at)`,
+  );
+  const holder = database.prepare<
+    [object],
+    { state: 'running' | 'done'; fingerprint: string; requestId: string }
+  >(
+    `SELECT state, fingerprint, request_id AS requestId FROM idempotency_keys
+     WHERE scope = @scope AND key = @key`,
+  );
+  const mineOf = ({ scope, key, requestId }: Holder) =>
+    and(eq(keys.scope, scope), eq(keys.key, key), eq(keys.requestId, requestId));
+
+  return {
+    'idempotency.claim': (data: KeyClaim): Claimed => {
+      if (claim.run(data).changes > 0) return { state: 'mine' };
+      const { scope, key } = data;
+      const found = holder.get({ scope, key });
+      if (!found) throw new Error('a key that could not be claimed is held by nobody');
+      return found.state === 'done'
+        ? { ...found, state: 'done' }
+        : { state: 'running', fingerprint: found.fingerprint };
+    },
+    'idempotency.finish': ({ headers, body, ...mine }: Holder & KeptAnswer): void => {
+      const answer = { headers: JSON.stringify(headers), answer: Buffer.from(body) };
+      orm
+        .update(keys)
+        .set({ state: 'done', ...answer })
+        .where(mineOf(mine))
+        .run();
+    },
+    'idempotency.release': (mine: Holder): void => {
+      orm
+        .delete(keys)
+        .where(and(mineOf(mine), eq(keys.state, 'running')))
+        .run();
+    },
+    'idempotency.releaseAll': (_all: Record<string, never>): number =>
+      orm.delete(keys).where(eq(keys.state, 'running')).run().changes,
+    'idempotency.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
+      const expired = orm
+        .select({ scope: keys.scope, key: keys.key })
+        .from(keys)
+        .where(lte(keys.expiresAt, at))
+        .orderBy(keys.expiresAt)
+        .limit(Math.min(limit, removedAtOnce))
+        .all();
+      for (const scope of new Set(expired.map((each) => each.scope))) {
+        const named = expired.filter((each) => each.scope === scope).map(({ key }) => key);
+        const those = and(eq(keys.scope, scope), inArray(keys.key, named), lte(keys.expiresAt, at));
+        orm.delete(keys).where(those).run();
+      }
+      return expired.length;
+    },
+  };
+}

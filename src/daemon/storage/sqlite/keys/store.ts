@@ -1,0 +1,48 @@
+import type { KeysStore } from '../../../features/keys/keys-store.ts';
+import { and, desc, eq, lt, type Orm, or, sql } from '../engine/orm.ts';
+import type { Writer } from '../engine/writer.ts';
+import { keys } from './tables.ts';
+
+/** Keys: point look-ups in the main thread, writes in the writer's. */
+export function keysStore(orm: Orm, writer: Writer): KeysStore {
+  const find = (workspaceId: string, keyId: string) =>
+    orm
+      .select()
+      .from(keys)
+      .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
+      .get();
+
+  // The one look-up of calls whose key is not in memory: its SQL is made once.
+  const byDigest = orm
+    .select()
+    .from(keys)
+    .where(eq(keys.digest, sql.placeholder('digest')))
+    .prepare();
+
+  return {
+    insert: (record) => writer.write('keys.insert', record),
+    byDigest: async (digest) => byDigest.get({ digest }),
+    byId: async (workspaceId, keyId) => find(workspaceId, keyId),
+    list: async (workspaceId, { limit, after }) => {
+      const last = after === undefined ? undefined : find(workspaceId, after);
+      if (after !== undefined && !last) return [];
+      const isLater = last && or(lt(keys.createdAt, last.createdAt), olderOfSameTime(last));
+      return orm
+        .select()
+        .from(keys)
+        .where(and(eq(keys.workspaceId, workspaceId), isLater))
+        .orderBy(desc(keys.createdAt), desc(keys.id))
+        .limit(limit)
+        .all();
+    },
+    revoke: (workspaceId, keyId, at) => writer.write('keys.revoke', { workspaceId, keyId, at }),
+    setLimits: (workspaceId, keyId, limits) => writer.write('keys.setLimits', { workspaceId, keyId, limits }),
+    setDefaults: (workspaceId, keyId, defaults) =>
+      writer.write('keys.setDefaults', { workspaceId, keyId, defaults }),
+    touch: (uses) => writer.write('keys.touch', uses),
+  };
+}
+
+function olderOfSameTime({ createdAt, id }: { createdAt: number; id: string }) {
+  return and(eq(keys.createdAt, createdAt), lt(keys.id, id));
+}

@@ -1,0 +1,66 @@
+import type { KeyRecord, KeysStore } from '../../../features/keys/keys-store.ts';
+import type { Connection } from '../engine/connection.ts';
+import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
+import { keys } from './tables.ts';
+
+export function keysCommands(database: Connection, orm: Orm) {
+  // Keys that a key issued may live on where the key between was revoked by itself: all are walked through.
+  const revokeTree = database
+    .prepare<[object], string>(
+      `WITH RECURSIVE tree (id) AS (
+         SELECT id FROM keys WHERE id = @keyId AND workspace_id = @workspaceId AND revoked_at IS NULL
+         UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id
+       )
+       UPDATE keys SET revoked_at = @at WHERE id IN tree AND revoked_at IS NULL RETURNING id`,
+    )
+    .pluck();
+
+  return {
+    'keys.insert': (record: KeyRecord): boolean => {
+      const { parentId } = record;
+      const isIssuer = parentId === null ? undefined : and(eq(keys.id, parentId), isNull(keys.revokedAt));
+      if (isIssuer && !orm.select({ id: keys.id }).from(keys).where(isIssuer).get()) return false;
+      orm.insert(keys).values(record).run();
+      return true;
+    },
+    'keys.revoke': (which: { workspaceId: string; keyId: string; at: number }): string[] =>
+      revokeTree.all(which),
+    'keys.setLimits': ({
+      workspaceId,
+      keyId,
+      limits,
+    }: {
+      workspaceId: string;
+      keyId: string;
+      limits: KeyRecord['limits'];
+    }): boolean =>
+      orm
+        .update(keys)
+        .set({ limits })
+        .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
+        .run().changes > 0,
+    'keys.setDefaults': ({
+      workspaceId,
+      keyId,
+      defaults,
+    }: {
+      workspaceId: string;
+      keyId: string;
+      defaults: KeyRecord['defaults'];
+    }): boolean =>
+      orm
+        .update(keys)
+        .set({ defaults })
+        .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
+        .run().changes > 0,
+    'keys.touch': (uses: Parameters<KeysStore['touch']>[0]): void => {
+      for (const { keyId, at } of uses) {
+        orm
+          .update(keys)
+          .set({ lastUsedAt: at })
+          .where(and(eq(keys.id, keyId), or(isNull(keys.lastUsedAt), lt(keys.lastUsedAt, at))))
+          .run();
+      }
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { ListedResponse, ResponsesPage } from '../../../features/inference/stored/responses-store.ts';
+import type { Connection } from '../engine/connection.ts';
+
+/**
+ * Stored responses and those that are being made, newest first. Of each, little is wanted out of a text that may be
+ * long, so this is for the reader's thread.
+ */
+export function listResponses(database: Connection, page: ResponsesPage): ListedResponse[] {
+  const seen = 'workspace_id = @workspaceId AND expires_at > @at AND (@after IS NULL OR id < @after)';
+  type Row = Omit<ListedResponse, 'isBackground' | 'isRunning'> & { isBackground: number; isRunning: number };
+  return database
+    .prepare<[object], Row>(
+      `SELECT id, createdAt, isRunning, body ->> '$.status' AS status, body ->> '$.model' AS model,
+         coalesce(body ->> '$.background', 0) AS isBackground
+       FROM (
+         SELECT * FROM (
+           SELECT id, created_at AS createdAt, 0 AS isRunning, body FROM responses
+           WHERE ${seen} ORDER BY id DESC LIMIT @limit)
+         UNION ALL
+         SELECT * FROM (
+           SELECT id, created_at AS createdAt, 1 AS isRunning, body FROM background_responses
+           WHERE is_running = 1 AND ${seen} ORDER BY id DESC LIMIT @limit))
+       ORDER BY id DESC LIMIT @limit`,
+    )
+    .all({ ...page, after: page.after ?? null })
+    .map((row) => ({ ...row, isBackground: row.isBackground === 1, isRunning: row.isRunning === 1 }));
+}

@@ -1,0 +1,37 @@
+import type { ResponsesStore } from '../../../features/inference/stored/responses-store.ts';
+import type { Connection } from '../engine/connection.ts';
+import { and, eq, gt, type Orm } from '../engine/orm.ts';
+import type { Reader } from '../engine/reader.ts';
+import type { Writer } from '../engine/writer.ts';
+import { responseReads } from './conversation.ts';
+import { responses } from './tables.ts';
+
+interface Sources {
+  database: Connection;
+  orm: Orm;
+  writer: Writer;
+  reader: Reader;
+}
+
+const bulk = { lane: 'bulk' } as const;
+
+/** Stored responses: reads by id in the main thread, writes in the writer's, apart from those of money. */
+export function responsesStore({ database, orm, writer, reader }: Sources): ResponsesStore {
+  return {
+    ...responseReads(database),
+    insert: (record) => {
+      const bytes = record.body.length + record.input.length + record.output.length;
+      return writer.write('responses.insert', record, { lane: 'bulk', bytes });
+    },
+    byId: async (workspaceId, id, at) =>
+      orm
+        .select()
+        .from(responses)
+        .where(and(eq(responses.id, id), eq(responses.workspaceId, workspaceId), gt(responses.expiresAt, at)))
+        .get(),
+    list: (page) => reader.ask('responses', page),
+    remove: (workspaceId, id) => writer.write('responses.remove', { workspaceId, id }, bulk),
+    removeExpired: (at, limit) =>
+      writer.write('responses.removeExpired', { at, limit: Math.min(limit, 1000) }, bulk),
+  };
+}

@@ -1,0 +1,21 @@
+import type { TokensStore } from '../../../features/tokens/tokens-store.ts';
+import { and, desc, eq, isNull, type Orm } from '../engine/orm.ts';
+import type { Writer } from '../engine/writer.ts';
+import { tokens } from './tables.ts';
+
+/** Access tokens: point look-ups in the main thread, writes in the writer's. */
+export function tokensStore(orm: Orm, writer: Writer): TokensStore {
+  return {
+    insert: (record) => writer.write('tokens.insert', record),
+    byDigest: async (digest) => orm.select().from(tokens).where(eq(tokens.digest, digest)).get(),
+    list: async (userId) =>
+      orm
+        .select()
+        .from(tokens)
+        .where(and(eq(tokens.userId, userId), isNull(tokens.revokedAt)))
+        .orderBy(desc(tokens.id))
+        .all(),
+    revoke: (userId, tokenId, at) => writer.write('tokens.revoke', { userId, tokenId, at }),
+    touch: (uses) => writer.write('tokens.touch', uses),
+  };
+}

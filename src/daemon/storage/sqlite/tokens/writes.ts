@@ -1,0 +1,38 @@
+import type { TokenRecord, TokensStore } from '../../../features/tokens/tokens-store.ts';
+import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
+import { tokens } from './tables.ts';
+
+export function tokensCommands(orm: Orm) {
+  return {
+    'tokens.insert': (record: TokenRecord): void => {
+      orm.insert(tokens).values(record).run();
+    },
+    'tokens.revoke': ({
+      userId,
+      tokenId,
+      at,
+    }: {
+      userId: string;
+      tokenId: string | undefined;
+      at: number;
+    }): string[] => {
+      const isMeant = tokenId === undefined ? undefined : eq(tokens.id, tokenId);
+      return orm
+        .update(tokens)
+        .set({ revokedAt: at })
+        .where(and(eq(tokens.userId, userId), isNull(tokens.revokedAt), isMeant))
+        .returning({ id: tokens.id })
+        .all()
+        .map(({ id }) => id);
+    },
+    'tokens.touch': (uses: Parameters<TokensStore['touch']>[0]): void => {
+      for (const { id, at } of uses) {
+        orm
+          .update(tokens)
+          .set({ lastUsedAt: at })
+          .where(and(eq(tokens.id, id), or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, at))))
+          .run();
+      }
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { TracesStore } from '../../../features/traces/traces-store.ts';
+import { and, eq, inArray, type Orm } from '../engine/orm.ts';
+import type { Reader } from '../engine/reader.ts';
+import { usageRecord } from '../metering/store.ts';
+import { usage } from '../metering/tables.ts';
+
+/** Traces are read from the rows of finished calls; a page is found in the reader's thread, as a filter may look at many. */
+export function tracesStore(orm: Orm, reader: Reader): TracesStore {
+  return {
+    find: async (workspaceId, requestId) => {
+      const mine = and(eq(usage.requestId, requestId), eq(usage.workspaceId, workspaceId));
+      const row = orm.select().from(usage).where(mine).get();
+      return row && usageRecord(row);
+    },
+    list: async (filter) => {
+      const ids = await reader.ask('traces', filter);
+      const rows = orm.select().from(usage).where(inArray(usage.requestId, ids)).all();
+      const byId = new Map(rows.map((row) => [row.requestId, usageRecord(row)]));
+      return ids.flatMap((id) => byId.get(id) ?? []);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { ProviderKeysStore } from '../../../features/provider-keys/provider-keys-store.ts';
+import type { VaultStore } from '../../../features/vault/vault-store.ts';
+import { asc, eq, type Orm, sql } from '../engine/orm.ts';
+import type { Writer } from '../engine/writer.ts';
+import { providerKeys, vaultMasters, vaultSecrets } from './tables.ts';
+
+const master = {
+  kid: vaultMasters.kid,
+  store: vaultMasters.store,
+  proof: vaultMasters.proof,
+  wrapped: vaultMasters.wrapped,
+  createdAt: vaultMasters.createdAt,
+};
+
+/** Masters and sealed secrets: reads in the main thread, writes in the writer's. */
+export function vaultStore(orm: Orm, writer: Writer): VaultStore {
+  const inState = (state: 'current' | 'retired') =>
+    orm.select(master).from(vaultMasters).where(eq(vaultMasters.state, state));
+  return {
+    current: async () => inState('current').get(),
+    retired: async () => inState('retired').all(),
+    secret: async (name) => orm.select().from(vaultSecrets).where(eq(vaultSecrets.name, name)).get(),
+    secrets: async () => orm.select().from(vaultSecrets).orderBy(asc(vaultSecrets.name)).all(),
+    secretsCount: async () =>
+      orm.select({ count: sql<number>`count(*)` }).from(vaultSecrets).get()?.count ?? 0,
+    addMaster: (record) => writer.write('vault.addMaster', record),
+    rotate: (rotation) => writer.write('vault.rotate', rotation),
+    dropMaster: (kid) => writer.write('vault.dropMaster', kid),
+  };
+}
+
+/** What workspaces may see of their own provider keys. */
+export function providerKeysStore(orm: Orm, writer: Writer): ProviderKeysStore {
+  const columns = {
+    workspaceId: providerKeys.workspaceId,
+    provider: providerKeys.provider,
+    fingerprint: providerKeys.fingerprint,
+    addedAt: providerKeys.addedAt,
+    updatedAt: providerKeys.updatedAt,
+  };
+  return {
+    list: async (workspaceId) =>
+      orm
+        .select(columns)
+        .from(providerKeys)
+        .where(eq(providerKeys.workspaceId, workspaceId))
+        .orderBy(asc(providerKeys.provider))
+        .all(),
+    put: (record, secret) => writer.write('providerKeys.put', { record, secret }),
+    delete: (workspaceId, provider) => writer.write('providerKeys.delete', { workspaceId, provider }),
+  };
+}

@@ -1,0 +1,85 @@
+import type { Decided, InvitationRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
+import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
+import { and, eq, gt, inArray, isNull, type Orm } from '../engine/orm.ts';
+import { invitations, members } from './tables.ts';
+
+type Outcome = Awaited<ReturnType<PeopleStore['acceptInvitation']>>;
+
+export function invitationCommands(orm: Orm) {
+  return {
+    'people.insertInvitation': ({ record, given }: { record: InvitationRecord; given: Decided }): boolean => {
+      if (!areRoles(orm, record.workspaceId, given)) return false;
+      orm.insert(invitations).values(record).run();
+      return true;
+    },
+
+    'people.revokeInvitation': ({
+      workspaceId,
+      invitationId,
+      at,
+    }: {
+      workspaceId: string;
+      invitationId: string;
+      at: number;
+    }): boolean =>
+      orm
+        .update(invitations)
+        .set({ revokedAt: at })
+        .where(and(eq(invitations.id, invitationId), eq(invitations.workspaceId, workspaceId), isOpen(at)))
+        .run().changes > 0,
+
+    'people.acceptInvitation': ({
+      digest,
+      userId,
+      at,
+    }: Parameters<PeopleStore['acceptInvitation']>[0]): Outcome => {
+      const found = orm
+        .select()
+        .from(invitations)
+        .where(and(eq(invitations.digest, digest), isOpen(at)))
+        .get();
+      if (!found) return 'unknown';
+      const { workspaceId, role } = found;
+      const membership = and(eq(members.workspaceId, workspaceId), eq(members.userId, userId));
+      if (orm.select().from(members).where(membership).get()) return 'member';
+      orm
+        .update(invitations)
+        .set({ acceptedBy: userId, acceptedAt: at })
+        .where(eq(invitations.id, found.id))
+        .run();
+      orm.insert(members).values({ userId, workspaceId, role, joinedAt: at }).run();
+      return { workspaceId, role };
+    },
+  };
+}
+
+/** Whether each of them still has the role in the workspace that something was decided by. */
+export function areRoles(orm: Orm, workspaceId: string, given: Decided): boolean {
+  return given.every(({ userId, role }) => {
+    const membership = and(eq(members.workspaceId, workspaceId), eq(members.userId, userId));
+    return orm.select({ role: members.role }).from(members).where(membership).get()?.role === role;
+  });
+}
+
+interface Ending {
+  workspaceId: string;
+  userId: string;
+  at: number;
+  /** Only those to these roles; all of them unless told. */
+  roles?: WorkspaceRole[];
+}
+
+/** Ends the open invitations that somebody made. */
+export function endInvitations(orm: Orm, { workspaceId, userId, at, roles }: Ending): void {
+  const isMade = and(eq(invitations.workspaceId, workspaceId), eq(invitations.createdBy, userId), isOpen(at));
+  orm
+    .update(invitations)
+    .set({ revokedAt: at })
+    .where(roles ? and(isMade, inArray(invitations.role, roles)) : isMade)
+    .run();
+}
+
+/** Neither accepted, revoked nor past its time. */
+function isOpen(at: number) {
+  return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt), gt(invitations.expiresAt, at));
+}

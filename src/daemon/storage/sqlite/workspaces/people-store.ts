@@ -1,0 +1,90 @@
+import type { PeopleStore } from '../../../features/workspaces/people-store.ts';
+import { and, asc, desc, eq, gt, isNull, lt, type Orm } from '../engine/orm.ts';
+import type { Writer } from '../engine/writer.ts';
+import { invitations, logins, members, users, workspaces } from './tables.ts';
+import { userColumns } from './user-columns.ts';
+
+/** People and who belongs where: reads in the main thread, writes in the writer's. Ids sort by time, and pages by ids. */
+export function peopleStore(orm: Orm, writer: Writer): PeopleStore {
+  return { ...reads(orm), ...writes(writer) };
+}
+
+type Reads = 'user' | 'users' | 'logins' | 'workspacesOf' | 'members' | 'member' | 'invitations';
+
+function writes(writer: Writer): Omit<PeopleStore, Reads> {
+  return {
+    addUser: (added) => writer.write('people.addUser', added),
+    insertCode: (record) => writer.write('people.insertCode', record),
+    redeemCode: (digest, login) => writer.write('people.redeemCode', { digest, login }),
+    revokeLogin: (userId, loginId, at) => writer.write('people.revokeLogin', { userId, loginId, at }),
+    createWorkspace: (workspace, ownerId) => writer.write('people.createWorkspace', { workspace, ownerId }),
+    changeWorkspace: (workspaceId, changes) =>
+      writer.write('people.changeWorkspace', { workspaceId, changes }),
+    setRole: (change) => writer.write('people.setRole', change),
+    removeMember: (removal) => writer.write('people.removeMember', removal),
+    insertInvitation: (record, given) => writer.write('people.insertInvitation', { record, given }),
+    revokeInvitation: (workspaceId, invitationId, at) =>
+      writer.write('people.revokeInvitation', { workspaceId, invitationId, at }),
+    acceptInvitation: (accepted) => writer.write('people.acceptInvitation', accepted),
+  };
+}
+
+function reads(orm: Orm): Pick<PeopleStore, Reads> {
+  const memberships = () =>
+    orm
+      .select({ user: userColumns, role: members.role, joinedAt: members.joinedAt })
+      .from(members)
+      .innerJoin(users, eq(users.id, members.userId));
+
+  return {
+    user: async (reference) =>
+      orm.select(userColumns).from(users).where(eq(users.id, reference)).get() ??
+      orm.select(userColumns).from(users).where(eq(users.handle, reference)).get(),
+    users: async ({ limit, after = '' }) =>
+      orm
+        .select(userColumns)
+        .from(users)
+        // Who was deleted stays as a row, for what they wrote to others.
+        .where(and(gt(users.id, after), isNull(users.deletedAt)))
+        .orderBy(asc(users.id))
+        .limit(limit)
+        .all(),
+    logins: async (userId, { limit, after = '' }) =>
+      orm
+        .select()
+        .from(logins)
+        .where(and(eq(logins.userId, userId), isNull(logins.revokedAt), gt(logins.id, after)))
+        .orderBy(asc(logins.id))
+        .limit(limit)
+        .all(),
+    workspacesOf: async (userId, { limit, after = '' }) =>
+      orm
+        .select({ workspace: workspaces, role: members.role })
+        .from(members)
+        .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+        .where(and(eq(members.userId, userId), gt(members.workspaceId, after)))
+        .orderBy(asc(members.workspaceId))
+        .limit(limit)
+        .all(),
+    members: async (workspaceId, { limit, after = '' }) =>
+      memberships()
+        .where(and(eq(members.workspaceId, workspaceId), gt(members.userId, after)))
+        .orderBy(asc(members.userId))
+        .limit(limit)
+        .all(),
+    member: async (workspaceId, userId) =>
+      memberships()
+        .where(and(eq(members.workspaceId, workspaceId), eq(members.userId, userId)))
+        .get(),
+    invitations: async (workspaceId, { limit, after }) => {
+      const isLater = after === undefined ? undefined : lt(invitations.id, after);
+      return orm
+        .select()
+        .from(invitations)
+        .where(and(eq(invitations.workspaceId, workspaceId), isLater))
+        .orderBy(desc(invitations.id))
+        .limit(limit)
+        .all();
+    },
+  };
+}

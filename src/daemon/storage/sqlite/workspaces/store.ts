@@ -1,0 +1,40 @@
+import type { WorkspacesStore } from '../../../features/workspaces/workspaces-store.ts';
+import { and, asc, eq, type Orm } from '../engine/orm.ts';
+import type { Writer } from '../engine/writer.ts';
+import { logins, members, users, workspaces } from './tables.ts';
+import { userColumns } from './user-columns.ts';
+
+/** People, workspaces and logins: point look-ups in the main thread, writes in the writer's. */
+export function workspacesStore(orm: Orm, writer: Writer): WorkspacesStore {
+  const homeOf = (userId: string) =>
+    orm
+      .select({ workspace: workspaces })
+      .from(members)
+      .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+      .where(eq(members.userId, userId))
+      .orderBy(asc(members.joinedAt), asc(members.workspaceId))
+      .get()?.workspace;
+
+  return {
+    createOwner: (first) => writer.write('workspaces.createOwner', first),
+    owner: async () => {
+      const user = orm.select(userColumns).from(users).orderBy(asc(users.number)).limit(1).get();
+      const workspace = user && homeOf(user.id);
+      return user && workspace && { user, workspace };
+    },
+    workspace: async (reference) =>
+      orm.select().from(workspaces).where(eq(workspaces.id, reference)).get() ??
+      orm.select().from(workspaces).where(eq(workspaces.slug, reference)).get(),
+    homeOf: async (userId) => homeOf(userId),
+    role: async (workspaceId, userId) =>
+      orm
+        .select({ role: members.role })
+        .from(members)
+        .where(and(eq(members.userId, userId), eq(members.workspaceId, workspaceId)))
+        .get()?.role,
+    insertLogin: (record) => writer.write('workspaces.insertLogin', record),
+    replaceLogin: (record) => writer.write('workspaces.replaceLogin', record),
+    loginByDigest: async (digest) => orm.select().from(logins).where(eq(logins.digest, digest)).get(),
+    loginById: async (id) => orm.select().from(logins).where(eq(logins.id, id)).get(),
+  };
+}

@@ -1,0 +1,31 @@
+import type { LoginRecord, WorkspacesStore } from '../../../features/workspaces/workspaces-store.ts';
+import { and, eq, isNull, type Orm } from '../engine/orm.ts';
+import { logins, members, users, workspaces } from './tables.ts';
+
+export function workspacesCommands(orm: Orm) {
+  return {
+    'workspaces.createOwner': ({ user, workspace }: Parameters<WorkspacesStore['createOwner']>[0]): void => {
+      orm.insert(users).values(user).run();
+      orm
+        .insert(workspaces)
+        .values({ ...workspace, membersMayIssueKeys: false })
+        .run();
+      orm
+        .insert(members)
+        .values({ userId: user.id, workspaceId: workspace.id, role: 'owner', joinedAt: workspace.createdAt })
+        .run();
+    },
+    'workspaces.insertLogin': (record: LoginRecord): void => {
+      orm.insert(logins).values(record).run();
+    },
+    'workspaces.replaceLogin': (record: LoginRecord): void => {
+      const { userId, name } = record;
+      orm
+        .update(logins)
+        .set({ revokedAt: record.createdAt })
+        .where(and(eq(logins.userId, userId), eq(logins.name, name), isNull(logins.revokedAt)))
+        .run();
+      orm.insert(logins).values(record).run();
+    },
+  };
+}

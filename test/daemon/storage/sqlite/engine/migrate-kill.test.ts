@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { afterEach, expect, test } from 'vitest';
+import { createIfMissing } from '../../../../../src/daemon/storage/sqlite/engine/database-file.ts';
+import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
+import { morning } from '../../../../storage/records.ts';
+import { openTemporarily, recordingLog } from '../temporary.ts';
+
+/** `GATEWAY_TEST_KILLS=100` for a night. */
+const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 5);
+const keyCount = 20_000;
+const script = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));
+const { newFolder, cleanUp } = openTemporarily();
+afterEach(cleanUp);
+
+/** A database of the first version with many keys, so that the way to today's takes a while. */
+function firstVersion(file: string): void {
+  createIfMissing(file, migrations.slice(0, 1));
+  const database = new Database(file);
+  database.exec("INSERT INTO workspaces VALUES ('ws_1', 'home', 'Home', 0)");
+  const insert = database.prepare(
+    "INSERT INTO keys VALUES (?, 'ws_1', 'usr_1', NULL, 'a', ?, 'h', '[]', 0, NULL, NULL)",
+  );
+  database.transaction(() => {
+    for (let index = 0; index < keyCount; index += 1) insert.run(`key_${index}`, `digest ${index}`);
+  })();
+  database.close();
+}
+
+/** Starts a migration and kills it so many milliseconds after it began, or lets it end; resolves to how long it ran. */
+async function migrateFor(file: string, ms: number | undefined): Promise<number> {
+  const child = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const beganAt = performance.now();
+  const timer = ms === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), ms);
+  await ended;
+  clearTimeout(timer);
+  return performance.now() - beganAt;
+}
+
+test(`a migration that is killed loses nothing and is ended by the next start, ${kills} times`, {
+  timeout: 600_000,
+}, async () => {
+  const folder = newFolder();
+  const original = join(folder, 'first.db');
+  firstVersion(original);
+  const fresh = (name: string) => {
+    mkdirSync(join(folder, name));
+    const file = join(folder, name, 'gateway.db');
+    copyFileSync(original, file);
+    return file;
+  };
+  const wholeMs = await migrateFor(fresh('whole'), undefined);
+  for (let round = 0; round < kills; round += 1) {
+    const file = fresh(`round-${round}`);
+    await migrateFor(file, (wholeMs * round) / kills);
+    prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
+    const database = new Database(file, { readonly: true });
+    const found = {
+      version: database.pragma('user_version', { simple: true }),
+      keys: database.prepare('SELECT count(*) FROM keys').pluck().get(),
+      integrity: database.pragma('integrity_check', { simple: true }),
+    };
+    database.close();
+    const copies = readdirSync(join(folder, `round-${round}`, 'backups'));
+    expect(copies).toEqual(copies.map(() => expect.stringMatching(/^gateway-v\d+-.*Z\.db$/)));
+    expect(found).toEqual({ version: migrations.at(-1)?.version, keys: keyCount, integrity: 'ok' });
+  }
+});

@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { endOf } from '../../../../../src/daemon/storage/sqlite/engine/thread.ts';
+
+class Thread extends EventEmitter {
+  terminations = 0;
+
+  async terminate(): Promise<number> {
+    this.terminations += 1;
+    this.emit('exit', 1);
+    return 1;
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function started() {
+  const thread = new Thread();
+  return { thread, end: endOf(thread as unknown as Worker) };
+}
+
+test('a thread that ends by itself is never terminated', async () => {
+  const { thread, end } = started();
+  const ending = end();
+  await vi.advanceTimersByTimeAsync(1_900);
+  thread.emit('exit', 0);
+  await ending;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(thread.terminations).toBe(0);
+});
+
+test('one that had ended before is not waited for', async () => {
+  const { thread, end } = started();
+  thread.emit('exit', 0);
+  await end();
+  expect(thread.terminations).toBe(0);
+});
+
+test('one that does not end is terminated after two seconds', async () => {
+  const { thread, end } = started();
+  const ending = end();
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(thread.terminations).toBe(0);
+  await vi.advanceTimersByTimeAsync(1);
+  await ending;
+  expect(thread.terminations).toBe(1);
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import type { Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
+import { WriteQueue } from '../../../../../src/daemon/storage/sqlite/engine/write-queue.ts';
+
+/** A queue whose batches are looked at and answered by the test. */
+function watched() {
+  const sent: Operation[][] = [];
+  let wake: (() => void) | undefined;
+  const queue = new WriteQueue((operations) => {
+    sent.push(operations);
+    wake?.();
+  });
+  return {
+    queue,
+    names: () => sent.map((batch) => batch.map(([name]) => name)),
+    /** Waits for the batch of that number, from 1. */
+    batch: async (number: number): Promise<Operation[]> => {
+      while (sent.length < number) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return sent[number - 1] ?? [];
+    },
+    succeed: (...results: unknown[]) => queue.answered({ results, failed: [] }),
+  };
+}
+
+describe('a queue of writes', () => {
+  test('sends what comes together as one batch, and the next only after the answer', async () => {
+    const { queue, batch, names, succeed } = watched();
+    const first = [queue.add(['a', 1]), queue.add(['b', 2])];
+    await batch(1);
+    const later = queue.add(['c', 3]);
+    await new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
+    expect(names()).toEqual([['a', 'b']]);
+
+    succeed('A', 'B');
+    expect(await Promise.all(first)).toEqual(['A', 'B']);
+    await batch(2);
+    succeed('C');
+    expect(await later).toBe('C');
+  });
+
+  test('keeps a write that can linger for the next one, which takes its place', async () => {
+    const { queue, batch, names, succeed } = watched();
+    const hold = queue.add(['hold', 1], { canLinger: true, replaceableAs: 'call' });
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(names()).toEqual([]);
+    const settled = queue.replace('call', ['settle', 2]);
+    await batch(1);
+    succeed('settled');
+    expect(await settled).toBe('settled');
+    await hold;
+    expect(names()).toEqual([['settle']]);
+  });
+
+  test('sends a write that can linger by itself when nothing else comes', async () => {
+    const { queue, batch, succeed } = watched();
+    const hold = queue.add(['hold', 1], { canLinger: true });
+    await batch(1);
+    succeed('held');
+    expect(await hold).toBe('held');
+  });
+
+  test('sends at most 512 at once, in order', async () => {
+    const { queue, batch, succeed } = watched();
+    const all = Array.from({ length: 1000 }, (_, index) => queue.add(['write', index]));
+    const first = await batch(1);
+    expect(first.map(([, data]) => data)).toEqual(Array.from({ length: 512 }, (_, index) => index));
+    succeed(...first.map(([, data]) => data));
+    const second = await batch(2);
+    succeed(...second.map(([, data]) => data));
+    expect(await Promise.all(all)).toEqual(Array.from({ length: 1000 }, (_, index) => index));
+  });
+
+  test('sends few large rows at once, and one that is larger than all by itself', async () => {
+    const { queue, batch, succeed } = watched();
+    const mebibyte = 1024 * 1024;
+    const sizes = [0.4, 0.4, 0.4, 5, 0.1, ...Array.from({ length: 17 }, () => 0)];
+    const options = (size: number) => ({ lane: 'bulk', bytes: size * mebibyte }) as const;
+    const writes = sizes.map((size, index) => queue.add(['large', index], options(size)));
+    const sent: unknown[][] = [];
+    for (let number = 1; sent.flat().length < sizes.length; number += 1) {
+      const operations = await batch(number);
+      sent.push(operations.map(([, data]) => data));
+      succeed(...operations.map(([, data]) => data));
+    }
+    expect(await Promise.all(writes)).toEqual(sizes.map((_, index) => index));
+    expect(sent.map((operations) => operations.length)).toEqual([2, 1, 1, 16, 2]);
+  });
+
+  test('keeps large rows out of the batches of money, and lets both have their turn', async () => {
+    const { queue, batch, succeed } = watched();
+    const writes = [
+      queue.add(['money', 1]),
+      queue.add(['bulk', 1], { lane: 'bulk' }),
+      queue.add(['money', 2]),
+    ];
+    expect((await batch(1)).map(([name]) => name)).toEqual(['money', 'money']);
+    writes.push(queue.add(['money', 3]));
+    succeed(1, 2);
+    expect((await batch(2)).map(([name]) => name)).toEqual(['bulk']);
+    succeed('b');
+    expect((await batch(3)).map(([name]) => name)).toEqual(['money']);
+    succeed(3);
+    expect(await Promise.all(writes)).toEqual([1, 'b', 2, 3]);
+  });
+
+  test('rejects the failed operations of a batch alone, and all of a failed batch', async () => {
+    const { queue, batch } = watched();
+    const [good, taken, broken] = [queue.add(['a', 1]), queue.add(['b', 2]), queue.add(['c', 3])];
+    await batch(1);
+    queue.answered({
+      results: ['A', undefined, undefined],
+      failed: [
+        { index: 1, code: 'SQLITE_CONSTRAINT_UNIQUE', message: 'UNIQUE constraint failed: keys.digest' },
+        { index: 2, code: undefined, message: 'no' },
+      ],
+    });
+    expect(await good).toBe('A');
+    await expect(taken).rejects.toMatchObject({ code: 'conflict' });
+    await expect(broken).rejects.toThrow('c: error: no');
+
+    const lost = [queue.add(['d', 4]), queue.add(['e', 5])];
+    await batch(2);
+    queue.answered({ failure: { kind: 'failed', code: 'SQLITE_BUSY', message: 'locked' } });
+    for (const write of lost) await expect(write).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('a write that takes the place of another', () => {
+  const replaceable = (queue: WriteQueue) => queue.add(['hold', 1], { replaceableAs: 'req_1' });
+
+  test('travels alone, and both resolve', async () => {
+    const { queue, batch, succeed } = watched();
+    const held = replaceable(queue);
+    const settled = queue.replace('req_1', ['settle', 2]);
+    expect(await batch(1)).toEqual([['settle', 2]]);
+    succeed(7);
+    expect(await held).toBeUndefined();
+    expect(await settled).toBe(7);
+  });
+
+  test('is too late once the other has left', async () => {
+    const { queue, batch, succeed } = watched();
+    const held = replaceable(queue);
+    await batch(1);
+    expect(queue.replace('req_1', ['settle', 2])).toBeUndefined();
+    succeed('held');
+    expect(await held).toBe('held');
+    expect(queue.replace('req_1', ['settle', 2])).toBeUndefined();
+  });
+
+  test('that fails alone leaves the other to be written after all', async () => {
+    const { queue, batch, succeed } = watched();
+    const held = replaceable(queue);
+    const settled = queue.replace('req_1', ['settle', 2]);
+    await batch(1);
+    queue.answered({ results: [undefined], failed: [{ index: 0, code: undefined, message: 'no' }] });
+    await expect(settled).rejects.toThrow('no');
+    expect(await batch(2)).toEqual([['hold', 1]]);
+    succeed('held');
+    expect(await held).toBe('held');
+  });
+
+  test('fails together with it when the batch does', async () => {
+    const { queue, batch } = watched();
+    const held = replaceable(queue);
+    const settled = queue.replace('req_1', ['settle', 2]);
+    await batch(1);
+    queue.answered({ failure: { kind: 'full', code: 'SQLITE_FULL', message: 'full' } });
+    await expect(held).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(settled).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+test('a queue is drained when its last batch is answered', async () => {
+  const { queue, batch, succeed } = watched();
+  await queue.drained();
+  const order: string[] = [];
+  void queue.add(['a', 1]).then(() => order.push('written'));
+  const drained = queue.drained().then(() => order.push('drained'));
+  await batch(1);
+  succeed('A');
+  await drained;
+  expect(order).toEqual(['written', 'drained']);
+});

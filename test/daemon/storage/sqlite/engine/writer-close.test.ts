@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { expect, test } from 'vitest';
+import { Writer } from '../../../../../src/daemon/storage/sqlite/engine/writer.ts';
+import type {
+  FromWriter,
+  ToWriter,
+} from '../../../../../src/daemon/storage/sqlite/engine/writer-protocol.ts';
+
+const log = { info() {}, warn() {}, error() {} };
+
+/** A thread that ends as it answers: its end is told in the same turn, before anybody who awaits the answer goes on. */
+class EndsAtOnce extends EventEmitter {
+  postMessage(message: ToWriter): void {
+    setImmediate(() => {
+      if ('open' in message) this.#answer({ opened: true });
+      if (!('close' in message)) return;
+      this.#answer({ closed: true });
+      this.emit('exit', 0);
+    });
+  }
+
+  async terminate(): Promise<number> {
+    return 0;
+  }
+
+  #answer(message: FromWriter): void {
+    this.emit('message', message);
+  }
+}
+
+/** A writer whose thread is open, and what it told of the thread's death. */
+async function opened() {
+  const deaths: Error[] = [];
+  const thread = new EndsAtOnce();
+  const writer = new Writer({ now: () => 0, log, worker: thread as unknown as Worker });
+  writer.onFatal((reason) => deaths.push(reason));
+  await writer.open('/nowhere');
+  return { writer, thread, deaths };
+}
+
+test('a thread that ends once the database is closed has not died', async () => {
+  const { writer, deaths } = await opened();
+  await writer.close();
+  expect(deaths).toEqual([]);
+});
+
+test('a thread that ends before has', async () => {
+  const { writer, thread, deaths } = await opened();
+  thread.emit('exit', 1);
+  await writer.close();
+  expect(deaths).toHaveLength(1);
+});

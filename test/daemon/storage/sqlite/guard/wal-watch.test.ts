@@ -1,0 +1,60 @@
+import { truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
+import { Reader } from '../../../../../src/daemon/storage/sqlite/engine/reader.ts';
+import { watchWal } from '../../../../../src/daemon/storage/sqlite/guard/wal-watch.ts';
+import { morning } from '../../../../storage/records.ts';
+import { openTemporarily, recordingLog } from '../temporary.ts';
+
+const { newFolder, cleanUp } = openTemporarily();
+afterEach(cleanUp);
+
+test('a write-ahead log that grows is told once, and ends long reads before it fills the disk', async () => {
+  const file = join(newFolder(), 'gateway.db');
+  writeFileSync(`${file}-wal`, '');
+  const log = recordingLog();
+  const ended: number[] = [];
+  const endReads = (olderThanMs: number) => ended.push(olderThanMs) > 0;
+  const watch = watchWal({ file, log, endReads, bounds: { tellBytes: 1000, endBytes: 5000 } });
+  onTestFinished(watch.stop);
+  const told = async (bytes: number) => {
+    const before = log.lines.length;
+    truncateSync(`${file}-wal`, bytes);
+    await watch.look();
+    return log.lines.slice(before).map(({ message }) => message.split(' ').slice(-3).join(' '));
+  };
+
+  expect(await told(1000)).toEqual([]);
+  expect(await told(1001)).toEqual(['an old state']);
+  expect(await told(5000)).toEqual([]);
+  expect(ended).toEqual([]);
+  expect(await told(5001)).toEqual(['can be emptied']);
+  expect(ended).toEqual([5000]);
+  expect(await told(900)).toEqual([]);
+  expect(await told(2000)).toEqual(['an old state']);
+});
+
+test('a read that is given up fails as one that may be tried again, and the next one is answered', async () => {
+  const file = join(newFolder(), 'gateway.db');
+  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
+  const database = new Database(file);
+  database.exec(`
+    ALTER TABLE served_days RENAME TO few;
+    CREATE VIEW served_days AS
+      WITH RECURSIVE many (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM many LIMIT 2000000)
+      SELECT max(n) AS day, 'key' AS caller, 0 AS own_key, 'paid' AS tier, 1 AS requests, 0 AS input_tokens,
+        0 AS output_tokens FROM many`);
+  database.close();
+  const reader = new Reader(file);
+  onTestFinished(() => reader.close());
+
+  expect(reader.endOlderThan(0)).toBe(false);
+  const long = reader.ask('served');
+  expect(reader.endOlderThan(60_000)).toBe(false);
+  expect(reader.endOlderThan(-1)).toBe(true);
+  await expect(long).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await reader.ask('sums')).toMatchObject({ wrong: [], total: 0 });
+});

@@ -1,0 +1,134 @@
+import Database from 'better-sqlite3';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Connection } from '../../../../../src/daemon/storage/sqlite/engine/connection.ts';
+import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
+import { Totals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
+import { verifyChain } from '../../../../../src/daemon/storage/sqlite/ledger/chain.ts';
+import { addUp, problemsOf } from '../../../../../src/daemon/storage/sqlite/ledger/sums.ts';
+import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
+import { meteringCommands } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
+import { aSettlement } from '../../../../storage/records.ts';
+
+let database: Connection;
+let settle: (...ids: string[]) => void;
+
+/** A program that is started again on the same file goes on with the chain. */
+function open(): void {
+  const totals = new Totals(database);
+  const run = batchRunner(database, meteringCommands(database, totals), totals);
+  settle = (...ids) => {
+    run(ids.map((id) => ['metering.settleAtOnce', settlementRow(aSettlement(id, { charged: 7 }))]));
+  };
+}
+
+const verify = (from = 0) => verifyChain(database, { from });
+const links = () => database.prepare('SELECT count(*) FROM ledger_chain').pluck().get();
+
+/** Changes what triggers keep everybody from changing. */
+function tamper(sql: string): void {
+  database.exec('DROP TRIGGER entries_stay; DROP TRIGGER entries_last');
+  database.exec('DROP TRIGGER ledger_chain_stays; DROP TRIGGER ledger_chain_lasts');
+  database.exec(sql);
+}
+
+beforeEach(() => {
+  database = new Database(':memory:');
+  migrate(database, migrations);
+  open();
+  settle('req_1', 'req_2');
+  settle('req_3');
+  open();
+  settle('req_4');
+});
+
+test('each commit that makes entries adds a link, and one that makes none adds nothing', () => {
+  expect(links()).toBe(4);
+  settle('req_4');
+  expect(links()).toBe(4);
+  settle('req_4', 'req_5');
+  expect(verify()).toEqual({ problems: [], last: 4 });
+  expect(links()).toBe(5);
+});
+
+test('neither links nor entries can be changed or deleted', () => {
+  for (const table of ['ledger_chain', 'entries']) {
+    expect(() => database.exec(`DELETE FROM ${table}`)).toThrow('never deleted');
+  }
+  expect(() => database.exec('UPDATE ledger_chain SET total = 0')).toThrow('never changed');
+});
+
+describe('a change that leaves all sums right is found:', () => {
+  const entryOf = (id: string) => `The entry provider_cost of ${id} is not as it was written.`;
+
+  test.each([
+    [
+      'the time of an entry',
+      "UPDATE entries SET created_at = 5 WHERE request_id = 'req_2'",
+      entryOf('req_2'),
+    ],
+    [
+      'cost that was moved from one call to another',
+      `UPDATE entries SET amount = amount + 1 WHERE request_id = 'req_1' AND kind = 'provider_cost';
+       UPDATE entries SET amount = amount - 1 WHERE request_id = 'req_3' AND kind = 'provider_cost'`,
+      entryOf('req_1'),
+    ],
+    [
+      'an entry that was taken out of the books',
+      `UPDATE accounts SET balance = balance + (SELECT sum(amount) FROM entries WHERE request_id = 'req_3'
+         AND debit = accounts.id) WHERE id IN (SELECT debit FROM entries WHERE request_id = 'req_3');
+       UPDATE accounts SET balance = balance - (SELECT sum(amount) FROM entries WHERE request_id = 'req_3'
+         AND credit = accounts.id) WHERE id IN (SELECT credit FROM entries WHERE request_id = 'req_3');
+       DELETE FROM entries WHERE request_id = 'req_3'`,
+      entryOf('req_3'),
+    ],
+    [
+      'an entry together with its copy',
+      `UPDATE entries SET created_at = 5 WHERE request_id = 'req_3';
+       UPDATE ledger_chain SET entries = json_set(entries, '$[0][5]', 5) WHERE number = 2`,
+      'Link 2 of the ledger’s chain is not as it was written.',
+    ],
+    [
+      'a link that is gone',
+      'DELETE FROM ledger_chain WHERE number = 2',
+      'The chain of the ledger lacks link 2.',
+    ],
+  ])('%s', (_what, sql, problem) => {
+    tamper(sql);
+    expect(problemsOf(addUp(database))).toEqual([]);
+    expect(verify().problems).toContain(problem);
+  });
+});
+
+test('an entry from nowhere, and the newest link without its entries, are found by their number', () => {
+  database.exec("INSERT INTO entries VALUES ('req_9', 'margin', 'a', 'b', 1, 1)");
+  expect(verify().problems).toEqual([
+    expect.stringMatching(/^The ledger has \d+ entries, and its chain \d+\.$/),
+  ]);
+});
+
+test('a walk begins where an earlier one ended', () => {
+  const { last } = verify();
+  tamper("UPDATE entries SET created_at = 5 WHERE request_id = 'req_1'");
+  settle('req_5');
+  expect(verify(last)).toEqual({ problems: [], last: 4 });
+  expect(verify().problems).not.toEqual([]);
+  expect(verify(9).problems).toEqual(['The chain of the ledger has no link 9.']);
+});
+
+test('entries that are older than the chain are only counted', () => {
+  const old = new Database(':memory:');
+  migrate(
+    old,
+    migrations.filter(({ version }) => version < 14),
+  );
+  old.exec("INSERT INTO entries VALUES ('req_0', 'margin', 'a', 'b', 1, 1)");
+  migrate(old, migrations);
+  database = old;
+  open();
+  settle('req_1');
+  expect(verify()).toEqual({ problems: [], last: 1 });
+  tamper("DELETE FROM entries WHERE request_id = 'req_0'");
+  expect(verify().problems).toHaveLength(1);
+});

@@ -1,0 +1,79 @@
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { LedgerEntry } from '../../../../../src/daemon/features/metering/metering-store.ts';
+import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { batchRunner, type Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
+import { Totals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
+import { addUp } from '../../../../../src/daemon/storage/sqlite/ledger/sums.ts';
+import { holdRow, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
+import { meteringCommands } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
+import { aHold, aSettlement } from '../../../../storage/records.ts';
+
+const accounts = ['workspace:a', 'workspace:b', 'provider:x', 'margin'];
+
+// Few ids and few accounts, so that double settling, unknown holds and transfers to oneself all come up.
+const settle = fc.record({
+  what: fc.constantFrom('metering.settle', 'metering.settleAtOnce'),
+  id: fc.integer({ min: 0, max: 15 }),
+  charged: fc.integer({ min: -1, max: 50 }),
+  keyId: fc.constantFrom('key_1', 'key_2', null),
+  entries: fc.array(
+    fc.record({
+      kind: fc.constantFrom<LedgerEntry['kind']>('provider_cost', 'margin'),
+      debit: fc.constantFrom(...accounts),
+      credit: fc.constantFrom(...accounts),
+      amount: fc.integer({ min: -1, max: 1_000_000_000_000 }),
+    }),
+    { maxLength: 3 },
+  ),
+});
+const hold = fc.record({
+  what: fc.constant('metering.hold'),
+  id: fc.integer({ min: 0, max: 15 }),
+  amount: fc.integer({ min: -1, max: 100 }),
+});
+const batches = fc.array(fc.array(fc.oneof(settle, hold), { maxLength: 12 }), { maxLength: 5 });
+
+type Step =
+  | (typeof settle extends fc.Arbitrary<infer S> ? S : never)
+  | (typeof hold extends fc.Arbitrary<infer H> ? H : never);
+
+function operationOf(step: Step): Operation {
+  const id = `req_${step.id}`;
+  if (!('entries' in step)) return [step.what, holdRow(aHold(id, { amount: step.amount }))];
+  const { charged, keyId, entries } = step;
+  return [step.what, settlementRow({ ...aSettlement(id, { charged, keyId }), entries })];
+}
+
+test('whatever is held and settled, balances are the sums of their entries and add up to zero', () => {
+  fc.assert(
+    fc.property(batches, (steps) => {
+      const database = new Database(':memory:');
+      migrate(database, migrations);
+      const totals = new Totals(database);
+      const run = batchRunner(database, meteringCommands(database, totals), totals);
+      let settled = 0;
+      for (const batch of steps) {
+        const answer = run(batch.map(operationOf));
+        if ('failure' in answer) throw new Error(answer.failure.message);
+        const failed = new Set(answer.failed.map(({ index }) => index));
+        settled += batch.filter((step, index) => 'entries' in step && !failed.has(index)).length;
+
+        const { wrong, total } = addUp(database);
+        expect({ wrong, total }).toEqual({ wrong: [], total: 0 });
+      }
+      const one = (sql: string) => database.prepare(sql).pluck().get();
+      expect(one('SELECT count(*) FROM usage')).toBe(settled);
+      expect(one('SELECT coalesce(sum(requests), 0) FROM served_days')).toBe(settled);
+      expect(one('SELECT coalesce(max(sequence), 0) FROM events')).toBe(settled);
+      expect(one('SELECT count(*) FROM events')).toBe(settled);
+      expect(one('SELECT coalesce(sum(amount), 0) FROM key_spend')).toBe(
+        one('SELECT coalesce(sum(charged), 0) FROM usage WHERE key_id IS NOT NULL'),
+      );
+      database.close();
+    }),
+    { numRuns: 100 },
+  );
+});
