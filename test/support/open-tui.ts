@@ -4,34 +4,34 @@ import { createElement } from 'react';
 import { onTestFinished } from 'vitest';
 import { painter } from '../../src/cli/output/style.ts';
 import { App } from '../../src/cli/tui/app.tsx';
-import { CallLog, loggingClient } from '../../src/cli/tui/call-log/call-log.ts';
-import { type BindingsByMode, defaultBindings } from '../../src/cli/tui/keys/bindings.ts';
-import { CallStore } from '../../src/cli/tui/live/call-store.ts';
-import { follower } from '../../src/cli/tui/live/follow.ts';
-import { followScreens } from '../../src/cli/tui/live/follow-screens.ts';
-import { TuiModel } from '../../src/cli/tui/model/tui-model.ts';
-import type { Services } from '../../src/cli/tui/screen.ts';
+import { type BindingsByScreen, defaultBindings } from '../../src/cli/tui/keys/bindings.ts';
 import { allScreens } from '../../src/cli/tui/screens/all-screens.ts';
+import { CallLog, loggingClient } from '../../src/cli/tui/services/call-log.ts';
+import { CallStore } from '../../src/cli/tui/services/call-store.ts';
+import { createFollower } from '../../src/cli/tui/services/follower.ts';
+import type { Services } from '../../src/cli/tui/services/services.ts';
+import { TuiState } from '../../src/cli/tui/state/tui-state.ts';
+import { followRowStreams } from '../../src/cli/tui/sync.ts';
 import type { Client } from '../../src/shared/client.ts';
 import type { SseEvent } from '../../src/shared/sse.ts';
 import { eventually } from './eventually.ts';
 
-export interface Asked {
+export interface TestCall {
   params?: Record<string, unknown>;
   query?: Record<string, unknown>;
   body?: unknown;
 }
 
-/** What the service answers, by `METHOD /path/{as}/{the}/contract/writes/it`. */
-export type Answers = Record<string, (asked: Asked) => unknown>;
+/** Responses by `METHOD /path/{of}/{the}/contract`. */
+export type Answers = Record<string, (call: TestCall) => unknown>;
 
 interface OpenOptions {
   answers?: Answers;
   columns?: number;
   rows?: number;
-  bindings?: BindingsByMode;
+  bindings?: BindingsByScreen;
   isPlain?: boolean;
-  /** The events of each stream, by the same names. */
+  /** Events of streams, by the same names. */
   streams?: Record<string, (lastId: string | undefined) => AsyncIterable<SseEvent>>;
   isColoured?: boolean;
   now?: () => number;
@@ -48,7 +48,7 @@ export const keys = {
   ctrlU: '\u0015',
 } as const;
 
-/** The program on a terminal that only a test looks at, with a service that answers from a table. */
+/** The TUI on a virtual terminal, with a daemon that responds from a table. */
 export function openTui(options: OpenOptions = {}) {
   const { answers = {}, columns = 80, rows = 24, isPlain = false } = options;
   const now = options.now ?? Date.now;
@@ -57,7 +57,7 @@ export function openTui(options: OpenOptions = {}) {
   const copied: string[] = [];
   const done = { quit: 0, suspended: 0 };
   const browsed: string[] = [];
-  const leaving = new AbortController();
+  const quitting = new AbortController();
   const client = tableClient(answers, options.streams ?? {});
   const keyNames = new Map<string, string>();
   const services: Services = {
@@ -67,13 +67,13 @@ export function openTui(options: OpenOptions = {}) {
     log,
     now,
     defaultModel: async () => 'sim/assistant',
-    follow: follower({
+    follow: createFollower({
       now,
       sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
       forgetHost() {},
     }),
   };
-  const model: TuiModel = new TuiModel({
+  const state: TuiState = new TuiState({
     screens: allScreens({ baseUrl: () => 'http://127.0.0.1:4100', workspace: undefined, keyNames }),
     services,
     bindings: options.bindings ?? defaultBindings,
@@ -88,28 +88,28 @@ export function openTui(options: OpenOptions = {}) {
   });
   const host = () => ({ name: 'local', url: 'http://127.0.0.1:4100' });
   const paint = painter(options.isColoured ?? false);
-  const app = (size: { columns: number; rows: number }) => createElement(App, { model, paint, host, size });
+  const app = (size: { columns: number; rows: number }) => createElement(App, { state, paint, host, size });
   const terminal = render(app({ columns, rows }));
   onTestFinished(() => {
-    leaving.abort();
-    model.end();
+    quitting.abort();
+    state.end();
     terminal.unmount();
   });
   const frame = () => terminal.lastFrame() ?? '';
   return {
-    model,
+    state,
     calls,
     log,
     copied,
     browsed,
     done,
-    /** Follows the streams of the screens whose rows have come. */
-    follow: () => followScreens(model, leaving.signal),
+    /** Follows the row streams of the loaded screens. */
+    follow: () => followRowStreams(state, quitting.signal),
     frame,
     lines: () => frame().split('\n'),
     resize: (size: { columns: number; rows: number }) => terminal.rerender(app(size)),
     type: (text: string) => terminal.stdin.write(text),
-    /** Waits until the screen shows this. */
+    /** Waits until the screen shows a text. */
     shows: (text: string | RegExp) =>
       eventually(`${text}`, () =>
         typeof text === 'string' ? frame().includes(text) : text.test(frame()),
@@ -123,7 +123,7 @@ function tableClient(answers: Answers, streams: NonNullable<OpenOptions['streams
   return {
     async call(endpoint: { method: string; path: string }, input: object) {
       const answer = answers[`${endpoint.method} ${endpoint.path}`];
-      if (!answer) throw new Error(`not expected: ${endpoint.method} ${endpoint.path}`);
+      if (!answer) throw new Error(`unexpected call: ${endpoint.method} ${endpoint.path}`);
       return answer(input);
     },
     async *stream(

@@ -4,8 +4,8 @@ import { eventually } from './eventually.ts';
 
 const run = promisify(execFile);
 
-/** Why there is no tmux to test in; undefined where there is one. */
-export function whyNoTmux(): string | undefined {
+/** Why tmux is not available; undefined if it is. */
+export function missingTmux(): string | undefined {
   try {
     execFileSync('tmux', ['-V'], { stdio: 'ignore' });
     return undefined;
@@ -15,12 +15,12 @@ export function whyNoTmux(): string | undefined {
 }
 
 export interface Tmux {
-  /** Sends keys by their tmux names. */
+  /** Sends keys by tmux name. */
   keys(...names: string[]): Promise<void>;
-  /** Writes text as it is. */
+  /** Types text literally. */
   text(text: string): Promise<void>;
   screen(): Promise<string>;
-  /** Waits until the screen shows this, however slow the machine is; fails with what it shows instead. */
+  /** Waits until the screen matches; the error contains the last screen. */
   shows(wanted: RegExp): Promise<string>;
   resize(columns: number, rows: number): Promise<void>;
   end(): Promise<void>;
@@ -32,12 +32,12 @@ interface TmuxOptions {
   env: Record<string, string>;
 }
 
-/** Nothing takes so long but what never comes. */
+/** Generous, because the machine may be slow. */
 const withinMs = 60_000;
 
 let servers = 0;
 
-/** A shell in a terminal of its own, with a server of its own. */
+/** Starts a shell in a tmux server of its own. */
 export async function startTmux({ columns, rows, env }: TmuxOptions): Promise<Tmux> {
   servers += 1;
   const socket = `gateway-test-${process.pid}-${servers}`;

@@ -1,78 +1,75 @@
 import { Box, useCursor, useInput, usePaste, useWindowSize } from 'ink';
 import { useSyncExternalStore } from 'react';
 import type { Paint } from '../output/style.ts';
-import { keysLine, saidLines } from './components/foot-lines.ts';
-import { type HostFacts, headLine, stripLine, titleOf } from './components/head-lines.ts';
+import { pasteText, pressKey } from './actions/press-key.ts';
+import { keyHintsLine, statusLines } from './components/footer.ts';
+import { type HostLabel, headerLine, tabsLine, titleLine } from './components/header.ts';
+import { type Layout, layoutOf, type Size } from './components/layout.ts';
 import { Lines } from './components/lines.tsx';
-import { asideLines, mainLines, type Pane, screenLines, sideBySide } from './components/pane-lines.ts';
+import { joinPanes, mainLines, type Pane, previewLines, sidebarLines } from './components/panes.ts';
 import { keysIn } from './keys/key-name.ts';
-import { pasteInDialog } from './model/dialog-keys.ts';
-import { type Layout, layoutOf, type Size } from './model/layout.ts';
-import type { TuiModel } from './model/tui-model.ts';
-import type { Drawing } from './screen.ts';
+import type { TuiState } from './state/tui-state.ts';
+import type { RenderOptions } from './text/render-options.ts';
 
 interface AppProps {
-  model: TuiModel;
+  state: TuiState;
   paint: Paint;
-  host: () => HostFacts;
-  /** Of the terminal, unless Ink is asked. */
+  host: () => HostLabel;
+  /** By default the size of the terminal. */
   size?: Size;
 }
 
-/** The whole screen: head, panes, what is said, keys. */
-export function App({ model, paint, host, size }: AppProps) {
-  useSyncExternalStore(model.subscribe, model.version);
+/** The whole screen: header, panes, status lines and key hints. */
+export function App({ state, paint, host, size }: AppProps) {
+  useSyncExternalStore(state.subscribe, state.version);
   const window = useWindowSize();
   const { columns, rows } = size ?? window;
   const { setCursorPosition } = useCursor();
   useInput((input, key) => {
-    for (const [name, text] of keysIn(input, key)) model.press(name, text);
+    for (const [name, text] of keysIn(input, key)) pressKey(state, name, text);
   });
-  usePaste((text) => {
-    pasteInDialog(model.dialog, text);
-    model.changed();
-  });
+  usePaste((text) => pasteText(state, text));
 
-  const { isPlain, services } = model.options;
-  const drawing = { width: columns, paint, isPlain, now: services.now() };
-  const said = saidLines(model, drawing);
-  const layout = layoutOf({ columns, rows: rows - said.lines.length + 1 }, model);
-  const panes = panesOf(model, drawing, layout);
-  const body = sideBySide(panes, layout.bodyRows, paint('dim', '│'));
+  const { isPlain, services } = state.options;
+  const options = { width: columns, paint, isPlain, now: services.now() };
+  const status = statusLines(state, options);
+  const layout = layoutOf({ columns, rows: rows - status.lines.length + 1 }, state);
+  const panes = panesOf(state, options, layout);
   const above = [
-    headLine(model, host(), drawing),
-    ...(layout.hasStrip ? [stripLine(model, drawing)] : []),
-    titleOf(model, drawing, barsOf(panes)),
-    ...body,
-    ...said.lines,
+    headerLine(state, host(), options),
+    ...(layout.hasTabs ? [tabsLine(state, options)] : []),
+    titleLine(state, options, borderColumns(panes)),
+    ...joinPanes(panes, layout.bodyRows, paint('dim', '│')),
+    ...status.lines,
   ];
-  setCursorPosition(said.cursor === undefined ? undefined : { x: said.cursor, y: above.length - 1 });
+  setCursorPosition(status.cursor === undefined ? undefined : { x: status.cursor, y: above.length - 1 });
   return (
     <Box flexDirection="column" width={columns}>
-      <Lines lines={[...above, keysLine(model, drawing)]} />
+      <Lines lines={[...above, keyHintsLine(state, options)]} />
     </Box>
   );
 }
 
-/** The panes that are seen, from left to right. */
-function panesOf(model: TuiModel, drawing: Drawing, { screens, main, aside, bodyRows }: Layout): Pane[] {
-  const at = (width: number) => ({ ...drawing, width });
-  // Beside another pane the text keeps off the line between them.
+/** The visible panes, from left to right. */
+function panesOf(state: TuiState, options: RenderOptions, layout: Layout): Pane[] {
+  const { screens, main, preview, bodyRows } = layout;
+  const at = (width: number) => ({ ...options, width });
+  // Keeps the text off the borders.
   const margin = screens > 0 ? 1 : 0;
-  const room = main - margin - (aside > 0 ? 1 : 0);
+  const inner = main - margin - (preview > 0 ? 1 : 0);
   const panes = [
-    { width: screens, lines: () => screenLines(model, at(screens)) },
+    { width: screens, lines: () => sidebarLines(state, at(screens)) },
     {
       width: main,
-      lines: () => mainLines(model, at(room), bodyRows).map((line) => ' '.repeat(margin) + line),
+      lines: () => mainLines(state, at(inner), bodyRows).map((line) => ' '.repeat(margin) + line),
     },
-    { width: aside, lines: () => asideLines(model, at(aside)) },
+    { width: preview, lines: () => previewLines(state, at(preview)) },
   ];
   return panes.filter(({ width }) => width > 0).map(({ width, lines }) => ({ width, lines: lines() }));
 }
 
-/** Where the lines between panes are, in cells from the left. */
-function barsOf(panes: Pane[]): number[] {
+/** The columns of the borders between panes. */
+function borderColumns(panes: Pane[]): number[] {
   let at = -1;
   return panes.slice(0, -1).map(({ width }) => {
     at += width + 1;

@@ -5,30 +5,30 @@ import { getKey } from '../addresses.ts';
 import { modelOf } from '../commands/respond/request-body.ts';
 import type { Context } from '../context.ts';
 import { wayTo } from '../hosts/send.ts';
-import { openInBrowser } from './browser.ts';
-import { CallLog, loggingClient } from './call-log/call-log.ts';
+import { formatFailure } from './format-failure.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
-import { CallStore } from './live/call-store.ts';
-import { follower } from './live/follow.ts';
-import { keepCurrent } from './live/keep-current.ts';
-import { TuiModel } from './model/tui-model.ts';
-import { runInTerminal, type TerminalHandle } from './run-in-terminal.tsx';
-import type { Services } from './screen.ts';
+import { openInBrowser } from './open-in-browser.ts';
 import { allScreens } from './screens/all-screens.ts';
-import { told } from './told.ts';
+import { CallLog, loggingClient } from './services/call-log.ts';
+import { CallStore } from './services/call-store.ts';
+import { createFollower } from './services/follower.ts';
+import type { Services } from './services/services.ts';
+import { TuiState } from './state/tui-state.ts';
+import { syncWithDaemon } from './sync.ts';
+import { runInTerminal, type TerminalHandle } from './terminal.tsx';
 
 export interface TuiOptions {
-  /** For screen readers: one pane, no drawings, nothing that moves by itself. */
+  /** For screen readers: one pane, no charts, no automatic updates. */
   plain?: true | undefined;
 }
 
-/** Runs the terminal program until it is left. Fails before the screen is taken where nobody answers. */
+/** Runs the TUI until the user quits. Fails before it takes over the screen if the daemon does not answer. */
 export async function startTui(context: Context, { plain }: TuiOptions): Promise<void> {
   await context.client().call(getKey, {});
   const host = context.host();
   const keyNames = new Map<string, string>();
-  const place = { baseUrl: () => context.host().url, workspace: host.workspace, keyNames };
-  const screens = allScreens(place);
+  const screenOptions = { baseUrl: () => context.host().url, workspace: host.workspace, keyNames };
+  const screens = allScreens(screenOptions);
   const path = join(foldersOf(context).config, keysFileName);
   const bindings = loadBindings(
     path,
@@ -36,13 +36,13 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
   );
   const leaving = new AbortController();
   const terminal: TerminalHandle = {};
-  const services = servicesOf(context, { keyNames, onCall: () => model.changed({ soon: true }) });
-  const model = new TuiModel({
+  const services = servicesOf(context, { keyNames, onCall: () => state.changed({ soon: true }) });
+  const state = new TuiState({
     screens,
     services,
     bindings,
     isPlain: plain === true,
-    explain: (error) => told(error, host),
+    explain: (error) => formatFailure(error, host),
     copy: (text) => terminal.copy?.(text),
     quit: () => terminal.quit?.(),
     suspend: () => terminal.suspend?.(),
@@ -50,19 +50,19 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     baseUrl: () => context.host().url,
     browse: (address) => openInBrowser(address, context),
   });
-  const current = keepCurrent({
-    model,
+  const syncing = syncWithDaemon({
+    state,
     signal: leaving.signal,
     sleep: (ms, signal) => context.sleep(ms, signal),
   });
   try {
     const paint = context.out.paint.stdout;
-    const hostFacts = () => ({ name: host.name, url: urlOf(context) ?? host.url });
-    await runInTerminal({ model, paint, host: hostFacts, terminal, isPlain: plain === true });
+    const hostLabel = () => ({ name: host.name, url: urlOf(context) ?? host.url });
+    await runInTerminal({ state, paint, host: hostLabel, terminal, isPlain: plain === true });
   } finally {
     leaving.abort();
-    model.end();
-    await current.catch(() => {});
+    state.end();
+    await syncing.catch(() => {});
   }
 }
 
@@ -84,7 +84,7 @@ function servicesOf(
     log,
     now: context.now,
     defaultModel: () => modelOf(context, {}),
-    follow: follower({
+    follow: createFollower({
       now: context.now,
       sleep: (ms, signal) => context.sleep(ms, signal),
       forgetHost() {
@@ -95,7 +95,7 @@ function servicesOf(
   };
 }
 
-/** Unlike that of commands it says nothing on stderr, which is the screen. */
+/** Unlike the client of the commands it writes nothing to stderr, which is the screen. */
 function quietClient(context: Context): Client {
   const host = context.host();
   const { token, workspace } = host;

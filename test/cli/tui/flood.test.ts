@@ -2,18 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { callsMax } from '../../../src/cli/tui/live/call-store.ts';
-import { keepCurrent } from '../../../src/cli/tui/live/keep-current.ts';
+import { callsMax } from '../../../src/cli/tui/services/call-store.ts';
+import { syncWithDaemon } from '../../../src/cli/tui/sync.ts';
 import type { SseEvent } from '../../../src/shared/sse.ts';
 import { openTui } from '../../support/open-tui.ts';
 
-/** An hour of six requests a second, each of three events. */
+/** An hour of six requests per second, three events each. */
 const requests = 6 * 3600;
 const types = ['request.started', 'request.routed', 'request.completed'];
-const begunAt = Date.parse('2026-11-21T09:00:00Z');
-/** So many events come in one piece. */
+const firstAt = Date.parse('2026-11-21T09:00:00Z');
+/** Events per chunk. */
 const batch = 100;
-/** More than this is kept by nothing that has an end. */
+/** More growth than this would be a leak. */
 const growthBytesMax = 8 * 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
@@ -31,7 +31,7 @@ function eventOf(number: number): SseEvent {
   const data = {
     type,
     sequence: number,
-    created_at: new Date(begunAt + (request * 1000) / 6).toISOString(),
+    created_at: new Date(firstAt + (request * 1000) / 6).toISOString(),
     data: {
       request_id: `req_${request}`,
       model: `sim/model-${request}`,
@@ -43,35 +43,35 @@ function eventOf(number: number): SseEvent {
   return { event: 'message', data: JSON.stringify(data), id: String(number) };
 }
 
-test('an hour of traffic in seconds: keys are answered, redraws are few, and memory stays as it is', async () => {
-  const told = { events: 0, heap: 0 };
+test('an hour of traffic in seconds: keys respond, redraws are few, and memory is stable', async () => {
+  const seen = { events: 0, heap: 0 };
   const ends = Promise.withResolvers<void>();
   async function* flood() {
     for (let number = 0; number < requests * types.length; number += 1) {
       yield eventOf(number);
-      told.events += 1;
+      seen.events += 1;
       if (number % batch === 0) await nextTurn();
-      if (number === requests) told.heap = heapBytes();
+      if (number === requests) seen.heap = heapBytes();
     }
     ends.resolve();
     await new Promise(() => {});
   }
   const tui = openTui({ rows: 40, columns: 120, streams: { 'GET /v1/events': flood } });
-  const leaving = new AbortController();
-  onTestFinished(() => leaving.abort());
+  const quitting = new AbortController();
+  onTestFinished(() => quitting.abort());
   const startedAt = performance.now();
-  void keepCurrent({ model: tui.model, signal: leaving.signal, sleep: () => new Promise(() => {}) });
+  void syncWithDaemon({ state: tui.state, signal: quitting.signal, sleep: () => new Promise(() => {}) });
 
-  await expect.poll(() => told.events).toBeGreaterThan(1000);
+  await expect.poll(() => seen.events).toBeGreaterThan(1000);
   tui.type('?');
   await tui.shows('Keys of Traffic');
-  expect(told.events).toBeLessThan(requests * types.length);
+  expect(seen.events).toBeLessThan(requests * types.length);
 
   await ends.promise;
   const seconds = (performance.now() - startedAt) / 1000;
-  expect(tui.model.version()).toBeLessThan(20 + seconds * 20);
+  expect(tui.state.version()).toBeLessThan(20 + seconds * 20);
   expect(tui.calls.rows()).toHaveLength(callsMax);
   expect(tui.calls.rows()[0]).toMatchObject({ id: `req_${requests - 1}`, status: 'completed' });
   expect(tui.calls.running()).toBe(0);
-  expect(heapBytes() - told.heap).toBeLessThan(growthBytesMax);
+  expect(heapBytes() - seen.heap).toBeLessThan(growthBytesMax);
 });

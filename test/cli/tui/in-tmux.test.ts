@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bundleCli } from '../../support/bundled-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { startTmux, whyNoTmux } from '../../support/tmux.ts';
+import { missingTmux, startTmux } from '../../support/tmux.ts';
 
-const whyNot = whyNoTmux();
-if (whyNot) process.stderr.write(`the program is not tried in a terminal: ${whyNot}\n`);
+const whyNot = missingTmux();
+if (whyNot) process.stderr.write(`skipping the tests in a terminal: ${whyNot}\n`);
 
 describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }, () => {
   let cli: Awaited<ReturnType<typeof bundleCli>>;
@@ -34,15 +34,15 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
   const ask = () =>
     daemon.fetch('/v1/responses', { json: { model: 'sim/assistant', input: 'Hello', store: false } });
 
-  test('gateway alone draws the screen, goes where keys say, fits a new size, and gives the terminal back', async () => {
+  test('gateway alone opens the TUI, follows keys and sizes, and restores the terminal', async () => {
     const tmux = await open('');
     await tmux.shows(/● live/);
     await ask();
     await tmux.shows(/❯ .*sim\/assistant/);
-    await tmux.text('gk');
+    await tmux.text('2');
     await tmux.shows(/^── Keys .*❯ default/ms);
     await tmux.resize(120, 30);
-    await tmux.shows(/❯ Keys +k +│/);
+    await tmux.shows(/❯ 2 Keys +│/);
     await tmux.resize(70, 15);
     const small = await tmux.shows(/^[^│]*❯ default[^│]*quit *\n?$/s);
     expect(small.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
@@ -54,7 +54,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.shows(/^typed$/m);
   });
 
-  test('Ctrl-Z goes to the shell and fg comes back', async () => {
+  test('Ctrl-Z suspends and fg resumes', async () => {
     const tmux = await open('tui');
     await tmux.shows(/● live/);
     await tmux.keys('C-z');
@@ -69,12 +69,12 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.shows(/^typed$/m);
   });
 
-  test('a daemon that was started again is found, and what it missed is filled in', async () => {
+  test('reconnects to a restarted daemon and loads missed requests', async () => {
     const tmux = await open('tui');
     await tmux.shows(/● live/);
     const { home } = daemon;
     await daemon.stop({ keep: true });
-    await tmux.shows(/✗ lost/);
+    await tmux.shows(/✗ disconnected/);
     daemon = await startDaemon({ home });
     await ask();
     await ask();
@@ -82,7 +82,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.shows(/sim\/assistant[^\n]*\n[^\n]*sim\/assistant/);
   });
 
-  test('a killed program leaves the terminal as it was', async () => {
+  test('a killed TUI leaves the terminal usable', async () => {
     const tmux = await startTmux({ columns: 80, rows: 24, env: { GATEWAY_HOME: daemon.home } });
     onTestFinished(tmux.end);
     const pidFile = join(daemon.home, 'tui.pid');
@@ -96,19 +96,19 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.shows(/^typed$/m);
   });
 
-  test('chat answers as a talk, and Ctrl-C ends an answer before it ends the program', async () => {
+  test('chat streams answers, and Ctrl-C stops an answer before it quits', async () => {
     const tmux = await open('chat --model sim/assistant');
-    await tmux.shows(/\/help tells/);
+    await tmux.shows(/\/help shows/);
     await tmux.text('Good morning');
     await tmux.keys('Enter');
     await tmux.shows(/You said: “Good morning”/);
     await tmux.text('/mo');
-    await tmux.shows(/go on with another model/);
+    await tmux.shows(/continue with another model/);
     await tmux.keys('Tab');
     await tmux.text('slow');
     await tmux.shows(/^ +sim\/slow/m);
     await tmux.keys('Tab', 'Enter');
-    await tmux.shows(/sim\/slow answers/);
+    await tmux.shows(/Switched to sim\/slow/);
     await tmux.text('a b c d e f g h i j k l m n o p q r s t u v w x y z');
     await tmux.keys('Enter');
     await tmux.shows(/⋯ sim\/slow via simulator/);
@@ -119,25 +119,25 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.shows(/2 answers · /);
     await tmux.keys('C-c');
     const after = await tmux.shows(/ended with 0/);
-    expect(after).not.toContain('Enter sends');
+    expect(after).not.toContain('Enter send');
   });
 
-  test('chat tells an answer that breaks off, and goes on after the daemon was started again', async () => {
+  test('chat reports an interrupted answer, and continues after a restart of the daemon', async () => {
     const tmux = await open('chat --model sim/broken');
-    await tmux.shows(/\/help tells/);
+    await tmux.shows(/\/help shows/);
     await tmux.text('Good morning');
     await tmux.keys('Enter');
-    await tmux.shows(/! .*broke off its answer.*Cut short\. /s);
+    await tmux.shows(/! .*broke off its answer.*Incomplete\. /s);
     const { home } = daemon;
     await daemon.stop({ keep: true });
     daemon = await startDaemon({ home });
-    await tmux.shows(/^› Good morning$(?=.*Enter sends)/ms);
+    await tmux.shows(/^› Good morning$(?=.*Enter send)/ms);
     await tmux.keys('C-u');
-    await tmux.shows(/^›$(?=\s*Enter sends)/m);
+    await tmux.shows(/^›$(?=\s*Enter send)/m);
     await tmux.text('/model sim/echo');
     await tmux.shows(/^› \/model sim\/echo$/m);
     await tmux.keys('Enter');
-    await tmux.shows(/sim\/echo answers/);
+    await tmux.shows(/Switched to sim\/echo/);
     await tmux.text('Here again');
     await tmux.keys('Enter');
     await tmux.shows(/^Here again$/m);

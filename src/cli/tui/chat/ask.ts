@@ -24,17 +24,16 @@ interface AskOptions {
 
 export interface Answered {
   text: string;
-  /** What it took, in a line. */
+  /** Model, tokens, cost and time on one line. */
   bill: string;
-  /** What is wrong with the answer, if anything. */
   warning?: string | undefined;
-  /** Why it broke off after its first words. */
+  /** Why the answer ended early. */
   failure?: unknown;
 }
 
 /**
- * Asks for one answer and hands its text on as it comes. Throws where the service refuses or the answer fails. An answer
- * that the signal ends resolves with what was said until then, and what that cost.
+ * Asks for one answer and streams its text. Throws if the request is rejected or fails before any text. An answer that is
+ * aborted or fails later resolves with the text so far and its cost.
  */
 export async function ask(context: Context, options: AskOptions): Promise<Answered> {
   const { conversation, signal } = options;
@@ -47,12 +46,12 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
     failure = error;
   }
   const { response } = seen;
-  if (signal.aborted && !response) return ended('Cancelled.', context, conversation, seen);
+  if (signal.aborted && !response) return partial('Cancelled.', context, conversation, seen);
   failure ??= failureOf(seen);
   if (failure && seen.text === '') throw failure;
-  // What was said until then was made, and may have been charged.
-  if (failure) return { ...(await ended('Cut short.', context, conversation, seen)), failure };
-  if (!response) throw brokenOff();
+  // The text so far was generated and may have been charged.
+  if (failure) return { ...(await partial('Incomplete.', context, conversation, seen)), failure };
+  if (!response) throw endedEarly();
   const { usage, service } = response;
   conversation.count({
     input: Number(usage?.input_tokens ?? 0),
@@ -60,7 +59,7 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
     costUsd: service?.cost?.total_usd ?? null,
   });
   const why =
-    response.status === 'incomplete' ? (response.incomplete_details?.reason ?? 'it was cut short') : '';
+    response.status === 'incomplete' ? (response.incomplete_details?.reason ?? 'unknown reason') : '';
   return {
     text: seen.text + callsOfResponse(response),
     bill: billOfResponse(response, { requestId: undefined, tookMs: context.now() - startedAt }),
@@ -89,36 +88,36 @@ async function read(context: Context, options: AskOptions, seen: Seen): Promise<
   }
 }
 
-/** Why there is no whole answer; undefined where there is one. */
+/** Why the answer is not complete; undefined if it is. */
 function failureOf({ response, error, requestId }: Seen): Error | undefined {
   const failure = error ?? (response?.status === 'failed' ? response.error : undefined);
   if (failure) return receivedError(500, requestHeaders(requestId), JSON.stringify({ error: failure }));
-  return response ? undefined : brokenOff();
+  return response ? undefined : endedEarly();
 }
 
-function brokenOff(): Error {
-  return new CliError('The answer broke off before its end.', {
+function endedEarly(): Error {
+  return new CliError('The answer ended early.', {
     exit: exitCodes.tryLater,
-    next: 'Enter asks again.',
+    next: 'Press Enter to ask again.',
   });
 }
 
-/** An answer without its end, with what it took until then. */
-async function ended(
-  how: string,
+/** An answer without its end, with the cost so far. */
+async function partial(
+  status: string,
   context: Context,
   conversation: Conversation,
   { requestId, text }: Seen,
 ): Promise<Answered> {
   const usage = requestId === undefined ? undefined : await billOf(context, requestId).catch(() => undefined);
   if (!usage) {
-    const where = ['gateway usage', ...(requestId === undefined ? [] : [requestId])].join(' ');
-    return { text, bill: `${how} What it cost, if anything: ${where}` };
+    const command = ['gateway usage', ...(requestId === undefined ? [] : [requestId])].join(' ');
+    return { text, bill: `${status} For its cost, run: ${command}` };
   }
   const { tokens, charged_usd: charged, cost, model, request_id: id } = usage;
   conversation.count({ input: tokens.input, output: tokens.output, costUsd: cost === null ? null : charged });
   const parts = [model, tokensText(tokens.input, tokens.output), dollars(charged), id];
-  return { text, bill: `${how} ${parts.join(' · ')}` };
+  return { text, bill: `${status} ${parts.join(' · ')}` };
 }
 
 function requestHeaders(requestId: string | undefined): Record<string, string> {

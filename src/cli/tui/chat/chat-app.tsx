@@ -5,37 +5,36 @@ import type { Paint, Style } from '../../output/style.ts';
 import { widthOf } from '../../output/width.ts';
 import { Lines } from '../components/lines.tsx';
 import { keysIn } from '../keys/key-name.ts';
-import { fitCell } from '../text/cells.ts';
-import { fitPainted, paintedWidth } from '../text/painted.ts';
+import { fitCell, fitPainted, paintedWidth } from '../text/cells.ts';
 import type { ChatModel } from './chat-model.ts';
-import { inputLines } from './input-lines.ts';
-import type { PrintedLine } from './printer.ts';
+import { promptLines } from './prompt.ts';
+import type { TranscriptLine } from './transcript.ts';
 
-const styles: Readonly<Record<PrintedLine['kind'], Style | undefined>> = {
+const styles: Readonly<Record<TranscriptLine['kind'], Style | undefined>> = {
   you: 'bold',
   answer: undefined,
   note: 'dim',
-  fault: 'red',
+  error: 'red',
 };
-/** Colours are never the only sign of who speaks. */
-const signs: Readonly<Record<PrintedLine['kind'], string>> = {
+/** Colours are never the only sign of the author. */
+const signs: Readonly<Record<TranscriptLine['kind'], string>> = {
   you: '› ',
   answer: '',
   note: '· ',
-  fault: '! ',
+  error: '! ',
 };
 
-const inputLinesMax = 10;
-const hint = 'Enter sends  Alt-Enter new line  /help  Ctrl-C leaves';
-const answeringHint = 'Ctrl-C ends the answer';
-const commandHint = 'Tab completes  Enter does it';
+const promptLinesMax = 10;
+const hint = 'Enter send  Alt-Enter new line  /help  Ctrl-C quit';
+const answeringHint = 'Ctrl-C stop';
+const commandHint = 'Tab complete  Enter run';
 
 interface ChatProps {
   chat: ChatModel;
   paint: Paint;
 }
 
-/** What was said goes into the scrollback; what grows and what is written stay at the foot. */
+/** Finished lines go to the scrollback; the growing line and the prompt stay at the bottom. */
 export function ChatApp({ chat, paint }: ChatProps) {
   useSyncExternalStore(chat.subscribe, chat.version);
   const { columns, rows } = useWindowSize();
@@ -46,46 +45,48 @@ export function ChatApp({ chat, paint }: ChatProps) {
   usePaste((text) => chat.paste(text));
 
   const { exit } = useApp();
-  // Not before what was below is gone from the screen.
+  // Only after the bottom lines are gone from the screen.
   useEffect(() => {
-    if (chat.isLeaving) exit();
+    if (chat.isQuitting) exit();
   });
 
-  const foot = chat.isLeaving ? { lines: [], cursor: undefined } : footOf({ chat, paint }, { columns, rows });
-  setCursorPosition(foot.cursor);
+  const bottom = chat.isQuitting
+    ? { lines: [], cursor: undefined }
+    : bottomOf({ chat, paint }, { columns, rows });
+  setCursorPosition(bottom.cursor);
   return (
     <>
-      <Static items={chat.printed()}>
+      <Static items={chat.transcript()}>
         {({ id, kind, text, isFirst }) => {
           const sign = isFirst ? signs[kind] : ' '.repeat(signs[kind].length);
           return <Text key={id}>{paint(styles[kind], (sign + text).trimEnd()) || ' '}</Text>;
         }}
       </Static>
       <Box flexDirection="column" width={columns}>
-        <Lines lines={foot.lines} />
+        <Lines lines={bottom.lines} />
       </Box>
     </>
   );
 }
 
-/** What changes: the line that grows, how the answer goes, what is written, how it may go on, and the keys. */
-function footOf({ chat, paint }: ChatProps, { columns, rows }: { columns: number; rows: number }) {
+/** The growing line, the progress, the prompt with its suggestions, and the keys. */
+function bottomOf({ chat, paint }: ChatProps, { columns, rows }: { columns: number; rows: number }) {
   const progress = chat.progressText();
-  const growing = chat.feed.rest === '' ? [] : [chat.feed.rest];
+  const growing = chat.buffer.rest === '' ? [] : [chat.buffer.rest];
   const suggested = chat.suggestions.of(chat.edit.text).map(({ summary }) => `  ${summary}`);
-  const linesMax = Math.max(1, Math.min(inputLinesMax, rows - 6 - suggested.length));
-  const written = inputLines(chat.edit, { width: columns, linesMax });
+  const linesMax = Math.max(1, Math.min(promptLinesMax, rows - 6 - suggested.length));
+  const prompt = promptLines(chat.edit, { width: columns, linesMax });
   const above = [...growing, progress === undefined ? '' : paint('cyan', `⋯ ${progress}`)];
   const lines = [
     ...above,
-    ...written.lines,
+    ...prompt.lines,
     ...suggested.slice(0, Math.max(0, rows - 8)).map((line) => paint('dim', fitCell(line, columns - 1))),
     keysLine({ chat, paint }, { width: columns - 1, isSuggesting: suggested.length > 0 }),
   ];
-  return { lines, cursor: { x: written.x, y: above.length + written.y } };
+  return { lines, cursor: { x: prompt.x, y: above.length + prompt.y } };
 }
 
-/** The keys, and at the right with whom one talks and what all of it cost. */
+/** The keys at the left, the model and the total cost at the right. */
 function keysLine(
   { chat, paint }: ChatProps,
   { width, isSuggesting }: { width: number; isSuggesting: boolean },
@@ -94,7 +95,7 @@ function keysLine(
   const keys = answering ? answeringHint : isSuggesting ? commandHint : hint;
   const cost = conversation.answers === 0 ? [] : [briefDollars(conversation.costUsd())];
   const room = width - paintedWidth(keys) - 2;
-  // Where there is no room for both, what it cost: the model is told with each answer.
+  // The cost alone if there is no room for both: each answer shows its model.
   const fitting = [[conversation.model, ...cost].join(' · '), ...cost].find((text) => widthOf(text) <= room);
   const right = fitting === undefined ? '' : fitCell(fitting, room + 2, { align: 'right' });
   return paint('dim', fitPainted(keys + right, width).trimEnd());

@@ -1,25 +1,23 @@
 import { type GrowingAnswer, pricesOf, progressLine } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
 import { mayPass } from '../../may-pass.ts';
-import { Drawn } from '../drawn.ts';
-import { foreignLines } from '../text/cells.ts';
+import { Observable } from '../observable.ts';
+import { untrustedLines } from '../text/cells.ts';
 import {
-  clean,
-  editBy,
+  applyKey,
   editOf,
   emptyEdit,
   insert,
   type LineEdit,
   lineDown,
   lineUp,
+  withoutControls,
 } from '../text/line-edit.ts';
 import { ask } from './ask.ts';
 import type { Conversation } from './conversation.ts';
-import { History } from './history.ts';
-import { LineFeed } from './line-feed.ts';
-import { type PrintedLine, Printer } from './printer.ts';
-import { runSlash } from './slash-commands.ts';
-import { Suggestions } from './suggestions.ts';
+import { History } from './prompt.ts';
+import { runSlash, Suggestions } from './slash-commands.ts';
+import { LineBuffer, Transcript, type TranscriptLine } from './transcript.ts';
 
 interface ChatOptions {
   context: Context;
@@ -32,42 +30,44 @@ interface Answering extends GrowingAnswer {
   controller: AbortController;
 }
 
-const tellEveryMs = 80;
+const redrawEveryMs = 80;
 const tickMs = 250;
 const retryMs = 500;
 
-/** The conversation on the screen: what is printed, what is growing, what is being written. */
-export class ChatModel extends Drawn {
+/** The state of the chat screen: transcript, growing answer and prompt. */
+export class ChatModel extends Observable {
   readonly options: ChatOptions;
   readonly conversation: Conversation;
-  readonly feed = new LineFeed();
+  readonly buffer = new LineBuffer();
   readonly suggestions: Suggestions;
   edit: LineEdit = emptyEdit;
   answering: Answering | undefined;
-  /** Once it is left nothing is drawn below what was said. */
-  isLeaving = false;
-  readonly #printer = new Printer();
+  /** Hides everything below the transcript. */
+  isQuitting = false;
+  readonly #transcript = new Transcript();
   readonly #history = new History();
 
   constructor(conversation: Conversation, options: ChatOptions) {
-    super(tellEveryMs);
+    super({ intervalMs: redrawEveryMs });
     this.conversation = conversation;
     this.options = options;
     this.suggestions = new Suggestions(options.context, () => this.changed());
   }
 
-  /** All lines that were printed, the same array until there are more. */
-  printed(): PrintedLine[] {
-    return this.#printer.lines();
+  /** The same array until there are more lines. */
+  transcript(): TranscriptLine[] {
+    return this.#transcript.lines();
   }
 
-  /** Prints text for good, apart from what stands above; what somebody else wrote is never obeyed. */
-  print(kind: PrintedLine['kind'], text: string): void {
-    const lines = foreignLines(text.trimEnd(), this.options.columns() - 3);
-    this.#printer.print(kind, lines, { isApart: kind !== 'note' || this.#printer.lastKind() !== 'fault' });
+  /** Appends untrusted text to the transcript. */
+  print(kind: TranscriptLine['kind'], text: string): void {
+    const lines = untrustedLines(text.trimEnd(), this.options.columns() - 3);
+    this.#transcript.append(kind, lines, {
+      isApart: kind !== 'note' || this.#transcript.lastKind() !== 'error',
+    });
   }
 
-  /** The line that tells how an answer goes. */
+  /** The progress of the running answer. */
   progressText(): string | undefined {
     return this.answering && progressLine(this.answering, this.options.context.now());
   }
@@ -82,12 +82,12 @@ export class ChatModel extends Drawn {
     else if (key === 'down') this.edit = lineDown(this.edit) ?? this.#recalled(1);
     else if (key === 'ctrl-p') this.edit = this.#recalled(-1);
     else if (key === 'ctrl-n') this.edit = this.#recalled(1);
-    else this.edit = editBy(this.edit, key, input) ?? this.edit;
+    else this.edit = applyKey(this.edit, key, input) ?? this.edit;
     this.changed();
   }
 
   paste(text: string): void {
-    this.edit = insert(this.edit, clean(text));
+    this.edit = insert(this.edit, withoutControls(text));
     this.changed();
   }
 
@@ -114,11 +114,11 @@ export class ChatModel extends Drawn {
       return;
     }
     const line = text.trim();
-    // What is written while an answer comes stays until it is there.
+    // While an answer is running, the prompt is kept.
     if (line === '' || this.answering) return;
     this.edit = emptyEdit;
     this.#history.add(text);
-    // A daemon that was started again since the last question may be elsewhere.
+    // A restarted daemon may have a new address.
     this.options.context.forgetHost();
     void (line.startsWith('/') ? this.#command(line) : this.send(text));
   }
@@ -126,28 +126,30 @@ export class ChatModel extends Drawn {
   async #command(line: string): Promise<void> {
     this.print('you', line);
     try {
-      const told = await this.#run(line);
-      if (told !== '') this.print('note', told);
+      const note = await this.#run(line);
+      if (note !== '') this.print('note', note);
     } catch (error) {
-      this.print('fault', this.options.explain(error));
+      this.print('error', this.options.explain(error));
     }
     this.changed();
   }
 
-  /** A daemon that is just being started again is asked once more. */
+  /** Retries once, because the daemon may just be restarting. */
   async #run(line: string): Promise<string> {
-    const { context } = this.options;
+    const { conversation } = this;
+    const { context, quit } = this.options;
+    const chat = { conversation, context, quit };
     try {
-      return await runSlash(this, line);
+      return await runSlash(chat, line);
     } catch (error) {
       if (!mayPass(error)) throw error;
       await context.sleep(retryMs);
       context.forgetHost();
-      return runSlash(this, line);
+      return runSlash(chat, line);
     }
   }
 
-  /** Asks, and prints the answer as it comes. What could not be asked goes back into the line. */
+  /** Asks, and prints the answer as it arrives. If it fails, the question goes back to the prompt. */
   async send(text: string): Promise<void> {
     const { context } = this.options;
     this.print('you', text);
@@ -165,9 +167,9 @@ export class ChatModel extends Drawn {
     try {
       await this.#answer(text, answering);
     } catch (error) {
-      this.#endAnswer();
-      this.print('fault', this.options.explain(error));
-      this.#giveBack(text);
+      this.#flushAnswer();
+      this.print('error', this.options.explain(error));
+      this.#restorePrompt(text);
     } finally {
       clearInterval(ticking);
       this.answering = undefined;
@@ -195,25 +197,27 @@ export class ChatModel extends Drawn {
       onText: (piece) => {
         const isFirst = answering.characters === 0;
         answering.characters += piece.length;
-        this.#printer.print('answer', this.feed.push(piece, options.columns() - 1), { isApart: isFirst });
+        this.#transcript.append('answer', this.buffer.push(piece, options.columns() - 1), {
+          isApart: isFirst,
+        });
         this.changed({ soon: true });
       },
     });
-    this.#endAnswer();
-    if (warning) this.print('fault', warning);
+    this.#flushAnswer();
+    if (warning) this.print('error', warning);
     if (failure) {
-      this.print('fault', options.explain(failure));
-      this.#giveBack(text);
+      this.print('error', options.explain(failure));
+      this.#restorePrompt(text);
     } else conversation.turns.push({ role: 'user', text }, { role: 'assistant', text: answer });
     this.print('note', bill);
   }
 
-  #endAnswer(): void {
-    this.#printer.print('answer', this.feed.end(), { isApart: false });
+  #flushAnswer(): void {
+    this.#transcript.append('answer', this.buffer.end(), { isApart: false });
   }
 
-  /** What got no answer can be sent again with Enter. */
-  #giveBack(text: string): void {
+  /** So that Enter asks again. */
+  #restorePrompt(text: string): void {
     if (this.edit.text === '') this.edit = editOf(text);
   }
 }

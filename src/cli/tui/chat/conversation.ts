@@ -8,22 +8,22 @@ export interface Turn {
 
 interface ConversationOptions {
   model: string;
-  /** A thread that keeps it; without one, all that was said is sent again each time. */
+  /** The thread that stores it; without one, the whole conversation is sent with each question. */
   thread: string | undefined;
 }
 
-/** What was said, with whom, and what it cost. */
+/** The messages of a chat, and what they cost. */
 export class Conversation {
   model: string;
   readonly thread: string | undefined;
-  /** Instructions that stand before everything. */
+  /** Instructions for the model. */
   system: string | undefined;
   turns: Turn[] = [];
   inputTokens = 0;
   outputTokens = 0;
   answers = 0;
   #cost: NanoUsd = 0;
-  /** How many answers had a price that nobody knows: they are in no amount. */
+  /** Answers with an unknown price, which `costUsd` leaves out. */
   unpriced = 0;
 
   constructor({ model, thread }: ConversationOptions) {
@@ -31,12 +31,12 @@ export class Conversation {
     this.thread = thread;
   }
 
-  /** The call that asks for the answer to `text`. */
+  /** The request body that asks `text`. */
   body(text: string): CreateResponseBody {
-    const said = this.thread === undefined ? this.turns : [];
+    const before = this.thread === undefined ? this.turns : [];
     const body: CreateResponseBody = {
       model: this.model,
-      input: [...said, { role: 'user', text } as const].map(({ role, text: content }) => ({
+      input: [...before, { role: 'user', text } as const].map(({ role, text: content }) => ({
         type: 'message',
         role,
         content,
@@ -47,7 +47,7 @@ export class Conversation {
     return body;
   }
 
-  /** Takes what an answer took. `costUsd` is null where its price is not known. */
+  /** Adds an answer to the totals. `costUsd` is null if its price is unknown. */
   count({ input, output, costUsd }: { input: number; output: number; costUsd: string | null }): void {
     this.answers += 1;
     this.inputTokens += input;
@@ -57,12 +57,11 @@ export class Conversation {
     else this.#cost += cost;
   }
 
-  /** What all answers cost, in dollars. */
+  /** The cost of all answers in dollars. */
   costUsd(): string {
     return formatUsd(this.#cost);
   }
 
-  /** The conversation as Markdown. */
   markdown(): string {
     const head = this.system === undefined ? [] : [`**System**\n\n${this.system}`];
     const turns = this.turns.map(

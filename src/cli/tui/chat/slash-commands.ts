@@ -1,69 +1,73 @@
 import { writeFile } from 'node:fs/promises';
-import { getModel } from '../../addresses.ts';
+import { getModel, listModels } from '../../addresses.ts';
+import { availableProviders } from '../../commands/models/model-columns.ts';
 import { tokensText } from '../../commands/respond/bill.ts';
+import type { Context } from '../../context.ts';
 import { dollars } from '../../output/amount.ts';
-import type { ChatModel } from './chat-model.ts';
+import type { Conversation } from './conversation.ts';
+
+/** What slash commands act on. */
+interface SlashContext {
+  context: Context;
+  conversation: Conversation;
+  quit(): void;
+}
 
 interface SlashCommand {
-  /** As it is typed, with what may follow. */
   usage: string;
   summary: string;
-  /** Resolves to what a person is told. */
-  run(chat: ChatModel, rest: string): Promise<string> | string;
+  /** Resolves to a note for the transcript. */
+  run(chat: SlashContext, rest: string): Promise<string> | string;
 }
 
 const slashCommands: Readonly<Record<string, SlashCommand>> = {
-  model: { usage: '/model [NAME]', summary: 'go on with another model', run: changeModel },
+  model: { usage: '/model [NAME]', summary: 'continue with another model', run: changeModel },
   system: {
     usage: '/system [TEXT]',
-    summary: 'instructions that stand before everything; alone: none',
+    summary: 'set the instructions; without text, clear them',
     run({ conversation }, rest) {
       conversation.system = rest === '' ? undefined : rest;
-      return rest === '' ? 'No instructions any more.' : 'From now on with these instructions.';
+      return rest === '' ? 'Instructions cleared.' : 'Instructions set.';
     },
   },
-  clear: { usage: '/clear', summary: 'begin anew', run: clear },
-  save: { usage: '/save FILE', summary: 'write the conversation as Markdown', run: save },
+  clear: { usage: '/clear', summary: 'start a new conversation', run: clear },
+  save: { usage: '/save FILE', summary: 'save the conversation as Markdown', run: save },
   cost: {
     usage: '/cost',
-    summary: 'what all of it took',
-    run: costText,
+    summary: 'show tokens and cost so far',
+    run: ({ conversation }) => costText(conversation),
   },
   help: {
     usage: '/help',
-    summary: 'this',
+    summary: 'show this help',
     run: () => [...Object.values(slashCommands).map(helpLine), '', ...keyHelp].join('\n'),
   },
   quit: {
     usage: '/quit',
-    summary: 'leave; so do Ctrl-D and Ctrl-C',
+    summary: 'quit; also Ctrl-D and Ctrl-C',
     run(chat) {
-      chat.options.quit();
+      chat.quit();
       return '';
     },
   },
 };
 
-/** Every command, with how it is written. */
-export function slashUsages(): { name: string; usage: string; summary: string }[] {
-  return Object.entries(slashCommands).map(([name, { usage, summary }]) => ({ name, usage, summary }));
-}
-
 const keyHelp = [
-  'Enter sends; Alt-Enter, Ctrl-J or \\ and Enter begin a new line.',
-  'Tab completes a command; ↑ ↓ go through the lines, then through what you wrote.',
+  'Enter sends; Alt-Enter, Ctrl-J or \\ and Enter insert a line break.',
+  'Tab completes a command; ↑ ↓ move between lines, then through the history.',
   'Emacs keys edit: Ctrl-A E B F K U W Y T and Alt-B F D.',
-  'Ctrl-C ends an answer and tells what it cost; it empties the line, then leaves.',
+  'Ctrl-C stops an answer and shows its cost; otherwise it clears the line, then quits.',
 ];
 
-/** Runs a line that begins with a slash; throws in words what is wrong with it. */
-export async function runSlash(chat: ChatModel, line: string): Promise<string> {
+/** Runs a line that starts with a slash; throws for the user if it fails. */
+export async function runSlash(chat: SlashContext, line: string): Promise<string> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
   const names = Object.keys(slashCommands);
-  const meant = names.filter((one) => one === name || (name !== '' && one.startsWith(name)));
-  const command = meant.length === 1 || meant[0] === name ? slashCommands[meant[0] ?? ''] : undefined;
-  if (!command)
-    throw new Error(`There is no /${name}; there are ${names.map((one) => `/${one}`).join(' ')}.`);
+  const matches = names.filter((one) => one === name || (name !== '' && one.startsWith(name)));
+  const command = matches.length === 1 || matches[0] === name ? slashCommands[matches[0] ?? ''] : undefined;
+  if (!command) {
+    throw new Error(`Unknown command /${name}; available: ${names.map((one) => `/${one}`).join(' ')}.`);
+  }
   return command.run(chat, rest.trim());
 }
 
@@ -71,41 +75,96 @@ function helpLine({ usage, summary }: SlashCommand): string {
   return `${usage.padEnd(16)}${summary}`;
 }
 
-async function changeModel({ conversation, options }: ChatModel, name: string): Promise<string> {
-  if (name === '') return `It is ${conversation.model}. /model NAME goes on with another.`;
-  const found = await options.context.client().call(getModel, { params: { model: name } });
+async function changeModel({ conversation, context }: SlashContext, name: string): Promise<string> {
+  if (name === '') return `The model is ${conversation.model}. /model NAME switches to another one.`;
+  const found = await context.client().call(getModel, { params: { model: name } });
   conversation.model = found.id;
-  return `From now on ${found.id} answers.`;
+  return `Switched to ${found.id}.`;
 }
 
-function clear({ conversation }: ChatModel): string {
-  if (conversation.thread !== undefined)
-    throw new Error('The thread keeps what was said; begin another without --thread.');
+function clear({ conversation }: SlashContext): string {
+  if (conversation.thread !== undefined) {
+    throw new Error('The thread stores this conversation; start another one without --thread.');
+  }
   conversation.turns = [];
-  return 'What was said before is forgotten.';
+  return 'Started a new conversation.';
 }
 
-/** Never writes over a file that is there. */
-async function save({ conversation }: ChatModel, path: string): Promise<string> {
-  if (path === '') throw new Error('Name a file: /save talk.md');
+/** Never overwrites a file. */
+async function save({ conversation }: SlashContext, path: string): Promise<string> {
+  if (path === '') throw new Error('Expected a file name: /save talk.md');
   if (conversation.turns.length === 0) throw new Error('There is nothing to save yet.');
   try {
     await writeFile(path, conversation.markdown(), { flag: 'wx', mode: 0o600 });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    throw new Error(code === 'EEXIST' ? `There is a file ${path} already.` : message, { cause });
+    throw new Error(code === 'EEXIST' ? `${path} already exists.` : message, { cause });
   }
-  return `Saved in ${path}.`;
+  return `Saved to ${path}.`;
 }
 
-/** What the conversation took until now. */
-export function costText({ conversation }: Pick<ChatModel, 'conversation'>): string {
+/** The totals of a conversation. */
+export function costText(conversation: Conversation): string {
   const { answers, inputTokens, outputTokens, unpriced } = conversation;
   const parts = [
     answers === 1 ? '1 answer' : `${answers} answers`,
     tokensText(inputTokens, outputTokens),
     dollars(conversation.costUsd()),
   ];
-  if (unpriced > 0) parts.push(`${unpriced} at an unknown price`);
+  if (unpriced > 0) parts.push(`${unpriced} with unknown price`);
   return parts.join(' · ');
+}
+
+/** A completion of a slash command. */
+interface Suggestion {
+  /** The whole line. */
+  line: string;
+  summary: string;
+}
+
+const modelsMax = 6;
+
+/** Completes slash commands, and the names of available models, which are fetched on first use. */
+export class Suggestions {
+  readonly #context: Context;
+  readonly #onChange: () => void;
+  #models: string[] | undefined;
+
+  constructor(context: Context, onChange: () => void) {
+    this.#context = context;
+    this.#onChange = onChange;
+  }
+
+  /** Best first; none if the line is not a command. */
+  of(text: string): Suggestion[] {
+    if (!text.startsWith('/') || text.includes('\n')) return [];
+    const model = /^\/model +(\S*)$/.exec(text);
+    if (model) return this.#modelsLike(model[1] ?? '');
+    return Object.entries(slashCommands)
+      .filter(([name]) => `/${name}`.startsWith(text))
+      .map(([name, command]) => ({
+        line: command.usage.includes(' ') ? `/${name} ` : `/${name}`,
+        summary: helpLine(command),
+      }));
+  }
+
+  #modelsLike(part: string): Suggestion[] {
+    if (!this.#models) void this.#fetchModels();
+    const wanted = part.toLowerCase();
+    return (this.#models ?? [])
+      .filter((id) => id.toLowerCase().includes(wanted) && id !== part)
+      .slice(0, modelsMax)
+      .map((id) => ({ line: `/model ${id}`, summary: id }));
+  }
+
+  async #fetchModels(): Promise<void> {
+    this.#models = [];
+    try {
+      const { data } = await this.#context.client().call(listModels, {});
+      this.#models = data.filter((model) => availableProviders(model) !== '').map(({ id }) => id);
+    } catch {
+      // Completion is optional.
+    }
+    this.#onChange();
+  }
 }

@@ -4,7 +4,7 @@ import { collectPages } from '../../commands/collect-pages.ts';
 import { modelOf } from '../../commands/respond/request-body.ts';
 import { textOf } from '../../commands/threads/show.ts';
 import type { Context } from '../../context.ts';
-import { told } from '../told.ts';
+import { formatFailure } from '../format-failure.ts';
 import { ChatApp } from './chat-app.tsx';
 import { ChatModel } from './chat-model.ts';
 import { Conversation } from './conversation.ts';
@@ -20,22 +20,22 @@ const framesPerSecond = 12;
 const messagesShown = 20;
 const messagesMax = 1000;
 
-/** Talks with a model until it is left; fails before the first line where nobody answers. */
+/** Chats with a model until the user quits. Fails before the first prompt if the daemon does not answer. */
 export async function startChat(context: Context, { model, thread, instructions }: ChatFlags): Promise<void> {
   const conversation = new Conversation({ model: await modelOf(context, { model }), thread });
   conversation.system = instructions;
   const host = context.host();
   const chat: ChatModel = new ChatModel(conversation, {
     context,
-    explain: (error) => told(error, host),
+    explain: (error) => formatFailure(error, host),
     columns: () => context.io.columns(),
     quit() {
-      chat.isLeaving = true;
+      chat.isQuitting = true;
       chat.changed();
     },
   });
   if (thread !== undefined) await printThread(context, chat, thread);
-  chat.print('note', `${conversation.model}; /help tells what else there is.`);
+  chat.print('note', `${conversation.model}; /help shows the commands.`);
   const instance = render(<ChatApp chat={chat} paint={context.out.paint.stdout} />, {
     interactive: true,
     maxFps: framesPerSecond,
@@ -46,19 +46,19 @@ export async function startChat(context: Context, { model, thread, instructions 
   } finally {
     chat.answering?.controller.abort();
   }
-  if (conversation.answers > 0) context.out.note(costText(chat));
+  if (conversation.answers > 0) context.out.note(costText(chat.conversation));
 }
 
-/** What was said in the thread last, oldest first. */
+/** Prints the last messages of the thread, oldest first. */
 async function printThread(context: Context, chat: ChatModel, id: string): Promise<void> {
   await context.client().call(getThread, { params: { id } });
   const messages = await collectPages(messagesMax, (query) =>
     context.client().call(listThreadMessages, { params: { id }, query }),
   );
   const left = messages.length - messagesShown;
-  if (left > 0) chat.print('note', `${left} earlier messages: gateway threads show ${id}`);
+  if (left > 0) chat.print('note', `${left} earlier messages; run: gateway threads show ${id}`);
   for (const message of messages.slice(-messagesShown)) {
-    const said = textOf(message);
-    if (said !== '') chat.print(message.role === 'user' ? 'you' : 'answer', said);
+    const text = textOf(message);
+    if (text !== '') chat.print(message.role === 'user' ? 'you' : 'answer', text);
   }
 }

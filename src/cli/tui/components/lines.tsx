@@ -1,11 +1,11 @@
 import { Box, Text } from 'ink';
 
-/** Lines that were already cut to their pane. */
+/** Lines that already fit their pane. */
 export function Lines({ lines }: { lines: readonly string[] }) {
   return (
     <Box flexDirection="column">
       {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place on the screen and nothing else.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line has no identity but its position.
         <Text key={at} wrap="truncate">
           {line === '' ? ' ' : line}
         </Text>

@@ -1,12 +1,65 @@
-import type { CommandName } from './command-names.ts';
+/** Every command that a key can run, in the order of the help page, with its description. */
+export const commands = {
+  help: 'show the keys of this screen',
+  palette: 'run a command by name',
+  filter: 'filter rows; !TEXT hides matching rows',
+  down: 'next row',
+  up: 'previous row',
+  'page-down': 'page down',
+  'page-up': 'page up',
+  top: 'go to the top',
+  bottom: 'go to the bottom',
+  open: 'open the row',
+  back: 'back',
+  go: 'go to a screen by its letter',
+  conversation: 'open the conversation with this person',
+  'next-unread': 'open the next unread whispers',
+  conversations: 'find a conversation by name',
+  'next-pane': 'next pane',
+  'previous-pane': 'previous pane',
+  'next-tab': 'next tab or screen',
+  'previous-tab': 'previous tab or screen',
+  'zoom-in': 'show only the list',
+  'zoom-out': 'show all panes',
+  raw: 'show the row as JSON',
+  copy: 'copy the ID or text of the row',
+  'copy-command': 'copy the row as a gateway command',
+  browse: 'open the API reference in the browser',
+  refresh: 'reload',
+  pause: 'pause or resume the list',
+  mark: 'mark or unmark the row',
+  compose: 'create something new',
+  edit: 'edit the row',
+  reply: 'reply',
+  remove: 'revoke or delete the marked rows or this one',
+  log: 'show the API calls of this program',
+  redraw: 'redraw the screen',
+  suspend: 'suspend to the shell; fg resumes',
+  quit: 'quit',
+  'screen-1': 'first screen',
+  'screen-2': 'second screen',
+  'screen-3': 'third screen',
+  'screen-4': 'fourth screen',
+  'screen-5': 'fifth screen',
+  'screen-6': 'sixth screen',
+  'screen-7': 'seventh screen',
+  'screen-8': 'eighth screen',
+  'screen-9': 'ninth screen',
+} as const;
 
-/** Keys by name, as `keyName` gives them, and what each does; `''` does nothing. */
+export type CommandName = keyof typeof commands;
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
+}
+
+/** Commands by key, named as `keyName` names them; `''` disables a key. */
 export type Bindings = Readonly<Record<string, CommandName | ''>>;
 
-/** The keys of every view under `all`, those of one view under its name: these go first. */
-export type BindingsByMode = Readonly<Record<string, Bindings>>;
+/** The keys of every screen under `all`, those of one screen under its ID, which take precedence. */
+export type BindingsByScreen = Readonly<Record<string, Bindings>>;
 
-export const defaultBindings: BindingsByMode = {
+export const defaultBindings: BindingsByScreen = {
   all: {
     '?': 'help',
     ':': 'palette',
@@ -54,23 +107,27 @@ export const defaultBindings: BindingsByMode = {
     'ctrl-z': 'suspend',
     q: 'quit',
     'ctrl-c': 'quit',
-    ...Object.fromEntries(
-      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [`alt-${number}`, `screen-${number}` as CommandName]),
-    ),
+    ...screenKeys(''),
+    ...screenKeys('alt-'),
   },
 };
 
-/** What a key does in a view; undefined when nothing. */
-export function commandOf(bindings: BindingsByMode, mode: string, key: string): CommandName | undefined {
-  for (const name of [mode, 'all']) {
+function screenKeys(prefix: string): Bindings {
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  return Object.fromEntries(numbers.map((number) => [prefix + number, `screen-${number}` as CommandName]));
+}
+
+/** The command that a key runs on a screen. */
+export function commandOf(bindings: BindingsByScreen, screen: string, key: string): CommandName | undefined {
+  for (const name of [screen, 'all']) {
     const own = bindings[name];
     if (own && Object.hasOwn(own, key)) return own[key] || undefined;
   }
   return undefined;
 }
 
-/** The keys that do something in a view, in the order in which they were bound. */
-export function keysOf(bindings: BindingsByMode, mode: string, command: CommandName): string[] {
-  const keys = [...Object.keys(bindings[mode] ?? {}), ...Object.keys(bindings.all ?? {})];
-  return [...new Set(keys)].filter((key) => commandOf(bindings, mode, key) === command);
+/** The keys that run a command on a screen, in the order in which they were bound. */
+export function keysOf(bindings: BindingsByScreen, screen: string, command: CommandName): string[] {
+  const keys = [...Object.keys(bindings[screen] ?? {}), ...Object.keys(bindings.all ?? {})];
+  return [...new Set(keys)].filter((key) => commandOf(bindings, screen, key) === command);
 }

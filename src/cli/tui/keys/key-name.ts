@@ -16,20 +16,20 @@ const named = [
   ['delete', 'delete'],
 ] as const satisfies [keyof Key, string][];
 
-/** What a key is called in the bindings: `j`, `J`, `ctrl-d`, `alt-enter`, `shift-tab`, `space`. */
+/** The name of a key in the bindings: `j`, `J`, `ctrl-d`, `alt-enter`, `shift-tab`, `space`. */
 export function keyName(input: string, key: Key): string {
   const special = named.find(([member]) => key[member])?.[1];
   const base = special ?? (input === ' ' ? 'space' : input);
   if (base === '\n') return 'ctrl-j';
-  // A letter tells its shift by itself.
+  // An upper-case letter already implies Shift.
   const shift = key.shift && (special !== undefined || input === ' ') ? 'shift-' : '';
   const control = key.ctrl ? 'ctrl-' : '';
-  // Escape alone comes with the meta flag from some terminals.
+  // Some terminals send a lone Escape with the meta flag.
   const alt = key.meta && base !== 'escape' ? 'alt-' : '';
   return `${control}${alt}${shift}${base}`;
 }
 
-const written: Readonly<Record<string, string>> = {
+const controlKeys: Readonly<Record<string, string>> = {
   ' ': 'space',
   '\r': 'enter',
   '\n': 'enter',
@@ -37,14 +37,14 @@ const written: Readonly<Record<string, string>> = {
   '\u007f': 'backspace',
 };
 
-/** The keys of one piece of input, each with what it writes: what is typed fast can come together. */
+/** Splits one chunk of input into keys with the text that each types: fast typing arrives in one chunk. */
 export function keysIn(input: string, key: Key): [name: string, input: string][] {
   const characters = [...input];
   if (characters.length < 2 || key.ctrl || key.meta) return [[keyName(input, key), input]];
-  return characters.map((character) => [written[character] ?? character, character]);
+  return characters.map((character) => [controlKeys[character] ?? character, character]);
 }
 
-const shown: Readonly<Record<string, string>> = {
+const labels: Readonly<Record<string, string>> = {
   up: '↑',
   down: '↓',
   left: '←',
@@ -61,11 +61,11 @@ const shown: Readonly<Record<string, string>> = {
   delete: 'Del',
 };
 
-/** A key as people write it: `Ctrl-D`, `↑`, `Esc`. */
-export function shownKey(name: string): string {
+/** A key as shown to the user: `Ctrl-D`, `↑`, `Esc`. */
+export function keyLabel(name: string): string {
   const parts = /^((?:(?:ctrl|alt|shift)-)*)(.+)$/s.exec(name);
   const [, modifiers = '', base = name] = parts ?? [];
-  const told = modifiers.replace(/[a-z]+/g, (word) => word[0]?.toUpperCase() + word.slice(1));
-  // With Ctrl a letter is written large, as people do; there is no other one.
-  return told + (shown[base] ?? (modifiers === 'ctrl-' ? base.toUpperCase() : base));
+  const prefix = modifiers.replace(/[a-z]+/g, (word) => word[0]?.toUpperCase() + word.slice(1));
+  // Ctrl does not distinguish case, and its letters are usually written in upper case.
+  return prefix + (labels[base] ?? (modifiers === 'ctrl-' ? base.toUpperCase() : base));
 }

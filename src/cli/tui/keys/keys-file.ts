@@ -2,57 +2,63 @@ import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { exitCodes } from '../../../shared/errors.ts';
 import { CliError } from '../../cli-error.ts';
-import { type BindingsByMode, defaultBindings } from './bindings.ts';
-import { type CommandName, commands, isCommandName } from './command-names.ts';
+import {
+  type BindingsByScreen,
+  type CommandName,
+  commands,
+  defaultBindings,
+  isCommandName,
+} from './bindings.ts';
 
-/** Name of the file in the configuration's folder. */
+/** The file's name in the config folder. */
 export const keysFileName = 'keys.yaml';
 
-interface Faults {
+interface Problems {
   lines: LineCounter;
   found: string[];
 }
 
 /**
- * Reads what a keys.yaml says, over the keys that there are without it:
+ * Parses a keys.yaml and merges it over the default bindings:
  *
- *     drop_defaults: true   # only the keys of this file work
+ *     drop_defaults: true   # use only the keys of this file
  *     all:
- *       x: remove           # in every view
- *       ctrl-d: ''          # does nothing any more
+ *       x: remove           # on every screen
+ *       ctrl-d: ''          # disabled
  *     traffic:
- *       space: pause        # in one view
+ *       space: pause        # on one screen
  *
- * Throws a CliError that tells every fault with its line. `modes` are the views that there are.
+ * Throws a CliError that lists every problem with its line.
  */
-export function readBindings(text: string, path: string, modes: readonly string[]): BindingsByMode {
+export function readBindings(text: string, path: string, screens: readonly string[]): BindingsByScreen {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
-  const faults: Faults = { lines, found: document.errors.map((error) => told(error, lines)) };
+  const problems: Problems = { lines, found: document.errors.map((error) => syntaxProblem(error, lines)) };
   const own: Record<string, Record<string, CommandName | ''>> = {};
   let keepsDefaults = true;
-  if (faults.found.length === 0 && document.contents !== null) {
-    if (!isMap(document.contents)) faults.found.push('line 1: it must hold views and their keys.');
+  if (problems.found.length === 0 && document.contents !== null) {
+    if (!isMap(document.contents)) problems.found.push('line 1: expected screens with their keys.');
     else {
       for (const pair of (document.contents as YAMLMap).items) {
-        const name = nameOf(pair);
-        if (name === 'drop_defaults') keepsDefaults = !isTrue(pair, faults);
-        else if (name === 'all' || modes.includes(name)) own[name] = keysIn(pair, faults);
-        else fault(pair, `there is no view ${name}; there are all, ${modes.join(', ')}.`, faults);
+        const name = keyOf(pair);
+        if (name === 'drop_defaults') keepsDefaults = !isTrue(pair, problems);
+        else if (name === 'all' || screens.includes(name)) own[name] = keysIn(pair, problems);
+        else
+          addProblem(pair, `unknown screen ${name}; expected one of all, ${screens.join(', ')}.`, problems);
       }
     }
   }
-  if (faults.found.length > 0) {
-    throw new CliError(`${path} has faults:\n${faults.found.map((one) => `  ${one}`).join('\n')}`, {
+  if (problems.found.length > 0) {
+    throw new CliError(`${path} is invalid:\n${problems.found.map((one) => `  ${one}`).join('\n')}`, {
       exit: exitCodes.usage,
-      next: 'Mend the file, or move it away.',
+      next: 'Fix or remove the file.',
     });
   }
   return merged(keepsDefaults ? defaultBindings : {}, own);
 }
 
-/** The keys of the file in that folder; those that there are without it when it is not there. */
-export function loadBindings(path: string, modes: readonly string[]): BindingsByMode {
+/** Reads the bindings from a file; the defaults if it does not exist. */
+export function loadBindings(path: string, screens: readonly string[]): BindingsByScreen {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -61,57 +67,64 @@ export function loadBindings(path: string, modes: readonly string[]): BindingsBy
     if (code === 'ENOENT' || code === 'ENOTDIR') return defaultBindings;
     throw new CliError(`${path} cannot be read (${code}).`, { exit: exitCodes.usage, cause });
   }
-  return readBindings(text, path, modes);
+  return readBindings(text, path, screens);
 }
 
-function keysIn(pair: Pair, faults: Faults): Record<string, CommandName | ''> {
+function keysIn(pair: Pair, problems: Problems): Record<string, CommandName | ''> {
   const keys: Record<string, CommandName | ''> = {};
   if (!isMap(pair.value)) {
-    fault(pair, 'it must hold keys and what they do.', faults);
+    addProblem(pair, 'expected keys with their commands.', problems);
     return keys;
   }
   for (const one of pair.value.items as Pair[]) {
-    const key = nameOf(one);
+    const key = keyOf(one);
     const command = isScalar(one.value) ? (one.value.value ?? '') : undefined;
     if (command === '' || (typeof command === 'string' && isCommandName(command))) keys[key] = command;
     else {
       const names = Object.keys(commands).filter((name) => !name.startsWith('screen-'));
-      fault(one, `${key}: there is no command ${String(command)}; there are ${names.join(', ')}.`, faults);
+      addProblem(
+        one,
+        `${key}: unknown command ${String(command)}; expected one of ${names.join(', ')}.`,
+        problems,
+      );
     }
   }
   return keys;
 }
 
 function merged(
-  first: BindingsByMode,
+  first: BindingsByScreen,
   own: Record<string, Record<string, CommandName | ''>>,
-): BindingsByMode {
-  const modes = new Set([...Object.keys(first), ...Object.keys(own)]);
-  // What a file says comes first, so that it is what the foot of the screen shows.
+): BindingsByScreen {
+  const names = new Set([...Object.keys(first), ...Object.keys(own)]);
+  // Keys of the file come first, so that the footer shows them.
   return Object.fromEntries(
-    [...modes].map((mode) => [mode, { ...own[mode], ...without(first[mode], own[mode]) }]),
+    [...names].map((name) => [name, { ...own[name], ...without(first[name], own[name]) }]),
   );
 }
 
-function without(bindings: BindingsByMode[string] = {}, own: object = {}): BindingsByMode[string] {
+function without(bindings: BindingsByScreen[string] = {}, own: object = {}): BindingsByScreen[string] {
   return Object.fromEntries(Object.entries(bindings).filter(([key]) => !Object.hasOwn(own, key)));
 }
 
-function isTrue(pair: Pair, faults: Faults): boolean {
+function isTrue(pair: Pair, problems: Problems): boolean {
   const value = isScalar(pair.value) ? pair.value.value : undefined;
-  if (typeof value !== 'boolean') fault(pair, 'drop_defaults must be true or false.', faults);
+  if (typeof value !== 'boolean') addProblem(pair, 'drop_defaults must be true or false.', problems);
   return value === true;
 }
 
-function nameOf(pair: Pair): string {
+function keyOf(pair: Pair): string {
   return String(isScalar(pair.key) ? pair.key.value : pair.key);
 }
 
-function fault(pair: Pair, why: string, { lines, found }: Faults): void {
+function addProblem(pair: Pair, why: string, { lines, found }: Problems): void {
   const start = isScalar(pair.key) ? pair.key.range?.[0] : undefined;
   found.push(`line ${start === undefined ? '?' : lines.linePos(start).line}: ${why}`);
 }
 
-function told({ message, pos }: { message: string; pos: [number, number] }, lines: LineCounter): string {
+function syntaxProblem(
+  { message, pos }: { message: string; pos: [number, number] },
+  lines: LineCounter,
+): string {
   return `line ${lines.linePos(pos[0]).line}: ${message.split('\n')[0]}`;
 }

@@ -1,20 +1,20 @@
-import type { Screen } from '../screen.ts';
-import { callLogScreen } from './call-log.ts';
+import { apiCallsScreen } from './api-calls.ts';
 import { keysScreen } from './keys.ts';
 import { modelsScreen } from './models.ts';
 import { providersScreen } from './providers.ts';
+import type { Screen } from './screen.ts';
 import { shoutsScreen } from './shouts.ts';
 import { threadsScreen } from './threads.ts';
 import { trafficScreen } from './traffic.ts';
 import { usageScreen } from './usage.ts';
 import { whispersScreen } from './whispers.ts';
 
-/** Every screen, in the order of the left list. */
+/** All screens, in the order of the sidebar. */
 export function allScreens(
-  place: Parameters<typeof callLogScreen>[0] & Parameters<typeof trafficScreen>[0],
+  options: Parameters<typeof apiCallsScreen>[0] & Parameters<typeof trafficScreen>[0],
 ): Screen[] {
   return [
-    trafficScreen(place),
+    trafficScreen(options),
     keysScreen,
     usageScreen,
     modelsScreen,
@@ -22,6 +22,6 @@ export function allScreens(
     threadsScreen,
     whispersScreen,
     shoutsScreen,
-    callLogScreen(place),
+    apiCallsScreen(options),
   ] as Screen[];
 }

@@ -2,21 +2,22 @@ import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { createResponse } from '../../addresses.ts';
 import { textOfResponse } from '../../commands/respond/answer-text.ts';
 import { billOfResponse } from '../../commands/respond/bill.ts';
-import type { Page, Services } from '../screen.ts';
-import { foreignLines } from '../text/cells.ts';
+import type { Services } from '../services/services.ts';
+import { untrustedLines } from '../text/cells.ts';
+import type { Page } from './screen.ts';
 
 interface Question {
   text: string;
-  /** The default one unless told. */
+  /** By default the default model of the daemon. */
   model?: string | undefined;
-  /** The thread that keeps question and answer. */
+  /** The thread to ask in. */
   thread?: string | undefined;
 }
 
-/** Asks a model, and resolves to its answer with what it took. */
+/** Asks a model, and resolves to a page with its answer and what it cost. */
 export async function askModel(question: Question, { client, now, defaultModel }: Services): Promise<Page> {
   const { text, thread } = question;
-  if (text.trim() === '') throw new Error('Write what to ask.');
+  if (text.trim() === '') throw new Error('Type a question first.');
   const startedAt = now();
   const model = question.model ?? (await defaultModel());
   const body: CreateResponseBody = { model, input: text, ...(thread && { service: { thread } }) };
@@ -30,9 +31,9 @@ export async function askModel(question: Question, { client, now, defaultModel }
   return {
     title: text,
     lines: ({ width, paint }) => [
-      ...foreignLines(answer.trimEnd(), width),
+      ...untrustedLines(answer.trimEnd(), width),
       '',
-      ...foreignLines(bill, width).map((line) => paint('dim', line)),
+      ...untrustedLines(bill, width).map((line) => paint('dim', line)),
     ],
     copy: answer,
   };

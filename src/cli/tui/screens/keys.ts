@@ -1,23 +1,27 @@
+import { Command, CommanderError } from '@commander-js/extra-typings';
+import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../addresses.ts';
 import { collectPages } from '../../commands/collect-pages.ts';
+import { limitFlags, limitsChange } from '../../commands/keys/limit-flags.ts';
 import { limitsText } from '../../commands/keys/limits-text.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/show.ts';
 import { ago } from '../../output/time.ts';
-import type { Page, Screen, ScreenColumn, Services } from '../screen.ts';
-import { gauge } from '../text/bar.ts';
-import { recordLines, recordPage } from '../text/pages.ts';
-import { keyWish, limitsWish } from './key-wishes.ts';
+import type { Services } from '../services/services.ts';
+import { gauge } from '../text/charts.ts';
+import type { ListColumn } from '../text/list-table.ts';
+import { recordLines, recordPage } from './pages.ts';
+import type { Page, Screen } from './screen.ts';
 
-/** A key; with what it used where it is limited, as only then there is something to fill. */
-export interface KeyRow {
+/** A key; with its usage if it has limits that fill up. */
+interface KeyRow {
   key: Key;
   withUse: KeyWithUse | undefined;
 }
 
 const workspace = 'me';
 const keysMax = 500;
-/** So many are asked for what they used: a call each. */
+/** The usage of a key takes one call each. */
 const usesMax = 40;
 
 /** The API keys of the workspace: issue, limit, revoke. */
@@ -26,49 +30,44 @@ export const keysScreen: Screen<KeyRow> = {
   title: 'Keys',
   letter: 'k',
   aliases: ['key', 'api-keys'],
-  empty: ['No keys yet: press c to issue one.'],
+  empty: ['No keys yet. Press c to issue one.'],
   footer: ['open', 'compose', 'edit', 'remove', 'mark'],
   refreshEveryMs: 10_000,
-  isTouchedBy: ({ type }) => type.startsWith('key.'),
+  isAffectedBy: ({ type }) => type.startsWith('key.'),
   columns: () => columns,
   load,
   idOf: ({ key }) => key.id,
   copyText: ({ key }) => key.id,
   commandText: ({ key }) => `gateway keys show ${key.id}`,
   json: ({ key, withUse }) => withUse ?? key,
-  aside: ({ key, withUse }, drawing) =>
+  preview: ({ key, withUse }, options) =>
     withUse
-      ? recordLines(withUse, keyRecord(drawing.now), drawing)
+      ? recordLines(withUse, keyRecord(options.now), options)
       : [key.id, key.name, key.status, key.hint, key.scopes.join(' ')],
   async open({ key }, { client, now }) {
     const shown = await client.call(showKey, { params: { workspace, key: key.id } });
     return recordPage(key.name || key.id, shown, { columns: keyRecord(now()), copy: key.id });
   },
-  remove: {
-    question: (rows) =>
-      `Revoke ${rows.length === 1 ? `${rows[0]?.key.name} (${rows[0]?.key.id})` : `${rows.length} keys`}? Calls with ${rows.length === 1 ? 'it, and with keys that it issued,' : 'them, and with keys that they issued,'} fail from then on.`,
-    verb: 'Revoke',
-    run: revoke,
-  },
+  remove: { question: revokeQuestion, verb: 'Revoke', run: revoke },
   compose: {
     label: 'issue a key',
-    hint: 'name and limits: ci --spend-cap 5/day --rpm 60 --expires 30d',
+    placeholder: 'name and limits: ci --spend-cap 5/day --rpm 60 --expires 30d',
     run: issue,
   },
   edit: {
     label: 'limits',
-    hint: '--spend-cap 5/day --rpm 60 --model "gpt*" --expires 30d',
+    placeholder: '--spend-cap 5/day --rpm 60 --model "gpt*" --expires 30d',
     needsRow: true,
     async run(line, { client, now }, row) {
       if (!row) return 'No key is selected.';
-      const body = await limitsWish(line, now());
+      const body = await parseLimits(line, now());
       const limits = await client.call(setLimits, { params: { workspace, key: row.key.id }, body });
       return `${row.key.name}: ${limitsText(limits) || 'no limits'}.`;
     },
   },
 };
 
-const columns: ScreenColumn<KeyRow>[] = [
+const columns: ListColumn<KeyRow>[] = [
   { title: 'name', width: 12, grows: true, text: ({ key }) => key.name },
   {
     title: 'status',
@@ -76,39 +75,32 @@ const columns: ScreenColumn<KeyRow>[] = [
     text: ({ key }) => key.status,
     style: ({ key }) => (key.status === 'active' ? 'green' : 'dim'),
   },
-  { title: 'used of limit', width: 20, text: (row, drawing) => usedText(row, drawing), style: usedStyle },
+  { title: 'used', width: 16, text: usedText, style: usedStyle, isChart: true },
+  { title: 'of limit', width: 14, text: (row) => fullestLimit(row)?.name ?? 'none' },
   { title: 'limits', width: 16, grows: true, spare: 2, text: ({ key }) => limitsText(key.limits) || 'none' },
   { title: 'secret', width: 18, spare: 4, text: ({ key }) => key.hint },
   { title: 'last used', width: 14, spare: 1, text: ({ key }, { now }) => ago(key.last_used_at, now) },
   { title: 'created', width: 14, spare: 3, text: ({ key }, { now }) => ago(key.created_at, now) },
 ];
 
-/** A key that was issued by one before it in the list has ended with that one. */
-async function revoke(rows: readonly KeyRow[], { client }: Services): Promise<string> {
-  const revoked = new Set<string>();
-  for (const { key } of rows) {
-    if (revoked.has(key.id)) continue;
-    const answer = await client.call(revokeKey, { params: { workspace, key: key.id } });
-    for (const id of [key.id, ...(answer.also_revoked ?? [])]) revoked.add(id);
-  }
-  return revoked.size === 1 ? `Revoked ${[...revoked][0]}.` : `Revoked ${revoked.size} keys.`;
-}
-
-/** How full the fullest of a key's limits is. */
-function shareOf({ withUse }: KeyRow): number | undefined {
+/** The limit that is closest to its end. */
+function fullestLimit({ withUse }: KeyRow): { name: string; share: number } | undefined {
   if (!withUse) return undefined;
-  const spend = withUse.limits.spend_cap && spendShare(withUse, withUse.limits.spend_cap.period);
-  const shares = [spend, requestsShare(withUse)].filter((share) => share != null);
-  return shares.length > 0 ? Math.max(...shares) : undefined;
+  const { spend_cap: cap, requests_per_minute: rpm } = withUse.limits;
+  const limits = [
+    cap && { name: `$${cap.usd}/${cap.period}`, share: spendShare(withUse, cap.period) ?? 0 },
+    rpm && { name: `${rpm} req/min`, share: requestsShare(withUse) ?? 0 },
+  ];
+  return limits.filter((limit) => !!limit).sort((one, other) => other.share - one.share)[0];
 }
 
-function usedText(row: KeyRow, drawing: { width: number; isPlain: boolean }): string {
-  const share = shareOf(row);
-  return share === undefined ? '–' : gauge(share, drawing.width, drawing);
+function usedText(row: KeyRow, options: { width: number; isPlain: boolean }): string {
+  const limit = fullestLimit(row);
+  return limit ? gauge(limit.share, options.width, options) : '–';
 }
 
 function usedStyle(row: KeyRow): 'red' | 'yellow' | undefined {
-  const share = shareOf(row) ?? 0;
+  const share = fullestLimit(row)?.share ?? 0;
   if (share < 0.8) return undefined;
   return share >= 1 ? 'red' : 'yellow';
 }
@@ -125,22 +117,22 @@ async function load({ client, keyNames }: Services): Promise<KeyRow[]> {
     limited.map(({ id }) => client.call(showKey, { params: { workspace, key: id } }).catch(() => undefined)),
   );
   const uses = new Map(shown.flatMap((one) => (one ? [[one.id, one] as const] : [])));
-  // Those that work first: revoked ones are kept for the record.
+  // Active keys first.
   return keys
     .map((key) => ({ key, withUse: uses.get(key.id) }))
     .sort((one, other) => Number(other.key.status === 'active') - Number(one.key.status === 'active'));
 }
 
-/** The secret is on a page of its own, gone when it is left. */
+/** The secret is shown once, on a page of its own. */
 async function issue(line: string, { client, now }: Services): Promise<Page> {
-  const body = await keyWish(line, now());
+  const body = await parseIssue(line, now());
   const { key, secret } = await client.call(issueKey, { params: { workspace }, body });
   return {
-    title: `${key.name || key.id} was issued`,
+    title: `issued ${key.name || key.id}`,
     lines: ({ paint }) => [
       paint('bold', secret),
       '',
-      'Keep the secret now (y copies it): it is not shown again.',
+      'Save the secret now (y copies it); it is not shown again.',
       '',
       `id      ${key.id}`,
       `scopes  ${key.scopes.join(' ')}`,
@@ -148,4 +140,60 @@ async function issue(line: string, { client, now }: Services): Promise<Page> {
     ],
     copy: secret,
   };
+}
+
+function revokeQuestion(rows: KeyRow[]): string {
+  const [first] = rows;
+  const effect = 'Calls with revoked keys, and with keys they issued, fail immediately.';
+  if (rows.length === 1 && first) return `Revoke ${first.key.name} (${first.key.id})? ${effect}`;
+  return `Revoke ${rows.length} keys? ${effect}`;
+}
+
+/** Revoking a key also revokes the keys that it issued; those are skipped. */
+async function revoke(rows: readonly KeyRow[], { client }: Services): Promise<string> {
+  const revoked = new Set<string>();
+  for (const { key } of rows) {
+    if (revoked.has(key.id)) continue;
+    const result = await client.call(revokeKey, { params: { workspace, key: key.id } });
+    for (const id of [key.id, ...(result.also_revoked ?? [])]) revoked.add(id);
+  }
+  return revoked.size === 1 ? `Revoked ${[...revoked][0]}.` : `Revoked ${revoked.size} keys.`;
+}
+
+/** Parses a name and the flags of `gateway keys issue`: `ci --spend-cap 5/day --rpm 60`. */
+async function parseIssue(line: string, now: number): Promise<{ name?: string; limits?: LimitsChange }> {
+  const { words, change } = await parseLine(line, now);
+  const name = words.join(' ');
+  return {
+    ...(name !== '' && { name }),
+    ...(Object.keys(change).length > 0 && { limits: change }),
+  };
+}
+
+/** Parses the flags of `gateway keys limits set`: `--spend-cap 5/day`. */
+async function parseLimits(line: string, now: number): Promise<LimitsChange> {
+  const { words, change } = await parseLine(line, now);
+  if (words.length > 0)
+    throw new Error(`"${words[0]}" is not a limit; expected flags like --spend-cap 5/day.`);
+  if (Object.keys(change).length === 0) throw new Error('Expected a limit like --spend-cap 5/day.');
+  return change;
+}
+
+async function parseLine(line: string, now: number): Promise<{ words: string[]; change: LimitsChange }> {
+  const command = limitFlags(new Command('key').argument('[name...]'))
+    .exitOverride()
+    .configureOutput({ writeErr() {}, writeOut() {} });
+  try {
+    await command.parseAsync(shellWords(line), { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) throw new Error(error.message.replace(/^error: /, ''));
+    throw error;
+  }
+  return { words: command.args, change: limitsChange(command.opts(), now) };
+}
+
+/** Splits a line into words; quotes work as in a shell. */
+function shellWords(line: string): string[] {
+  const found = line.matchAll(/(?:"([^"]*)"|'([^']*)'|(\S+))/g);
+  return [...found].map(([, double, single, bare]) => double ?? single ?? bare ?? '');
 }

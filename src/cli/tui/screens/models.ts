@@ -9,11 +9,12 @@ import {
 import { count, dollars } from '../../output/amount.ts';
 import { alignedTable } from '../../output/table.ts';
 import { duration } from '../../output/time.ts';
-import type { Screen, ScreenColumn } from '../screen.ts';
-import { recordLines, recordPage } from '../text/pages.ts';
+import type { ListColumn } from '../text/list-table.ts';
 import { askModel } from './ask-model.ts';
+import { recordLines, recordPage } from './pages.ts';
+import type { Screen } from './screen.ts';
 
-/** What can be asked: prices, and the speed that was measured here in the last hour. */
+/** The models with their prices, and the speed measured by this daemon in the last hour. */
 export const modelsScreen: Screen<ModelEntry> = {
   id: 'models',
   title: 'Models',
@@ -30,15 +31,15 @@ export const modelsScreen: Screen<ModelEntry> = {
   json: (model) => model,
   summary: (models) => {
     const available = models.filter((model) => availableProviders(model) !== '').length;
-    return [`${count(available)} of ${count(models.length)} can be asked now. ${priceUnit}`];
+    return [`${count(available)} of ${count(models.length)} are available. ${priceUnit}`];
   },
   compose: {
-    label: 'ask it',
-    hint: 'anything, of the selected model',
+    label: 'ask',
+    placeholder: 'a question for the selected model',
     needsRow: true,
     run: (text, services, row) => askModel({ text, model: row?.id }, services),
   },
-  aside: (model, drawing) => recordLines(model, modelRecordColumns, drawing),
+  preview: (model, options) => recordLines(model, modelRecordColumns, options),
   open: async (model) =>
     recordPage(model.id, model, {
       columns: modelRecordColumns,
@@ -50,13 +51,13 @@ export const modelsScreen: Screen<ModelEntry> = {
     }),
 };
 
-/** With cents, so that points stand below each other. */
+/** With cents, so that decimal points line up. */
 function price(usd: string | undefined): string {
   const [whole, cents = ''] = dollars(usd).split('.');
   return usd === undefined ? dollars(usd) : `${whole}.${cents.padEnd(2, '0')}`;
 }
 
-const columns: ScreenColumn<ModelEntry>[] = [
+const columns: ListColumn<ModelEntry>[] = [
   {
     title: 'model',
     width: 24,
@@ -91,7 +92,7 @@ const columns: ScreenColumn<ModelEntry>[] = [
         : String(Math.round(service.live.tokens_per_second_p50)),
   },
   {
-    title: 'went well',
+    title: 'success',
     width: 9,
     align: 'right',
     spare: 5,
@@ -101,7 +102,7 @@ const columns: ScreenColumn<ModelEntry>[] = [
     title: 'providers',
     width: 16,
     spare: 1,
-    text: (model) => availableProviders(model) || 'none now',
+    text: (model) => availableProviders(model) || 'none',
     style: (model) => (availableProviders(model) ? 'green' : 'dim'),
   },
 ];

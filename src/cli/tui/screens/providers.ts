@@ -4,17 +4,18 @@ import { getStatus, listProviderKeys } from '../../addresses.ts';
 import { count } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
-import type { Screen, ScreenColumn } from '../screen.ts';
-import { recordLines, recordPage } from '../text/pages.ts';
+import type { ListColumn } from '../text/list-table.ts';
+import { recordLines, recordPage } from './pages.ts';
+import type { Screen } from './screen.ts';
 
-/** A provider as the daemon sees it, with the workspace's own key for it. */
+/** A provider, with the workspace's own key for it. */
 interface ProviderRow {
   provider: ProviderStatus;
   ownKey: ProviderKey | undefined;
   status: DaemonStatus;
 }
 
-/** Who answers: their state, and the keys that are sealed for them. For whoever runs the host. */
+/** The providers with their state and sealed keys; only for the owner of the host. */
 export const providersScreen: Screen<ProviderRow> = {
   id: 'providers',
   title: 'Providers',
@@ -27,7 +28,7 @@ export const providersScreen: Screen<ProviderRow> = {
   async load({ client }) {
     const [status, keys] = await Promise.all([
       client.call(getStatus, {}),
-      // Plain members may not see them; the states are worth showing all the same.
+      // Members without access to provider keys still see the states.
       client
         .call(listProviderKeys, { params: { workspace: 'me' } })
         .then(({ data }) => data)
@@ -61,12 +62,12 @@ export const providersScreen: Screen<ProviderRow> = {
       ].join(' · '),
     ];
   },
-  aside: (row, drawing) => recordLines(row, recordColumns(drawing.now), drawing),
+  preview: (row, options) => recordLines(row, recordColumns(options.now), options),
   open: async (row, { now }) =>
     recordPage(row.provider.name, row, { columns: recordColumns(now()), copy: row.provider.name }),
 };
 
-const columns: ScreenColumn<ProviderRow>[] = [
+const columns: ListColumn<ProviderRow>[] = [
   { title: 'provider', width: 14, text: ({ provider }) => provider.name },
   { title: 'state', width: 11, text: ({ provider }) => provider.state, style: stateStyle },
   { title: 'models', width: 6, align: 'right', text: ({ provider }) => count(provider.models) },

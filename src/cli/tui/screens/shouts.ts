@@ -3,9 +3,8 @@ import type { SseEvent } from '../../../shared/sse.ts';
 import { getSession } from '../../addresses.ts';
 import { clockTime } from '../../output/time.ts';
 import { deleteShout, listShouts, postShout, streamShouts } from '../../site-addresses.ts';
-import type { RowStream, Screen } from '../screen.ts';
-import { foreignLines } from '../text/cells.ts';
-import { textPage } from '../text/pages.ts';
+import { untrustedLines } from '../text/cells.ts';
+import type { RowStream, Screen } from './screen.ts';
 import { openWhispers } from './whispers.ts';
 
 const shownMax = 200;
@@ -14,43 +13,47 @@ const stream: RowStream<Shout> = {
   cursor: (shouts) => String(shouts[0]?.id ?? 0),
   open: (client, lastId, options) =>
     client.stream(streamShouts, { query: {}, headers: { 'last-event-id': lastId } }, options),
-  see: seeShout,
+  apply: applyEvent,
 };
 
-/** What was said to everybody, newest first. */
+/** Public messages, newest first. */
 export const shoutsScreen: Screen<Shout> = {
   id: 'shouts',
   title: 'Shouts',
   letter: 's',
   aliases: ['shout', 'zones'],
-  empty: ['No shouts yet: press c to shout.', 'Everybody on this host reads them.'],
+  empty: ['No shouts yet. Press c to post one.', 'Everyone on this host can read them.'],
   footer: ['open', 'compose', 'conversation', 'pause', 'filter'],
   refreshEveryMs: 30_000,
   stream,
   columns: () => [
     { title: 'time', width: 8, text: ({ createdAt }) => clockTime(createdAt) },
     { title: 'zone', width: 12, spare: 1, text: ({ zone }) => zone, style: () => 'cyan' },
-    { title: 'who', width: 14, text: ({ author }) => author.handle },
-    { title: 'what', width: 20, grows: true, text: ({ body }) => body },
+    { title: 'author', width: 14, text: ({ author }) => author.handle },
+    { title: 'text', width: 20, grows: true, text: ({ body }) => body },
   ],
   load: async ({ client }) => (await client.call(listShouts, { query: { limit: shownMax } })).data,
   idOf: ({ id }) => String(id),
   copyText: ({ body }) => body,
   json: (shout) => shout,
-  aside: ({ author, zone, body }, { width }) => [
-    ...foreignLines(`${author.handle} in ${zone}`, width),
+  preview: ({ author, zone, body }, { width }) => [
+    ...untrustedLines(`${author.handle} in ${zone}`, width),
     '',
-    ...foreignLines(body, width),
+    ...untrustedLines(body, width),
   ],
   async conversation({ author }, services) {
     const { user } = await services.client.call(getSession, {});
-    if (user.handle === author.handle) throw new Error('You said this yourself.');
+    if (user.handle === author.handle) throw new Error('This shout is your own.');
     return openWhispers(author.handle, services);
   },
-  open: async ({ author, zone, body }) => textPage(`${author.handle} in ${zone}`, body),
+  open: async ({ author, zone, body }) => ({
+    title: `${author.handle} in ${zone}`,
+    lines: ({ width }) => untrustedLines(body, width),
+    copy: body,
+  }),
   compose: {
     label: 'shout',
-    hint: 'what to say to everybody; #zone in front says where',
+    placeholder: 'a message for everyone; start with #zone to choose a zone',
     async run(line, { client }) {
       const [, zone, body = ''] = /^(?:#([A-Za-z0-9:_-]+)\s+)?([\s\S]*)$/.exec(line.trim()) ?? [];
       const { data } = await client.call(postShout, { body: zone === undefined ? { body } : { body, zone } });
@@ -67,8 +70,8 @@ export const shoutsScreen: Screen<Shout> = {
   },
 };
 
-/** Newest first, and no more of them than are fetched. What was deleted is told by no event. */
-function seeShout(shouts: Shout[], { event, data }: SseEvent): Shout[] | undefined {
+/** Deleted shouts have no event. */
+function applyEvent(shouts: Shout[], { event, data }: SseEvent): Shout[] | undefined {
   if (event !== 'shout.created') return shouts;
   const shout = JSON.parse(data) as Shout;
   if (shouts.some(({ id }) => id === shout.id)) return shouts;

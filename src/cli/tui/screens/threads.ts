@@ -10,36 +10,37 @@ import {
 import { collectPages } from '../../commands/collect-pages.ts';
 import { textOf } from '../../commands/threads/show.ts';
 import { ago } from '../../output/time.ts';
-import type { Page, Screen, Services } from '../screen.ts';
-import { foreignLines } from '../text/cells.ts';
-import { saidLines } from '../text/pages.ts';
+import type { Services } from '../services/services.ts';
+import { untrustedLines } from '../text/cells.ts';
 import { askModel } from './ask-model.ts';
+import { messageLines } from './pages.ts';
+import type { Page, Screen } from './screen.ts';
 
 const threadsMax = 300;
 const messagesMax = 1000;
 
-/** The conversations that are kept, and what was said in them. */
+/** The stored conversations with models. */
 export const threadsScreen: Screen<Thread> = {
   id: 'threads',
   title: 'Threads',
   letter: 'h',
   aliases: ['thread', 'conversations'],
   empty: [
-    'No threads yet: press c to begin one, then r to say something in it.',
-    'A thread keeps a conversation with a model; calls go on in it with service.thread.',
+    'No threads yet. Press c to create one, then r to add a message.',
+    'A thread stores a conversation with a model; API calls use it with service.thread.',
   ],
   footer: ['open', 'compose', 'reply', 'remove', 'filter'],
   refreshEveryMs: 15_000,
-  isTouchedBy: ({ type }) => /^request\.(started|completed|failed)$/.test(type),
+  isAffectedBy: ({ type }) => /^request\.(started|completed|failed)$/.test(type),
   columns: () => [
     { title: 'title', width: 20, grows: true, text: ({ title }) => title ?? '–' },
     {
       title: 'state',
       width: 8,
-      text: ({ working }) => (working ? 'working' : 'at rest'),
+      text: ({ working }) => (working ? 'working' : 'idle'),
       style: ({ working }) => (working ? 'cyan' : undefined),
     },
-    { title: 'changed', width: 15, text: ({ updated_at }, { now }) => ago(updated_at, now) },
+    { title: 'updated', width: 15, text: ({ updated_at }, { now }) => ago(updated_at, now) },
     { title: 'id', width: 29, spare: 1, text: ({ id }) => id },
   ],
   load: ({ client }) => collectPages(threadsMax, (query) => client.call(listThreads, { query })),
@@ -47,38 +48,38 @@ export const threadsScreen: Screen<Thread> = {
   copyText: ({ id }) => id,
   commandText: ({ id }) => `gateway threads show ${id}`,
   json: (thread) => thread,
-  aside: ({ id, title, working, created_at }, { now, width }) => [
+  preview: ({ id, title, working, created_at }, { now, width }) => [
     id,
-    ...foreignLines(title ?? 'no title', width),
-    working ? 'working' : 'at rest',
-    `begun ${ago(created_at, now)}`,
+    ...untrustedLines(title ?? 'untitled', width),
+    working ? 'working' : 'idle',
+    `created ${ago(created_at, now)}`,
   ],
   open: openThread,
   conversation: openThread,
   compose: {
-    label: 'begin a thread',
-    hint: 'its title, or nothing: the first message gives it one',
+    label: 'create a thread',
+    placeholder: 'title; if empty, the first message becomes the title',
     async run(line, { client }) {
       const title = line.trim();
       const { thread } = await client.call(createThread, { body: title === '' ? {} : { title } });
-      return `Begun; r says something in it, and so does: gateway chat --thread ${thread.id}`;
+      return `Created. Press r to add a message, or run: gateway chat --thread ${thread.id}`;
     },
   },
   reply: {
-    label: 'say',
-    hint: 'what to say in this thread',
+    label: 'message',
+    placeholder: 'a message for this thread',
     needsRow: true,
     async run(text, services, row) {
       if (!row) return 'No thread is selected.';
       await askModel({ text, thread: row.id }, services);
-      return 'Answered.';
+      return 'The model has replied.';
     },
   },
   remove: {
     question: (rows) =>
       rows.length === 1
-        ? `Delete "${rows[0]?.title ?? rows[0]?.id}" with all that was said?`
-        : `Delete ${rows.length} threads with all that was said?`,
+        ? `Delete "${rows[0]?.title ?? rows[0]?.id}" and all of its messages?`
+        : `Delete ${rows.length} threads and all of their messages?`,
     verb: 'Delete',
     async run(rows, { client }) {
       for (const { id } of rows) await client.call(deleteThread, { params: { id } });
@@ -87,22 +88,22 @@ export const threadsScreen: Screen<Thread> = {
   },
 };
 
-/** What was said in a thread, and what is being said: each of its events has it fetched anew. */
+/** The messages of a thread; each of its events reloads the page. */
 async function openThread({ id, title }: Thread, services: Services): Promise<Page> {
   const { client } = services;
   const [{ thread }, messages] = await Promise.all([
     client.call(getThread, { params: { id } }),
     collectPages(messagesMax, (query) => client.call(listThreadMessages, { params: { id }, query })),
   ]);
-  const said = messages.map((message) => ({ who: whoSaid(message), text: textOf(message) }));
-  if (thread.working) said.push({ who: 'working …', text: 'A call is under way.' });
+  const shown = messages.map((message) => ({ author: authorOf(message), text: textOf(message) }));
+  if (thread.working) shown.push({ author: 'working…', text: 'A request is running.' });
   return {
     title: title ?? id,
-    lines: (drawing) => saidLines(said, drawing),
-    beginsAtEnd: true,
-    life: {
-      renew: () => openThread({ ...thread, title: thread.title }, services),
-      open: (lastId, options) =>
+    lines: (options) => messageLines(shown, options),
+    startsAtEnd: true,
+    updates: {
+      reload: () => openThread(thread, services),
+      stream: (lastId, options) =>
         client.stream(
           followThread,
           { params: { id }, query: {}, headers: { 'last-event-id': lastId } },
@@ -112,6 +113,6 @@ async function openThread({ id, title }: Thread, services: Services): Promise<Pa
   };
 }
 
-function whoSaid({ role, type }: ThreadMessage): string {
+function authorOf({ role, type }: ThreadMessage): string {
   return type === 'message' ? role : `${role} (${type})`;
 }

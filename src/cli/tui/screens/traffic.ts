@@ -8,11 +8,14 @@ import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { clockTime, duration } from '../../output/time.ts';
 import { widthOf } from '../../output/width.ts';
-import type { CallRow } from '../live/call-store.ts';
-import type { Drawing, Page, Screen, ScreenColumn, Services } from '../screen.ts';
-import { sparkline } from '../text/bar.ts';
-import { recordLines, recordPage } from '../text/pages.ts';
+import type { CallRow } from '../services/call-store.ts';
+import type { Services } from '../services/services.ts';
+import { sparkline } from '../text/charts.ts';
+import type { ListColumn } from '../text/list-table.ts';
+import type { RenderOptions } from '../text/render-options.ts';
 import { askModel } from './ask-model.ts';
+import { recordLines, recordPage } from './pages.ts';
+import type { Page, Screen } from './screen.ts';
 
 const styles: Readonly<Record<string, Style>> = {
   completed: 'green',
@@ -23,15 +26,14 @@ const styles: Readonly<Record<string, Style>> = {
   failed: 'red',
 };
 
-interface Place {
-  /** Where calls go now. */
+interface TrafficOptions {
   baseUrl: () => string;
-  /** What keys are called, by their ids. */
+  /** Names of keys by ID. */
   keyNames: ReadonlyMap<string, string>;
 }
 
-/** The requests of the workspace, newest first, as they happen. */
-export const trafficScreen = ({ baseUrl, keyNames }: Place): Screen<CallRow> => ({
+/** The requests of the workspace, live, newest first. */
+export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<CallRow> => ({
   id: 'traffic',
   title: 'Traffic',
   letter: 't',
@@ -39,10 +41,10 @@ export const trafficScreen = ({ baseUrl, keyNames }: Place): Screen<CallRow> => 
   get empty() {
     return [
       'No requests yet.',
-      'Press c to ask a model something, or ask from elsewhere:',
+      'Press c to ask a model, or send a request from elsewhere:',
       '  gateway respond "What is a mutex?"',
-      `  base URL of an SDK   ${baseUrl()}/v1`,
-      '  and its key          gateway keys default',
+      `  SDK base URL   ${baseUrl()}/v1`,
+      '  SDK API key    gateway keys default',
     ];
   },
   footer: ['open', 'compose', 'pause', 'filter', 'copy'],
@@ -56,16 +58,16 @@ export const trafficScreen = ({ baseUrl, keyNames }: Place): Screen<CallRow> => 
   commandText: ({ id }) => `gateway traces ${id}`,
   json: (row) => row,
   summary,
-  aside: (row, drawing) => recordLines({ ...row, key: keyText(row.key, keyNames) }, asideColumns, drawing),
-  open,
+  preview: (row, options) => callLines(row, keyNames, options),
+  open: (row, services) => openCall(row, keyNames, services),
   compose: {
     label: 'ask',
-    hint: 'anything, of the default model',
+    placeholder: 'a question for the default model',
     run: (text, services) => askModel({ text }, services),
   },
 });
 
-const columns: ScreenColumn<CallRow>[] = [
+const columns: ListColumn<CallRow>[] = [
   { title: 'time', width: 8, text: ({ at }) => clockTime(new Date(at).toISOString()) },
   {
     title: 'status',
@@ -73,9 +75,9 @@ const columns: ScreenColumn<CallRow>[] = [
     text: ({ status, errorCode }) => errorCode ?? status,
     style: ({ status }) => ownValue(styles, status),
   },
-  { title: 'model', width: 16, grows: true, text: modelText },
+  { title: 'model', width: 18, grows: true, text: modelText },
   { title: 'provider', width: 11, spare: 4, text: ({ provider }) => provider ?? '–' },
-  { title: 'tokens', width: 13, align: 'right', spare: 3, text: tokens },
+  { title: 'tokens', width: 11, align: 'right', spare: 3, text: tokensText },
   { title: 'cost', width: 9, align: 'right', spare: 2, text: costText },
   {
     title: 'first',
@@ -89,65 +91,88 @@ const columns: ScreenColumn<CallRow>[] = [
     width: 7,
     align: 'right',
     spare: 1,
-    text: ({ totalMs, at }, { now }) => duration(totalMs ?? Math.max(0, now - at)),
+    text: (row, { now }) => totalText(row, now),
   },
 ];
 
-const asideColumns: Column<CallRow>[] = [
-  { title: 'request', value: ({ id }) => id },
-  { title: 'status', value: ({ status }) => status, style: ({ status }) => ownValue(styles, status) },
-  { title: 'error', value: ({ errorCode }) => errorCode },
-  { title: 'model', value: ({ model }) => model },
-  { title: 'provider', value: ({ provider }) => provider },
-  { title: 'endpoint', value: ({ endpoint }) => endpoint },
-  { title: 'key', value: ({ key }) => key ?? 'login' },
-  { title: 'input', value: ({ inputTokens }) => count(inputTokens) },
-  { title: 'output', value: ({ outputTokens }) => count(outputTokens) },
-  { title: 'cost', value: ({ status, costUsd }) => (status === 'running' ? '' : dollars(costUsd)) },
-  { title: 'first', value: ({ ttftMs }) => (ttftMs === null ? null : duration(ttftMs)) },
-  { title: 'total', value: ({ totalMs }) => (totalMs === null ? null : duration(totalMs)) },
-];
-
-/** Where there is no room for all of its name, without who makes it. */
-function modelText({ model }: CallRow, { width }: Drawing): string {
-  let shown = model;
-  while (widthOf(shown) > width && shown.includes('/')) shown = shown.slice(shown.indexOf('/') + 1);
-  return shown || '–';
+/** A long name is cut at its start, with an ellipsis: without it, the end could be the name of another model. */
+function modelText({ model }: CallRow, { width }: RenderOptions): string {
+  if (widthOf(model) <= width) return model || '–';
+  const name = model.slice(model.lastIndexOf('/'));
+  if (name.startsWith('/') && widthOf(name) < width) return `…${name}`;
+  const characters = [...model];
+  while (widthOf(characters.join('')) >= width) characters.shift();
+  return `…${characters.join('')}`;
 }
 
-/** A key by its name where that is known; a login has none. */
+/** A key by its name if it is known; logins have no key. */
 function keyText(key: string | null, names: ReadonlyMap<string, string>): string {
   return key === null ? 'login' : (names.get(key) ?? key);
 }
 
-/** `10 → 1,234`: what went in, what came out. */
-function tokens({ status, inputTokens, outputTokens }: CallRow): string {
-  return status === 'running' ? '' : `${briefCount(inputTokens)} → ${briefCount(outputTokens)}`;
+/** Input and output: `10→1,234`. */
+function tokensText({ status, inputTokens, outputTokens }: CallRow): string {
+  return status === 'running' ? '' : `${briefCount(inputTokens)}→${briefCount(outputTokens)}`;
 }
 
 function costText({ status, costUsd }: CallRow): string {
   return status === 'running' ? '' : briefDollars(costUsd);
 }
 
+/** A running request counts up. */
+function totalText({ status, at, totalMs }: CallRow, now: number): string {
+  if (totalMs !== null) return duration(totalMs);
+  return status === 'running' ? duration(Math.max(0, now - at)) : '–';
+}
+
 const bucketsInMinute = 12;
 const bucketsShown = 5 * bucketsInMinute;
 
-/** The last five minutes in columns of five seconds, and what they came to. */
-function summary(_rows: CallRow[], { calls, now }: Services, { paint, isPlain, width }: Drawing): string[] {
+/** A sparkline of the last minutes with a column per five seconds, and their totals. */
+function summary(
+  _rows: CallRow[],
+  { calls, now }: Services,
+  { paint, isPlain, width }: RenderOptions,
+): string[] {
   const room = Math.min(bucketsShown, Math.max(bucketsInMinute, width - 52));
   const minutes = Math.floor(room / bucketsInMinute);
-  const { finished, failed } = calls.rhythm(now(), minutes * bucketsInMinute);
+  const { finished, failed } = calls.histogram(now(), minutes * bucketsInMinute);
   const sum = finished.reduce((total, one) => total + one, 0);
-  const told = [
+  const totals = [
     `${count(sum)} in ${minutes} min`,
     failed > 0 ? paint('red', `${count(failed)} failed`) : 'none failed',
     `${count(calls.running())} running`,
   ].join(' · ');
-  return isPlain ? [told] : [`${paint('cyan', sparkline(finished))}  ${told}`];
+  return isPlain ? [totals] : [`${paint('cyan', sparkline(finished))}  ${totals}`];
 }
 
-/** The trace of a request; of one that runs, what is known of it. */
-async function open(row: CallRow, { client, now }: Services): Promise<Page> {
+/** What the list knows about a request. */
+function callLines(row: CallRow, keyNames: ReadonlyMap<string, string>, options: RenderOptions): string[] {
+  const isRunning = row.status === 'running';
+  const record: Column<CallRow>[] = [
+    { title: 'request', value: ({ id }) => id },
+    { title: 'status', value: ({ status }) => status, style: ({ status }) => ownValue(styles, status) },
+    { title: 'error', value: ({ errorCode }) => errorCode },
+    { title: 'model', value: ({ model }) => model },
+    { title: 'provider', value: ({ provider }) => provider },
+    { title: 'endpoint', value: ({ endpoint }) => endpoint },
+    { title: 'key', value: ({ key }) => keyText(key, keyNames) },
+    { title: 'input', value: ({ inputTokens }) => (isRunning ? null : count(inputTokens)) },
+    { title: 'output', value: ({ outputTokens }) => (isRunning ? null : count(outputTokens)) },
+    { title: 'cost', value: ({ costUsd }) => (isRunning ? null : dollars(costUsd)) },
+    { title: 'first', value: ({ ttftMs }) => (ttftMs === null ? null : duration(ttftMs)) },
+    { title: 'total', value: (call) => totalText(call, options.now) },
+  ];
+  return recordLines(row, record, options);
+}
+
+/** The trace of a request. A running request has no trace yet: the page shows its row until its last event. */
+async function openCall(
+  row: CallRow,
+  keyNames: ReadonlyMap<string, string>,
+  services: Services,
+): Promise<Page> {
+  const { client, calls, now } = services;
   try {
     const trace = await client.call(getTrace, { params: { request_id: row.id } });
     return recordPage(row.id, trace, {
@@ -156,8 +181,19 @@ async function open(row: CallRow, { client, now }: Services): Promise<Page> {
       copy: row.id,
     });
   } catch (error) {
-    if (row.status !== 'running' || !(error instanceof ReceivedError) || error.code !== 'not_found')
-      throw error;
-    return recordPage(row.id, row, { columns: asideColumns, copy: row.id });
+    const isMissing = error instanceof ReceivedError && error.code === 'not_found';
+    if (row.status !== 'running' || !isMissing) throw error;
+    const current = () => calls.get(row.id) ?? row;
+    return {
+      title: row.id,
+      lines: (options) => callLines(current(), keyNames, options),
+      copy: row.id,
+      isTicking: true,
+      updates: {
+        reload: () => openCall(row, keyNames, services),
+        isAffectedBy: ({ type, data }) =>
+          data.request_id === row.id && /^request\.(completed|failed)$/.test(type),
+      },
+    };
   }
 }

@@ -2,13 +2,14 @@ import type { UsageGroup } from '../../../shared/contract/usage.ts';
 import { listUsage } from '../../addresses.ts';
 import { groupColumns } from '../../commands/usage-columns.ts';
 import { count, dollars } from '../../output/amount.ts';
-import type { Screen, ScreenColumn } from '../screen.ts';
-import { bar } from '../text/bar.ts';
-import { recordLines, recordPage } from '../text/pages.ts';
+import { bar } from '../text/charts.ts';
+import type { ListColumn } from '../text/list-table.ts';
+import { recordLines, recordPage } from './pages.ts';
+import type { Screen } from './screen.ts';
 
 const groupings = ['day', 'model', 'key'] as const;
 
-/** A sum, with how it compares to the highest of its list. */
+/** A group, with its share of the largest group. */
 interface UsageRow {
   group: UsageGroup;
   grouping: (typeof groupings)[number];
@@ -19,7 +20,7 @@ interface UsageRow {
 const daysShown = 30;
 const dayMs = 86_400_000;
 
-/** What the workspace used in the last month, by day, model or key. */
+/** The usage of the workspace in the last 30 days, by day, model or key. */
 export const usageScreen: Screen<UsageRow> = {
   id: 'usage',
   title: 'Usage',
@@ -43,16 +44,16 @@ export const usageScreen: Screen<UsageRow> = {
     const cost = rows.reduce((sum, { group }) => sum + Number(group.charged_usd), 0);
     const requests = rows.reduce((sum, { group }) => sum + group.requests, 0);
     const unpriced = rows.reduce((sum, { group }) => sum + group.unpriced_requests, 0);
-    const told = [`${count(requests)} requests`, `$${Number(cost.toFixed(6))} charged`];
-    if (unpriced > 0) told.push(paint('yellow', `${count(unpriced)} at an unknown price, in no amount`));
-    return [`Last ${daysShown} days: ${told.join(' · ')}`];
+    const parts = [`${count(requests)} requests`, `$${Number(cost.toFixed(6))} charged`];
+    if (unpriced > 0) parts.push(paint('yellow', `${count(unpriced)} with unknown price, not included`));
+    return [`Last ${daysShown} days: ${parts.join(' · ')}`];
   },
-  aside: ({ group, grouping }, drawing) => recordLines(group, groupColumns(grouping), drawing),
+  preview: ({ group, grouping }, options) => recordLines(group, groupColumns(grouping), options),
   open: async (row) =>
     recordPage(nameOf(row), row.group, { columns: groupColumns(row.grouping), copy: nameOf(row) }),
 };
 
-/** By cost; where nothing costs, by requests. */
+/** Shares of cost, or of requests if nothing was charged. */
 function withShares(groups: UsageGroup[], grouping: UsageRow['grouping']): UsageRow[] {
   const isFree = groups.every(({ charged_usd }) => Number(charged_usd) === 0);
   const weight = (group: UsageGroup) => (isFree ? group.requests : Number(group.charged_usd));
@@ -64,7 +65,7 @@ function nameOf({ group }: UsageRow): string {
   return group.group ?? 'login';
 }
 
-function columnsOf(grouping: UsageRow['grouping']): ScreenColumn<UsageRow>[] {
+function columnsOf(grouping: UsageRow['grouping']): ListColumn<UsageRow>[] {
   return [
     { title: grouping, width: grouping === 'day' ? 10 : 22, text: nameOf },
     { title: 'requests', width: 8, align: 'right', text: ({ group }) => count(group.requests) },
@@ -72,7 +73,8 @@ function columnsOf(grouping: UsageRow['grouping']): ScreenColumn<UsageRow>[] {
     { title: 'output', width: 10, align: 'right', spare: 2, text: ({ group }) => count(group.tokens.output) },
     { title: 'charged', width: 12, align: 'right', text: ({ group }) => dollars(group.charged_usd) },
     {
-      title: 'compared',
+      title: 'share',
+      isChart: true,
       width: 8,
       grows: true,
       spare: 1,

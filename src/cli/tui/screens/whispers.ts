@@ -8,9 +8,10 @@ import {
   sendWhisper,
   streamWhispers,
 } from '../../site-addresses.ts';
-import type { Page, RowStream, Screen, Services } from '../screen.ts';
-import { foreignLines } from '../text/cells.ts';
-import { saidLines } from '../text/pages.ts';
+import type { Services } from '../services/services.ts';
+import { untrustedLines } from '../text/cells.ts';
+import { messageLines } from './pages.ts';
+import type { Page, RowStream, Screen } from './screen.ts';
 
 const shownMax = 200;
 
@@ -18,18 +19,18 @@ const stream: RowStream<WhisperThread> = {
   cursor: (threads) => String(Math.max(0, ...threads.map(({ last }) => last.id))),
   open: (client, lastId, options) =>
     client.stream(streamWhispers, { headers: { 'last-event-id': lastId } }, options),
-  see: seeWhisper,
+  apply: applyEvent,
 };
 
-/** What people said to each other, a row a person. */
+/** Private messages, one row per person. */
 export const whispersScreen: Screen<WhisperThread> = {
   id: 'whispers',
   title: 'Whispers',
   letter: 'w',
   aliases: ['whisper', 'inbox', 'messages'],
   empty: [
-    'No whispers yet: press c to send one.',
-    'They go from one person of this host to another, and nobody else reads them.',
+    'No whispers yet. Press c to send one.',
+    'Whispers are private messages between two users of this host.',
   ],
   footer: ['open', 'compose', 'reply', 'next-unread', 'filter'],
   refreshEveryMs: 60_000,
@@ -51,45 +52,46 @@ export const whispersScreen: Screen<WhisperThread> = {
   copyText: ({ peer }) => peer.handle,
   commandText: ({ peer }) => `gateway whispers thread ${peer.handle}`,
   json: (thread) => thread,
-  aside: ({ peer, last }, { width }) => [
-    ...foreignLines(`${peer.name} (${peer.handle})`, width),
+  preview: ({ peer, last }, { width }) => [
+    ...untrustedLines(`${peer.name} (${peer.handle})`, width),
     '',
-    ...foreignLines(last.body, width),
+    ...untrustedLines(last.body, width),
   ],
   open: ({ peer }, services) => openWhispers(peer.handle, services),
   conversation: ({ peer }, services) => openWhispers(peer.handle, services),
   compose: {
     label: 'whisper',
-    hint: 'to whom, then what: alice The build is green.',
+    placeholder: 'recipient and message: alice The build is green.',
     async run(line, { client }) {
       const [, to = '', body = ''] = /^\s*@?(\S+)\s+([\s\S]+)$/.exec(line) ?? [];
-      if (body === '') throw new Error('Write to whom, a blank, then what: alice The build is green.');
+      if (body === '')
+        throw new Error('Type the recipient, a space and the message: alice The build is green.');
       await client.call(sendWhisper, { body: { recipientHandle: to, body } });
-      return `Whispered to ${to}.`;
+      return `Sent to ${to}.`;
     },
   },
   reply: {
     label: 'reply',
-    hint: 'what to say',
+    placeholder: 'message',
     needsRow: true,
     run: async (line, services, row) =>
-      row ? reply(row.peer.handle, line, services) : 'Nobody is selected.',
+      row ? reply(row.peer.handle, line, services) : 'No row is selected.',
   },
 };
 
 async function reply(handle: string, line: string, { client }: Services): Promise<string> {
-  if (line.trim() === '') throw new Error('Write what to say.');
+  if (line.trim() === '') throw new Error('Type a message first.');
   await client.call(sendWhisper, { body: { recipientHandle: handle, body: line } });
-  return `Whispered to ${handle}.`;
+  return `Sent to ${handle}.`;
 }
 
-/** The last whisper, told as the caller's own where it is. */
+/** Marks the caller's own whispers. */
 function lastText({ peer, last }: WhisperThread): string {
   return last.sender.id === peer.id ? last.body : `you: ${last.body}`;
 }
 
-/** A new whisper moves its person to the top; what was read, and who writes for the first time, must be fetched. */
-function seeWhisper(threads: WhisperThread[], { event, data }: SseEvent): WhisperThread[] | undefined {
+/** A new whisper moves its person to the top. Read marks and new people require a reload. */
+function applyEvent(threads: WhisperThread[], { event, data }: SseEvent): WhisperThread[] | undefined {
   if (event !== 'whisper.created') return undefined;
   const whisper = JSON.parse(data) as Whisper;
   const thread = threads.find(
@@ -101,29 +103,29 @@ function seeWhisper(threads: WhisperThread[], { event, data }: SseEvent): Whispe
   return [{ ...thread, last: whisper, unread }, ...threads.filter((one) => one !== thread)];
 }
 
-/** What was said with one person; it counts as read once it is on the screen. */
+/** The whispers with one person. Opening them marks them as read. */
 export async function openWhispers(handle: string, services: Services): Promise<Page> {
   const { client } = services;
   const { data } = await client.call(listWhispers, { query: { with: handle, limit: shownMax } });
   const isUnread = data.some(({ sender, readAt }) => readAt === null && sender.handle === handle);
   if (isUnread) await client.call(readAllWhispers, { query: { with: handle } });
-  const said = data.toReversed().map(({ sender, createdAt, body }) => ({
-    who: `${sender.handle === handle ? handle : 'you'}  ${clockTime(createdAt)}`,
+  const messages = data.toReversed().map(({ sender, createdAt, body }) => ({
+    author: `${sender.handle === handle ? handle : 'you'}  ${clockTime(createdAt)}`,
     text: body,
   }));
-  const isTold = ({ data: told }: SseEvent) => {
-    const { sender, recipient } = JSON.parse(told) as Whisper;
+  const isAffectedByRow = ({ data: json }: SseEvent) => {
+    const { sender, recipient } = JSON.parse(json) as Whisper;
     return sender.handle === handle || recipient.handle === handle;
   };
   return {
     title: `with ${handle}`,
-    lines: (drawing) => saidLines(said, drawing),
-    beginsAtEnd: true,
+    lines: (options) => messageLines(messages, options),
+    startsAtEnd: true,
     reply: {
       label: `to ${handle}`,
-      hint: 'what to say',
+      placeholder: 'message',
       run: (line, own) => reply(handle, line, own),
     },
-    life: { renew: () => openWhispers(handle, services), isTold },
+    updates: { reload: () => openWhispers(handle, services), isAffectedByRow },
   };
 }

@@ -1,7 +1,7 @@
 import { visible } from '../../output/visible.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 
-/** Cuts a text to a width and fills it up with blanks. */
+/** Cuts or pads a text to exactly `width` cells. */
 export function fitCell(
   text: string,
   width: number,
@@ -13,37 +13,67 @@ export function fitCell(
   return align === 'right' ? blank + cut : cut + blank;
 }
 
-/** Lines of a text that somebody else wrote: nothing in it is obeyed, and none is longer than the width. */
-export function foreignLines(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const line of visible(text).replace(/\t/g, '  ').split('\n')) lines.push(...broken(line, width));
-  return lines;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the codes that the painter writes.
+const styleCode = /\u001b\[[0-9;]*m/g;
+const styleEnd = '\u001b[0m';
+
+/** The width of a line that may contain styles. */
+export function paintedWidth(line: string): number {
+  return widthOf(line.replace(styleCode, ''));
 }
 
-/** Breaks a line between its words where it can, within them where it must. The blank that it is broken at is left out. */
-export function broken(line: string, width: number): string[] {
+/** Cuts or pads a line that may contain styles to exactly `width` cells. A style that is cut off is closed. */
+export function fitPainted(line: string, width: number): string {
+  const lineWidth = paintedWidth(line);
+  if (lineWidth <= width) return line + ' '.repeat(width - lineWidth);
+  let room = width - 1;
+  let kept = '';
+  let at = 0;
+  for (const { 0: code, index } of [...line.matchAll(styleCode), { 0: '', index: line.length }]) {
+    for (const character of line.slice(at, index)) {
+      room -= widthOf(character);
+      if (room < 0) {
+        const end = kept.includes('\u001b') ? styleEnd : '';
+        return `${kept}…${end}${' '.repeat(Math.max(0, width - 1 - paintedWidth(kept)))}`;
+      }
+      kept += character;
+    }
+    kept += code;
+    at = index + code.length;
+  }
+  return kept;
+}
+
+/** Untrusted text as wrapped lines; control characters are made visible. */
+export function untrustedLines(text: string, width: number): string[] {
+  const lines = visible(text).replace(/\t/g, '  ').split('\n');
+  return lines.flatMap((line) => wrapLine(line, width));
+}
+
+/** Wraps a line between words if possible, else inside a word. The blank at the break is dropped. */
+export function wrapLine(line: string, width: number): string[] {
   const room = Math.max(1, width);
   if (widthOf(line) <= room) return [line];
   const lines: string[] = [];
   let start = 0;
   let at = 0;
-  let wide = 0;
-  /** Behind the last blank that words stand before, and how wide the line is until there. */
-  let blank = { at: 0, wide: 0 };
-  const end = (to: number, from: number, left: number) => {
+  let lineWidth = 0;
+  /** Just after the last blank that follows a word, and the line's width up to there. */
+  let blank = { at: 0, width: 0 };
+  const end = (to: number, from: number, carriedWidth: number) => {
     lines.push(line.slice(start, to).trimEnd());
     start = from;
-    wide = left;
+    lineWidth = carriedWidth;
   };
   for (const character of line) {
     const cells = widthOf(character);
-    const isOver = wide + cells > room && at > start;
+    const isOver = lineWidth + cells > room && at > start;
     if (isOver && character === ' ') end(at, at + 1, -cells);
-    else if (isOver && blank.at > start) end(blank.at, blank.at, wide - blank.wide);
+    else if (isOver && blank.at > start) end(blank.at, blank.at, lineWidth - blank.width);
     else if (isOver) end(at, at, 0);
     at += character.length;
-    wide += cells;
-    if (character === ' ' && line.slice(start, at).trim() !== '') blank = { at, wide };
+    lineWidth += cells;
+    if (character === ' ' && line.slice(start, at).trim() !== '') blank = { at, width: lineWidth };
   }
   return [...lines, line.slice(start)];
 }

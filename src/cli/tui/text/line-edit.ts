@@ -1,8 +1,8 @@
-/** A text that is being written, and where the cursor is, in UTF-16 units. */
+/** An editable text and its cursor, in UTF-16 units. */
 export interface LineEdit {
   readonly text: string;
   readonly cursor: number;
-  /** What was cut last, for Ctrl-Y. */
+  /** The last text that was cut, for Ctrl-Y. */
   readonly killed: string;
 }
 
@@ -12,7 +12,7 @@ export function editOf(text: string): LineEdit {
   return { text, cursor: text.length, killed: '' };
 }
 
-/** Puts text where the cursor is. */
+/** Inserts text at the cursor. */
 export function insert(edit: LineEdit, text: string): LineEdit {
   const { cursor } = edit;
   return {
@@ -24,7 +24,7 @@ export function insert(edit: LineEdit, text: string): LineEdit {
 
 type Step = (edit: LineEdit) => LineEdit;
 
-/** The line keys of Emacs, as shells have them. */
+/** The Emacs keys that shells use. */
 const steps: Readonly<Record<string, Step>> = {
   left: (edit) => at(edit, before(edit)),
   'ctrl-b': (edit) => at(edit, before(edit)),
@@ -51,16 +51,16 @@ const steps: Readonly<Record<string, Step>> = {
   'ctrl-t': transpose,
 };
 
-/** What a key makes of the text; undefined when it is not a key of the line. `input` is what a plain key writes. */
-export function editBy(edit: LineEdit, key: string, input: string): LineEdit | undefined {
+/** Applies a key; undefined if it does not edit text. `input` is the text that a plain key types. */
+export function applyKey(edit: LineEdit, key: string, input: string): LineEdit | undefined {
   const step = Object.hasOwn(steps, key) ? steps[key] : undefined;
   if (step) return step(edit);
   if (key === 'space') return insert(edit, ' ');
   const isText = input !== '' && !/^(ctrl|alt)-/.test(key) && key === input;
-  return isText ? insert(edit, clean(input)) : undefined;
+  return isText ? insert(edit, withoutControls(input)) : undefined;
 }
 
-/** The cursor in the line above, as far to the right as it was; undefined in the first line. */
+/** Moves the cursor to the same column of the line above; undefined in the first line. */
 export function lineUp(edit: LineEdit): LineEdit | undefined {
   const start = lineStart(edit);
   if (start === 0) return undefined;
@@ -68,7 +68,7 @@ export function lineUp(edit: LineEdit): LineEdit | undefined {
   return at(edit, Math.min(above + edit.cursor - start, start - 1));
 }
 
-/** The cursor in the line below; undefined in the last line. */
+/** Moves the cursor to the line below; undefined in the last line. */
 export function lineDown(edit: LineEdit): LineEdit | undefined {
   const end = lineEnd(edit);
   if (end === edit.text.length) return undefined;
@@ -76,8 +76,8 @@ export function lineDown(edit: LineEdit): LineEdit | undefined {
   return at(edit, Math.min(end + 1 + edit.cursor - lineStart(edit), lineEnd(below)));
 }
 
-/** What was pasted or typed, without characters that steer terminals. */
-export function clean(text: string): string {
+/** Removes control characters from typed or pasted text. */
+export function withoutControls(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
 }
 
@@ -96,7 +96,7 @@ function kill(edit: LineEdit, from: number, to: number): LineEdit {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Where the character before the cursor begins, as people count characters. */
+/** The start of the grapheme before the cursor. */
 function before({ text, cursor }: LineEdit): number {
   let start = 0;
   for (const { index } of segmenter.segment(text.slice(0, cursor))) start = index;

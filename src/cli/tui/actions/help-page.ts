@@ -1,0 +1,50 @@
+import { type CommandName, commands, keysOf } from '../keys/bindings.ts';
+import { keyLabel } from '../keys/key-name.ts';
+import type { Page } from '../screens/screen.ts';
+import type { TuiState } from '../state/tui-state.ts';
+import { fitCell } from '../text/cells.ts';
+
+/** The keys of the current screen. */
+export function helpPage(state: TuiState): Page {
+  const { screen } = state.view;
+  const { bindings } = state.options;
+  const names = (Object.keys(commands) as CommandName[]).filter(
+    (name) => !/^screen-/.test(name) && state.isAvailable(name),
+  );
+  const linesOf = (some: CommandName[]) =>
+    some.flatMap((name) => {
+      const keys = keysOf(bindings, screen.id, name).map(keyLabel);
+      return keys.length === 0 ? [] : [`${fitCell(keys.join('  '), 18)}  ${descriptionOf(state, name)}`];
+    });
+  const own = names.filter((name) => screenCommands.includes(name));
+  const lines = [...linesOf(own), '', ...linesOf(names.filter((name) => !own.includes(name)))];
+  const go = state.views
+    .map(({ screen: one }, index) => `${index + 1} or g ${one.letter}: ${one.title}`)
+    .join(', ');
+  const marks = '❯ selected row   * marked row';
+  return { title: `Keys of ${screen.title}`, lines: () => [...lines, '', `Screens: ${go}`, marks] };
+}
+
+/** Shown first: what users look for on this screen. */
+const screenCommands: CommandName[] = [
+  'open',
+  'compose',
+  'edit',
+  'reply',
+  'conversation',
+  'remove',
+  'mark',
+  'pause',
+  'copy',
+  'copy-command',
+  'raw',
+];
+
+function descriptionOf(state: TuiState, name: CommandName): string {
+  const { screen } = state.view;
+  if (name === 'compose') return screen.compose?.label ?? commands.compose;
+  if (name === 'edit') return screen.edit?.label ?? commands.edit;
+  if (name === 'reply') return state.reply()?.label ?? commands.reply;
+  if (name === 'remove') return screen.remove ? `${screen.remove.verb.toLowerCase()} (asks first)` : '';
+  return commands[name];
+}

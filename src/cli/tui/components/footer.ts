@@ -1,0 +1,147 @@
+import { visibleCell } from '../../output/visible.ts';
+import { widthOf } from '../../output/width.ts';
+import { type CommandName, keysOf } from '../keys/bindings.ts';
+import { keyLabel } from '../keys/key-name.ts';
+import type { LineDialog } from '../state/dialog.ts';
+import type { TuiState } from '../state/tui-state.ts';
+import { fitCell, fitPainted, paintedWidth, wrapLine } from '../text/cells.ts';
+import type { RenderOptions } from '../text/render-options.ts';
+
+const labels: Partial<Record<CommandName, string>> = {
+  'copy-command': 'copy as command',
+  edit: 'limits',
+  conversation: 'whispers',
+  'next-unread': 'unread',
+  browse: 'reference',
+  'next-tab': 'next tab',
+  palette: 'command',
+};
+
+type Hint = [key: string, label: string];
+
+/** The last line: the keys that work now. */
+export function keyHintsLine(state: TuiState, { width, paint }: RenderOptions): string {
+  const hints = hintsOf(state).map(([key, label]) => `${paint('bold', key)} ${label}`);
+  while (hints.length > 1 && paintedWidth(hints.join('  ')) > width) hints.splice(-3, 1);
+  return fitPainted(hints.join('  '), width);
+}
+
+function hintsOf(state: TuiState): Hint[] {
+  const { dialog, view, pages, options } = state;
+  if (dialog?.kind === 'confirm') {
+    return [
+      ['Tab', 'switch'],
+      ['Enter', 'select'],
+      ['y', dialog.verb.toLowerCase()],
+      ['Esc', 'cancel'],
+    ];
+  }
+  if (dialog) {
+    const completion: Hint[] = dialog.candidates
+      ? [
+          ['↓ ↑', 'select'],
+          ['Tab', 'complete'],
+        ]
+      : [];
+    return [['Enter', 'submit'], ...completion, ['Esc', 'cancel']];
+  }
+  if (state.isGoing) return [['Esc', 'cancel']];
+  const names: CommandName[] = pages.front
+    ? ['back', 'reply', 'copy', 'help', 'quit']
+    : [...view.screen.footer, 'go', 'palette', 'help', 'quit'];
+  return names
+    .filter((name) => state.isAvailable(name))
+    .flatMap((name): Hint[] => {
+      const [key] = keysOf(options.bindings, view.screen.id, name);
+      return key === undefined ? [] : [[keyLabel(key), labelOf(state, name)]];
+    });
+}
+
+function labelOf(state: TuiState, name: CommandName): string {
+  const { screen } = state.view;
+  if (name === 'remove' && screen.remove) return screen.remove.verb.toLowerCase();
+  if (name === 'compose' && screen.compose) return screen.compose.label;
+  if (name === 'reply') return state.reply()?.label ?? name;
+  if (name === 'pause' && state.view.isPaused) return 'resume';
+  return labels[name] ?? name;
+}
+
+interface StatusLines {
+  lines: string[];
+  /** The cursor's column in the last line; undefined if nothing is being typed. */
+  cursor: number | undefined;
+}
+
+const candidatesMax = 6;
+const candidateWidthMax = 40;
+const noticeLinesMax = 3;
+const errorLinesMax = 4;
+
+/** The lines above the key hints: a notice, a confirmation or an input line. The last line is always there. */
+export function statusLines(state: TuiState, options: RenderOptions): StatusLines {
+  const { dialog, notice } = state;
+  const { width, paint } = options;
+  if (state.isGoing) return { lines: [...goLines(state, options), ''], cursor: undefined };
+  if (dialog?.kind === 'confirm') {
+    const button = (text: string, isFocused: boolean) =>
+      isFocused ? paint('inverse', `[>${text}<]`) : `[ ${text} ]`;
+    const buttons = `${button('Cancel', !dialog.isYes)} ${button(dialog.verb, dialog.isYes)}`;
+    return {
+      lines: [fitPainted(visibleCell(dialog.question), width), fitPainted(buttons, width)],
+      cursor: undefined,
+    };
+  }
+  if (dialog) return inputLines(dialog, options);
+  if (notice === undefined) return { lines: [''], cursor: undefined };
+  const lines = wrapLine(visibleCell(notice), width).slice(0, noticeLinesMax);
+  return { lines: lines.map((line) => paint('bold', line)), cursor: undefined };
+}
+
+const goCellWidth = 14;
+
+/** The letters of the screens. */
+function goLines(state: TuiState, { width, paint }: RenderOptions): string[] {
+  const cells = state.views.map(
+    ({ screen: { letter, title } }) =>
+      `${paint('bold', letter)} ${title}${' '.repeat(Math.max(1, goCellWidth - title.length - 2))}`,
+  );
+  const perLine = Math.max(1, Math.floor(width / goCellWidth));
+  return Array.from({ length: Math.ceil(cells.length / perLine) }, (_, at) =>
+    cells.slice(at * perLine, (at + 1) * perLine).join(''),
+  );
+}
+
+/** The candidates around the highlighted one. */
+function candidateLines(dialog: LineDialog, { width, paint }: RenderOptions): string[] {
+  const candidates = dialog.candidates?.(dialog.edit.text) ?? [];
+  const highlighted = Math.min(dialog.highlighted ?? 0, candidates.length - 1);
+  const top = Math.max(0, Math.min(highlighted - candidatesMax + 1, candidates.length - candidatesMax));
+  const shown = candidates.slice(top, top + candidatesMax);
+  const nameWidth = Math.max(0, ...shown.map(({ name }) => Math.min(candidateWidthMax, widthOf(name))));
+  return shown.map(({ name, summary }, at) => {
+    const isHighlighted = top + at === highlighted;
+    const sign = isHighlighted ? '❯' : ' ';
+    const text = `${sign} ${fitCell(visibleCell(name), nameWidth)}  ${visibleCell(summary)}`;
+    return isHighlighted ? paint('inverse', fitCell(text, width)) : fitCell(text, width);
+  });
+}
+
+function inputLines(dialog: LineDialog, options: RenderOptions): StatusLines {
+  const { width, paint } = options;
+  const above = candidateLines(dialog, options);
+  const error = dialog.error ? wrapLine(`! ${visibleCell(dialog.error)}`, width) : [];
+  above.push(...error.slice(0, errorLinesMax).map((line) => fitPainted(paint('red', line), width)));
+  const label = dialog.label.length > 1 ? `${dialog.label}: ` : dialog.label;
+  if (dialog.isBusy) return { lines: [...above, fitPainted(`${label}…`, width)], cursor: undefined };
+  const { text, cursor } = dialog.edit;
+  const room = width - widthOf(label) - 1;
+  const before = visibleCell(text.slice(0, cursor));
+  // A line that is too long scrolls with the cursor.
+  const skipped = Math.max(0, [...before].length - room);
+  const seen = [...visibleCell(text)].slice(skipped).join('');
+  const shown = text === '' ? paint('dim', dialog.placeholder) : seen;
+  return {
+    lines: [...above, fitPainted(label + shown, width)],
+    cursor: widthOf(label) + widthOf([...before].slice(skipped).join('')),
+  };
+}

@@ -1,0 +1,96 @@
+import { briefDollars, dollars } from '../../output/amount.ts';
+import type { Paint } from '../../output/style.ts';
+import { visibleCell } from '../../output/visible.ts';
+import type { TuiState } from '../state/tui-state.ts';
+import { fitPainted, paintedWidth } from '../text/cells.ts';
+import type { RenderOptions } from '../text/render-options.ts';
+
+export interface HostLabel {
+  name: string | undefined;
+  url: string;
+}
+
+/** The first line: connection, host, workspace, balance and activity. */
+export function headerLine(state: TuiState, host: HostLabel, { width, paint }: RenderOptions): string {
+  const { account } = state;
+  const unread = state.unreadCount();
+  const balance =
+    account.balanceUsd === undefined
+      ? []
+      : [account.balanceUsd === null ? 'post-paid' : dollars(account.balanceUsd)];
+  const parts = [
+    paint('bold', 'Gateway'),
+    connectionText(state, paint),
+    visibleCell(host.name ?? host.url),
+    ...(account.workspace === undefined ? [] : [visibleCell(account.workspace)]),
+    ...balance,
+    ...(unread ? [paint('bold', `${unread} unread`)] : []),
+    `${state.options.services.calls.running()} running`,
+    ...(account.spentTodayUsd === undefined ? [] : [`${briefDollars(account.spentTodayUsd)} today`]),
+    ...(host.name === undefined ? [] : [visibleCell(host.url)]),
+  ];
+  // Narrow terminals drop the last parts first.
+  while (parts.length > 2 && paintedWidth(parts.join(' · ')) > width) parts.pop();
+  return fitPainted(parts.join(' · '), width);
+}
+
+function connectionText({ connection, options }: TuiState, paint: Paint): string {
+  if (connection.state === 'refused') return paint('red', '✗ no access to events');
+  if (connection.state !== 'lost') {
+    return connection.state === 'live' ? paint('green', '● live') : paint('yellow', '○ connecting');
+  }
+  const seconds = Math.max(0, Math.ceil((connection.retryAt - options.services.now()) / 1000));
+  return paint('red', seconds > 0 ? `✗ disconnected, retrying in ${seconds} s` : '✗ disconnected, retrying');
+}
+
+/** The screens with the numbers that open them, on terminals that are too narrow for a sidebar. */
+export function tabsLine(state: TuiState, { width, paint }: RenderOptions): string {
+  const { current } = state;
+  const cells = state.views.map(({ screen: { title } }, index) => {
+    const text = paint('bold', String(index + 1)) + title;
+    return index === current ? paint('inverse', `${index + 1}${title}`) : text;
+  });
+  const line = cells.map((cell, index) => {
+    if (index === current) return `[${cell}`;
+    return (index === current + 1 ? ']' : ' ') + cell;
+  });
+  return fitPainted(line.join('') + (current === cells.length - 1 ? ']' : ''), width);
+}
+
+/** The rule above the panes: the screen, its tabs, and its filter or pause. `bars` are the columns of pane borders. */
+export function titleLine(
+  state: TuiState,
+  { width, paint, isPlain }: RenderOptions,
+  bars: readonly number[],
+): string {
+  const parts = titleParts(state, paint);
+  if (isPlain) return fitPainted(parts.join('  '), width);
+  const line = `── ${parts.join(' · ')} `;
+  const from = paintedWidth(line);
+  const rest = Array.from({ length: Math.max(0, width - from) }, (_, at) =>
+    bars.includes(from + at) ? '┬' : '─',
+  );
+  return fitPainted(line + rest.join(''), width);
+}
+
+function titleParts({ view, pages: { front } }: TuiState, paint: Paint): string[] {
+  const { screen } = view;
+  if (front) return [`${paint('bold', screen.title)} › ${visibleCell(front.page.title)}`];
+  const parts = [paint('bold', screen.title)];
+  if (screen.tabs) {
+    parts.push(
+      screen.tabs.map((tab, at) => (at === view.tab ? paint('bold', `[${tab}]`) : ` ${tab} `)).join(''),
+    );
+  }
+  const shown = view.rows().length;
+  const all = view.allRows().length;
+  parts.push(shown === all ? `${all}` : `${shown} of ${all}`);
+  if (view.filter !== '') parts.push(paint('bold', `filter ${visibleCell(view.filter)}`));
+  if (view.marks.size > 0) parts.push(paint('bold', `${view.marks.size} marked`));
+  if (view.isPaused) parts.push(paint('bold', `paused, ${view.newCount()} new`));
+  if (view.connection?.state === 'lost' || view.connection?.state === 'refused') {
+    parts.push(paint('red', '✗ not live, polling'));
+  }
+  if (view.isLoading) parts.push(paint('dim', '…'));
+  return parts;
+}

@@ -1,0 +1,116 @@
+import { visible } from '../../output/visible.ts';
+import type { ListView } from '../state/list-view.ts';
+import type { OpenPage } from '../state/page-stack.ts';
+import type { TuiState } from '../state/tui-state.ts';
+import { fitCell, fitPainted, wrapLine } from '../text/cells.ts';
+import { listRows, titleRow } from '../text/list-table.ts';
+import type { RenderOptions } from '../text/render-options.ts';
+
+/** The sidebar: the screens with the numbers that open them. */
+export function sidebarLines(state: TuiState, { width, paint }: RenderOptions): string[] {
+  return state.views.map(({ screen }, at) => {
+    const isCurrent = at === state.current;
+    const text = fitCell(`${isCurrent ? '❯' : ' '} ${at + 1} ${screen.title}`, width);
+    if (!isCurrent) return text;
+    return paint(state.pane === 'screens' ? 'inverse' : 'bold', text);
+  });
+}
+
+/** The main pane: the front page, or the list. */
+export function mainLines(state: TuiState, options: RenderOptions, height: number): string[] {
+  const { front } = state.pages;
+  return front ? pageLines(state, front, options, height) : listLines(state, options, height);
+}
+
+function listLines(state: TuiState, options: RenderOptions, height: number): string[] {
+  const { view } = state;
+  const { screen } = view;
+  const { width, paint } = options;
+  const failure = view.failure
+    ? wrapLine(`! ${visible(view.failure).replace(/\n/g, ' ')}`, width).map((line) => paint('red', line))
+    : [];
+  const summary = screen.summary?.(view.allRows(), state.options.services, options) ?? [];
+  const above = [...summary, ...failure];
+  const rowsMax = Math.max(1, height - above.length - 1);
+  state.pageRows = rowsMax;
+  const rows = view.rows();
+  if (rows.length === 0) {
+    return [...above, ...emptyLines(view).map((line, at) => (at === 0 ? line : paint('dim', line)))];
+  }
+  const columns = screen.columns(view.tab);
+  const top = view.top(rowsMax);
+  const selected = view.index();
+  const shown = rows.slice(top, top + rowsMax).map((row, at) => ({
+    row,
+    isSelected: top + at === selected,
+    isMarked: view.marks.has(screen.idOf(row)),
+  }));
+  return [...above, titleRow(columns, options), ...listRows(shown, columns, options)];
+}
+
+/** Shown in place of the rows if there are none. */
+function emptyLines({ screen, filter, failure, loadedAt }: ListView): string[] {
+  if (screen.load && loadedAt === undefined) return ['', '  Loading…'];
+  if (failure) return [];
+  const text = filter !== '' ? ['No matching rows.', 'Press Esc to clear the filter.'] : screen.empty;
+  return ['', ...text.map((line) => `  ${line}`)];
+}
+
+function pageLines(state: TuiState, front: OpenPage, options: RenderOptions, height: number): string[] {
+  const lines = renderedLines(front, options);
+  state.pageRows = Math.max(1, height - 1);
+  const topMax = Math.max(0, lines.length - height);
+  if (front.isAtEnd) front.top = topMax;
+  front.top = Math.max(0, Math.min(front.top, topMax));
+  front.isAtEnd = front.page.startsAtEnd === true && front.top === topMax;
+  const seen = lines.slice(front.top, front.top + height);
+  const below = lines.length - front.top - seen.length;
+  const { paint } = options;
+  if (below > 0) seen[seen.length - 1] = paint('dim', `… ${below + 1} more lines`);
+  if (front.top > 0) seen[0] = paint('dim', `… ${front.top + 1} lines above`);
+  return seen;
+}
+
+/** Long pages are wrapped once per width. */
+function renderedLines(front: OpenPage, options: RenderOptions): string[] {
+  const { page, rendered } = front;
+  const { width } = options;
+  if (!page.isTicking && rendered?.page === page && rendered.width === width) return rendered.lines;
+  const lines = withFallback(() => page.lines(options));
+  front.rendered = { page, width, lines };
+  return lines;
+}
+
+/** A daemon of another version may send data that does not render; that must not end the program. */
+function withFallback(render: () => string[]): string[] {
+  try {
+    return render();
+  } catch {
+    return [
+      'This cannot be displayed; press u for the JSON.',
+      'The daemon may be a different version; run: gateway doctor',
+    ];
+  }
+}
+
+/** The preview of the selected row. */
+export function previewLines(state: TuiState, options: RenderOptions): string[] {
+  const { view } = state;
+  const row = view.selected();
+  if (row === undefined) return [];
+  const inner = { ...options, width: options.width - 1 };
+  return withFallback(() => view.screen.preview?.(row, inner) ?? []).map((line) => ` ${line}`);
+}
+
+export interface Pane {
+  lines: string[];
+  /** In cells. */
+  width: number;
+}
+
+/** Joins panes into lines of equal width. */
+export function joinPanes(panes: Pane[], height: number, bar: string): string[] {
+  return Array.from({ length: height }, (_, at) =>
+    panes.map(({ lines, width }) => fitPainted(lines[at] ?? '', width)).join(bar),
+  );
+}

@@ -1,0 +1,110 @@
+import type { Client } from '../../../shared/client.ts';
+import type { EventView } from '../../../shared/contract/events.ts';
+import type { SseEvent } from '../../../shared/sse.ts';
+import type { OpenStream } from '../../follow-stream.ts';
+import type { CommandName } from '../keys/bindings.ts';
+import type { Services } from '../services/services.ts';
+import type { ListColumn } from '../text/list-table.ts';
+import type { RenderOptions } from '../text/render-options.ts';
+
+/** Text that fills the main pane, such as the details of one row. */
+export interface Page {
+  title: string;
+  lines(options: RenderOptions): string[];
+  /** What `copy` copies; by default the lines. */
+  copy?: string;
+  /** Starts scrolled to its end, and stays there as it grows. */
+  startsAtEnd?: true;
+  /** Shows the time that passes: its lines are computed on every redraw. */
+  isTicking?: true;
+  /** Replaces the reply of the screen. */
+  reply?: Prompt<unknown>;
+  updates?: PageUpdates;
+}
+
+/** How a page stays current while it is in front. */
+export interface PageUpdates {
+  reload(): Promise<Page>;
+  /** A stream of the page itself; each event reloads the page. */
+  stream?: OpenStream;
+  /** Whether an event of the workspace reloads the page. */
+  isAffectedBy?(event: EventView): boolean;
+  /** Whether an event of the screen's row stream reloads the page. */
+  isAffectedByRow?(event: SseEvent): boolean;
+}
+
+/** A stream of changes to the rows of a screen. */
+export interface RowStream<Row> {
+  /** The event ID to start after, given the rows that were loaded. */
+  cursor(rows: Row[]): string;
+  open(
+    client: Client,
+    lastId: string | undefined,
+    options: Parameters<OpenStream>[1],
+  ): AsyncIterable<SseEvent>;
+  /** The rows after an event; undefined if they have to be reloaded. */
+  apply(rows: Row[], event: SseEvent): Row[] | undefined;
+}
+
+/** An action on the marked rows, or else the selected one. */
+export interface RowAction<Row> {
+  /** The confirmation: `Revoke 2 keys?`. */
+  question(rows: Row[]): string;
+  /** The label of the confirm button. */
+  verb: string;
+  /** Resolves to a notice. */
+  run(rows: Row[], services: Services): Promise<string>;
+}
+
+/** An action that takes a line of text. */
+export interface Prompt<Row> {
+  label: string;
+  placeholder: string;
+  /** Whether it acts on the selected row. */
+  needsRow?: true;
+  /** Resolves to a page to open, or to a notice. */
+  run(line: string, services: Services, row: Row | undefined): Promise<Page | string>;
+}
+
+/** One screen of the TUI: a list of rows, and what can be done with them. */
+export interface Screen<Row = unknown> {
+  id: string;
+  title: string;
+  /** Opens the screen after `g`. */
+  letter: string;
+  /** More names in the command palette. */
+  aliases: readonly string[];
+  tabs?: readonly string[];
+  /** Shown if there are no rows: what is missing, then how to get it. */
+  empty: readonly string[];
+  /** The keys in the footer, before those of every screen. */
+  footer: readonly CommandName[];
+  columns(tab: number): ListColumn<Row>[];
+  /** Fetches the rows, unless they are live. */
+  load?(services: Services, tab: number): Promise<Row[]>;
+  /** The current rows of a screen that does not fetch them. */
+  live?(services: Services): Row[];
+  refreshEveryMs?: number;
+  /** Keeps the rows current between two fetches; while it is unavailable, rows are fetched more often. */
+  stream?: RowStream<Row>;
+  /** Whether an event of the workspace changes rows, so that they are reloaded. */
+  isAffectedBy?(event: EventView): boolean;
+  idOf(row: Row): string;
+  copyText(row: Row): string;
+  /** The row as a `gateway` command, for `copy-command`. */
+  commandText?(row: Row): string | undefined;
+  json(row: Row): unknown;
+  /** Lines above the list. */
+  summary?(rows: Row[], services: Services, options: RenderOptions): string[];
+  /** The preview of a row, next to the list on wide terminals. */
+  preview?(row: Row, options: RenderOptions): string[];
+  open(row: Row, services: Services): Promise<Page>;
+  /** The conversation with the author of a row. */
+  conversation?(row: Row, services: Services): Promise<Page>;
+  /** The row's path in the API reference; by default its start page. */
+  reference?(row: Row, services: Services): Promise<string>;
+  remove?: RowAction<Row>;
+  compose?: Prompt<Row>;
+  edit?: Prompt<Row>;
+  reply?: Prompt<Row>;
+}

@@ -1,0 +1,118 @@
+import type { Address, Client } from '../../../shared/client.ts';
+import { pathOf } from '../../../shared/client.ts';
+import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
+
+/** One API call that this program made. */
+export interface LoggedCall {
+  number: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  method: string;
+  /** The path of the contract: `/v1/workspaces/{workspace}/keys`. */
+  template: string;
+  /** With parameters and query. */
+  path: string;
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: unknown;
+  /** `running`, `ok`, or an error code. */
+  outcome: string;
+  /** Until the response, or the start of a stream. */
+  tookMs: number | null;
+  requestId: string | null;
+}
+
+const callsMax = 200;
+
+/** The last API calls of this program. */
+export class CallLog {
+  readonly #calls: LoggedCall[] = [];
+  #count = 0;
+
+  /** Newest first. */
+  rows(): LoggedCall[] {
+    return this.#calls.toReversed();
+  }
+
+  add(call: Omit<LoggedCall, 'number' | 'outcome' | 'tookMs' | 'requestId'>): LoggedCall {
+    this.#count += 1;
+    const logged = { ...call, number: this.#count, outcome: 'running', tookMs: null, requestId: null };
+    this.#calls.push(logged);
+    if (this.#calls.length > callsMax) this.#calls.shift();
+    return logged;
+  }
+}
+
+interface LoggingOptions {
+  /** Called each time, because a restarted daemon may have a new address. */
+  client: () => Client;
+  log: CallLog;
+  now(): number;
+  onChange(): void;
+}
+
+/** Wraps a client so that each call is logged. */
+export function loggingClient({ client, log, now, onChange }: LoggingOptions): Client {
+  const start = (endpoint: Endpoint | Address, input: AnyInput) => {
+    const { params = {}, query = {}, body } = input;
+    const { method, path: template } = endpoint;
+    const path = pathOf(template, params) + queryText(query);
+    const call = log.add({ at: now(), method, template, path, params, query, body });
+    const end = (outcome: string, requestId?: string | undefined) => {
+      call.outcome = outcome;
+      call.tookMs ??= now() - call.at;
+      call.requestId ??= requestId ?? null;
+      onChange();
+    };
+    return end;
+  };
+  return {
+    async call(endpoint, input, options = {}) {
+      const end = start(endpoint, input as AnyInput);
+      let requestId: string | undefined;
+      const onOpen = (headers: Record<string, string>) => {
+        requestId = headers['x-request-id'];
+        options.onOpen?.(headers);
+      };
+      try {
+        const result = await client().call(endpoint, input, { ...options, onOpen });
+        end('ok', requestId);
+        return result;
+      } catch (error) {
+        end(outcomeOf(error), error instanceof ReceivedError ? error.requestId : requestId);
+        throw error;
+      }
+    },
+    async *stream(endpoint, input, options = {}) {
+      const end = start(endpoint, input as AnyInput);
+      const onOpen = (headers: Record<string, string>) => {
+        end('open', headers['x-request-id']);
+        options.onOpen?.(headers);
+      };
+      try {
+        yield* client().stream(endpoint, input, { ...options, onOpen });
+        end('ok');
+      } catch (error) {
+        end(options.signal?.aborted ? 'ended' : outcomeOf(error));
+        throw error;
+      }
+    },
+  };
+}
+
+interface AnyInput {
+  params?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  body?: unknown;
+}
+
+function outcomeOf(error: unknown): string {
+  return error instanceof ReceivedError ? error.code : 'unreachable';
+}
+
+function queryText(query: Record<string, unknown>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  if (given.length === 0) return '';
+  return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
+}

@@ -1,0 +1,19 @@
+import type { Client } from '../../../shared/client.ts';
+import type { CallLog } from './call-log.ts';
+import type { CallStore } from './call-store.ts';
+import type { Follow } from './follower.ts';
+
+/** What screens use to talk to the daemon. */
+export interface Services {
+  client: Client;
+  /** The requests of the workspace, live. */
+  calls: CallStore;
+  /** The API calls that this program made. */
+  log: CallLog;
+  /** Names of the keys that were listed, by ID. */
+  keyNames: Map<string, string>;
+  follow: Follow;
+  defaultModel(): Promise<string>;
+  /** Milliseconds since 1970. */
+  now(): number;
+}

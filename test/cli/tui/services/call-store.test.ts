@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { CallStore, callsMax } from '../../../../src/cli/tui/services/call-store.ts';
+
+const at = Date.parse('2026-11-21T09:00:00Z');
+
+function event(
+  type: string,
+  id: string,
+  { ms = 0, ...data }: Record<string, unknown> & { ms?: number } = {},
+) {
+  const created_at = new Date(at + ms).toISOString();
+  return { type, sequence: null, created_at, data: { request_id: id, ...data } };
+}
+
+test('a request is one row from start to end', () => {
+  const store = new CallStore();
+  store.apply(event('request.started', 'req_1', { model: 'gpt', endpoint: '/v1/responses' }));
+  store.apply(event('request.routed', 'req_1', { provider: 'openai' }));
+  expect(store.rows()).toMatchObject([{ id: 'req_1', status: 'running', model: 'gpt', provider: 'openai' }]);
+  expect(store.running()).toBe(1);
+  store.apply(event('request.completed', 'req_1', { ms: 900, status: 'completed', total_ms: 900 }));
+  expect(store.rows()).toMatchObject([{ status: 'completed', at, totalMs: 900 }]);
+  expect(store.running()).toBe(0);
+});
+
+test('duplicate events count once, and late events change nothing', () => {
+  const store = new CallStore();
+  const end = event('request.failed', 'req_1', { status: 'failed', error_code: 'upstream_failed' });
+  for (const one of [end, end, event('request.routed', 'req_1', { provider: 'late' })]) store.apply(one);
+  expect(store.rows()).toMatchObject([{ status: 'failed', errorCode: 'upstream_failed', provider: null }]);
+  expect(store.histogram(at, 12)).toEqual({ finished: [...Array(11).fill(0), 1], failed: 1 });
+});
+
+test('the histogram has a bucket per five seconds, newest last', () => {
+  const store = new CallStore();
+  for (const ms of [0, 1000, 11_000]) {
+    store.apply(event('request.completed', `req_${ms}`, { ms, status: 'completed', total_ms: 1 }));
+  }
+  expect(store.histogram(at + 15_000, 4).finished).toEqual([2, 0, 1, 0]);
+});
+
+test('a hundred thousand requests are handled quickly, and only the newest thousand are kept', () => {
+  const store = new CallStore();
+  const startedAt = performance.now();
+  for (let number = 0; number < 100_000; number += 1) {
+    store.apply(event('request.completed', `req_${number}`, { ms: number * 100, status: 'completed' }));
+  }
+  const tookMs = performance.now() - startedAt;
+  expect(store.rows()).toHaveLength(callsMax);
+  expect(store.rows()[0]?.id).toBe('req_99999');
+  // A hundred times faster than they can arrive.
+  expect(tookMs).toBeLessThan(10_000);
+});

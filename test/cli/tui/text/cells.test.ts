@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { painter } from '../../../../src/cli/output/style.ts';
+import { widthOf } from '../../../../src/cli/output/width.ts';
+import { fitPainted, paintedWidth, wrapLine } from '../../../../src/cli/tui/text/cells.ts';
+import { bar, gauge, sparkline } from '../../../../src/cli/tui/text/charts.ts';
+
+const paint = painter(true);
+
+test('fitPainted cuts or pads to exactly the width and closes every style', () => {
+  const part = fc.record({
+    text: fc.string({ unit: fc.constantFrom('a', ' ', '漢', '…') }),
+    isBold: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(part), fc.integer({ min: 4, max: 40 }), (parts, width) => {
+      const line = parts.map(({ text, isBold }) => paint(isBold ? 'bold' : undefined, text)).join('');
+      const fitted = fitPainted(line, width);
+      // Half of a wide character becomes a blank.
+      expect(paintedWidth(fitted)).toBe(width);
+      expect(fitted.lastIndexOf('\u001b[1m')).toBeLessThanOrEqual(
+        Math.max(0, fitted.lastIndexOf('\u001b[0m')),
+      );
+    }),
+  );
+});
+
+test('a line wraps between words if possible, and loses only blanks', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '漢'), maxLength: 80 });
+  fc.assert(
+    fc.property(text, fc.integer({ min: 2, max: 20 }), (line, width) => {
+      const lines = wrapLine(line, width);
+      for (const one of lines) expect(widthOf(one)).toBeLessThanOrEqual(width);
+      expect(lines.join('').replaceAll(' ', '')).toBe(line.replaceAll(' ', ''));
+    }),
+  );
+  expect(wrapLine('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']);
+  expect(wrapLine('    indentedlongword here', 10)).toEqual(['    indent', 'edlongword', 'here']);
+});
+
+test('a bar shows any use, and is full only at 100 %', () => {
+  expect([0, 0.001, 0.5, 0.999, 1, 7].map((part) => bar(part, 4))).toEqual([
+    '░░░░',
+    '█░░░',
+    '██░░',
+    '███░',
+    '████',
+    '████',
+  ]);
+  expect(gauge(0.25, 20, { isPlain: false })).toBe('███░░░░░░░░░░   25 %');
+  expect(gauge(0.25, 20, { isPlain: true })).toBe('25 %');
+});
+
+test('a sparkline has a column per number; zero is a dot', () => {
+  expect(sparkline([0, 1, 4, 8])).toBe('·▁▄█');
+});
