@@ -79,6 +79,8 @@ function advice(error: ReceivedError, { isLocal }: Seen): string | undefined {
     case 'previous_response_not_found':
       return 'See what there is: gateway responses list';
     case 'limit_reached':
+      // The message of a rate limit says when to try again.
+      if (error.retryAfterSeconds !== undefined) return undefined;
       // What a key was issued for stays; what its owner limits it to does not.
       return error.param?.startsWith('scopes.')
         ? 'Use another key: gateway keys issue'

@@ -31,8 +31,13 @@ import {
 } from './features/routing/index.ts';
 import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
 import { SettledTimes, traceHandlers } from './features/traces/index.ts';
-import { bootstrap, workspaces as makeWorkspaces, peopleHandlers } from './features/workspaces/index.ts';
-import type { Caller, Handler } from './handler.ts';
+import {
+  bootstrap,
+  guardOwner,
+  workspaces as makeWorkspaces,
+  peopleHandlers,
+} from './features/workspaces/index.ts';
+import type { Handler } from './handler.ts';
 import { addressRateLimit } from './http/protection/rate-limit.ts';
 import type { Storage } from './storage/storage.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -246,14 +251,13 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
       catalog,
       live,
       listings: features.listings,
-      requireDaemonOwner,
       get marginPpm() {
         return deps.live.marginPpm;
       },
       world,
     }),
     ...keyHandlers(features),
-    ...creditHandlers({ credit: features.credit, requireDaemonOwner }),
+    ...creditHandlers({ credit: features.credit }),
     ...peopleHandlers({
       store: storage.people,
       workspacesStore: storage.workspaces,
@@ -283,7 +287,6 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
       digest: sha256Base64,
     }),
     ...aboutHandlers({
-      requireDaemonOwner,
       status: statusReader({ ...features, storage, elapsed: world.elapsed, facts: deps.process }),
       stop: deps.stop,
       pid: deps.process.pid,
@@ -291,12 +294,6 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
       openApiDocument: describe,
     }),
   ];
-  const handlers = all.map((handler) => ofDaemonOwner(handler, requireDaemonOwner));
+  const handlers = all.map((handler) => guardOwner(handler, requireDaemonOwner));
   return handlers;
-}
-
-/** What is for whoever runs the daemon is refused to others before anything that they sent is read. */
-function ofDaemonOwner(handler: Handler, requireDaemonOwner: (caller: Caller) => Promise<void>): Handler {
-  if (handler.endpoint.access.login !== 'owner') return handler;
-  return { ...handler, permit: ({ caller }: { caller: Caller }) => requireDaemonOwner(caller) };
 }

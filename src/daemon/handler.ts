@@ -12,11 +12,11 @@ import type { ActionName } from '../shared/contract/key-limits.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { NanoUsd } from '../shared/money.ts';
 
-/** Who is calling, told by the credential alone. */
-export type Caller = Nobody | KeyCaller | LoginCaller | TokenCaller;
+/** Who is calling, according to the credential. */
+export type Caller = AnonymousCaller | KeyCaller | LoginCaller | TokenCaller;
 
-export interface Nobody {
-  kind: 'nobody';
+export interface AnonymousCaller {
+  kind: 'anonymous';
 }
 
 /** An API key of a workspace. */
@@ -27,15 +27,15 @@ export interface KeyCaller {
   /** The user who issued the key. */
   ownerId: string;
   scopes: ReadonlySet<ScopeName>;
-  /** Undefined: it is held to nothing. */
-  restraints?: KeyRestraints;
-  /** Aborted when the key is revoked or expires, so that running streams end; the reason is what callers are told. */
+  /** Undefined for a key without limits. */
+  policy?: KeyPolicy;
+  /** Aborted when the key is revoked or expires, so that running streams end; the reason is the error to return. */
   revoked: AbortSignal;
 }
 
 /**
- * What the owner of a key allows it: prices per million tokens, times in milliseconds since 1970, days and months of UTC;
- * null where nothing is limited.
+ * The limits that a key's owner can change: prices per million tokens, times in milliseconds since 1970, days and months in
+ * UTC; null for no limit.
  */
 export interface KeyLimits {
   spendCap: { amount: NanoUsd; period: 'day' | 'month' | 'total' } | null;
@@ -46,27 +46,27 @@ export interface KeyLimits {
   expiresAt: number | null;
 }
 
-/** What holds for a key's calls that do not say; null where the host decides. */
+/** The defaults for a key's calls; null where the host decides. */
 export interface KeyDefaults {
   cache: CacheMode | null;
   /** Whether responses are stored. */
   store: boolean | null;
 }
 
-/** What a key is held to, and the key that issued it; what the owner changes shows at once. */
-export interface KeyRestraints {
+/** The restrictions and defaults of a key, and of the key that issued it. Changes by the owner apply immediately. */
+export interface KeyPolicy {
   readonly keyId: string;
-  readonly parent: KeyRestraints | undefined;
-  /** Fixed when it was issued. */
+  readonly parent: KeyPolicy | undefined;
+  /** Fixed when the key is issued. */
   readonly models: readonly string[] | null;
   readonly actions: readonly ActionName[] | null;
   readonly limits: KeyLimits | null;
   readonly defaults: KeyDefaults | null;
-  /** Whether it, or a key that it descends from, is held to anything. */
-  readonly isBound: boolean;
+  /** Whether this key, or one that it descends from, has any restriction. */
+  readonly isRestricted: boolean;
 }
 
-/** A person who is logged in; `workspaceId` is the person's own workspace, the one that `me` names. */
+/** A logged-in user. `workspaceId` is the user's own workspace, the one that `me` names. */
 export interface LoginCaller {
   kind: 'login';
   loginId: string;
@@ -75,34 +75,40 @@ export interface LoginCaller {
   revoked: AbortSignal;
 }
 
-/** A personal access token: it calls the site API alone, for its user. */
+/** A personal access token: it calls only the site API, on behalf of its user. */
 export interface TokenCaller {
   kind: 'token';
   tokenId: string;
   userId: string;
   /** The user's own workspace. */
   workspaceId: string;
-  /** `*` stands for all. */
+  /** `*` includes all. */
   abilities: ReadonlySet<string>;
-  /** Milliseconds since 1970; null: it does not expire. */
+  /** Milliseconds since 1970; null for a token that does not expire. */
   expiresAt: number | null;
   revoked: AbortSignal;
 }
 
-/** The caller of an endpoint that is not for everybody; the server has turned the others away before. */
+/** The caller of an endpoint that needs a key or a login; the server rejects the others beforehand. */
 export function identified(caller: Caller): KeyCaller | LoginCaller {
-  if (caller.kind === 'nobody' || caller.kind === 'token') throw new ApiError('unauthenticated');
+  if (caller.kind === 'anonymous' || caller.kind === 'token') throw new ApiError('unauthenticated');
   return caller;
 }
 
-/** Whoever calls the site API for a person: the person themselves, a token of theirs, or a key that they own. */
-export function acting(caller: Caller): { userId: string; workspaceId: string; revoked: AbortSignal } {
-  if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
+/** The caller of an endpoint that needs a login. */
+export function loginOf(caller: Caller): LoginCaller {
+  if (caller.kind !== 'login') throw new ApiError('signed_out');
+  return caller;
+}
+
+/** The user on whose behalf the site API is called: by a login, a token or a key. */
+export function actingUser(caller: Caller): { userId: string; workspaceId: string; revoked: AbortSignal } {
+  if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
   const { workspaceId, revoked } = caller;
   return { userId: caller.kind === 'key' ? caller.ownerId : caller.userId, workspaceId, revoked };
 }
 
-/** One call as a handler sees it: validated input, and nothing of HTTP but what the contract names. */
+/** One call as a handler sees it: validated input, and only the parts of HTTP that the contract names. */
 export interface Call<E extends Endpoint> {
   caller: Caller;
   requestId: string;
@@ -110,22 +116,22 @@ export interface Call<E extends Endpoint> {
   query: Query<E>;
   body: Body<E>;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body as it came, before it was parsed. */
+  /** The body before parsing. */
   rawBody?: Uint8Array;
-  /** The address that the connection comes from; `unix` where it came by the Unix socket. */
+  /** The client's address; `unix` for the Unix socket. */
   remoteAddress?: string;
   /**
    * Aborted when the client leaves before its answer is complete (reason `client-left`), or when the daemon stops and
-   * will wait no longer (reason `draining`: the client is still there and can be told).
+   * its grace period is over (reason `draining`: the client is still connected and gets an error).
    */
   signal: AbortSignal;
 }
 
-/** An answer that is already bytes: it passes the response serialiser. */
+/** An answer that is already serialised. */
 export class RelayReply {
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array;
-  /** 200 unless told: for protocols with failures of their own. */
+  /** Differs from 200 for protocols with their own failures. */
   readonly status: number;
 
   constructor(headers: Record<string, string>, body: string | Uint8Array, status = 200) {
@@ -146,26 +152,29 @@ export class StreamReply {
   }
 }
 
-/** One message of a client on an open socket, validated; each is answered before the next is taken. */
+/** A validated client message on an open socket; each is answered before the next is read. */
 export interface Turn<M> {
-  /** As the credential says it now: a key may have changed since the socket was opened. */
+  /** The current state of the credential, which may have changed since the socket was opened. */
   caller: Caller;
-  /** Of this turn alone. */
+  /** Unique to this turn. */
   requestId: string;
   message: M;
-  /** As that of a call. */
+  /** As in `Call`. */
   signal: AbortSignal;
 }
 
-/** A socket that is open: it answers each message by a stream of events, which travel as one frame each. */
+/** An open socket: it answers each message with a stream of events, one frame each. */
 export class SocketReply<M> {
-  readonly take: (turn: Turn<M>) => Promise<StreamReply>;
-  /** Told of each message that was refused, by `take` or before it came to that, as far as it could be read. */
-  readonly refused: (message: unknown) => void;
+  readonly answer: (turn: Turn<M>) => Promise<StreamReply>;
+  /** Called with each rejected message, as far as it could be parsed. */
+  readonly onRejected: (message: unknown) => void;
 
-  constructor(take: (turn: Turn<M>) => Promise<StreamReply>, refused: (message: unknown) => void = () => {}) {
-    this.take = take;
-    this.refused = refused;
+  constructor(
+    answer: (turn: Turn<M>) => Promise<StreamReply>,
+    onRejected: (message: unknown) => void = () => {},
+  ) {
+    this.answer = answer;
+    this.onRejected = onRejected;
   }
 }
 
@@ -177,15 +186,15 @@ type Reply<E extends Endpoint> = E['socket'] extends object
 
 export interface Handler {
   endpoint: Endpoint;
-  // The server hands each handler input that its own contract has validated.
-  // biome-ignore lint/suspicious/noExplicitAny: the relation between endpoint and call is kept by `implement`.
+  // The server validates the input by the endpoint's contract.
+  // biome-ignore lint/suspicious/noExplicitAny: `implement` keeps the relation between endpoint and call.
   handle: (call: any) => Promise<unknown>;
-  /** Fails for whoever may not call, before query and body are read; `handle` sees to it by itself all the same. */
+  /** Rejects callers without permission before query and body are read. `handle` checks permission itself, too. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   permit?: ((call: any) => Promise<unknown>) | undefined;
 }
 
-/** Ties a plain function to the endpoint whose contract it fulfils. */
+/** Binds a function to the endpoint whose contract it implements. */
 export function implement<const E extends Endpoint, const R extends Reply<E>>(
   endpoint: E,
   handle: (call: Call<E>) => Promise<R>,

@@ -37,6 +37,11 @@ test('how long to wait is told', async () => {
   expect((await runCli(['rates'], { env })).stderr).toContain('Try again in 30 s.');
 });
 
+test('a rate limit of a key is not answered with advice to change its limits', async () => {
+  const { env } = await failing(403, 'limit_reached', { 'retry-after': '30' });
+  expect((await runCli(['rates'], { env })).stderr).not.toContain('limits set');
+});
+
 test('a wrong invitation code is told where another comes from', async () => {
   const { env } = await fakeDaemon({
     'POST /v1/invitations/accept': (_call, response) =>

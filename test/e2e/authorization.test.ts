@@ -13,7 +13,7 @@ import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces
 
 /** What each kind of caller is told: a status, and for failures also type and code. */
 interface Row {
-  nobody: string;
+  anonymous: string;
   /** Any credential that is not one: all of them are told the same. */
   wrong: string;
   /** A key of the workspace that lacks the scope, or one without any where none is asked for. */
@@ -38,7 +38,7 @@ const signedOut = '401 authentication signed_out';
 const unauthenticated = '401 authentication unauthenticated';
 
 const forEveryone: Row = {
-  nobody: ok,
+  anonymous: ok,
   wrong: unauthenticated,
   keyWithoutScope: ok,
   keyWithScope: ok,
@@ -49,12 +49,12 @@ const forEveryone: Row = {
   tokenWithout: ok,
 };
 const noTokens = { token: unauthenticated, tokenWithout: unauthenticated };
-const identified: Row = { ...forEveryone, ...noTokens, nobody: unauthenticated };
+const identified: Row = { ...forEveryone, ...noTokens, anonymous: unauthenticated };
 const scoped: Row = { ...identified, keyWithoutScope: '403 permission out_of_scope' };
 const ofAdmins = { member: forbidden };
 const modelCall: Row = {
   ...scoped,
-  nobody: '401 unauthorized unauthenticated',
+  anonymous: '401 unauthorized unauthenticated',
   wrong: '401 unauthorized unauthenticated',
   token: '401 unauthorized unauthenticated',
   tokenWithout: '401 unauthorized unauthenticated',
@@ -71,7 +71,7 @@ const socket: Row = {
 const ownThing = { strangerKey: notFound, strangerLogin: notFound };
 const ownWorkspace = { strangerKey: forbidden, strangerLogin: forbidden };
 const loginOnly: Row = {
-  nobody: signedOut,
+  anonymous: signedOut,
   wrong: unauthenticated,
   keyWithoutScope: signedOut,
   keyWithScope: signedOut,
@@ -85,7 +85,7 @@ const loginOnly: Row = {
 };
 const anyLogin: Row = { ...loginOnly, admin: ok, member: ok, strangerLogin: ok };
 const ofWorkspace: Row = { ...anyLogin, strangerLogin: notFound };
-const nobodyAlone: Row = {
+const anonymousOnly: Row = {
   ...forEveryone,
   keyWithoutScope: forbidden,
   keyWithScope: forbidden,
@@ -101,7 +101,7 @@ const siteNotFound = '404 Not found.';
 const siteInvalid = '422 The given data was invalid.';
 /** What people do on the site API. */
 const site: Row = {
-  nobody: siteSignedOut,
+  anonymous: siteSignedOut,
   wrong: siteSignedOut,
   keyWithoutScope: siteForbidden,
   keyWithScope: ok,
@@ -163,7 +163,7 @@ const rows: Record<string, Row> = {
   listKeys: { ...scoped, ...ownWorkspace },
   issueKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
   revokeKey: { ...scoped, ...ownThing, member: notFound },
-  createSession: nobodyAlone,
+  createSession: anonymousOnly,
   getSession: anyLogin,
   listSessions: anyLogin,
   signOut: anyLogin,
@@ -213,7 +213,7 @@ const rows: Record<string, Row> = {
   getProfile: site,
   getMe: site,
   updateProfile: site,
-  // Of an address that is nobody's.
+  // Of an unused address.
   deleteProfile: {
     ...site,
     keyWithScope: siteInvalid,
@@ -376,9 +376,9 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
   const { apiKey } = endpoint.access;
   const scopes: readonly string[] = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
 
-  test('to nobody', async () => {
+  test('to no credential', async () => {
     const things = await withPeople(endpoint);
-    expect((await call(endpoint, {}, { things })).outcome).toBe(row.nobody);
+    expect((await call(endpoint, {}, { things })).outcome).toBe(row.anonymous);
   });
 
   test.each<[string, (key: string) => { headers: Record<string, string>; query?: string }]>([
@@ -388,15 +388,15 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
       (key) => ({ headers: { 'x-api-key': key, 'api-key': key, 'proxy-authorization': key } }),
     ],
     ['the address', (key) => ({ headers: {}, query: `key=${key}&access_token=${key}&api_key=${key}` })],
-  ])('to a key in %s, as to nobody', async (_where, credential) => {
+  ])('to a key in %s, as to no credential', async (_where, credential) => {
     const { headers, query } = credential(place.daemon.key);
     const things = await withPeople(endpoint);
     const { path } = requestOf(endpoint, exampleOf(endpoint, things));
     const asked = query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
-    expect((await call(endpoint, headers, { things, path: asked })).outcome).toBe(row.nobody);
+    expect((await call(endpoint, headers, { things, path: asked })).outcome).toBe(row.anonymous);
   });
 
-  test('to whoever claims scopes and roles in headers, as to nobody', async () => {
+  test('to whoever claims scopes and roles in headers, as to no credential', async () => {
     const claims = {
       'x-scopes': scopeNames.join(' '),
       'x-role': 'owner',
@@ -405,7 +405,7 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
       'x-workspace-id': place.workspace,
     };
     const things = await withPeople(endpoint);
-    expect((await call(endpoint, claims, { things })).outcome).toBe(row.nobody);
+    expect((await call(endpoint, claims, { things })).outcome).toBe(row.anonymous);
   });
 
   test('to every wrong credential, in the same words', async () => {
@@ -486,7 +486,7 @@ test.each(named(endpoints.filter(({ id }) => rows[id]?.strangerKey === notFound)
 test.each(named(endpoints.filter(({ method }) => method === 'GET')))(
   '%s answers HEAD as it answers GET',
   async (id, endpoint) => {
-    expect((await call(endpoint, {}, { method: 'HEAD' })).outcome).toBe(rows[id]?.nobody.slice(0, 3));
+    expect((await call(endpoint, {}, { method: 'HEAD' })).outcome).toBe(rows[id]?.anonymous.slice(0, 3));
   },
 );
 

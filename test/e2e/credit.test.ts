@@ -102,7 +102,7 @@ describe('a workspace that pays in advance', () => {
       new Set(['402 insufficient_balance']),
     );
     expect(refused[0]?.body.error.message).toMatch(
-      /of which \$[\d.]+ is set aside for running calls, does not/,
+      /of which \$[\d.]+ is reserved for running calls, does not/,
     );
     const left = Number(await balanceOf(key));
     expect(left).toBeGreaterThanOrEqual(0);

@@ -134,8 +134,8 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
   /** Of input that is not accepted. */
   const invalid = endpoint.surface === 'site' ? 422 : 400;
 
-  const kinds = (['key', 'login', 'nobody'] as const).filter((kind) => {
-    if (kind === 'nobody') return access.nobody;
+  const kinds = (['key', 'login', 'anonymous'] as const).filter((kind) => {
+    if (kind === 'anonymous') return access.anonymous;
     return kind === 'login' ? access.login : access.apiKey && !access.loginOnly;
   });
   test.each(endsTheDaemon(endpoint) || isEndless(endpoint) || isRefused(endpoint) ? [] : kinds)(
@@ -146,20 +146,20 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
       const login = endsTheLogin(endpoint)
         ? (await anotherLogin(place.daemon, place.daemon.login)).secret
         : place.daemon.login;
-      const init = kind === 'nobody' ? {} : { as: kind === 'key' ? key : login };
+      const init = kind === 'anonymous' ? {} : { as: kind === 'key' ? key : login };
       // A socket is not opened by a plain request.
       const expected = endpoint.socket ? 400 : 200;
       await expectDescribed(await call(endpoint, exampleOf(endpoint, things), init), expected);
     },
   );
 
-  test.each([...(access.nobody ? [] : ['none']), 'gwk_wrong'])('the credential %s', async (credential) => {
+  test.each([...(access.anonymous ? [] : ['none']), 'gwk_wrong'])('the credential %s', async (credential) => {
     const init = credential === 'none' ? {} : { as: credential };
     await expectDescribed(await call(endpoint, exampleOf(endpoint, nothing), init), 401);
   });
 
   test.each(
-    access.nobody || access.apiKey === 'any' ? [] : [access.apiKey === 'plugins' ? 'keys' : 'plugins'],
+    access.anonymous || access.apiKey === 'any' ? [] : [access.apiKey === 'plugins' ? 'keys' : 'plugins'],
   )('a key with no scope but %s', async (scope) => {
     const { secret } = await place.issue([scope]);
     const answer = await call(endpoint, exampleOf(endpoint, nothing), { as: secret });
@@ -214,7 +214,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
 });
 
 test('what a stranger asks for is answered as described', async () => {
-  for (const endpoint of endpoints.filter((it) => it.params !== undefined && !it.access.nobody)) {
+  for (const endpoint of endpoints.filter((it) => it.params !== undefined && !it.access.anonymous)) {
     const things = await place.things(place.daemon.key, endpoint);
     const answer = await call(endpoint, exampleOf(endpoint, things), { as: place.stranger.login });
     expect([403, 404]).toContain(answer.status);

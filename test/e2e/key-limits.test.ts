@@ -242,6 +242,9 @@ describe('requests per minute', () => {
     const wait = Number(refused.headers.get('retry-after'));
     expect(wait).toBeGreaterThan(50);
     expect(wait).toBeLessThanOrEqual(60);
+    expect(refused.body.error?.message).toBe(
+      `This key allows 20 calls per minute. Try again in ${wait} seconds.`,
+    );
     await asOwner('PUT', limitsOf(id), { requests_per_minute: 21 });
     expect((await ask(secret, { model: 'sim/echo' })).status).toBe(200);
     expect((await ask(secret, { model: 'sim/echo' })).status).toBe(403);

@@ -88,7 +88,7 @@ describe('the description of the API', () => {
     const answer = await fetch(daemon.url + url, { method });
     await answer.body?.cancel();
     // Without a credential: what is served asks for one, or answers because it needs none (until this address asked too often), or asks for a body.
-    const isMissing = answer.status === 404 && path.includes('{') && described?.access.nobody === true;
+    const isMissing = answer.status === 404 && path.includes('{') && described?.access.anonymous === true;
     const isServed = isMissing || [200, 400, 401, 415, 422, 429].includes(answer.status);
     expect(isServed).toBe(described !== undefined);
     if (!isServed) expect(answer.status).toBe(endpoint.otherMethods === 'refused' ? 405 : 404);
@@ -131,7 +131,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
   test('says who may call', () => {
     const { access } = endpoint;
     const operation = operationOf(endpoint);
-    expect(operation.security).toEqual(access.nobody ? [{}, { bearer: [] }] : [{ bearer: [] }]);
+    expect(operation.security).toEqual(access.anonymous ? [{}, { bearer: [] }] : [{ bearer: [] }]);
     const scopes = access.apiKey === undefined || access.apiKey === 'any' ? [] : [access.apiKey].flat();
     expect(operation['x-scopes'] ?? []).toEqual(scopes);
     for (const scope of scopes) expect(operation.description).toContain(`\`${scope}\``);
@@ -146,7 +146,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
       Object.keys((endpoint[part as 'params'] as Json)?.properties ?? {}),
     );
     const { access, surface } = endpoint;
-    const isOfWorkspace = surface === 'v1' && !access.nobody && access.login && access.login !== 'owner';
+    const isOfWorkspace = surface === 'v1' && !access.anonymous && access.login && access.login !== 'owner';
     const expected = isOfWorkspace ? [...named, 'X-Workspace-Id'] : named;
     expect(parameters.map(({ name }: Json) => name)).toEqual(expected);
   });

@@ -121,7 +121,7 @@ test('every endpoint can be linked to and read: what goes in, what comes out, ho
     };
     expect(has, endpoint.id).toEqual({
       body: endpoint.body !== undefined,
-      key: !endpoint.access.nobody,
+      key: !endpoint.access.anonymous,
       trial: endpoint.method === 'GET' && !endpoint.socket,
     });
   }

@@ -1,6 +1,6 @@
 import { type BackupFile, backupHandlers } from '../features/backups/index.ts';
 import { configurationHandlers } from '../features/configuration/index.ts';
-import type { Caller, Handler } from '../handler.ts';
+import type { Handler } from '../handler.ts';
 import type { Reloader } from '../process/reloader.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { ProcessFacts } from './status.ts';
@@ -15,22 +15,15 @@ export interface AdminDeps {
   process: ProcessFacts;
 }
 
-interface Peers {
-  workspaces: { requireDaemonOwner(caller: Caller): Promise<void> };
-  now: () => number;
-}
-
 /** The endpoints by which whoever runs the daemon keeps it in order. */
-export function adminHandlers(deps: AdminDeps, { workspaces, now }: Peers): Handler[] {
-  const requireDaemonOwner = (caller: Caller) => workspaces.requireDaemonOwner(caller);
+export function adminHandlers(deps: AdminDeps, { now }: { now: () => number }): Handler[] {
   return [
     ...backupHandlers({
       store: deps.storage.backups,
       files: deps.backupFiles,
       version: deps.process.version,
       now,
-      requireDaemonOwner,
     }),
-    ...configurationHandlers({ ...deps.reloader, requireDaemonOwner }),
+    ...configurationHandlers(deps.reloader),
   ];
 }

@@ -28,7 +28,7 @@ interface OwnKeysDeps {
   storage: Pick<Storage, 'vault' | 'providerKeys'>;
   world: World;
   settings: VaultSettings;
-  workspaces: Pick<Workspaces, 'membership' | 'requireDaemonOwner'>;
+  workspaces: Pick<Workspaces, 'membership'>;
   health: Pick<Health, 'forgive'>;
   providers: ReadonlyMap<string, Provider>;
   log: { warn(details: object, message: string): void };
@@ -69,10 +69,7 @@ export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
   });
   return {
     vault,
-    handlers: [
-      ...providerKeyHandlers(keys),
-      ...vaultHandlers({ vault, requireDaemonOwner: workspaces.requireDaemonOwner }),
-    ],
+    handlers: [...providerKeyHandlers(keys), ...vaultHandlers({ vault })],
     ownKeysOf: (workspaceId) => use.providersOf(workspaceId),
     keyFor({ provider, ownKey, workspaceId }) {
       if (!ownKey) return providers.get(provider)?.key;

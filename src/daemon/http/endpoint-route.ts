@@ -46,7 +46,7 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, context: Ser
         if (endpoint.socket) throw new ApiError('invalid_request', { message: onlySocket });
         check(call);
         context.overload.admit(endpoint, call.body);
-        if (endpoint.stream && call.caller.kind === 'nobody')
+        if (endpoint.stream && call.caller.kind === 'anonymous')
           context.publicStreams.enter(call.remoteAddress, call.response);
         answer = handle(call);
       } catch (error) {
@@ -85,7 +85,7 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, context: Ser
       call.caller = caller;
       checkAccess(endpoint, caller);
       context.overload.admit(endpoint, undefined);
-      if (caller.kind === 'nobody') limitRate(publicRate.take(call.remoteAddress));
+      if (caller.kind === 'anonymous') limitRate(publicRate.take(call.remoteAddress));
       checkBodyHeaders(call.headers, bodyBytesMax);
       inviteBody(call.request, call.response);
     } catch (error) {

@@ -43,7 +43,7 @@ export class Responder {
           'content-type': isText ? contentType : jsonType,
           'x-content-type-options': 'nosniff',
         };
-        if (!access?.nobody) headers['cache-control'] = 'no-store';
+        if (!access?.anonymous) headers['cache-control'] = 'no-store';
         this.#write(call, 200, headers, isText ? value : serialise()(value));
       }
     } catch (error) {

@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-const nobody: Caller = { kind: 'nobody' };
+const anonymous: Caller = { kind: 'anonymous' };
 
 /** Why a call was ended from outside. It is the reason of the call's signal. */
 export type EndReason = 'client-left' | 'draining';
@@ -25,7 +25,7 @@ export class ServerCall {
   readonly response: ServerResponse;
   readonly startedAtMs: number;
   endpoint: Endpoint | undefined;
-  caller: Caller = nobody;
+  caller: Caller = anonymous;
   params: unknown;
   query: unknown;
   body: unknown;

@@ -29,8 +29,8 @@ export function tellingBodies(handler: Handler, log: Log): Handler {
   const tellingSocket = (reply: SocketReply<unknown>) =>
     new SocketReply(async (turn: Turn<unknown>) => {
       tellAsked(turn.requestId, turn.message);
-      return telling(turn.requestId, await reply.take(turn)) as StreamReply;
-    }, reply.refused);
+      return telling(turn.requestId, await reply.answer(turn)) as StreamReply;
+    }, reply.onRejected);
   return {
     endpoint,
     async handle(call: Call<typeof endpoint>) {

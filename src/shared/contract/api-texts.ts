@@ -43,8 +43,8 @@ export const tagDescriptions = {
 export type Tag = keyof typeof tagDescriptions;
 
 /** Who may call, in a sentence. */
-export function accessSentence({ nobody, apiKey, login, token, loginOnly }: Access): string {
-  if (nobody) return 'No credential is needed.';
+export function accessSentence({ anonymous, apiKey, login, token, loginOnly }: Access): string {
+  if (anonymous) return 'No credential is needed.';
   const loginKey = `a login key${login === undefined || login === 'any' ? '' : ` of ${roles[login]}`}`;
   if (loginOnly) return `Needs ${loginKey}; an API key will not do.`;
   const scopes = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();

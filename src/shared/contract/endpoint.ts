@@ -50,7 +50,7 @@ export type Role = 'owner' | 'admin' | 'member' | 'any';
  */
 export interface Access {
   /** No credential is needed. */
-  nobody?: true;
+  anonymous?: true;
   /** An API key with one of these scopes; `any` asks for none. */
   apiKey?: ScopeName | readonly ScopeName[] | 'any';
   login?: Role;

@@ -96,8 +96,8 @@ export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
   add(endpoint.method !== 'GET', 'invalid_json');
   add(access.loginOnly, 'signed_out');
   add(access.apiKey !== undefined && access.apiKey !== 'any', 'out_of_scope');
-  add(!access.nobody, 'permission');
-  add(access.nobody, 'rate_limited');
+  add(!access.anonymous, 'permission');
+  add(access.anonymous, 'rate_limited');
   return [...codes];
 }
 
@@ -125,7 +125,7 @@ function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unkno
         event: takeOutNames(socket.event, names),
       },
     }),
-    security: access.nobody ? [{}, { bearer: [] }] : [{ bearer: [] }],
+    security: access.anonymous ? [{}, { bearer: [] }] : [{ bearer: [] }],
     ...(scopes.length > 0 && { 'x-scopes': scopes }),
     ...(access.token && access.token !== 'any' && { 'x-ability': access.token }),
     ...(access.login && { 'x-login-role': access.login }),
@@ -168,7 +168,7 @@ const workspaceHeader = {
 
 /** What is for everybody, or for whoever runs the host, is the same in every workspace. */
 function actsInWorkspace({ access, surface }: Endpoint): boolean {
-  return surface === 'v1' && !access.nobody && access.login !== undefined && access.login !== 'owner';
+  return surface === 'v1' && !access.anonymous && access.login !== undefined && access.login !== 'owner';
 }
 
 function succeeded(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {

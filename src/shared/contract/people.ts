@@ -46,7 +46,7 @@ export const createSession = endpoint({
   description:
     'Whoever runs the host makes the code; it works once, within 15 minutes. The secret is in this answer and never again. Wrong codes of one address are answered 429 after a few.',
   tag: 'Sessions',
-  access: { nobody: true },
+  access: { anonymous: true },
   surface: 'v1',
   body: Type.Object(
     {

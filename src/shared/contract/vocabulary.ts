@@ -19,7 +19,7 @@ export const Scope = Type.Enum([...scopeNames]);
 
 /** Anybody may call, with or without a credential; a wrong one is refused all the same. */
 export const everyone = {
-  nobody: true,
+  anonymous: true,
   apiKey: 'any',
   login: 'any',
   token: 'any',

@@ -333,8 +333,8 @@ describe('for metrics', () => {
     ]);
     expect(requests).toEqual([
       ['ping', 'GET', 200, 'req_1', 'key', false],
-      [undefined, 'GET', 404, 'req_2', 'nobody', false],
-      ['ping', 'GET', 401, 'req_3', 'nobody', false],
+      [undefined, 'GET', 404, 'req_2', 'anonymous', false],
+      ['ping', 'GET', 401, 'req_3', 'anonymous', false],
     ]);
     expect(finished.every(({ durationMs }) => durationMs >= 0)).toBe(true);
   });

@@ -8,7 +8,7 @@ import { anEndpoint, aServer } from './http-fixture.ts';
 const strict = implement(
   anEndpoint({
     path: '/v1/{kind}/things',
-    access: { nobody: true, apiKey: 'runs', login: 'any' },
+    access: { anonymous: true, apiKey: 'runs', login: 'any' },
     params: Type.Object({ kind: Type.String({ maxLength: 20 }) }),
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
     body: Type.Object(

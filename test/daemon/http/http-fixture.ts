@@ -28,9 +28,9 @@ const login: Caller = {
   revoked: never,
 };
 
-/** `Bearer key:runs,keys` is a key with those scopes, `Bearer login` a login, nothing nobody, all else is wrong. */
+/** `Bearer key:runs,keys` is a key with those scopes, `Bearer login` a login, nothing an anonymous caller, anything else is wrong. */
 export function authenticate(authorization: string | undefined): Caller {
-  if (authorization === undefined) return { kind: 'nobody' };
+  if (authorization === undefined) return { kind: 'anonymous' };
   if (authorization === 'Bearer login') return login;
   const scopes = /^Bearer key:([a-z:,]*)$/.exec(authorization)?.[1];
   if (scopes === undefined) throw new ApiError('unauthenticated');
@@ -45,7 +45,7 @@ export function anEndpoint(parts: Partial<Endpoint>): Endpoint {
     path: '/v1/things',
     summary: 'Does something.',
     tag: 'Daemon',
-    access: { nobody: true, apiKey: 'any', login: 'any' },
+    access: { anonymous: true, apiKey: 'any', login: 'any' },
     surface: 'v1',
     result: Type.Unknown(),
     errors: [],

@@ -14,7 +14,7 @@ async function send(
   const endpoint = anEndpoint({
     method: parts.body ? 'POST' : 'GET',
     path: request.path ?? '/v1/things',
-    access: { nobody: true },
+    access: { anonymous: true },
     ...parts,
   }) as Endpoint;
   const handler = implement(endpoint, async ({ params, query, body }) => ({ params, query, body }));

@@ -92,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
         limits: { publicBurst: 1, publicPerSecond: 0.001 },
         authenticate: (_authorization, { remoteAddress }) => {
           seen.push(remoteAddress);
-          return { kind: 'nobody' };
+          return { kind: 'anonymous' };
         },
       },
     });

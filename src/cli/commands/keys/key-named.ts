@@ -7,7 +7,7 @@ import { collectPages } from '../collect-pages.ts';
 
 const keysMax = 1000;
 
-/** The id of the key that somebody named: by its id, or by a name that one active key has. */
+/** The id of a key given by id, or by a name that exactly one active key has. */
 export async function keyNamed(
   context: Context,
   { workspace, key }: { workspace: string; key: string },
@@ -20,8 +20,15 @@ export async function keyNamed(
   const [one, ...others] = found;
   if (one && others.length === 0) return one.id;
   const shown = visible(key);
-  throw new CliError(
-    one ? `${found.length} keys are called "${shown}".` : `No active key is called "${shown}".`,
-    { exit: exitCodes.failed, next: 'Name it by its id: gateway keys list' },
-  );
+  if (!one) {
+    throw new CliError(`No active key is named "${shown}".`, {
+      exit: exitCodes.failed,
+      next: 'List the keys: gateway keys list',
+    });
+  }
+  const ids = found.map(({ id }) => id).join(', ');
+  throw new CliError(`${found.length} active keys are named "${shown}": ${ids}.`, {
+    exit: exitCodes.failed,
+    next: 'Use the id instead of the name.',
+  });
 }

@@ -7,11 +7,9 @@ import {
   stopDaemon,
 } from '../../../shared/contract/daemon.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Caller, implement, RelayReply } from '../../handler.ts';
+import { implement, RelayReply } from '../../handler.ts';
 
 export interface AboutDependencies {
-  /** Fails for everybody but the login of the user who runs the daemon. */
-  requireDaemonOwner(caller: Caller): Promise<void>;
   status(): Promise<DaemonStatus>;
   /** Begins to stop and returns at once: the answer to the request still has to go out. */
   stop(): void;
@@ -37,13 +35,9 @@ export const aboutHandlers = (deps: AboutDependencies) => {
       return new RelayReply({ 'content-type': 'application/json; charset=utf-8' }, document);
     }),
 
-    implement(getStatus, async ({ caller }) => {
-      await deps.requireDaemonOwner(caller);
-      return await deps.status();
-    }),
+    implement(getStatus, () => deps.status()),
 
-    implement(stopDaemon, async ({ caller }) => {
-      await deps.requireDaemonOwner(caller);
+    implement(stopDaemon, async () => {
       deps.stop();
       return { stopping: true, pid: deps.pid };
     }),

@@ -1,7 +1,7 @@
 import { type BackupEvent, createBackup } from '../../../shared/contract/backups.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Caller, implement, StreamReply } from '../../handler.ts';
+import { implement, StreamReply } from '../../handler.ts';
 import type { BackupFile, BackupProgress, BackupRecord, BackupStore } from './backup-store.ts';
 
 interface BackupDependencies {
@@ -10,16 +10,13 @@ interface BackupDependencies {
   files: () => Promise<BackupFile[]>;
   version: string;
   now: () => number;
-  /** Fails for everybody but the login of the user who runs the daemon. */
-  requireDaemonOwner(caller: Caller): Promise<void>;
 }
 
 /** One at a time: a second one would only make both slow. */
-export const backupHandlers = ({ store, files, version, now, requireDaemonOwner }: BackupDependencies) => {
+export const backupHandlers = ({ store, files, version, now }: BackupDependencies) => {
   let isRunning = false;
   return [
-    implement(createBackup, async ({ caller, signal }) => {
-      await requireDaemonOwner(caller);
+    implement(createBackup, async ({ signal }) => {
       if (isRunning) throw new ApiError('conflict', { message: 'Another backup is being made.' });
       isRunning = true;
       const at = now();

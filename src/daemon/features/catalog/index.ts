@@ -1,6 +1,6 @@
 export { Catalog, type CatalogSettings, defaultModel } from './catalog.ts';
 export { freePrices, nanoFromDecimal, pricesFromDecimals, type WrittenPrices } from './exact-price.ts';
-export { type CatalogHandlersNeeds, catalogHandlers } from './handlers.ts';
+export { catalogHandlers } from './handlers.ts';
 export { type ListedModel, type ListingProvider, modelListings } from './listing.ts';
 export { type LiveNumbers, type LiveReader, LiveSpeed } from './live-speed.ts';
 export { type Capabilities, type Modality, unknownCapabilities } from './model-traits.ts';

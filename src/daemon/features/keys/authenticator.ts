@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
-import type { Caller, KeyCaller, LoginCaller, Nobody, TokenCaller } from '../../handler.ts';
+import type { AnonymousCaller, Caller, KeyCaller, LoginCaller, TokenCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
@@ -29,7 +29,7 @@ const callersMaxDefault = 10_000;
 /** Whoever has a credential. */
 type Known = KeyCaller | LoginCaller | TokenCaller;
 
-const nobody: Nobody = { kind: 'nobody' };
+const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
 /** Tells callers by their credential, and is the one place that knows at once when a credential ends. */
 export function authenticator(deps: AuthenticatorDependencies) {
@@ -62,7 +62,7 @@ export function authenticator(deps: AuthenticatorDependencies) {
      * Throws or rejects with the same `unauthenticated` for a malformed, mistyped, unknown or revoked credential.
      */
     authenticate(header: string | undefined): Caller | Promise<Caller> {
-      if (header === undefined) return nobody;
+      if (header === undefined) return anonymous;
       const { secret, kind } = credentialIn(header);
       const key = digest(secret);
       const known = callers.get(key);
@@ -118,7 +118,7 @@ function admitting(
   note: Record<'key' | 'token', (id: string, at: number) => void>,
 ) {
   return (caller: Known): Caller => {
-    if (caller.kind === 'key' && caller.restraints?.isBound && isExpired(caller.restraints, now())) {
+    if (caller.kind === 'key' && caller.policy?.isRestricted && isExpired(caller.policy, now())) {
       onExpired?.(caller);
       throw expired();
     }
@@ -177,7 +177,7 @@ async function findKey(
     workspaceId: record.workspaceId,
     ownerId: record.ownerId,
     scopes: new Set(record.scopes),
-    restraints: await live.of(record),
+    policy: await live.of(record),
     revoked: signalOf(record.id),
   };
 }

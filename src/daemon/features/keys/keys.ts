@@ -47,7 +47,7 @@ export interface NewKey {
 /** Each call of a key is held to all that it descends from. */
 const generationsMax = 16;
 const unnamed = 'unnamed';
-const unrestrained = { models: null, actions: null, limits: null, defaults: null };
+const unrestricted = { models: null, actions: null, limits: null, defaults: null };
 
 /** Issuing, listing and revoking API keys. */
 export function keys(deps: KeysDependencies) {
@@ -74,14 +74,14 @@ export function keys(deps: KeysDependencies) {
         ...membership,
         name: wellFormed(wish.name, 'name') ?? unnamed,
         scopes: scopesFor(caller, wish.scopes),
-        ...(await restraintsFor(deps, caller, wish)),
+        ...(await policyFor(deps, caller, wish)),
         parentId: caller.kind === 'key' ? caller.keyId : null,
       });
     },
 
     /** Issues a key without a caller: the daemon's own doing. */
     issueFor: (owner: { userId: string; workspaceId: string }, name: string) =>
-      insert(deps, { ...owner, name, scopes: [...defaultScopes], parentId: null, ...unrestrained }),
+      insert(deps, { ...owner, name, scopes: [...defaultScopes], parentId: null, ...unrestricted }),
 
     /** Whether this secret was issued here, and whether it is good still. */
     async standing(secret: string): Promise<'unknown' | 'active' | 'ended'> {
@@ -143,7 +143,7 @@ async function member({ workspaces }: Members, caller: Identified, workspace: st
 
 async function insert(
   deps: KeysDependencies,
-  key: Pick<KeyRecord, 'workspaceId' | 'name' | 'scopes' | 'parentId' | keyof typeof unrestrained> & {
+  key: Pick<KeyRecord, 'workspaceId' | 'name' | 'scopes' | 'parentId' | keyof typeof unrestricted> & {
     userId: string;
   },
 ): Promise<{ record: KeyRecord; secret: string }> {
@@ -195,11 +195,11 @@ function scopesFor(caller: Identified, wanted: readonly ScopeName[] | undefined)
 }
 
 /** What a new key is held to: what was asked for, over what the issuing key is held to. */
-async function restraintsFor(
+async function policyFor(
   deps: KeysDependencies,
   caller: Identified,
   wish: NewKey,
-): Promise<Pick<KeyRecord, keyof typeof unrestrained>> {
+): Promise<Pick<KeyRecord, keyof typeof unrestricted>> {
   if (caller.kind === 'key' && generationsOf(caller) >= generationsMax) {
     const message = `A key that was issued through ${generationsMax - 1} others issues no more.`;
     throw new ApiError('permission', { message });
@@ -221,9 +221,9 @@ async function restraintsFor(
 }
 
 /** How many keys there are from the first of its line down to this one. */
-function generationsOf({ restraints }: KeyCaller): number {
+function generationsOf({ policy }: KeyCaller): number {
   let count = 0;
-  for (let key = restraints; key; key = key.parent) count += 1;
+  for (let key = policy; key; key = key.parent) count += 1;
   return count;
 }
 

@@ -1,4 +1,4 @@
-import type { KeyDefaults, KeyLimits, KeyRestraints } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits, KeyPolicy } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { KeyRecord, KeysStore } from './keys-store.ts';
 
@@ -6,7 +6,7 @@ import type { KeyRecord, KeysStore } from './keys-store.ts';
 const lookEveryMs = 30_000;
 
 /** A key in use. What its owner changes shows at once, here and in the keys that descend from it. */
-class LiveKey implements KeyRestraints {
+class LiveKey implements KeyPolicy {
   readonly keyId: string;
   readonly parent: LiveKey | undefined;
   readonly models: KeyRecord['models'];
@@ -25,28 +25,27 @@ class LiveKey implements KeyRestraints {
     this.defaults = record.defaults;
   }
 
-  get isBound(): boolean {
+  get isRestricted(): boolean {
     const isHeld = this.limits !== null || this.models !== null || this.actions !== null;
-    return isHeld || (this.parent?.isBound ?? false);
+    return isHeld || (this.parent?.isRestricted ?? false);
   }
 }
 
 /** When a key ends, by its own limit or by that of a key it descends from; Infinity when it does not. */
-export function expiryOf(restraints: KeyRestraints | undefined): number {
+export function expiryOf(policy: KeyPolicy | undefined): number {
   let expiry = Number.POSITIVE_INFINITY;
-  for (let key = restraints; key; key = key.parent)
-    expiry = Math.min(expiry, key.limits?.expiresAt ?? expiry);
+  for (let key = policy; key; key = key.parent) expiry = Math.min(expiry, key.limits?.expiresAt ?? expiry);
   return expiry;
 }
 
 /** The end that each key was seen to have passed. */
-const passed = new WeakMap<KeyRestraints, number>();
+const passed = new WeakMap<KeyPolicy, number>();
 
 /** Whether a key has ended. One that was seen to have stays so when the clock is set back, until it is given another end. */
-export function isExpired(restraints: KeyRestraints, now: number): boolean {
-  const expiry = expiryOf(restraints);
-  if (expiry <= now) passed.set(restraints, expiry);
-  return expiry < Number.POSITIVE_INFINITY && passed.get(restraints) === expiry;
+export function isExpired(policy: KeyPolicy, now: number): boolean {
+  const expiry = expiryOf(policy);
+  if (expiry <= now) passed.set(policy, expiry);
+  return expiry < Number.POSITIVE_INFINITY && passed.get(policy) === expiry;
 }
 
 export interface LiveKeysNeeds {

@@ -7,7 +7,7 @@ import {
   specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { acting, RelayReply, StreamReply } from '../../handler.ts';
+import { actingUser, RelayReply, StreamReply } from '../../handler.ts';
 import { askFor, type Sender } from './inner-call.ts';
 import type { McpNeeds } from './needs.ts';
 import { resourcesFor, serverFor } from './server.ts';
@@ -114,7 +114,7 @@ function requestOf({ headers, sender }: McpCall, message: Message): Request {
       accept: 'application/json, text/event-stream',
     },
     body: JSON.stringify(message),
-    ...(isEndless && { signal: AbortSignal.any([sender.signal, acting(sender.caller).revoked]) }),
+    ...(isEndless && { signal: AbortSignal.any([sender.signal, actingUser(sender.caller).revoked]) }),
   });
 }
 

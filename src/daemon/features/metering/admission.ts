@@ -64,9 +64,9 @@ export function createAdmission({ store, state, limits }: AdmissionNeeds): Admis
     budgets?.released(call);
   };
   const settling = settlements(store, open);
-  const begin = (record: HoldRecord, restraints: OpenCall['restraints']): Hold => {
+  const begin = (record: HoldRecord, policy: OpenCall['policy']): Hold => {
     const committed = store.hold(record);
-    const call: Call = { record, committed, isRunning: true, restraints, charged: undefined };
+    const call: Call = { record, committed, isRunning: true, policy, charged: undefined };
     running += 1;
     open.add(call);
     budgets?.held(call);
@@ -90,12 +90,12 @@ export function createAdmission({ store, state, limits }: AdmissionNeeds): Admis
   return {
     async hold(record, terms) {
       refuseUnwritable();
-      if (!budgets || !terms || !(terms.isPrepaid || terms.restraints?.isBound)) {
-        return begin(record, terms?.restraints);
+      if (!budgets || !terms || !(terms.isPrepaid || terms.policy?.isRestricted)) {
+        return begin(record, terms?.policy);
       }
       await budgets.ready(terms, record.workspaceId);
       const amount = budgets.admit(record, terms);
-      return begin({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.restraints);
+      return begin({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.policy);
     },
     async settle(hold, settlement) {
       const call = hold as Call;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
-import type { KeyRestraints } from '../../handler.ts';
+import type { KeyPolicy } from '../../handler.ts';
 import { BalanceBook, KeyBook } from './books.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { HoldRecord, Spend } from './metering-store.ts';
@@ -10,7 +10,7 @@ import { balanceTooLow, capReached, rateReached } from './refusals.ts';
 /** What a call that asks for money is held to. */
 export interface HoldTerms {
   /** Of the calling key; undefined for a login. */
-  restraints: KeyRestraints | undefined;
+  policy: KeyPolicy | undefined;
   /** Whether the workspace pays in advance. */
   isPrepaid: boolean;
   /** What the call can do with less money than it asked for: how much of it, or undefined when that is not worth it. */
@@ -20,7 +20,7 @@ export interface HoldTerms {
 /** A call that is begun and whose end is not on disk yet. */
 export interface OpenCall {
   record: HoldRecord;
-  restraints: KeyRestraints | undefined;
+  policy: KeyPolicy | undefined;
   isRunning: boolean;
   /** Set once it was settled. */
   charged: { amount: NanoUsd; at: number } | undefined;
@@ -53,11 +53,11 @@ export class Budgets {
   }
 
   /** Opens the books that these terms ask for; at once where they are open. */
-  async ready({ restraints, isPrepaid }: HoldTerms, workspaceId: string): Promise<void> {
+  async ready({ policy, isPrepaid }: HoldTerms, workspaceId: string): Promise<void> {
     // What the owner changes while a book is read may ask for another one.
     for (;;) {
       const waits: Promise<void>[] = [];
-      for (let key = restraints; key; key = key.parent) {
+      for (let key = policy; key; key = key.parent) {
         if (!key.limits?.spendCap && !key.limits?.requestsPerMinute) continue;
         const { loading } = this.#keys.get(key.keyId) ?? this.#openKey(key.keyId);
         if (loading) waits.push(loading);
@@ -77,10 +77,10 @@ export class Budgets {
    */
   admit({ workspaceId, amount }: HoldRecord, terms: HoldTerms): NanoUsd {
     const now = this.#needs.clock.now();
-    this.#checkRates(terms.restraints);
+    this.#checkRates(terms.policy);
     let affordable = Number.POSITIVE_INFINITY;
     let refusal: (() => ApiError) | undefined;
-    for (let key = terms.restraints; key; key = key.parent) {
+    for (let key = terms.policy; key; key = key.parent) {
       const cap = key.limits?.spendCap;
       const book = cap && this.#keys.get(key.keyId);
       if (!book || book.available(cap, now) >= affordable) continue;
@@ -101,10 +101,10 @@ export class Budgets {
   }
 
   /** A call was begun. */
-  held({ record, restraints }: OpenCall): void {
+  held({ record, policy }: OpenCall): void {
     if (this.#keys.size > 0) {
       const at = this.#needs.clock.elapsed();
-      for (const book of this.#booksOf(record, restraints)) {
+      for (const book of this.#booksOf(record, policy)) {
         book.held += record.amount;
         book.accepted.add(at);
       }
@@ -114,18 +114,18 @@ export class Budgets {
   }
 
   /** It runs no more: what it held is free again. */
-  released({ record, restraints }: OpenCall): void {
+  released({ record, policy }: OpenCall): void {
     if (this.#keys.size > 0) {
-      for (const book of this.#booksOf(record, restraints)) book.held -= record.amount;
+      for (const book of this.#booksOf(record, policy)) book.held -= record.amount;
     }
     const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
     if (balance) balance.held -= record.amount;
   }
 
-  charged({ record, restraints }: OpenCall, amount: NanoUsd, at: number): void {
+  charged({ record, policy }: OpenCall, amount: NanoUsd, at: number): void {
     if (amount === 0) return;
     if (this.#keys.size > 0) {
-      for (const book of this.#booksOf(record, restraints)) book.charge(amount, at);
+      for (const book of this.#booksOf(record, policy)) book.charge(amount, at);
     }
     const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
     if (balance) balance.balance -= amount;
@@ -159,9 +159,9 @@ export class Budgets {
     };
   }
 
-  #checkRates(restraints: KeyRestraints | undefined): void {
+  #checkRates(policy: KeyPolicy | undefined): void {
     const now = this.#needs.clock.elapsed();
-    for (let key = restraints; key; key = key.parent) {
+    for (let key = policy; key; key = key.parent) {
       const limit = key.limits?.requestsPerMinute;
       if (!limit) continue;
       const waitMs = this.#keys.get(key.keyId)?.accepted.waitMs(limit, now) ?? 0;
@@ -169,10 +169,10 @@ export class Budgets {
     }
   }
 
-  *#booksOf({ keyId }: HoldRecord, restraints: KeyRestraints | undefined): Generator<KeyBook> {
-    const own = restraints === undefined && keyId !== null ? this.#keys.get(keyId) : undefined;
+  *#booksOf({ keyId }: HoldRecord, policy: KeyPolicy | undefined): Generator<KeyBook> {
+    const own = policy === undefined && keyId !== null ? this.#keys.get(keyId) : undefined;
     if (own) yield own;
-    for (let key = restraints; key; key = key.parent) {
+    for (let key = policy; key; key = key.parent) {
       const book = this.#keys.get(key.keyId);
       if (book) yield book;
     }
@@ -233,8 +233,8 @@ export class Budgets {
 }
 
 /** Whether a key, or one that descends from it, made the call. */
-function isOf({ record, restraints }: OpenCall, keyId: string): boolean {
+function isOf({ record, policy }: OpenCall, keyId: string): boolean {
   if (record.keyId === keyId) return true;
-  for (let key = restraints; key; key = key.parent) if (key.keyId === keyId) return true;
+  for (let key = policy; key; key = key.parent) if (key.keyId === keyId) return true;
   return false;
 }

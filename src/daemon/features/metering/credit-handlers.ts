@@ -1,27 +1,19 @@
 import { getLedgerCheck, grantCredit, listCredit, verifyLedger } from '../../../shared/contract/credit.ts';
-import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Caller, implement, type LoginCaller } from '../../handler.ts';
+import { implement, loginOf } from '../../handler.ts';
 import type { BooksCheck, Credit } from './credit.ts';
 
-interface CreditHandlersNeeds {
+interface CreditHandlersDeps {
   credit: Credit;
-  /** Lets only the login of whoever runs the daemon pass. */
-  requireDaemonOwner: (caller: Caller) => Promise<void>;
 }
 
-/** What the host does with credit and books. */
-export function creditHandlers({ credit, requireDaemonOwner }: CreditHandlersNeeds) {
-  const host = async (caller: Caller): Promise<LoginCaller> => {
-    await requireDaemonOwner(caller);
-    if (caller.kind !== 'login') throw new ApiError('signed_out');
-    return caller;
-  };
+/** The owner's endpoints for prepaid credit and for verifying the ledger. */
+export function creditHandlers({ credit }: CreditHandlersDeps) {
   return [
     implement(grantCredit, async ({ caller, body }) => {
       const { workspace, usd, note = null, reference = null } = body;
-      const { grant, balance } = await credit.grant(await host(caller), { workspace, usd, note, reference });
+      const { grant, balance } = await credit.grant(loginOf(caller), { workspace, usd, note, reference });
       return {
         id: grant.id,
         object: 'credit_grant',
@@ -35,7 +27,7 @@ export function creditHandlers({ credit, requireDaemonOwner }: CreditHandlersNee
     }),
 
     implement(listCredit, async ({ caller, query }) => {
-      const accounts = await credit.accounts(await host(caller), query.workspace);
+      const accounts = await credit.accounts(loginOf(caller), query.workspace);
       const data = accounts.map(({ workspaceId, slug, name, isPrepaid, balance, granted, held }) => ({
         workspace: workspaceId,
         slug,
@@ -49,15 +41,9 @@ export function creditHandlers({ credit, requireDaemonOwner }: CreditHandlersNee
       return { object: 'list', data, has_more: false, next: null };
     }),
 
-    implement(verifyLedger, async ({ caller }) => {
-      await host(caller);
-      return checkView(await credit.verify());
-    }),
+    implement(verifyLedger, async () => checkView(await credit.verify())),
 
-    implement(getLedgerCheck, async ({ caller }) => {
-      await host(caller);
-      return checkView(await credit.verify());
-    }),
+    implement(getLedgerCheck, async () => checkView(await credit.verify())),
   ];
 }
 

@@ -4,45 +4,46 @@ import { isoTime } from '../../../shared/time.ts';
 import type { KeyLimits } from '../../handler.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-const periods = { day: ' a day', month: ' a month', total: '' } as const;
+const periods = { day: ' per day', month: ' per month', total: '' } as const;
 
 type SpendCap = NonNullable<KeyLimits['spendCap']>;
 
-/** The key's owner has not allowed that much spending. */
+/** The call could exceed the key's spending cap. */
 export function capReached(cap: SpendCap, state: { spent: NanoUsd; held: NanoUsd; now: number }): ApiError {
   const { spent, held, now } = state;
-  const holds = held > 0 ? ` and ${setAside(held)}` : '';
+  const holds = held > 0 ? ` and ${reserved(held)}` : '';
   return new ApiError('limit_reached', {
     param: 'limits.spend_cap',
-    message: `This key may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and the call could cost more than what is left.`,
+    message: `This key may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest.`,
     extra: cap.period === 'total' ? {} : { resets_at: isoTime(endOf(cap.period, now)) },
   });
 }
 
-/** The workspace has not paid for that much. */
+/** The call could cost more than the workspace's prepaid balance. */
 export function balanceTooLow({ balance, held }: { balance: NanoUsd; held: NanoUsd }): ApiError {
-  const holds = held > 0 ? `, of which ${setAside(held)},` : '';
+  const holds = held > 0 ? `, of which ${reserved(held)},` : '';
   return new ApiError('insufficient_balance', {
-    message: `The balance of $${formatUsd(balance)}${holds} does not cover what this call can cost.`,
+    message: `The balance of $${formatUsd(balance)}${holds} does not cover the cost of this call.`,
     extra: { balance_usd: formatUsd(balance) },
   });
 }
 
-function setAside(held: NanoUsd): string {
-  return `$${formatUsd(held)} is set aside for running calls`;
+function reserved(held: NanoUsd): string {
+  return `$${formatUsd(held)} is reserved for running calls`;
 }
 
-/** The key asks more often than its owner allows. */
+/** The key exceeds its request rate. */
 export function rateReached(limit: number, waitMs: number): ApiError {
-  const calls = limit === 1 ? '1 call' : `${limit} calls`;
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
   return new ApiError('limit_reached', {
     param: 'limits.requests_per_minute',
-    message: `This key may make ${calls} in 60 seconds.`,
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+    message: `This key allows ${plural(limit, 'call')} per minute. Try again in ${plural(retryAfterSeconds, 'second')}.`,
+    retryAfterSeconds,
   });
 }
 
-/** When the UTC day or month of a time is over. */
+/** The end of the UTC day or month of a time. */
 function endOf(period: 'day' | 'month', ms: number): number {
   let end = ms - (ms % dayMs) + dayMs;
   if (period === 'day') return end;

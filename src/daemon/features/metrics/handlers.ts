@@ -21,7 +21,7 @@ export const metricsHandlers = (needs: MetricsNeeds) => [
 ];
 
 async function requireReader(needs: MetricsNeeds, caller: Caller): Promise<void> {
-  if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
+  if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
   if (caller.kind === 'login') return await needs.requireDaemonOwner(caller);
   if (caller.kind !== 'key') throw new ApiError('permission');
   if (!caller.scopes.has('traces:read') && !caller.scopes.has('traces')) {

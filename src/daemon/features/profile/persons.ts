@@ -1,6 +1,6 @@
 import type { UserReference } from '../../../shared/contract/site.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { acting, type Caller } from '../../handler.ts';
+import { actingUser, type Caller } from '../../handler.ts';
 import type { PersonRecord, ProfileStore } from './profile-store.ts';
 
 /** Finds people for the site API. */
@@ -8,7 +8,7 @@ export function persons({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byN
   return {
     /** Whoever calls, or for whom a key or token calls. */
     async of(caller: Caller): Promise<PersonRecord> {
-      const person = await store.byUserId(acting(caller).userId);
+      const person = await store.byUserId(actingUser(caller).userId);
       if (!person) throw new ApiError('unauthenticated');
       return person;
     },

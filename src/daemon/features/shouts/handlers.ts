@@ -43,5 +43,5 @@ export function shoutHandlers(shouts: Shouts): Handler[] {
 
 /** Nobody may read too, and nothing ends that. */
 function revocationOf(caller: Caller): AbortSignal[] {
-  return caller.kind === 'nobody' ? [] : [caller.revoked];
+  return caller.kind === 'anonymous' ? [] : [caller.revoked];
 }

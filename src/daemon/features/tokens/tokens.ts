@@ -5,7 +5,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import { parseTime } from '../../../shared/time.ts';
-import { acting, type Caller } from '../../handler.ts';
+import { actingUser, type Caller } from '../../handler.ts';
 import type { TokenRecord, TokensStore } from './tokens-store.ts';
 
 export interface TokensNeeds {
@@ -29,7 +29,7 @@ export function tokens(needs: TokensNeeds) {
   const { store, authenticator, now } = needs;
 
   const end = async (caller: Caller, tokenId: string | undefined): Promise<number> => {
-    const ended = await store.revoke(acting(caller).userId, tokenId, now());
+    const ended = await store.revoke(actingUser(caller).userId, tokenId, now());
     for (const id of ended) authenticator.revoke(id);
     return ended.length;
   };
@@ -47,7 +47,7 @@ export function tokens(needs: TokensNeeds) {
       const secret = makeSecret('token', needs.randomBytes);
       const record: TokenRecord = {
         id: needs.makeId('tok'),
-        userId: acting(caller).userId,
+        userId: actingUser(caller).userId,
         digest: needs.digest(secret),
         name,
         abilities: abilityNames.filter((ability) => (abilities ?? ['*']).includes(ability)),
@@ -61,7 +61,7 @@ export function tokens(needs: TokensNeeds) {
     },
 
     async list(caller: Caller): Promise<TokenRecord[]> {
-      const records = await store.list(acting(caller).userId);
+      const records = await store.list(actingUser(caller).userId);
       return records.map((record) => ({
         ...record,
         lastUsedAt: authenticator.lastTokenUse(record.id) ?? record.lastUsedAt,

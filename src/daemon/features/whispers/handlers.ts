@@ -8,7 +8,7 @@ import {
   sendWhisper,
   streamWhispers,
 } from '../../../shared/contract/whispers.ts';
-import { acting, type Handler, implement, StreamReply } from '../../handler.ts';
+import { actingUser, type Handler, implement, StreamReply } from '../../handler.ts';
 import { toReference } from '../profile/index.ts';
 import { resumedAfter } from '../row-streams/index.ts';
 import { toWhisper, type Whispers } from './whispers.ts';
@@ -41,7 +41,7 @@ export function whisperHandlers(whispers: Whispers): Handler[] {
     }),
     implement(streamWhispers, async ({ caller, headers, signal }) => {
       const after = resumedAfter(headers['last-event-id']);
-      return new StreamReply({}, await whispers.follow(caller, after, [signal, acting(caller).revoked]));
+      return new StreamReply({}, await whispers.follow(caller, after, [signal, actingUser(caller).revoked]));
     }),
     implement(getWhisper, async ({ caller, params }) => ({
       data: toWhisper(await whispers.get(caller, params.id)),

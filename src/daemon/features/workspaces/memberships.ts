@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
-import type { Caller, LoginCaller } from '../../handler.ts';
+import { type Caller, type LoginCaller, loginOf } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
 import { makeCode, readCode } from './codes.ts';
-import { findUser, loginOf, type PeopleNeeds, type Standing } from './people.ts';
+import { findUser, type PeopleNeeds, type Standing } from './people.ts';
 import type { InvitationRecord, MemberRecord, RoleOutcome } from './people-store.ts';
 import { checkedSlug, slugsFor } from './slugs.ts';
 import type { WorkspaceRole } from './workspaces-store.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
-import type { Caller, LoginCaller } from '../../handler.ts';
+import type { LoginCaller } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
 import { makeCode, readCode } from './codes.ts';
@@ -14,7 +14,7 @@ import type { UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from
 export interface PeopleNeeds {
   store: PeopleStore;
   workspacesStore: Pick<WorkspacesStore, 'workspace' | 'homeOf' | 'loginById'>;
-  workspaces: Pick<Workspaces, 'membership' | 'roleOf' | 'forgetRole' | 'requireDaemonOwner'>;
+  workspaces: Pick<Workspaces, 'membership' | 'roleOf' | 'forgetRole'>;
   /** Told once it is on disk that a login, or somebody's part in a workspace, ended. */
   endings: { revoke(loginId: string): void; endMembership(workspaceId: string, userId: string): void };
   /** Tries to guess a code, of one address: `take` gives 0, or how many seconds to wait. */
@@ -36,12 +36,6 @@ const loginCodeMs = 15 * 60 * 1000;
 /** 50 random bits, for 15 minutes, against a few guesses a minute. */
 const loginCodeGroups = 2;
 const unnamed = 'unnamed';
-
-/** The caller of an endpoint that is for logins alone. */
-export function loginOf(caller: Caller): LoginCaller {
-  if (caller.kind !== 'login') throw new ApiError('signed_out');
-  return caller;
-}
 
 /** Users, and the codes that let them in. */
 export function users(needs: PeopleNeeds) {

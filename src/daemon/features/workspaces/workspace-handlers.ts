@@ -11,10 +11,10 @@ import {
   updateMember,
   updateWorkspace,
 } from '../../../shared/contract/workspaces.ts';
-import { type Handler, implement } from '../../handler.ts';
+import { type Handler, implement, loginOf } from '../../handler.ts';
 import { pageOf, withSecret } from '../../replies.ts';
 import { invitations, memberships, permitted } from './memberships.ts';
-import { loginOf, type PeopleNeeds, type Standing } from './people.ts';
+import type { PeopleNeeds, Standing } from './people.ts';
 import { toInvitation, toMember, toWorkspace } from './views.ts';
 
 const view = ({ workspace, role }: Standing) => toWorkspace(workspace, role);

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Caller, KeyCaller, LoginCaller } from '../../handler.ts';
+import type { Caller, Handler, KeyCaller, LoginCaller } from '../../handler.ts';
 import type { WorkspaceRole, WorkspacesStore } from './workspaces-store.ts';
 
 /** A caller's part in a workspace. */
@@ -89,15 +89,32 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
     roleOf,
     forgetRole,
 
-    /** Lets only the login of the user who runs this daemon pass: fails with `signed_out` or `permission`. */
+    /** Fails with `signed_out` or `permission` unless the caller is a login of the daemon's owner. */
     async requireDaemonOwner(caller: Caller): Promise<void> {
       if (caller.kind !== 'login') throw new ApiError('signed_out');
       ownerId ??= (await store.owner())?.user.id;
       if (caller.userId !== ownerId) {
-        throw new ApiError('permission', { message: 'Only whoever runs this host may do this.' });
+        throw new ApiError('permission', { message: 'Only the owner of this host may do this.' });
       }
     },
   };
 }
 
 export type Workspaces = ReturnType<typeof workspaces>;
+
+/**
+ * Restricts an endpoint whose contract is for the daemon's owner: before any input is read, and for calls from within the
+ * daemon, which skip `permit`.
+ */
+export function guardOwner(handler: Handler, requireDaemonOwner: Workspaces['requireDaemonOwner']): Handler {
+  const { endpoint, handle } = handler;
+  if (endpoint.access.login !== 'owner') return handler;
+  return {
+    endpoint,
+    permit: ({ caller }: { caller: Caller }) => requireDaemonOwner(caller),
+    handle: async (call: { caller: Caller }) => {
+      await requireDaemonOwner(call.caller);
+      return await handle(call);
+    },
+  };
+}

@@ -6,8 +6,8 @@ import type { Caller } from '../../handler.ts';
 export function checkAccess({ access, surface }: Endpoint, caller: Caller): void {
   if (access.loginOnly && caller.kind !== 'login') throw new ApiError('signed_out');
   switch (caller.kind) {
-    case 'nobody':
-      if (!access.nobody) throw new ApiError('unauthenticated');
+    case 'anonymous':
+      if (!access.anonymous) throw new ApiError('unauthenticated');
       return;
     case 'key': {
       const { apiKey } = access;

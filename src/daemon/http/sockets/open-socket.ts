@@ -125,13 +125,13 @@ export class OpenSocket {
       if (parent !== undefined) context.options.onParent?.(requestId, parent);
       // What was asked may be long, and so may the answer be.
       frame.bytes = Buffer.alloc(0);
-      const { chunks } = await reply.take({ caller, requestId, message, signal: call.signal });
+      const { chunks } = await reply.answer({ caller, requestId, message, signal: call.signal });
       isTaken = true;
       // The answer may be long, and needs none of it.
       message = undefined;
       await this.#send(chunks);
     } catch (error) {
-      if (!isTaken) reply.refused(message);
+      if (!isTaken) reply.onRejected(message);
       this.#tell(error, requestId);
       await this.#watch.untilTaken();
     }

@@ -128,7 +128,7 @@ async function refuse(context: ServerContext, call: ServerCall, path: string): P
     const { endpoint, requestId, remoteAddress } = call;
     const authContext = { endpoint, requestId, remoteAddress };
     const caller = await context.options.authenticate(call.headers.authorization, authContext);
-    if (caller.kind === 'nobody') throw new ApiError('unauthenticated');
+    if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
     call.endpoint = undefined;
     throw new ApiError('not_found');
   } catch (error) {

@@ -16,11 +16,9 @@ describe('the public pages', () => {
     const live = new LiveSpeed(world);
     const catalog = catalogOf(providers, { world });
     const listings = { refresh: async () => [] };
-    const requireDaemonOwner = async () => {};
-    const needs = { catalog, live, listings, requireDaemonOwner, marginPpm, world };
-    return { live, handlers: catalogHandlers(needs) };
+    return { live, handlers: catalogHandlers({ catalog, live, listings, marginPpm, world }) };
   }
-  const nobody = { caller: { kind: 'nobody' } } as const;
+  const anonymous = { caller: { kind: 'anonymous' } } as const;
 
   test('a model shows who has it, who of them can be called, what it costs and how fast it is', async () => {
     const { live, handlers } = pages([
@@ -31,7 +29,7 @@ describe('the public pages', () => {
       provider('openrouter', 'openrouter'),
     ]);
     live.attempted('openrouter', 'openai/gpt-5', { isOk: true, ttftMs: 300 });
-    const entry = await callHandler(handlers, getModel, { ...nobody, params: { model: 'gpt-5' } });
+    const entry = await callHandler(handlers, getModel, { ...anonymous, params: { model: 'gpt-5' } });
     expect(entry).toMatchObject({
       id: 'openai/gpt-5',
       object: 'model',
@@ -60,7 +58,7 @@ describe('the public pages', () => {
 
   test('the list has each chat model once, those that can be called first, and unknown is null', async () => {
     const { handlers } = pages([...makers, provider('dark', 'compatible', { models: ['m'] }), simulator]);
-    const { data } = await callHandler(handlers, listModels, nobody);
+    const { data } = await callHandler(handlers, listModels, anonymous);
     expect(data.map(({ id }) => id)).toEqual([
       'openai/gpt-5',
       'openai/gpt-5-mini',
@@ -84,7 +82,7 @@ describe('the public pages', () => {
       [makers[0] as ProviderDescription, provider('dark', 'compatible', { models: ['m'] })],
       33_333,
     );
-    const card = await callHandler(handlers, listRates, nobody);
+    const card = await callHandler(handlers, listRates, anonymous);
     expect(card).toMatchObject({ margin_percent: 3.3333, as_of: '2026-11-21T08:00:00.000Z' });
     expect(card.data[0]).toMatchObject({
       model: 'openai/gpt-5',

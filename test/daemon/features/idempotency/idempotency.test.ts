@@ -63,7 +63,7 @@ function make(fails?: string[]) {
   const call = (changes: Partial<OnceCall> = {}): OnceCall => {
     calls += 1;
     return {
-      caller: { kind: 'nobody' },
+      caller: { kind: 'anonymous' },
       requestId: `req_${calls}`,
       headers: { 'idempotency-key': 'once' },
       body: { model: 'm' },

@@ -103,7 +103,7 @@ describe('a credential', () => {
   });
 
   test('that is not sent makes the caller nobody', async () => {
-    expect(await ask(undefined)).toEqual({ kind: 'nobody' });
+    expect(await ask(undefined)).toEqual({ kind: 'anonymous' });
   });
 
   test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is taken after the scheme %s', async (scheme) => {

@@ -373,7 +373,7 @@ describe('the calling key', () => {
   });
 
   test('must be somebody', async () => {
-    const asked = callHandler(daemon.handlers, getKey, { caller: { kind: 'nobody' } });
+    const asked = callHandler(daemon.handlers, getKey, { caller: { kind: 'anonymous' } });
     await expect(asked).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 });

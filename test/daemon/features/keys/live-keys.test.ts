@@ -84,11 +84,11 @@ test('whoever comes after a change is held to it, whatever was being read meanwh
         } else {
           const atLeast = { ...last };
           const check = (caller: KeyCaller) => {
-            const own = caller.restraints;
+            const own = caller.policy;
             const rateOf = (it: typeof own) => it?.limits?.requestsPerMinute ?? 0;
             expect(rateOf(own)).toBeGreaterThanOrEqual(atLeast[by]);
             if (by === 'child') expect(rateOf(own?.parent)).toBeGreaterThanOrEqual(atLeast.parent);
-            expect(own?.isBound).toBe(rateOf(own) > 0 || rateOf(own?.parent) > 0);
+            expect(own?.isRestricted).toBe(rateOf(own) > 0 || rateOf(own?.parent) > 0);
           };
           runs.push(come(by).then(check));
           if (scheduler.count() > 0) await scheduler.waitOne();

@@ -5,12 +5,12 @@ import {
   type Hold,
   type LedgerStore,
 } from '../../../../src/daemon/features/metering/index.ts';
-import type { KeyLimits, KeyRestraints } from '../../../../src/daemon/handler.ts';
+import type { KeyLimits, KeyPolicy } from '../../../../src/daemon/handler.ts';
 import type { ApiError } from '../../../../src/shared/errors.ts';
 import { utcDay } from '../../../../src/shared/time.ts';
 import { aHold, aSettlement, dayMs, morning } from '../../../storage/records.ts';
 
-type Held = { -readonly [K in keyof KeyRestraints]: KeyRestraints[K] };
+type Held = { -readonly [K in keyof KeyPolicy]: KeyPolicy[K] };
 
 const noLimits: KeyLimits = {
   spendCap: null,
@@ -42,7 +42,7 @@ class Place {
     actions: null,
     limits: null,
     defaults: null,
-    isBound: true,
+    isRestricted: true,
   };
   readonly child: Held = {
     keyId: 'key_child',
@@ -51,7 +51,7 @@ class Place {
     actions: null,
     limits: null,
     defaults: null,
-    isBound: true,
+    isRestricted: true,
   };
   granted: number;
   now = morning;
@@ -100,17 +100,17 @@ class Place {
     return this.seen.filter(({ isOnDisk, id }) => isOnDisk && !except.includes(id));
   }
 
-  async call(restraints: Held, wish: { amount: number; charge: number; isPrepaid?: boolean }) {
+  async call(policy: Held, wish: { amount: number; charge: number; isPrepaid?: boolean }) {
     this.#count += 1;
     const id = `req_${this.#count}`;
     const { isPrepaid = false } = wish;
-    const record = aHold(id, { keyId: restraints.keyId, amount: wish.amount, createdAt: this.now });
+    const record = aHold(id, { keyId: policy.keyId, amount: wish.amount, createdAt: this.now });
     const hold = await this.admission.hold(record, {
-      restraints,
+      policy,
       isPrepaid,
       fit: (affordable) => (affordable >= wish.amount / 4 ? affordable : undefined),
     });
-    const chain = restraints.parent ? [restraints.keyId, restraints.parent.keyId] : [restraints.keyId];
+    const chain = policy.parent ? [policy.keyId, policy.parent.keyId] : [policy.keyId];
     const call: Seen = {
       id,
       chain,

@@ -187,7 +187,7 @@ describe('a summary', () => {
 });
 
 describe('tokens served', () => {
-  const served = () => callHandler(handlers, tokensServed, { caller: { kind: 'nobody' } });
+  const served = () => callHandler(handlers, tokensServed, { caller: { kind: 'anonymous' } });
 
   test('are told to anybody, in all and per day, split by caller and tier', async () => {
     const row = { requests: 1, inputTokens: 10, outputTokens: 5 };

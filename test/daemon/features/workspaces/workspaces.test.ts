@@ -4,9 +4,13 @@ import { sha256 } from '../../../../src/daemon/features/keys/index.ts';
 import {
   bootstrap,
   type FirstSecrets,
+  guardOwner,
   workspaces,
 } from '../../../../src/daemon/features/workspaces/index.ts';
 import type { Caller } from '../../../../src/daemon/handler.ts';
+import { getStatus } from '../../../../src/shared/contract/daemon.ts';
+import type { Endpoint } from '../../../../src/shared/contract/endpoint.ts';
+import { getKey } from '../../../../src/shared/contract/keys.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { makeSecret, parseSecret } from '../../../../src/shared/secrets.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
@@ -174,14 +178,28 @@ describe('who belongs where', () => {
     expect(reads).toBe(4);
   });
 
-  test('lets only the first user’s login run the daemon', async () => {
+  test('treats only the first user’s login as the daemon’s owner', async () => {
     const { requireDaemonOwner } = workspaces({ store });
     await expect(requireDaemonOwner(login('usr_ann', 'ws_acme'))).resolves.toBeUndefined();
     await expect(requireDaemonOwner(login('usr_otto', 'ws_other'))).rejects.toMatchObject({
       code: 'permission',
-      message: 'Only whoever runs this host may do this.',
+      message: 'Only the owner of this host may do this.',
     });
-    await expect(requireDaemonOwner({ kind: 'nobody' })).rejects.toMatchObject({ code: 'signed_out' });
+    await expect(requireDaemonOwner({ kind: 'anonymous' })).rejects.toMatchObject({ code: 'signed_out' });
+  });
+
+  test('guards the endpoints that a contract declares for the daemon’s owner', async () => {
+    const { requireDaemonOwner } = workspaces({ store });
+    const handlerOf = (endpoint: Endpoint) =>
+      guardOwner({ endpoint, handle: async () => 'done' }, requireDaemonOwner);
+    const [owner, other] = [login('usr_ann', 'ws_acme'), login('usr_otto', 'ws_other')];
+    const guarded = handlerOf(getStatus);
+    expect(await guarded.handle({ caller: owner })).toBe('done');
+    for (const check of [guarded.handle, guarded.permit]) {
+      await expect(check?.({ caller: other })).rejects.toMatchObject({ code: 'permission' });
+    }
+    expect(handlerOf(getKey).permit).toBeUndefined();
+    expect(await handlerOf(getKey).handle({ caller: other })).toBe('done');
   });
 });
 

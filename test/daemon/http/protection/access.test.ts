@@ -24,15 +24,15 @@ async function get(access: Access, authorization?: string, parts = {}, options =
 }
 
 describe('who may call', () => {
-  const forAll: Access = { nobody: true, apiKey: 'any', login: 'any' };
+  const forAll: Access = { anonymous: true, apiKey: 'any', login: 'any' };
   const forKeys: Access = { apiKey: ['runs', 'runs:read'], login: 'member' };
   const forLogins: Access = { login: 'owner', loginOnly: true };
 
   test.each<[string, Access, string | undefined, number, string | undefined]>([
-    ['nobody, where no credential is needed', forAll, undefined, 200, undefined],
+    ['no credential, where no credential is needed', forAll, undefined, 200, undefined],
     ['a key, where no credential is needed', forAll, 'Bearer key:', 200, undefined],
     ['a wrong credential, even there', forAll, 'Bearer nonsense', 401, 'unauthenticated'],
-    ['nobody, where a key is needed', forKeys, undefined, 401, 'unauthenticated'],
+    ['no credential, where a key is needed', forKeys, undefined, 401, 'unauthenticated'],
     ['a key with one of the scopes', forKeys, 'Bearer key:keys,runs:read', 200, undefined],
     ['a key without any of the scopes', forKeys, 'Bearer key:keys,responses', 403, 'out_of_scope'],
     ['a key without scopes', forKeys, 'Bearer key:', 403, 'out_of_scope'],
@@ -40,7 +40,7 @@ describe('who may call', () => {
     ['a login, where it is named', forKeys, 'Bearer login', 200, undefined],
     ['a login, where it is not named', { apiKey: 'any' }, 'Bearer login', 403, 'permission'],
     ['a key, where it is not named', { login: 'any' }, 'Bearer key:keys', 403, 'permission'],
-    ['nobody, where only a login will do', forLogins, undefined, 401, 'signed_out'],
+    ['no credential, where only a login will do', forLogins, undefined, 401, 'signed_out'],
     ['a key, where only a login will do', forLogins, 'Bearer key:keys', 401, 'signed_out'],
     ['a login, where only a login will do', forLogins, 'Bearer login', 200, undefined],
   ])('%s', async (_who, access, authorization, status, code) => {

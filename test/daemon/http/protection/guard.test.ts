@@ -92,7 +92,7 @@ describe('a web page', () => {
     const { server } = await aServer([echo], {
       authenticate: (authorization) => {
         seen.push(authorization);
-        return { kind: 'nobody' };
+        return { kind: 'anonymous' };
       },
     });
     const answer = await server.inject({
@@ -178,7 +178,7 @@ describe('headers', () => {
     const { server } = await aServer([ping], {
       authenticate: (_authorization, { remoteAddress }) => {
         expect(remoteAddress).toBe('127.0.0.1');
-        return { kind: 'nobody' };
+        return { kind: 'anonymous' };
       },
     });
     const headers = {

@@ -1,6 +1,6 @@
 import type { ActionName } from '../../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../../shared/errors.ts';
-import type { KeyCaller, KeyDefaults, KeyRestraints, LoginCaller } from '../../../handler.ts';
+import type { KeyCaller, KeyDefaults, KeyPolicy, LoginCaller } from '../../../handler.ts';
 import type { RouteCaps } from '../../routing/index.ts';
 
 const actions: Readonly<Record<string, ActionName>> = {
@@ -10,9 +10,9 @@ const actions: Readonly<Record<string, ActionName>> = {
 };
 
 /** Fails with `limit_reached` when the key was issued for other kinds of calls. */
-export function checkAction(restraints: KeyRestraints | undefined, endpoint: string): void {
+export function checkAction(policy: KeyPolicy | undefined, endpoint: string): void {
   const action = actions[endpoint];
-  for (let key = restraints; key; key = key.parent) {
+  for (let key = policy; key; key = key.parent) {
     if (key.actions === null || (action !== undefined && key.actions.includes(action))) continue;
     throw new ApiError('limit_reached', {
       param: 'scopes.actions',
@@ -24,12 +24,12 @@ export function checkAction(restraints: KeyRestraints | undefined, endpoint: str
 const none: RouteCaps = {};
 
 /** What a key, and those that it descends from, leave to choose from: the lowest price of them all, and every list of models. */
-export function capsOf(restraints: KeyRestraints | undefined): RouteCaps {
-  if (!restraints?.isBound) return none;
+export function capsOf(policy: KeyPolicy | undefined): RouteCaps {
+  if (!policy?.isRestricted) return none;
   const models: NonNullable<RouteCaps['models']>[number][] = [];
   const maxPrice = { input: Number.POSITIVE_INFINITY, output: Number.POSITIVE_INFINITY };
   let isSpendCapped = false;
-  for (let key: KeyRestraints | undefined = restraints; key; key = key.parent) {
+  for (let key: KeyPolicy | undefined = policy; key; key = key.parent) {
     if (key.models) models.push({ param: 'scopes.models', allowed: key.models });
     if (key.limits?.models) models.push({ param: 'limits.models', allowed: key.limits.models });
     maxPrice.input = Math.min(maxPrice.input, key.limits?.maxPrice?.input ?? maxPrice.input);
@@ -45,8 +45,8 @@ export function capsOf(restraints: KeyRestraints | undefined): RouteCaps {
 }
 
 /** What a calling key is held to; a login is held to nothing. */
-export function policyOf(caller: KeyCaller | LoginCaller): KeyRestraints | undefined {
-  return caller.kind === 'key' ? caller.restraints : undefined;
+export function policyOf(caller: KeyCaller | LoginCaller): KeyPolicy | undefined {
+  return caller.kind === 'key' ? caller.policy : undefined;
 }
 
 /** What holds for the calls of a key that do not say; null where there is nothing. */

@@ -200,7 +200,7 @@ async function admit(
     createdAt: deps.world.now(),
   };
   const hold = await deps.admission.hold(record, {
-    restraints: policyOf(caller),
+    policy: policyOf(caller),
     isPrepaid,
     fit: (affordable) => {
       const cut = capOutputToBudget(budget, inference, { ...bound, affordable });
