@@ -1,26 +1,20 @@
-/**
- * The providers that are known by name. Whatever has to be known of each is typed by this list, so that a name that is
- * added here does not compile until it is known everywhere. Guide: docs/changing.md, a provider.
- */
-export const knownProviders = ['openai', 'anthropic', 'google', 'openrouter', 'vercel'] as const;
-
-export type KnownProvider = (typeof knownProviders)[number];
-
-export function isKnownProvider(name: string): name is KnownProvider {
-  return (knownProviders as readonly string[]).includes(name);
-}
-
-/** What the rest of the program has to know of a provider; how it is spoken to is in `src/daemon/upstream/providers`. */
+/** What the program knows about a provider; how to call it is in `src/daemon/upstream/providers/registry.ts`. */
 export interface ProviderFacts {
-  /** The variables that the provider's own SDKs read for its key; the first one that is set counts. */
+  /** The variables that the provider's own SDKs read for its key; the first one that is set is used. */
   keyVariables: readonly [string, ...string[]];
-  /** How its keys begin; `''` where that tells nothing. */
+  /** How its keys start; `''` if they have no known prefix. */
   keyPrefixes: readonly [string, ...string[]];
-  /** Whether its models are its own, or those of other makers. */
+  /** Whether it serves its own models or resells those of others. */
   models: 'own' | 'resold';
+  /** Its name in the price library, if prices depend on the provider and not on the maker of the model. */
+  priceSource?: string;
 }
 
-export const providerFacts: Readonly<Record<KnownProvider, ProviderFacts>> = {
+/**
+ * The providers that are known by name. Everything else about a provider is typed by this table: a name added here does
+ * not compile until its API is registered. Guide: docs/changing.md, "A provider".
+ */
+const facts = {
   openai: { keyVariables: ['OPENAI_API_KEY'], keyPrefixes: ['sk-'], models: 'own' },
   anthropic: { keyVariables: ['ANTHROPIC_API_KEY'], keyPrefixes: ['sk-ant-'], models: 'own' },
   google: {
@@ -28,6 +22,21 @@ export const providerFacts: Readonly<Record<KnownProvider, ProviderFacts>> = {
     keyPrefixes: ['AIza', 'AQ.'],
     models: 'own',
   },
-  openrouter: { keyVariables: ['OPENROUTER_API_KEY'], keyPrefixes: ['sk-or-'], models: 'resold' },
+  openrouter: {
+    keyVariables: ['OPENROUTER_API_KEY'],
+    keyPrefixes: ['sk-or-'],
+    models: 'resold',
+    priceSource: 'openrouter',
+  },
   vercel: { keyVariables: ['AI_GATEWAY_API_KEY'], keyPrefixes: ['vck_'], models: 'resold' },
-};
+} as const satisfies Record<string, ProviderFacts>;
+
+export type KnownProvider = keyof typeof facts;
+
+export const providerFacts: Readonly<Record<KnownProvider, ProviderFacts>> = facts;
+
+export const knownProviders = Object.keys(facts) as KnownProvider[];
+
+export function isKnownProvider(name: string): name is KnownProvider {
+  return Object.hasOwn(facts, name);
+}

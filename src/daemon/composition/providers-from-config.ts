@@ -18,7 +18,7 @@ import { listModels } from '../upstream/list-models.ts';
 import { findLocalServers, type LocalServer } from '../upstream/local-servers.ts';
 import { openAi } from '../upstream/providers/openai.ts';
 import { chatAdapter } from '../upstream/providers/openai-chat/index.ts';
-import { knownApis } from '../upstream/providers/registry.ts';
+import { providerApis } from '../upstream/providers/registry.ts';
 import { modelPrefix, simulatorModels, simulatorModelsWith } from '../upstream/simulator/models.ts';
 import type { SimulatorScript } from '../upstream/simulator/script/script.ts';
 import { simulator } from '../upstream/simulator/simulator.ts';
@@ -47,7 +47,7 @@ export function knownProvider(account: ProviderAccount, given: ProviderDeps): Pr
   const { name, key, keyName, headers } = account;
   const deps = adding(headers, given);
   const { send } = deps.world;
-  const api = knownApis[name];
+  const api = providerApis[name];
   const baseUrl = account.baseUrl ?? api.baseUrl;
   const adapterFor = (wire: Wire | undefined) => api.adapter({ name, baseUrl }, wire);
   const { failure } = adapterFor(api.wires?.[0]);

@@ -2,79 +2,75 @@ import type { Tokens } from '../../shared/money.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
 import type { Batch, FinishReason, Wire } from '../features/inference/neutral.ts';
 import type { UpstreamCall, UpstreamFailure } from '../features/inference/upstream.ts';
+import type { Json } from './json.ts';
 
-/** Where an HTTP provider is and how it is spoken to. */
+/** The name and address of one HTTP provider. */
 export interface ProviderSettings {
   name: string;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   baseUrl: string;
 }
 
-/** Turns one provider's bytes into neutral events. Bytes may be cut anywhere. */
+/** Decodes one provider's bytes into neutral events. Chunks may be split anywhere. */
 export interface Decoder {
   push(bytes: Uint8Array): Batch;
-  /** After the last byte. Throws an UpstreamFailure of kind `broken` when the answer was cut short. */
+  /** Called after the last byte. Throws an UpstreamFailure of kind `broken` if the answer was cut short. */
   end(): Batch;
-  /** Set once the answer is whole: what may still follow is nothing to wait for. */
+  /** The answer is complete; nothing that may follow is worth waiting for. */
   readonly isComplete?: boolean;
-  /** Set once nothing more of the answer is to come: what may still follow are counts, and the end of the stream. */
+  /** The content is complete; only token counts and the end of the stream may follow. */
   readonly hasFinished?: boolean;
-  /** Why the answer broke off, where `push` still had events from before that to give. */
+  /** Why the answer broke off, when the last `push` still returned events that came before the failure. */
   readonly failure?: UpstreamFailure | undefined;
 }
 
 /**
- * What a provider behind HTTP has of its own: how a call is written, how the answer is read, what its failures mean.
- * Everything else (timeouts, aborts, waiting for the first event) is in http-upstream.ts, once for all.
+ * The format of one HTTP provider: how to write a call, read its answer and interpret its errors. Timeouts, aborts and
+ * waiting for the first event are handled for all providers in http-upstream.ts.
  */
 export interface Adapter {
-  /** Pure: the request for one call. The body is JSON text; asks for a stream unless `wholeAnswer(call)`. */
+  /** Pure: the request for one call, with a JSON body. Asks for a stream unless `wholeAnswer(call)`. */
   request(call: UpstreamCall): { url: string; headers: Record<string, string>; body: string };
   decoder(call: UpstreamCall): Decoder;
-  /** Whether this call is answered by one JSON document in the caller's own format. */
+  /** Whether this call is answered by a single JSON document in the caller's own format. */
   wholeAnswer?(call: UpstreamCall): boolean;
   /**
-   * Reads usage and outcome off such a document. Throws an UpstreamFailure when it is not an answer.
-   * `isRepaired` tells that `json` was put right in place, so that its bytes must be written anew.
+   * Reads usage and outcome from such a document. Throws an UpstreamFailure if it is not an answer.
+   * `isRepaired`: `json` was corrected in place, so it must be serialized again.
    */
   readAnswer?(
-    json: Record<string, unknown>,
+    json: Json,
     call: UpstreamCall,
   ): { tokens: Tokens | undefined; finish: FinishReason; isRepaired?: boolean };
-  /** Such a document as the one batch of a stream, from a server that cannot stream. Throws as `readAnswer` does. */
-  documentAsBatch?(json: Record<string, unknown>, call: UpstreamCall): Batch;
-  /** What a status of 400 or more means. `body` is at most 64 KiB and may be anything. */
+  /** Converts such a document into one batch, for servers that cannot stream. Throws like `readAnswer`. */
+  documentAsBatch?(json: Json, call: UpstreamCall): Batch;
+  /** Interprets a status of 400 or more. `body` is at most 64 KiB and may be anything. */
   failure(status: number, headers: Record<string, string>, body: string): UpstreamFailure;
 }
 
-/**
- * A provider that is known by name: where it is, how model calls are made there, and what it can be asked beside.
- * `providers/vercel` is the smallest one, `providers/google` the smallest with a format of its own.
- */
-export interface KnownApi {
-  /** Where it is unless the configuration says otherwise; without a slash at its end. */
+/** The API of a provider that is known by name. Registered in `providers/registry.ts`. */
+export interface ProviderApi {
+  /** Used unless the configuration sets another; without a trailing slash. */
   baseUrl: string;
-  /** The formats of callers that it speaks itself; undefined where both are translated into its own. */
+  /** The caller formats that the provider speaks natively; undefined if both are translated. */
   wires: readonly Wire[] | undefined;
-  /** `wire` is the one of `wires` that is to be spoken; undefined where there are none. */
+  /** `wire` is one of `wires`; undefined if there are none. */
   adapter(settings: ProviderSettings, wire: Wire | undefined): Adapter;
   /** The headers that carry a key. */
   keyHeaders(key: string): Record<string, string>;
-  /** What is got there costs nothing, and only a good key gets it. */
+  /** A free endpoint that only accepts valid keys. */
   keyCheckUrl(baseUrl: string): string;
   models: ModelListing;
 }
 
-/** How a provider lists its models. */
+/** How to read a provider's list of models. */
 export interface ModelListing {
-  /** Where one page of the list is; the first one where no page is named. */
+  /** The URL of one page; of the first one without `page`. */
   url(baseUrl: string, page?: string): string;
-  /** The list in an answer, as far as the answer holds one. */
+  /** The list inside a response, not yet validated. */
   listIn(answer: Json): unknown;
-  /** What names the page after this one; undefined on the last. */
+  /** The token of the next page; undefined on the last one. */
   nextPage?(answer: Json): string | undefined;
-  /** One model of the list; undefined for those that answer on other endpoints than these. */
+  /** Reads one entry; undefined for models that do not generate text. */
   read(model: Json): ListedModel | undefined;
 }
-
-type Json = Record<string, unknown>;

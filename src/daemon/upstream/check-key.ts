@@ -1,11 +1,12 @@
-import { type IncomingAnswer, NetworkFailure, type World } from '../world.ts';
+import type { IncomingAnswer, World } from '../world.ts';
+import { NetworkFailure } from '../world.ts';
 import type { Adapter } from './adapter.ts';
 import { readText } from './response-body.ts';
 
-/** A provider, as far as it is asked about a key. */
-export interface KeyQuestion {
+/** The provider that checks a key. */
+export interface KeyChecker {
   name: string;
-  /** What is got there costs nothing, and only a good key gets it. */
+  /** A free endpoint that only accepts valid keys. */
   url: string;
   headers: (key: string) => Record<string, string>;
   failure: Adapter['failure'];
@@ -13,17 +14,17 @@ export interface KeyQuestion {
 
 export interface KeyVerdict {
   result: 'good' | 'refused' | 'unreachable';
-  /** For people; never holds the key or the provider's own words. */
+  /** For people; contains neither the key nor the provider's own text. */
   message: string;
 }
 
 const timeoutMs = 10_000;
 const bytesMax = 64 * 1024;
 
-/** Asks a provider whether it takes a key. Never rejects for what the provider or the network does. */
+/** Checks whether a provider accepts a key. Never rejects because of the provider or the network. */
 export async function checkKey(
   send: World['send'],
-  { name, url, headers, failure }: KeyQuestion,
+  { name, url, headers, failure }: KeyChecker,
   key: string,
 ): Promise<KeyVerdict> {
   try {
@@ -48,17 +49,17 @@ async function verdictOf(
 ): Promise<KeyVerdict> {
   if (answer.status >= 200 && answer.status < 300) {
     answer.body.cancel();
-    return { result: 'good', message: `${name} takes the key.` };
+    return { result: 'good', message: `${name} accepts the key.` };
   }
   const body = await readText(answer.body, bytesMax);
   const { kind } = failure(answer.status, answer.headers, body);
   switch (kind) {
     case 'authentication':
-      return { result: 'refused', message: `${name} does not take the key (status ${answer.status}).` };
+      return { result: 'refused', message: `${name} rejects the key (status ${answer.status}).` };
     case 'billing':
-      return { result: 'good', message: `${name} takes the key, but its account is out of money.` };
+      return { result: 'good', message: `${name} accepts the key, but its account is out of credit.` };
     case 'rate-limited':
-      return { result: 'good', message: `${name} takes the key, but its limit is used up for now.` };
+      return { result: 'good', message: `${name} accepts the key, but its rate limit is used up for now.` };
     default:
       return { result: 'unreachable', message: `${name} answered with status ${answer.status}.` };
   }

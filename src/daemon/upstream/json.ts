@@ -1,21 +1,24 @@
 import { shapeFault } from '../../shared/json-shape.ts';
 
+/** A JSON object from outside, not validated. */
+export type Json = Record<string, unknown>;
+
 /**
- * How deeply a provider's JSON may be nested: far more than any answer is, also one that repeats what its caller sent,
- * and far less than overflows the stack of what walks over it or writes it anew.
+ * How deeply a provider's JSON may be nested: more than any real answer, even one that echoes the request, and less than
+ * what overflows the stack of recursive code.
  */
 export const nestingMax = 256;
 
-/** Whether JSON text is nested more deeply than that. */
+/** Whether JSON text is nested more deeply than `nestingMax`. */
 export function isTooDeep(text: string): boolean {
-  // The events of a stream are mostly too short for it, and most others have too few brackets.
-  if (text.length <= 2 * nestingMax || bracketsIn(text) <= nestingMax) return false;
+  // Most events are too short to be too deep, and most others have too few brackets.
+  if (text.length <= 2 * nestingMax || countBrackets(text) <= nestingMax) return false;
   const bounds = { depthMax: nestingMax, membersMax: Number.POSITIVE_INFINITY };
   return shapeFault(Buffer.from(text), bounds) === 'deep';
 }
 
-/** How many brackets are opened, in strings or not; counts no further than past the limit. */
-function bracketsIn(text: string): number {
+/** Counts opening brackets, including those in strings; stops just past the limit. */
+function countBrackets(text: string): number {
   let count = 0;
   for (const bracket of '[{') {
     for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
@@ -26,43 +29,40 @@ function bracketsIn(text: string): number {
   return count;
 }
 
-/** An object of JSON that came from outside. */
-export type Json = Record<string, unknown>;
-
-/** The value, if it is a JSON object. */
-export function objectOf(value: unknown): Json | undefined {
-  return isObject(value) ? value : undefined;
-}
-
-/** The value, if it is a list; else an empty one. */
-export function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** The value, if it is a whole number from 0. */
-export function countOf(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
-}
-
-/** The arguments of a call as the object that providers with object arguments insist on. */
-export function argumentsObject(text: string): Json {
-  return parseObject(text) ?? (text.trim() === '' ? {} : { value: text });
-}
-
-/** JSON text as an object; undefined when it is anything else, or nested too deeply. */
-export function parseObject(text: string): Record<string, unknown> | undefined {
+/** Parses a JSON object; undefined for anything else, or if it is nested too deeply. */
+export function parseObject(text: string): Json | undefined {
   try {
     const value: unknown = isTooDeep(text) ? undefined : JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return objectOf(value);
   } catch {
     return undefined;
   }
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is an object, else undefined. */
+export function objectOf(value: unknown): Json | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+/** The value if it is an array, else an empty one. */
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function objectsOf(value: unknown): Json[] {
+  return listOf(value).filter(isObject);
+}
+
+/** The value if it is a string, else undefined. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The value if it is a non-negative integer, else undefined. */
+export function countOf(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }

@@ -1,36 +1,32 @@
 import type { ListedModel } from '../features/catalog/index.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
-import type { World } from '../world.ts';
-import type { KnownApi } from './adapter.ts';
-import { isObject, parseObject } from './json.ts';
+import type { IncomingAnswer, World } from '../world.ts';
+import type { ProviderApi, ProviderSettings } from './adapter.ts';
+import { isObject, type Json, parseObject } from './json.ts';
 import { upstreamFailureOf } from './network-failures.ts';
 
-export interface ListingPlace {
-  /** How it is asked, and how its answers are read. */
-  api: Pick<KnownApi, 'keyHeaders' | 'models'>;
-  /** Of the provider, for failures. */
-  name: string;
-  /** Without a slash at its end. */
-  baseUrl: string;
+export interface ListModelsOptions extends ProviderSettings {
+  api: Pick<ProviderApi, 'keyHeaders' | 'models'>;
   key: string | undefined;
 }
 
 const bytesMax = 16 * 1024 * 1024;
 const timeoutMs = 15_000;
-/** No provider has that many; one that always names a next page is not followed for ever. */
+/** More than any provider has, so that pagination always ends. */
 const pagesMax = 20;
 
 /** The models that a provider lists for a key. Rejects with an UpstreamFailure. */
-export async function listModels(send: World['send'], place: ListingPlace): Promise<ListedModel[]> {
-  const { models: listing } = place.api;
+export async function listModels(send: World['send'], options: ListModelsOptions): Promise<ListedModel[]> {
+  const { models: listing } = options.api;
   const models: ListedModel[] = [];
   let page: string | undefined;
-  for (let read = 0; read < pagesMax; read += 1) {
-    const answer = await readPage(send, place, page);
-    const listed = listing.listIn(answer);
-    if (!Array.isArray(listed)) throw new UpstreamFailure('broken', `${place.name} listed no models`);
-    for (const each of listed) {
-      const model = isObject(each) ? listing.read(each) : undefined;
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const answer = await readPage(send, options, page);
+    const entries = listing.listIn(answer);
+    if (!Array.isArray(entries))
+      throw new UpstreamFailure('broken', `${options.name} returned no list of models`);
+    for (const entry of entries) {
+      const model = isObject(entry) ? listing.read(entry) : undefined;
       if (model !== undefined) models.push(model);
     }
     page = listing.nextPage?.(answer);
@@ -41,9 +37,9 @@ export async function listModels(send: World['send'], place: ListingPlace): Prom
 
 async function readPage(
   send: World['send'],
-  { api, name, baseUrl, key }: ListingPlace,
+  { api, name, baseUrl, key }: ListModelsOptions,
   page: string | undefined,
-): Promise<Record<string, unknown>> {
+): Promise<Json> {
   try {
     const answer = await send({
       method: 'GET',
@@ -51,14 +47,21 @@ async function readPage(
       headers: { accept: 'application/json', ...(key !== undefined && api.keyHeaders(key)) },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    if (answer.status !== 200) {
-      answer.body.cancel();
-      const kind = answer.status === 401 || answer.status === 403 ? 'authentication' : 'server';
-      const { status } = answer;
-      throw new UpstreamFailure(kind, `${name} answered with status ${status}`, { status });
-    }
-    return parseObject(Buffer.from(await answer.body.bytes(bytesMax)).toString('utf8')) ?? {};
+    return await readList(answer, { name, bytesMax });
   } catch (error) {
     throw upstreamFailureOf(error, name);
   }
+}
+
+/** The JSON object of a successful response; throws an UpstreamFailure for another status. */
+export async function readList(
+  { status, body }: IncomingAnswer,
+  { name, bytesMax }: { name: string; bytesMax: number },
+): Promise<Json> {
+  if (status !== 200) {
+    body.cancel();
+    const kind = status === 401 || status === 403 ? 'authentication' : 'server';
+    throw new UpstreamFailure(kind, `${name} answered with status ${status}`, { status });
+  }
+  return parseObject(Buffer.from(await body.bytes(bytesMax)).toString('utf8')) ?? {};
 }

@@ -1,91 +1,80 @@
+import { ownValue } from '../../shared/own-value.ts';
 import { versionHeader } from '../../shared/version.ts';
-import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { World } from '../world.ts';
-import { isObject, parseObject } from './json.ts';
+import { objectsOf, textOf } from './json.ts';
+import { readList } from './list-models.ts';
 import { bearerHeaders } from './providers/openai-chat/adapter.ts';
 
 export type LocalServerName = 'ollama' | 'lmstudio' | 'llamacpp' | 'vllm';
 
-/** A model server that runs on this machine. */
+/** A model server running on this machine. */
 export interface LocalServer {
   name: LocalServerName;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   models: string[];
 }
 
-export interface LocalPlace {
+/** The port on which a server listens by default. */
+export interface LocalServerPort {
   name: LocalServerName;
   port: number;
 }
 
-/** Where the servers listen unless they are told otherwise. */
-const localPlaces: readonly LocalPlace[] = [
+const defaultPorts: readonly LocalServerPort[] = [
   { name: 'ollama', port: 11434 },
   { name: 'lmstudio', port: 1234 },
   { name: 'llamacpp', port: 8080 },
   { name: 'vllm', port: 8000 },
 ];
 
-/** By `owned_by` of its models, since the last two ports are everybody's. */
-const owners: Record<string, LocalServerName> = {
+/** Servers by `owned_by` of their models, since any program may use the last two ports. */
+const serverByOwner: Record<string, LocalServerName> = {
   library: 'ollama',
   organization_owner: 'lmstudio',
   llamacpp: 'llamacpp',
   vllm: 'vllm',
 };
 
-const listBytesMax = 8 * 1024 * 1024;
+const bytesMax = 8 * 1024 * 1024;
 
-interface ListedModel {
-  id: string;
-  owner: string | undefined;
-}
-
-/** The model servers of this machine that answer in time; never fails. */
+/** The model servers on this machine that answer within the timeout. Never rejects. */
 export async function findLocalServers(
   send: World['send'],
-  { timeoutMs, places = localPlaces }: { timeoutMs: number; places?: readonly LocalPlace[] },
+  { timeoutMs, ports = defaultPorts }: { timeoutMs: number; ports?: readonly LocalServerPort[] },
 ): Promise<LocalServer[]> {
-  const found = await Promise.all(places.map((place) => probe(send, place, timeoutMs)));
-  return found.filter((server) => server !== undefined);
+  const servers = await Promise.all(ports.map((port) => probe(send, port, timeoutMs)));
+  return servers.filter((server) => server !== undefined);
 }
 
 async function probe(
   send: World['send'],
-  { name, port }: LocalPlace,
+  { name, port }: LocalServerPort,
   timeoutMs: number,
 ): Promise<LocalServer | undefined> {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   try {
-    const models = await list(send, baseUrl, timeoutMs);
-    const owner = models.find((model) => model.owner !== undefined)?.owner ?? '';
-    const told = Object.hasOwn(owners, owner) ? owners[owner] : undefined;
-    return { name: told ?? name, baseUrl, models: models.map(({ id }) => id) };
+    const answer = await send({
+      method: 'GET',
+      url: `${baseUrl}/models`,
+      headers: bearerHeaders(undefined, undefined),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    // A gateway that finds itself would route calls in circles.
+    if (answer.headers[versionHeader] !== undefined) {
+      answer.body.cancel();
+      return undefined;
+    }
+    const { data } = await readList(answer, { name: baseUrl, bytesMax });
+    if (!Array.isArray(data)) return undefined;
+    const models = objectsOf(data).filter(({ id }) => typeof id === 'string');
+    const owner = models.map((model) => textOf(model.owned_by)).find((each) => each !== undefined);
+    return {
+      name: ownValue(serverByOwner, owner) ?? name,
+      baseUrl,
+      models: models.map(({ id }) => String(id)),
+    };
   } catch {
     return undefined;
   }
-}
-
-async function list(send: World['send'], baseUrl: string, timeoutMs: number): Promise<ListedModel[]> {
-  const answer = await send({
-    method: 'GET',
-    url: `${baseUrl}/models`,
-    headers: bearerHeaders(undefined, undefined),
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  // A gateway that finds itself would route calls in circles.
-  const isModelServer = answer.status === 200 && answer.headers[versionHeader] === undefined;
-  if (!isModelServer) {
-    answer.body.cancel();
-    const kind = answer.status === 401 || answer.status === 403 ? 'authentication' : 'server';
-    throw new UpstreamFailure(kind, `${baseUrl} listed no models`, { status: answer.status });
-  }
-  const json = parseObject(Buffer.from(await answer.body.bytes(listBytesMax)).toString('utf8'));
-  if (!Array.isArray(json?.data)) throw new UpstreamFailure('broken', `${baseUrl} listed no models`);
-  return json.data.flatMap((model: unknown) =>
-    isObject(model) && typeof model.id === 'string'
-      ? [{ id: model.id, owner: typeof model.owned_by === 'string' ? model.owned_by : undefined }]
-      : [],
-  );
 }

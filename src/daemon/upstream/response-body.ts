@@ -1,7 +1,7 @@
 import { type IncomingBody, NetworkFailure } from '../world.ts';
-import { isObject } from './json.ts';
+import { isObject, type Json } from './json.ts';
 
-/** At most that many bytes of a body as text, what came before a break included; the rest is not waited for. */
+/** Reads at most `bytesMax` bytes of a body as text. If the connection breaks, returns what arrived before. */
 export async function readText(body: IncomingBody, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -18,20 +18,20 @@ export async function readText(body: IncomingBody, bytesMax: number): Promise<st
 }
 
 /**
- * Whether a refusal is a page of what stands before a provider: a firewall that dislikes words, or another server at a
- * wrong address. It tells nothing of the key or the model.
+ * Whether a refusal is an HTML page, sent by a firewall in front of the provider or by another server at a wrong
+ * address. It says nothing about the key or the model.
  */
-export function standsBefore(status: number, body: string): boolean {
+export function isHtmlRefusal(status: number, body: string): boolean {
   return (status === 403 || status === 404) && /^\s*<(!doctype|html|head|body)/i.test(body.slice(0, 256));
 }
 
 /**
- * The status that a document stands for when it is an error in disguise: `{error: …}` where the provider gave nothing
- * else, or `{object: "error", …}`. Some write the status into `code`; 500 where they do not. Undefined for an answer.
+ * The status of an error that was sent as a successful document: `{error: …}` or `{object: "error", …}`. Some providers
+ * write the status into `code`; otherwise it is 500. Undefined if the document is an answer.
  */
-export function errorStatusIn(json: Record<string, unknown>): number | undefined {
+export function errorStatusIn(json: Json): number | undefined {
   const isError = json.object === 'error' || (json.error !== undefined && json.error !== null);
-  // A failed Responses object holds `error` too, and is read as what it is.
+  // A failed Responses object has `error` too, but is still an answer.
   if (!isError || json.object === 'response') return undefined;
   const code = isObject(json.error) ? (json.error.code ?? json.error.status) : json.code;
   return typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { argumentsObject, isTooDeep, nestingMax, parseObject } from '../../../src/daemon/upstream/json.ts';
+import { isTooDeep, nestingMax, parseObject } from '../../../src/daemon/upstream/json.ts';
 import { listModels } from '../../../src/daemon/upstream/list-models.ts';
 import { findLocalServers } from '../../../src/daemon/upstream/local-servers.ts';
+import { argumentsObject } from '../../../src/daemon/upstream/providers/conversation.ts';
 import { openAi } from '../../../src/daemon/upstream/providers/openai.ts';
 import { jsonOrText } from '../../../src/daemon/upstream/recordings/recorder.ts';
 import type { IncomingAnswer } from '../../../src/daemon/world.ts';
@@ -51,7 +52,7 @@ describe('what is nested too deeply', () => {
     const send = saying(`{"data":[{"id":"m","extra":${deep}}]}`);
     const place = { api: openAi, name: 'openai', baseUrl: 'http://openai.test/v1', key: undefined };
     await expect(listModels(send, place)).rejects.toMatchObject({ kind: 'broken' });
-    const places = [{ name: 'ollama', port: 11434 }] as const;
-    expect(await findLocalServers(send, { timeoutMs: 1_000, places })).toEqual([]);
+    const ports = [{ name: 'ollama', port: 11434 }] as const;
+    expect(await findLocalServers(send, { timeoutMs: 1_000, ports })).toEqual([]);
   });
 });

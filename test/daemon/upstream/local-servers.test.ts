@@ -16,7 +16,7 @@ const answering = async (text: string) => (await startRawServer((socket) => sock
 describe('servers of this machine', () => {
   test('are found where they answer with a list of models, and told apart by who owns them', async () => {
     const silent = await startRawServer(() => undefined);
-    const places = [
+    const ports = [
       {
         name: 'ollama' as const,
         port: await answering(list({ id: 'llama3', owned_by: 'library' }, { id: 'qwen3' })),
@@ -25,10 +25,10 @@ describe('servers of this machine', () => {
       { name: 'llamacpp' as const, port: await answering(list({ id: 'm', owned_by: 'vllm' })) },
       { name: 'vllm' as const, port: 1 },
     ];
-    const found = await findLocalServers(network().send, { timeoutMs: 200, places });
+    const found = await findLocalServers(network().send, { timeoutMs: 200, ports });
     expect(found).toEqual([
-      { name: 'ollama', baseUrl: `http://127.0.0.1:${places[0]?.port}/v1`, models: ['llama3', 'qwen3'] },
-      { name: 'vllm', baseUrl: `http://127.0.0.1:${places[2]?.port}/v1`, models: ['m'] },
+      { name: 'ollama', baseUrl: `http://127.0.0.1:${ports[0]?.port}/v1`, models: ['llama3', 'qwen3'] },
+      { name: 'vllm', baseUrl: `http://127.0.0.1:${ports[2]?.port}/v1`, models: ['m'] },
     ]);
   });
 
@@ -38,7 +38,7 @@ describe('servers of this machine', () => {
     ['a refusal', wholeAnswer('{}', { status: '401 Unauthorized' })],
     ['a gateway', wholeAnswer('{"data":[]}', { headers: [`${versionHeader}: 0.1.0`] })],
   ])('%s is none', async (_case, text) => {
-    const places = [{ name: 'vllm' as const, port: await answering(text) }];
-    expect(await findLocalServers(network().send, { timeoutMs: 1_000, places })).toEqual([]);
+    const ports = [{ name: 'vllm' as const, port: await answering(text) }];
+    expect(await findLocalServers(network().send, { timeoutMs: 1_000, ports })).toEqual([]);
   });
 });

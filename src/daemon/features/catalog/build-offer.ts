@@ -1,3 +1,4 @@
+import { providerFacts } from '../../../shared/known-providers.ts';
 import type { Prices } from '../../../shared/money.ts';
 import { ownValue } from '../../../shared/own-value.ts';
 import { freePrices } from './exact-price.ts';
@@ -76,14 +77,15 @@ function findListed(
     case 'simulator':
     case 'local':
       return undefined;
-    case 'openrouter':
-      return library.find('openrouter', providerModel);
     case 'compatible': {
       const source = baseUrl === undefined ? undefined : library.sourceOf(baseUrl);
       return source === undefined ? undefined : library.find(source, providerModel);
     }
-    default:
-      // Vercel's gateway passes the makers' list prices on without a markup.
+    default: {
+      const { priceSource } = providerFacts[kind];
+      if (priceSource !== undefined) return library.find(priceSource, providerModel);
+      // Vercel's gateway charges the makers' list prices.
       return family === '' ? undefined : library.find(ownValue(sourceOfFamily, family) ?? family, name);
+    }
   }
 }

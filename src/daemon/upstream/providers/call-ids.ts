@@ -4,40 +4,41 @@ export function newCallId(): string {
   return `call_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** As the Responses format has it, to which a chat client's history may go one day. */
-const fitForm = /^.{1,64}$/s;
+/** The form of ids in the Responses format, in which a chat client's history may be sent later. */
+const responsesForm = /^.{1,64}$/s;
 
-/** The ids of one answer's calls: some providers give several the same, and their outputs could not be told apart. */
+/** Gives the calls of one answer distinct ids: with duplicates, as some providers send, outputs would be ambiguous. */
 export class CallIds {
   readonly #used = new Set<string>();
   readonly #form: RegExp;
-  readonly #make: () => string;
+  readonly #makeId: () => string;
 
-  /** `form`: what an id has to look like; `make` gives one that no other call has. */
-  constructor({ form = fitForm, make = newCallId } = {}) {
+  /** `form`: valid ids; `makeId`: returns a unique id. */
+  constructor({ form = responsesForm, makeId = newCallId } = {}) {
     this.#form = form;
-    this.#make = make;
+    this.#makeId = makeId;
   }
 
-  /** The id itself if it may be one and no other call has it, else a new one. */
-  own(told: unknown): string {
-    const isFit = typeof told === 'string' && this.#form.test(told);
-    const id = isFit && !this.#used.has(told) ? told : this.#make();
+  /** The provider's id if it is valid and not used yet, else a new one. */
+  unique(providerId: unknown): string {
+    const isUsable =
+      typeof providerId === 'string' && this.#form.test(providerId) && !this.#used.has(providerId);
+    const id = isUsable ? providerId : this.#makeId();
     this.#used.add(id);
     return id;
   }
 }
 
-const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const alphanumerics = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * An id of nine letters or digits, as Mistral demands: the id itself where it already is one, else one made from it.
- * The same id always gives the same one, so that calls and their outputs stay together through every replay.
+ * An id of nine letters or digits, as Mistral requires. Deterministic, so that calls and their outputs still match when
+ * the history is sent again. Source: Mistral's API, `tool_calls[].id`.
  */
 export function shortCallId(id: string): string {
   if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
   const digest = createHash('sha256').update(id).digest();
   let short = '';
-  for (let i = 0; i < 9; i += 1) short += letters[digest.readUInt16BE(i * 2) % letters.length];
+  for (let i = 0; i < 9; i += 1) short += alphanumerics[digest.readUInt16BE(i * 2) % alphanumerics.length];
   return short;
 }

@@ -7,10 +7,11 @@ import type {
   ReasoningItem,
 } from '../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import { type Json, parseObject } from '../json.ts';
 
 export interface UserTurn {
   role: 'user';
-  /** The outputs of all calls of the turn before, in the order of the calls. They come before the messages. */
+  /** The outputs of all calls of the previous turn, in the order of the calls. They precede the messages. */
   results: FunctionOutputItem[];
   messages: MessageItem[];
 }
@@ -23,17 +24,17 @@ export interface AssistantTurn {
 export type Turn = UserTurn | AssistantTurn;
 
 export interface Conversation {
-  /** Instructions, then what system and developer say before anybody else. */
+  /** The instructions, then the leading system and developer messages. */
   system: string[];
   turns: Turn[];
 }
 
-/** Providers with strict turns want the first word, and most the last, to be the user's. */
-const nudge = 'Continue.';
+/** Providers with strict turns require the first message, and most also the last, to be the user's. */
+const fillerText = 'Continue.';
 
 /**
- * Items as turns of alternating roles, for providers that insist on them: messages of one role are merged, and every
- * function's output moves to the turn right after its call. System messages in the middle become the user's.
+ * Converts items to turns of alternating roles, for providers that insist on them: messages of one role are merged, and
+ * each function output moves to the turn right after its call. Later system messages become the user's.
  * Throws an UpstreamFailure of kind `caller` for an output without a call.
  */
 export function conversationOf(inference: Inference): Conversation {
@@ -45,11 +46,11 @@ export function conversationOf(inference: Inference): Conversation {
     if (text === undefined) break;
     if (!isBlank(text)) system.push(text);
   }
-  const said = items.slice(first).filter((item) => item.type !== 'message' || !saysNothing(item));
-  const turns = roundsOf(said).flatMap(turnsOf);
-  // A conversation of nothing but system messages: the last of them is what is to be answered.
-  if (turns.length === 0 && first > 0 && system.length > 0) turns.push(userSays(system.pop() as string));
-  if (turns[0]?.role !== 'user') turns.unshift(userSays(nudge));
+  const rest = items.slice(first).filter((item) => item.type !== 'message' || !isBlankMessage(item));
+  const turns = roundsOf(rest).flatMap(turnsOf);
+  // A conversation of system messages only: the last one is the prompt.
+  if (turns.length === 0 && first > 0 && system.length > 0) turns.push(userTurn(system.pop() as string));
+  if (turns[0]?.role !== 'user') turns.unshift(userTurn(fillerText));
   return { system, turns };
 }
 
@@ -60,33 +61,33 @@ function turnsOf({ items, results, messages }: Round): Turn[] {
   return turns;
 }
 
-/** Ends the conversation with the user, for models that do not complete a turn of their own. */
+/** Ends the conversation with the user, for models that do not continue an assistant turn. */
 export function endWithUser(turns: readonly Turn[]): Turn[] {
-  return turns.at(-1)?.role === 'user' ? [...turns] : [...turns, userSays(nudge)];
+  return turns.at(-1)?.role === 'user' ? [...turns] : [...turns, userTurn(fillerText)];
 }
 
 export function isBlank(text: string | undefined): boolean {
   return text === undefined || text.trim() === '';
 }
 
-/** These providers refuse empty text, and a turn of nothing else would be missing where turns alternate. */
-function saysNothing({ content }: MessageItem): boolean {
+/** These providers refuse empty text, and a turn of nothing else would break the alternation. */
+function isBlankMessage({ content }: MessageItem): boolean {
   return content.every((part) => part.type === 'text' && isBlank(part.text));
 }
 
-function userSays(text: string): UserTurn {
+function userTurn(text: string): UserTurn {
   const message: MessageItem = { type: 'message', role: 'user', content: [{ type: 'text', text }] };
   return { role: 'user', results: [], messages: [message] };
 }
 
-/** The text of a system or developer message that holds nothing but text. */
-function systemText(item: Inference['items'][number] | undefined): string | undefined {
+/** The text of a system or developer message that contains only text. */
+function systemText(item: InputItem | undefined): string | undefined {
   if (item?.type !== 'message' || (item.role !== 'system' && item.role !== 'developer')) return undefined;
   const texts = item.content.map((part) => (part.type === 'text' ? part.text : undefined));
   return texts.includes(undefined) ? undefined : texts.join('\n');
 }
 
-/** What an assistant said in one go, the outputs of its calls, and what others said after it. */
+/** The items of one assistant turn, the outputs of its calls, and the messages that follow. */
 export interface Round {
   items: (MessageItem | FunctionCallItem | ReasoningItem)[];
   /** In the order of the calls. */
@@ -95,9 +96,9 @@ export interface Round {
 }
 
 /**
- * Items as rounds, for formats in which nothing may stand between calls and their outputs: an output that comes late
- * moves to the round of its call. The first round has no assistant's items unless the conversation begins with them.
- * Opaque items are left out. Throws an UpstreamFailure of kind `caller` for an output without a call.
+ * Groups items into rounds, for formats that allow nothing between calls and their outputs: a late output moves to the
+ * round of its call. The first round has no assistant items unless the conversation starts with them. Opaque items are
+ * dropped. Throws an UpstreamFailure of kind `caller` for an output without a call.
  */
 export function roundsOf(items: Iterable<InputItem>): Round[] {
   const builder = new RoundBuilder();
@@ -112,8 +113,8 @@ export function roundsOf(items: Iterable<InputItem>): Round[] {
 
 class RoundBuilder {
   readonly rounds: Round[] = [{ items: [], results: [], messages: [] }];
-  /** The round of each call that waits for its output. */
-  readonly #open = new Map<string, Round>();
+  /** The round of each call that has no output yet. */
+  readonly #openCalls = new Map<string, Round>();
 
   addAssistant(item: Round['items'][number]): void {
     let round = this.last();
@@ -122,19 +123,19 @@ class RoundBuilder {
       this.rounds.push(round);
     }
     round.items.push(item);
-    if (item.type === 'function_call') this.#open.set(item.callId, round);
+    if (item.type === 'function_call') this.#openCalls.set(item.callId, round);
   }
 
   addOutput(item: FunctionOutputItem): void {
-    const round = this.#open.get(item.callId);
+    const round = this.#openCalls.get(item.callId);
     if (!round) {
       throw new UpstreamFailure('caller', 'a function output has no call', {
-        publicMessage: 'A function output has no function call with the same id before it.',
+        publicMessage: 'A function output has no preceding function call with the same id.',
         code: 'invalid_request',
         param: 'input',
       });
     }
-    this.#open.delete(item.callId);
+    this.#openCalls.delete(item.callId);
     round.results.push(item);
   }
 
@@ -144,10 +145,16 @@ class RoundBuilder {
 }
 
 function inCallOrder({ results, items }: Round): FunctionOutputItem[] {
-  const places = new Map<string, number>();
+  const positions = new Map<string, number>();
   for (const item of items) {
-    if (item.type === 'function_call' && !places.has(item.callId)) places.set(item.callId, places.size);
+    if (item.type === 'function_call' && !positions.has(item.callId))
+      positions.set(item.callId, positions.size);
   }
-  const place = ({ callId }: FunctionOutputItem) => places.get(callId) ?? -1;
-  return [...results].sort((one, other) => place(one) - place(other));
+  const position = ({ callId }: FunctionOutputItem) => positions.get(callId) ?? -1;
+  return results.toSorted((a, b) => position(a) - position(b));
+}
+
+/** The arguments of a call as an object, for providers that do not accept text. */
+export function argumentsObject(text: string): Json {
+  return parseObject(text) ?? (text.trim() === '' ? {} : { value: text });
 }

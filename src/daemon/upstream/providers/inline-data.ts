@@ -1,13 +1,13 @@
 import { ownValue } from '../../../shared/own-value.ts';
 
-/** Bytes with their type, as providers take them inline. */
+/** Bytes with their MIME type, as providers accept them inline. */
 export interface InlineData {
   mimeType: string;
-  /** Base64, without line ends. */
+  /** Base64, without line breaks. */
   data: string;
 }
 
-/** Splits a `data:` URL (RFC 2397); undefined when the text is not one. */
+/** Parses a `data:` URL (RFC 2397); undefined if the text is not one. */
 export function parseDataUrl(url: string): InlineData | undefined {
   if (!/^data:/i.test(url)) return undefined;
   const comma = url.indexOf(',');
@@ -17,11 +17,11 @@ export function parseDataUrl(url: string): InlineData | undefined {
   const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');
   return {
     mimeType: mimeType.trim().toLowerCase() || 'text/plain',
-    data: isBase64 ? payload.replace(/\s+/g, '') : Buffer.from(unescaped(payload)).toString('base64'),
+    data: isBase64 ? payload.replace(/\s+/g, '') : Buffer.from(decodePercent(payload)).toString('base64'),
   };
 }
 
-/** A file's content, given as a `data:` URL or as bare base64 whose type is told by its name or first bytes. */
+/** A file's content, from a `data:` URL or from bare base64 whose type is derived from its name or first bytes. */
 export function inlineFile(data: string, filename: string | undefined): InlineData {
   const parsed = parseDataUrl(data);
   if (parsed && parsed.mimeType !== 'application/octet-stream') return parsed;
@@ -44,13 +44,13 @@ const typesByExtension: Record<string, string> = {
   webp: 'image/webp',
 };
 
-/** The type that a file name or the path of a URL promises. */
+/** The MIME type for the extension of a file name or URL path. */
 export function typeByName(name: string | undefined): string | undefined {
   const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase();
   return ownValue(typesByExtension, extension);
 }
 
-/** Text that was sent as base64. */
+/** Decodes a text file; undefined for other types. */
 export function inlineText(file: InlineData): string | undefined {
   const isText = /^text\/|^application\/(json|xml|yaml|x-ndjson)/.test(file.mimeType);
   return isText ? Buffer.from(file.data, 'base64').toString('utf8') : undefined;
@@ -61,7 +61,7 @@ function typeByBytes(base64: string): string {
   return base64.startsWith('JVBERi0') ? 'application/pdf' : 'application/octet-stream';
 }
 
-function unescaped(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,40 +1,40 @@
 import type { ListedModel } from '../../features/catalog/index.ts';
 import { type Json, objectOf } from '../json.ts';
 
-/** What providers tell of their models in lists: nothing of it is relied on, and what is odd counts as not told. */
+/*
+ * Reads entries of providers' lists of models. Nothing in them is relied on: an unexpected value is treated as missing.
+ */
 
 const charactersMax = 20_000;
 
-/** A model of that name; undefined where there is none. */
+/** A model with that name; undefined if the name is missing. */
 export function listedModel(name: unknown, rest: Omit<ListedModel, 'name'>): ListedModel | undefined {
-  const told = listedText(name);
-  return told === undefined ? undefined : { name: told, ...rest };
+  const text = listedText(name);
+  return text === undefined ? undefined : { name: text, ...rest };
 }
 
-/** What is too long to be a name or a description is none. */
+/** A non-empty text that is short enough for a name or description. */
 export function listedText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= charactersMax ? value : undefined;
 }
 
-/** A whole number above 0. */
+/** A positive integer. */
 export function listedCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;
 }
 
-/** An ISO 8601 time as Unix seconds. */
+/** Converts an ISO 8601 time to Unix seconds. */
 export function listedTime(value: unknown): number | undefined {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return ms > 0 ? Math.floor(ms / 1000) : undefined;
 }
 
 interface ResellerPrices {
+  /** The members of `pricing` with the price of input and of output, in dollars per token. */
   prices: { input: string; output: string };
 }
 
-/**
- * A model in the list of a reseller: OpenAI's form, with words for people and dollars a token beside. `prices` names the
- * members with the prices of what goes in and of what comes out; where one of them is missing, none is taken.
- */
+/** Reads a reseller's entry: OpenAI's form plus title, description and prices. Prices are used only if both are there. */
 export function resoldModel(
   model: Json,
   { prices, ...rest }: Omit<ListedModel, 'name' | 'usdPerToken'> & ResellerPrices,

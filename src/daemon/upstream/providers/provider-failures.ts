@@ -3,9 +3,9 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../features/inference/upstream.ts';
-import { callerDetails } from './sanitize-provider-message.ts';
+import { callerErrorCode, sanitizeProviderMessage } from './sanitize-provider-message.ts';
 
-/** What a status of 400 or more means where nothing in the body tells it better. */
+/** Classifies a status of 400 or more when the body says nothing more specific. */
 export function kindOfStatus(status: number): UpstreamFailureKind {
   if (status === 400 || status === 413 || status === 422) return 'caller';
   if (status === 401 || status === 403) return 'authentication';
@@ -15,59 +15,71 @@ export function kindOfStatus(status: number): UpstreamFailureKind {
   return status === 408 ? 'timeout' : 'server';
 }
 
-interface Told {
-  /** For the log: holds nothing of the request, nor of the provider's words. */
+interface Refusal {
+  /** For the log: contains nothing of the request or of the provider's message. */
   message: string;
   status: number;
-  /** The provider's own words; the caller is told them, made fit, of a call that is the caller's fault. */
-  words: string | undefined;
+  /** The provider's message; shown to the caller, sanitized, only if the failure is the caller's fault. */
+  providerMessage: string | undefined;
   retryAfterSeconds: number | undefined;
 }
 
-/** A call that a provider refused, for providers whose words may be shown. */
-export function refusal(
+/** The failure of a refused call, for providers whose messages may be shown. */
+export function refusalFailure(
   kind: UpstreamFailureKind,
-  { message, status, words, retryAfterSeconds }: Told,
+  { message, status, providerMessage, retryAfterSeconds }: Refusal,
 ): UpstreamFailure {
   if (kind === 'caller') {
-    const details = callerDetails(status, words || 'The provider refused the request.');
-    return new UpstreamFailure(kind, message, details);
+    const text = providerMessage || 'The provider refused the request.';
+    const publicMessage = sanitizeProviderMessage(text);
+    return new UpstreamFailure(kind, message, {
+      status,
+      publicMessage,
+      code: callerErrorCode(text),
+      param: null,
+    });
   }
   const details: UpstreamFailureDetails = { status };
-  const isToBeWaitedFor = kind === 'rate-limited' || kind === 'server';
-  if (isToBeWaitedFor && retryAfterSeconds !== undefined) details.retryAfterSeconds = retryAfterSeconds;
+  const isTransient = kind === 'rate-limited' || kind === 'server';
+  if (isTransient && retryAfterSeconds !== undefined) details.retryAfterSeconds = retryAfterSeconds;
   return new UpstreamFailure(kind, message, details);
 }
 
-/** A call that nobody could answer: the provider did not say of what. */
-export function namelessCall(
-  provider: string,
-  { of = 'tool' }: { of?: 'tool' | 'function' } = {},
-): UpstreamFailure {
-  return new UpstreamFailure('broken', `${provider} called a ${of} without naming it`);
+/** A request that the provider's format cannot express. */
+export function unsupported(message: string, param: string): UpstreamFailure {
+  return new UpstreamFailure('caller', 'the provider’s format cannot express the request', {
+    publicMessage: message,
+    code: 'unsupported_value',
+    param,
+  });
 }
 
-/** More than this tells nothing that is worth waiting for; some providers send days, or nonsense. */
+/** A tool call without a name, which no client could answer. */
+export function unnamedCall(provider: string): UpstreamFailure {
+  return new UpstreamFailure('broken', `${provider} called a tool without naming it`);
+}
+
+/** Longer waits are not useful; some providers send days, or nonsense. */
 export const retryAfterSecondsMax = 60;
 
 /**
- * How long a provider asks to be left alone, in whole seconds from 0 to `retryAfterSecondsMax`; undefined when it does
- * not say. Source: RFC 9110, 10.2.3; `retry-after-ms` is OpenAI's, and more exact.
+ * How long a provider asks callers to wait, in whole seconds from 0 to `retryAfterSecondsMax`; undefined if it does not
+ * say. Source: RFC 9110, 10.2.3; `retry-after-ms` is OpenAI's and more precise.
  */
 export function retryAfterSeconds(headers: Record<string, string>): number | undefined {
   const ms = headers['retry-after-ms'];
-  if (ms !== undefined && /^\d+(\.\d+)?$/.test(ms)) return capped(Number(ms) / 1000);
+  if (ms !== undefined && /^\d+(\.\d+)?$/.test(ms)) return clampSeconds(Number(ms) / 1000);
   const value = headers['retry-after']?.trim();
   if (value === undefined || value === '') return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return capped(Number(value));
-  // Dates begin with a weekday; the parser would take many other things for one.
+  if (/^\d+(\.\d+)?$/.test(value)) return clampSeconds(Number(value));
+  // Dates start with a weekday; Date.parse would accept many other texts.
   const until = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(until)) return undefined;
-  // By the provider's own clock where it is told: two clocks rarely agree.
-  const told = Date.parse(headers.date ?? '');
-  return capped((until - (Number.isNaN(told) ? Date.now() : told)) / 1000);
+  // Relative to the provider's clock if it is sent: two clocks rarely agree.
+  const providerNow = Date.parse(headers.date ?? '');
+  return clampSeconds((until - (Number.isNaN(providerNow) ? Date.now() : providerNow)) / 1000);
 }
 
-function capped(seconds: number): number {
+function clampSeconds(seconds: number): number {
   return Math.min(retryAfterSecondsMax, Math.max(0, Math.ceil(seconds)));
 }

@@ -1,62 +1,42 @@
-import { UpstreamFailure, type UpstreamFailureDetails } from '../../features/inference/upstream.ts';
-
-const messageCharsMax = 300;
-/** What is read of a provider's words; the rest can only be a quotation. */
-const wordsCharsMax = 4_000;
+/** The longest message that is shown to a caller. */
+const shownCharsMax = 300;
+/** The part of a provider's message that is read; the rest can only be a quotation. */
+const readCharsMax = 4_000;
 
 /**
- * A provider's own words about a refused request, fit for the caller: one line, without anything that looks like a
- * key, and without quotations, which are usually the caller's text. Quoted names of fields and models stay.
+ * Makes a provider's error message safe to show to the caller: one line, with anything that looks like a key removed, and
+ * with quotations removed, which usually repeat the caller's text. Quoted names of fields and models are kept.
  */
-export function publicWords(text: string): string {
+export function sanitizeProviderMessage(message: string): string {
   return (
-    text
-      .slice(0, wordsCharsMax)
+    message
+      .slice(0, readCharsMax)
       .replace(/\s+/g, ' ')
       .replace(/\b(?:sk-|AIza|AQ\.|Bearer )[\w.-]{8,}/g, '***')
-      // One that does not end is a quotation to the end: it never fails, as one that fails is tried again from each mark.
+      // An unterminated quotation extends to the end. The pattern never fails, so that it is not retried from each quote.
       .replace(/"((?:[^"\\]|\\.)*)(?:"|\\?$)/g, (whole, quoted: string) =>
         /^[\w.:/[\]-]{1,40}$/.test(quoted) && whole.endsWith('"') ? whole : '"…"',
       )
       .trim()
-      .slice(0, messageCharsMax)
+      .slice(0, shownCharsMax)
       .toWellFormed()
   );
 }
 
-const ownWordsMax = 300;
-
 /**
- * What a provider says itself before it names or quotes anything of the request. Only this may tell of the account: by
- * the rest, a caller could have the account of all others taken for one that is closed.
+ * The part of a message before it names or quotes anything from the request. Only this part may decide about the account:
+ * otherwise a caller could craft a request that makes the shared account look closed.
  */
-export function ownWords(text: string): string {
-  return text.slice(0, ownWordsMax).split(/["'`“”‘’:=(){}[\]<>]|\.\S/, 1)[0] ?? '';
+export function unquotedStart(message: string): string {
+  return message.slice(0, 300).split(/["'`“”‘’:=(){}[\]<>]|\.\S/, 1)[0] ?? '';
 }
 
-/** What the caller is told of a refused request, and under which code. */
-export function callerDetails(status: number, words: string): UpstreamFailureDetails {
-  return {
-    status,
-    publicMessage: publicWords(words),
-    code: callerCode(words.slice(0, wordsCharsMax)),
-    param: null,
-  };
-}
-
-function callerCode(words: string): UpstreamFailureDetails['code'] {
-  if (/prompt is too long|context (window|length|limit)|input token count .*exceeds/i.test(words))
+/** The API error code for a refused request, from the provider's message. */
+export function callerErrorCode(message: string) {
+  const text = message.slice(0, readCharsMax);
+  if (/prompt is too long|context (window|length|limit)|input token count .*exceeds/i.test(text))
     return 'context_length_exceeded';
-  return /not supported|unsupported|not support|not enabled/i.test(words)
+  return /not supported|unsupported|not support|not enabled/i.test(text)
     ? 'unsupported_value'
     : 'invalid_request';
-}
-
-/** Something that a caller asked for and a provider's format cannot say. */
-export function unsupported(message: string, param: string): UpstreamFailure {
-  return new UpstreamFailure('caller', 'the call cannot be said in the provider’s format', {
-    publicMessage: message,
-    code: 'unsupported_value',
-    param,
-  });
 }

@@ -3,8 +3,8 @@ import { type Json, objectOf } from '../json.ts';
 const combiners = ['anyOf', 'oneOf', 'allOf', '$ref'];
 
 /**
- * A function's parameters as the schema of an object with `properties`: servers refuse objects without that member, and
- * schemas of no type, which tools without parameters often have. Schemas put together from others are left as they are.
+ * A function's parameters as an object schema with `properties`: servers refuse object schemas without that member, and
+ * schemas without a type, both common for tools without parameters. Combined schemas are returned unchanged.
  */
 export function objectParameters(parameters: Json | undefined): Json {
   if (parameters === undefined) return { type: 'object', properties: {} };
@@ -13,11 +13,11 @@ export function objectParameters(parameters: Json | undefined): Json {
   return { type, properties, ...rest };
 }
 
-/** Whether a function takes nothing at all. */
-export function takesNothing(parameters: Json | undefined): boolean {
+/** Whether a function has no parameters at all. */
+export function hasNoParameters(parameters: Json | undefined): boolean {
   const schema = objectParameters(parameters);
-  const isObject = schema.type === 'object' && Object.keys(objectOf(schema.properties) ?? {}).length === 0;
-  return isObject && !schema.additionalProperties && !schema.patternProperties;
+  const isEmpty = schema.type === 'object' && Object.keys(objectOf(schema.properties) ?? {}).length === 0;
+  return isEmpty && !schema.additionalProperties && !schema.patternProperties;
 }
 
 const schemaMaps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
@@ -25,8 +25,8 @@ const schemaLists = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const schemas = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 
 /**
- * A JSON Schema in the dialect 2020-12, the only one that these providers take: many tools are still declared in older
- * ones, and one of them gets the whole call refused. Source: the release notes of the drafts 6 and 2020-12.
+ * Upgrades a JSON Schema to draft 2020-12, the only one that some providers accept: many tools still use older drafts,
+ * and a single one would get the whole call refused. Source: the release notes of drafts 6 and 2020-12.
  */
 export function modernSchema({ $schema: _dialect, additionalItems, ...schema }: Json): Json {
   const modern: Json = schema;
@@ -34,32 +34,32 @@ export function modernSchema({ $schema: _dialect, additionalItems, ...schema }: 
     modern.prefixItems = modern.items;
     modern.items = additionalItems;
   }
-  modernBound(modern, 'minimum', 'exclusiveMinimum');
-  modernBound(modern, 'maximum', 'exclusiveMaximum');
-  // In the third draft each property said by itself whether it is required.
+  upgradeBound(modern, 'minimum', 'exclusiveMinimum');
+  upgradeBound(modern, 'maximum', 'exclusiveMaximum');
+  // In draft 3, `required` was a boolean on the property itself.
   if (typeof modern.required === 'boolean') delete modern.required;
   for (const keyword of schemaMaps) {
     const map = objectOf(modern[keyword]);
     if (map === undefined) continue;
-    modern[keyword] = Object.fromEntries(Object.entries(map).map(([name, sub]) => [name, within(sub)]));
+    modern[keyword] = Object.fromEntries(Object.entries(map).map(([name, sub]) => [name, upgrade(sub)]));
   }
   for (const keyword of schemaLists) {
     const list = modern[keyword];
-    if (Array.isArray(list)) modern[keyword] = list.map(within);
+    if (Array.isArray(list)) modern[keyword] = list.map(upgrade);
   }
   for (const keyword of schemas) {
-    if (modern[keyword] !== undefined) modern[keyword] = within(modern[keyword]);
+    if (modern[keyword] !== undefined) modern[keyword] = upgrade(modern[keyword]);
   }
   return modern;
 }
 
-function within(schema: unknown): unknown {
+function upgrade(schema: unknown): unknown {
   const object = objectOf(schema);
   return object ? modernSchema(object) : schema;
 }
 
-/** Up to the fourth draft, `exclusiveMinimum: true` said that `minimum` itself is not allowed. */
-function modernBound(schema: Json, bound: string, exclusive: string): void {
+/** Up to draft 4, `exclusiveMinimum: true` excluded the value of `minimum`. */
+function upgradeBound(schema: Json, bound: string, exclusive: string): void {
   if (typeof schema[exclusive] !== 'boolean') return;
   const isExclusive = schema[exclusive] && schema[bound] !== undefined;
   delete schema[exclusive];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkKey } from '../../../../src/daemon/upstream/check-key.ts';
 import { listModels } from '../../../../src/daemon/upstream/list-models.ts';
-import { knownApis } from '../../../../src/daemon/upstream/providers/registry.ts';
+import { providerApis } from '../../../../src/daemon/upstream/providers/registry.ts';
 import type { OutgoingRequest } from '../../../../src/daemon/world.ts';
 import { knownProviders } from '../../../../src/shared/known-providers.ts';
 
@@ -24,7 +24,7 @@ function answering(json: unknown, status = 200) {
 }
 
 describe.each(knownProviders)('%s', (name) => {
-  const api = knownApis[name];
+  const api = providerApis[name];
   const { baseUrl } = api;
 
   test('is asked at its own address alone, with the key in a header', async () => {
@@ -45,14 +45,17 @@ describe.each(knownProviders)('%s', (name) => {
   test('that lists nothing is told as a failure', async () => {
     const { send } = answering({ surprise: true });
     const listing = listModels(send, { api, name, baseUrl, key: undefined });
-    await expect(listing).rejects.toMatchObject({ kind: 'broken', message: `${name} listed no models` });
+    await expect(listing).rejects.toMatchObject({
+      kind: 'broken',
+      message: `${name} returned no list of models`,
+    });
   });
 });
 
 test('Anthropic is asked the same where the address that is configured has its version', async () => {
   for (const baseUrl of ['http://proxy.test', 'http://proxy.test/v1']) {
     const { asked, send } = answering({ data: [{ id: 'claude-opus-9' }] });
-    const api = knownApis.anthropic;
+    const api = providerApis.anthropic;
     const found = await listModels(send, { api, name: 'anthropic', baseUrl, key: undefined });
     expect(found).toMatchObject([{ name: 'claude-opus-9' }]);
     expect(asked.map(({ url }) => url)).toEqual(['http://proxy.test/v1/models?limit=1000']);
@@ -75,7 +78,7 @@ test('of Vercel’s list the language models are taken, with their prices', asyn
       { name: 'nameless' },
     ],
   });
-  const place = { api: knownApis.vercel, name: 'vercel', baseUrl: 'http://v.test', key: undefined };
+  const place = { api: providerApis.vercel, name: 'vercel', baseUrl: 'http://v.test', key: undefined };
   const usdPerToken = { input: '0.000001', output: '0.000002', cachedInput: '0.0000001' };
   expect(await listModels(send, place)).toEqual([
     { name: 'acme/big', title: 'Big', contextLength: 9_000, usdPerToken },

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { failureOf as anthropicFailure } from '../../../../src/daemon/upstream/providers/anthropic/failure.ts';
-import { failureOf as googleFailure } from '../../../../src/daemon/upstream/providers/google/failure.ts';
+import { anthropicFailure } from '../../../../src/daemon/upstream/providers/anthropic/failure.ts';
+import { googleFailure } from '../../../../src/daemon/upstream/providers/google/failure.ts';
 import { openAiFailure } from '../../../../src/daemon/upstream/providers/openai-chat/failure.ts';
 import {
-  callerDetails,
-  publicWords,
+  callerErrorCode,
+  sanitizeProviderMessage,
 } from '../../../../src/daemon/upstream/providers/sanitize-provider-message.ts';
 
 test('a quotation is left out, also one that does not end', () => {
-  expect(publicWords('messages: "my secret \\" plan" is not "max_tokens"')).toBe(
+  expect(sanitizeProviderMessage('messages: "my secret \\" plan" is not "max_tokens"')).toBe(
     'messages: "…" is not "max_tokens"',
   );
-  expect(publicWords('unexpected text "my secret plan')).toBe('unexpected text "…"');
-  expect(publicWords('unexpected text "my secret plan\\')).toBe('unexpected text "…"');
+  expect(sanitizeProviderMessage('unexpected text "my secret plan')).toBe('unexpected text "…"');
+  expect(sanitizeProviderMessage('unexpected text "my secret plan\\')).toBe('unexpected text "…"');
 });
 
 test.each([
@@ -23,7 +23,7 @@ test.each([
 ])('words full of %s take no time: a provider may quote what callers write', (_what, piece) => {
   const words = piece.repeat(64_000 / piece.length);
   const startedAt = performance.now();
-  callerDetails(400, words);
+  callerErrorCode(sanitizeProviderMessage(words) + words);
   expect(performance.now() - startedAt).toBeLessThan(100);
 });
 

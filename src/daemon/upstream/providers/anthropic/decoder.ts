@@ -10,17 +10,17 @@ import type { Decoder } from '../../adapter.ts';
 import { countOf, type Json, objectOf, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { CallIds } from '../call-ids.ts';
-import { namelessCall } from '../provider-failures.ts';
-import { streamFailure } from './failure.ts';
+import { unnamedCall } from '../provider-failures.ts';
+import { anthropicStreamFailure } from './failure.ts';
 
-/** A content block that has begun: the output item it belongs to, and what it needs when it ends. */
+/** An open content block: the output item it belongs to, and what is needed when it ends. */
 type Block =
   | { kind: 'text'; index: number }
   | { kind: 'thinking'; index: number; thinking: string; signature: string | undefined }
   | { kind: 'redacted'; index: number; data: string }
   | { kind: 'tool'; index: number; input: Json; hasArguments: boolean };
 
-/** The events of a Messages stream → neutral events. `origin` marks thoughts as this provider's and model's. */
+/** Decodes a Messages stream. `origin` marks thoughts as this provider's and model's. */
 export function messagesDecoder(origin: { provider: string; model: string }): Decoder {
   return new SseJsonDecoder(origin.provider, new MessagesDialect(origin), { hasFrames: false });
 }
@@ -31,15 +31,15 @@ class MessagesDialect implements Dialect {
   readonly #blocks = new Map<unknown, Block>();
   readonly #callIds = new CallIds();
   #items = 0;
-  /** The message that further text blocks continue, until something else begins. */
+  /** The message that further text blocks continue, until another item starts. */
   #message: number | undefined;
-  /** Counts so far: each event that tells usage replaces what it tells, and says nothing of the rest. */
+  /** Counts so far: each event with usage replaces only the counts it contains. */
   #usage: Json = {};
-  /** What was read, until it is told. */
+  /** The prompt's token counts, until they are emitted. */
   #prompt: ReturnType<typeof promptOf> | undefined;
   #stopReason: string | undefined;
-  /** Whether anything came after the stop reason. */
-  #goesOn = false;
+  /** Whether content came after the stop reason. */
+  #hasLateContent = false;
   #refusal: string | undefined;
 
   constructor(origin: { provider: string; model: string }) {
@@ -47,170 +47,171 @@ class MessagesDialect implements Dialect {
   }
 
   get hasFinished(): boolean {
-    return this.#stopReason !== undefined && !this.#goesOn;
+    return this.#stopReason !== undefined && !this.#hasLateContent;
   }
 
-  take(event: Json, _raw: string, { events: into }: Batch): void {
-    const { length } = into;
-    const hadStopped = this.#stopReason !== undefined;
-    this.#take(event, into);
-    if (hadStopped && into.length > length) this.#goesOn = true;
-    if (this.#prompt === undefined || into.length === 0) return;
-    into.push({ type: 'prompt-counted', tokens: this.#prompt });
+  take(event: Json, _raw: string, { events }: Batch): void {
+    const { length } = events;
+    const wasStopped = this.#stopReason !== undefined;
+    this.#take(event, events);
+    if (wasStopped && events.length > length) this.#hasLateContent = true;
+    if (this.#prompt === undefined || events.length === 0) return;
+    events.push({ type: 'prompt-counted', tokens: this.#prompt });
     this.#prompt = undefined;
   }
 
-  #take(event: Json, into: InferenceEvent[]): void {
+  #take(event: Json, events: InferenceEvent[]): void {
     switch (event.type) {
       case 'message_start':
-        // Its count of output is no count of what the caller will have got; that of input is handed out with the first
-        // block, as the call may still fail until then.
+        // Its output count is not final. Its input count is emitted with the first block, since the call may still fail
+        // until then.
         this.#countUsage(objectOf(event.message)?.usage);
         this.#prompt = promptOf(this.#usage);
         break;
       case 'content_block_start':
-        this.#start(event.index, objectOf(event.content_block) ?? {}, into);
+        this.#startBlock(event.index, objectOf(event.content_block) ?? {}, events);
         break;
       case 'content_block_delta':
-        this.#add(event.index, objectOf(event.delta) ?? {}, into);
+        this.#addDelta(event.index, objectOf(event.delta) ?? {}, events);
         break;
       case 'content_block_stop':
-        this.#stop(event.index, into);
+        this.#endBlock(event.index, events);
         break;
       case 'message_delta':
-        this.#end(event, into);
+        this.#endAnswer(event, events);
         break;
       case 'message_stop':
-        this.#close(into);
+        this.#close(events);
         break;
       default:
-        if (event.error !== undefined) throw streamFailure(this.#origin.provider, event);
+        if (event.error !== undefined) throw anthropicStreamFailure(this.#origin.provider, event);
     }
   }
 
-  /** Nothing of an answer comes after its stop reason: one that lacks message_stop alone is whole. */
-  finish({ events: into }: Batch): void {
+  /** An answer with a stop reason is complete even without message_stop. */
+  finish({ events }: Batch): void {
     if (this.#stopReason === undefined) {
       throw new UpstreamFailure('broken', `${this.#origin.provider} closed the stream before message_stop`);
     }
-    this.#close(into);
+    this.#close(events);
   }
 
-  #start(key: unknown, block: Json, into: InferenceEvent[]): void {
+  #startBlock(key: unknown, block: Json, events: InferenceEvent[]): void {
     if (block.type === 'text') {
       if (this.#message === undefined) {
         this.#message = this.#items++;
-        into.push({ type: 'item-started', index: this.#message, item: { kind: 'message' } });
+        events.push({ type: 'item-started', index: this.#message, item: { kind: 'message' } });
       }
       this.#blocks.set(key, { kind: 'text', index: this.#message });
-      this.#addText(this.#message, textOf(block.text), into);
+      this.#addText(this.#message, textOf(block.text), events);
       return;
     }
     if (block.type === 'thinking') {
-      const index = this.#begin({ kind: 'reasoning' }, into);
+      const index = this.#startItem({ kind: 'reasoning' }, events);
       const signature = textOf(block.signature) || undefined;
       const opened: Block = { kind: 'thinking', index, thinking: '', signature };
       this.#blocks.set(key, opened);
-      this.#addThought(opened, textOf(block.thinking), into);
+      this.#addThought(opened, textOf(block.thinking), events);
     } else if (block.type === 'redacted_thinking') {
-      const index = this.#begin({ kind: 'reasoning' }, into);
+      const index = this.#startItem({ kind: 'reasoning' }, events);
       this.#blocks.set(key, { kind: 'redacted', index, data: textOf(block.data) ?? '' });
     } else if (block.type === 'tool_use') {
-      // Not every server behind this format gives its calls ids, or each its own.
-      const callId = this.#callIds.own(block.id);
+      // Some servers with this format send no ids, or the same one twice.
+      const callId = this.#callIds.unique(block.id);
       const name = textOf(block.name);
-      if (!name) throw namelessCall(this.#origin.provider);
-      const index = this.#begin({ kind: 'function_call', callId, name }, into);
-      // Input that is here already counts only if no pieces of it follow.
+      if (!name) throw unnamedCall(this.#origin.provider);
+      const index = this.#startItem({ kind: 'function_call', callId, name }, events);
+      // This input is used only if no deltas follow.
       this.#blocks.set(key, { kind: 'tool', index, input: objectOf(block.input) ?? {}, hasArguments: false });
     }
-    // Blocks of the provider's own tools, which were not asked for, have no neutral form.
+    // Blocks of server tools, which are never requested, have no neutral form.
   }
 
-  #begin(item: StartedItem, into: InferenceEvent[]): number {
-    this.#endMessage(into);
+  #startItem(item: StartedItem, events: InferenceEvent[]): number {
+    this.#endMessage(events);
     const index = this.#items++;
-    into.push({ type: 'item-started', index, item });
+    events.push({ type: 'item-started', index, item });
     return index;
   }
 
-  #add(key: unknown, delta: Json, into: InferenceEvent[]): void {
-    // Some servers do not announce text, which must not be lost for that.
-    if (delta.type === 'text_delta' && !this.#blocks.has(key)) this.#start(key, { type: 'text' }, into);
+  #addDelta(key: unknown, delta: Json, events: InferenceEvent[]): void {
+    // Some servers send text without starting a block.
+    if (delta.type === 'text_delta' && !this.#blocks.has(key))
+      this.#startBlock(key, { type: 'text' }, events);
     const block = this.#blocks.get(key);
-    if (block?.kind === 'text') this.#continue(key, block, textOf(delta.text), into);
+    if (block?.kind === 'text') this.#continueText(key, block, textOf(delta.text), events);
     else if (block?.kind === 'thinking') {
       if (delta.type === 'signature_delta') block.signature = textOf(delta.signature);
-      else this.#addThought(block, textOf(delta.thinking), into);
+      else this.#addThought(block, textOf(delta.thinking), events);
     } else if (block?.kind === 'tool') {
       const json = textOf(delta.partial_json);
       if (!json) return;
       block.hasArguments = true;
-      into.push({ type: 'arguments', index: block.index, delta: json });
+      events.push({ type: 'arguments', index: block.index, delta: json });
     }
   }
 
-  /** Text goes on in a new message where something else has come between. */
-  #continue(key: unknown, { index }: Block, text: string | undefined, into: InferenceEvent[]): void {
-    if (index === this.#message) this.#addText(index, text, into);
-    else this.#start(key, { type: 'text', text }, into);
+  /** Text after another item continues in a new message. */
+  #continueText(key: unknown, { index }: Block, text: string | undefined, events: InferenceEvent[]): void {
+    if (index === this.#message) this.#addText(index, text, events);
+    else this.#startBlock(key, { type: 'text', text }, events);
   }
 
-  #addText(index: number, text: string | undefined, into: InferenceEvent[]): void {
-    if (text) into.push({ type: 'text', index, delta: text });
+  #addText(index: number, text: string | undefined, events: InferenceEvent[]): void {
+    if (text) events.push({ type: 'text', index, delta: text });
   }
 
   #addThought(
     block: Extract<Block, { kind: 'thinking' }>,
     text: string | undefined,
-    into: InferenceEvent[],
+    events: InferenceEvent[],
   ): void {
     if (!text) return;
     block.thinking += text;
-    into.push({ type: 'reasoning', index: block.index, part: 0, delta: text });
+    events.push({ type: 'reasoning', index: block.index, part: 0, delta: text });
   }
 
-  #stop(key: unknown, into: InferenceEvent[]): void {
+  #endBlock(key: unknown, events: InferenceEvent[]): void {
     const block = this.#blocks.get(key);
     this.#blocks.delete(key);
     if (!block || block.kind === 'text') return;
     const { index } = block;
     if (block.kind === 'tool') {
-      if (!block.hasArguments) into.push({ type: 'arguments', index, delta: JSON.stringify(block.input) });
-      into.push({ type: 'item-done', index });
+      if (!block.hasArguments) events.push({ type: 'arguments', index, delta: JSON.stringify(block.input) });
+      events.push({ type: 'item-done', index });
       return;
     }
     const { thinking, signature } = block.kind === 'thinking' ? block : {};
     const payload = block.kind === 'redacted' ? { data: block.data } : { thinking, signature };
-    // Thoughts that are not signed would be refused when they came back.
-    const isWanted = block.kind === 'redacted' || signature !== undefined;
-    into.push({ type: 'item-done', index, ...(isWanted && { origin: { ...this.#origin, payload } }) });
+    // Unsigned thoughts would be refused when sent back.
+    const isReplayable = block.kind === 'redacted' || signature !== undefined;
+    events.push({ type: 'item-done', index, ...(isReplayable && { origin: { ...this.#origin, payload } }) });
   }
 
-  #endMessage(into: InferenceEvent[]): void {
-    if (this.#message !== undefined) into.push({ type: 'item-done', index: this.#message });
+  #endMessage(events: InferenceEvent[]): void {
+    if (this.#message !== undefined) events.push({ type: 'item-done', index: this.#message });
     this.#message = undefined;
   }
 
-  #end(event: Json, into: InferenceEvent[]): void {
+  #endAnswer(event: Json, events: InferenceEvent[]): void {
     const delta = objectOf(event.delta);
     this.#stopReason = textOf(delta?.stop_reason) ?? this.#stopReason;
     this.#refusal = textOf(objectOf(delta?.stop_details)?.explanation) ?? this.#refusal;
     this.#countUsage(event.usage);
-    // Without it, all that is known is the count at the start, which is none of the answer.
+    // Otherwise only the count at the start is known, which is not the answer's.
     if (countOf(objectOf(event.usage)?.output_tokens) !== undefined)
-      into.push({ type: 'usage', tokens: tokensOf(this.#usage) });
+      events.push({ type: 'usage', tokens: tokensOf(this.#usage) });
   }
 
-  #close(into: InferenceEvent[]): void {
+  #close(events: InferenceEvent[]): void {
     this.isComplete = true;
-    for (const key of [...this.#blocks.keys()]) this.#stop(key, into);
+    for (const key of [...this.#blocks.keys()]) this.#endBlock(key, events);
     const reason = finishReason(this.#stopReason);
     if (reason === 'content_filter' && this.#refusal) {
-      const index = this.#begin({ kind: 'message' }, into);
-      into.push({ type: 'refusal', index, delta: this.#refusal }, { type: 'item-done', index });
-    } else this.#endMessage(into);
-    into.push({ type: 'finished', reason });
+      const index = this.#startItem({ kind: 'message' }, events);
+      events.push({ type: 'refusal', index, delta: this.#refusal }, { type: 'item-done', index });
+    } else this.#endMessage(events);
+    events.push({ type: 'finished', reason });
   }
 
   #countUsage(usage: unknown): void {
@@ -220,7 +221,7 @@ class MessagesDialect implements Dialect {
   }
 }
 
-/** `input_tokens` leaves out what was read from or written to the cache; the neutral count holds all three. */
+/** `input_tokens` excludes tokens read from or written to the cache; the neutral count includes them. */
 function promptOf(usage: Json): Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> {
   const cachedInput = countOf(usage.cache_read_input_tokens) ?? 0;
   const cacheWrite = countOf(usage.cache_creation_input_tokens) ?? 0;
@@ -235,7 +236,7 @@ function tokensOf(usage: Json): Tokens {
   };
 }
 
-/** `pause_turn` comes with the provider's own tools alone; what was written until then is an answer. */
+/** `pause_turn` only occurs with server tools; the content so far is treated as the answer. */
 function finishReason(stopReason: string | undefined): FinishReason {
   switch (stopReason) {
     case 'max_tokens':

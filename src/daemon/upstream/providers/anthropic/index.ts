@@ -1,21 +1,21 @@
-import type { Adapter, KnownApi, ProviderSettings } from '../../adapter.ts';
+import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { objectOf } from '../../json.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
 import { messagesDecoder } from './decoder.ts';
-import { failureOf } from './failure.ts';
-import { messagesBody, thoughtBindingBeta } from './request.ts';
+import { anthropicFailure } from './failure.ts';
+import { messagesBody, thinkingBindingBeta } from './request.ts';
 
 const apiVersion = { 'anthropic-version': '2023-06-01' };
 
-const keyHeaders: KnownApi['keyHeaders'] = (key) => ({ 'x-api-key': key, ...apiVersion });
+const keyHeaders: ProviderApi['keyHeaders'] = (key) => ({ 'x-api-key': key, ...apiVersion });
 
-/** Its own SDK takes the address without the version, most others with it. */
+/** Anthropic's own SDK is configured with the URL without the version, most other clients with it. */
 function versioned(baseUrl: string): string {
   return baseUrl.endsWith('/v1') ? baseUrl : `${baseUrl}/v1`;
 }
 
-/** Anthropic. Source: its API reference. */
-export const anthropic: KnownApi = {
+/** Anthropic. Source: Anthropic's API reference. */
+export const anthropic: ProviderApi = {
   baseUrl: 'https://api.anthropic.com',
   wires: undefined,
   adapter: (settings) => anthropicAdapter(settings),
@@ -31,7 +31,7 @@ export const anthropic: KnownApi = {
   },
 };
 
-/** Its Messages API, always streamed. */
+/** The Messages API, always streamed. */
 export function anthropicAdapter(settings: ProviderSettings): Adapter {
   const url = `${versioned(settings.baseUrl)}/messages`;
   return {
@@ -42,10 +42,10 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
         accept: 'text/event-stream',
         ...(call.key === undefined ? apiVersion : keyHeaders(call.key)),
       };
-      if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thoughtBindingBeta;
+      if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thinkingBindingBeta;
       return { url, headers, body: JSON.stringify(body) };
     },
     decoder: ({ model }) => messagesDecoder({ provider: settings.name, model }),
-    failure: (status, headers, body) => failureOf(settings.name, status, headers, body),
+    failure: (status, headers, body) => anthropicFailure(settings.name, status, headers, body),
   };
 }

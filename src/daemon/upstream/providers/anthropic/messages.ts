@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
-import { argumentsObject, type Json, objectOf } from '../../json.ts';
-import { type AssistantTurn, isBlank, type Turn, type UserTurn } from '../conversation.ts';
+import { type Json, objectOf } from '../../json.ts';
+import { type AssistantTurn, argumentsObject, isBlank, type Turn, type UserTurn } from '../conversation.ts';
 import { type InlineData, inlineFile, inlineText, parseDataUrl } from '../inline-data.ts';
-import { unsupported } from '../sanitize-provider-message.ts';
+import { unsupported } from '../provider-failures.ts';
 
 export interface Message {
   role: 'user' | 'assistant';
   content: Json[];
 }
 
-/** Turns → messages of alternating roles. `isOwn` tells whether thoughts came from the model that is asked now. */
+/** Converts turns to messages of alternating roles. `isOwn`: whether thoughts are from the model of this call. */
 export function messagesOf(turns: readonly Turn[], isOwn: (item: ReasoningItem) => boolean): Message[] {
   const ids = new ToolUseIds();
   const messages: Message[] = [];
@@ -18,7 +18,7 @@ export function messagesOf(turns: readonly Turn[], isOwn: (item: ReasoningItem) 
     const content = turn.role === 'user' ? userBlocks(turn, ids) : assistantBlocks(turn, { ids, isOwn });
     if (content.length === 0) continue;
     const last = messages.at(-1);
-    // One by one, as there may be more of them than a call takes arguments.
+    // Not `push(...content)`: there may be more blocks than a function accepts arguments.
     if (last?.role === turn.role) for (const block of content) last.content.push(block);
     else messages.push({ role: turn.role, content });
   }
@@ -46,12 +46,12 @@ function assistantBlocks(turn: AssistantTurn, { ids, isOwn }: AssistantContext):
       if (block) blocks.push(block);
     }
   }
-  // A turn may not end in thoughts; it does when the answer was cut off while the model was thinking.
+  // The API refuses turns that end in thoughts, as an answer does that was cut off while thinking.
   while (isThought(blocks.at(-1))) blocks.pop();
   return blocks;
 }
 
-/** The block as the model wrote it: it is signed and must come back unchanged. */
+/** The original block: it is signed and must be sent back unchanged. */
 function thoughtBlock(item: ReasoningItem): Json | undefined {
   const payload = objectOf(item.origin?.payload);
   if (typeof payload?.data === 'string') return { type: 'redacted_thinking', data: payload.data };
@@ -63,7 +63,7 @@ export function isThought(block: Json | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-/** Results must come before anything else that the user says. */
+/** Results must precede the user's messages. */
 function userBlocks(turn: UserTurn, ids: ToolUseIds): Json[] {
   const results = turn.results.map((result) => toolResult(result, ids));
   return [...results, ...turn.messages.flatMap(({ content }) => content.flatMap(contentBlocks))];
@@ -78,7 +78,7 @@ function toolResult({ callId, output }: FunctionOutputItem, ids: ToolUseIds): Js
   };
 }
 
-/** Blank texts are refused and say nothing: they are left out. */
+/** Blank texts are dropped, since the API refuses them. */
 function contentBlocks(part: ContentPart): Json[] {
   switch (part.type) {
     case 'text':
@@ -92,7 +92,7 @@ function contentBlocks(part: ContentPart): Json[] {
     case 'file':
       return [fileBlock(part)];
     case 'audio':
-      throw unsupported('This model does not take audio.', 'input');
+      throw unsupported('This model does not accept audio.', 'input');
   }
 }
 
@@ -102,7 +102,7 @@ function fileBlock({ data, url, filename }: Extract<ContentPart, { type: 'file' 
   if (inline.mimeType === 'application/pdf') return document(base64Source(inline), filename);
   if (inline.mimeType.startsWith('image/')) return { type: 'image', source: base64Source(inline) };
   const text = inlineText(inline);
-  if (text === undefined) throw unsupported('This model takes PDF, text and image files only.', 'input');
+  if (text === undefined) throw unsupported('This model only accepts PDF, text and image files.', 'input');
   return document({ type: 'text', media_type: 'text/plain', data: text }, filename);
 }
 
@@ -115,12 +115,12 @@ function base64Source({ mimeType, data }: InlineData): Json {
 }
 
 /**
- * Ids of calls within the limits of the API: letters, digits, `_` and `-`, each used once in a conversation.
- * They depend on nothing but the conversation so far, so that a prompt is the same each time it is sent.
+ * Call ids that the API accepts: letters, digits, `_` and `-`, unique in a conversation. They depend only on the
+ * conversation so far, so that a prompt is the same each time it is sent.
  */
 class ToolUseIds {
   readonly #used = new Set<string>();
-  /** How often each id was wanted. */
+  /** How many calls had the same id. */
   readonly #copies = new Map<string, number>();
   readonly #latest = new Map<string, string>();
 

@@ -1,52 +1,52 @@
-/** How much a Claude model may be asked to think. */
+/** The reasoning effort of a Claude model. */
 export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /**
- * What a model of the Messages API takes. Source: Anthropic's model overview, and the migration guides of the models,
- * which list what each generation began to refuse.
+ * What a model of the Messages API accepts. Source: Anthropic's model overview, and the models' migration guides, which
+ * list what each generation no longer accepts.
  */
 export interface ModelTraits {
   outputTokensMax: number;
-  /** `adaptive` models take an effort, `budget` models a number of tokens. */
+  /** `adaptive` models accept an effort, `budget` models a number of tokens. */
   thinking: 'none' | 'budget' | 'adaptive';
-  /** How the least thinking is asked for. Some models think by default, some cannot be stopped. */
+  /** How to request the least thinking. Some models think by default, some always do. */
   thinkingOff: 'omit' | 'disabled' | 'between_tools' | 'low-effort';
   efforts: readonly Effort[];
-  /** Whether thoughts are left out of the answer unless a summary is asked for. */
+  /** Whether the answer has no thoughts unless a summary is requested. */
   hidesThoughts: boolean;
-  /** Whether thoughts may come back only behind the very prompt they were thought on. */
+  /** Whether thoughts are only accepted again after the exact prompt that produced them. */
   bindsThoughts: boolean;
   /** temperature, top_p, top_k */
-  takesSampling: boolean;
-  takesTemperatureWithTopP: boolean;
+  supportsSampling: boolean;
+  supportsTemperatureWithTopP: boolean;
   /** tool_choice `any` and `tool` */
-  takesForcedTools: boolean;
+  supportsForcedTools: boolean;
   /** output_config.format, and `strict` tools */
-  takesSchema: boolean;
+  supportsSchemas: boolean;
   /** Whether a conversation may end with the assistant. */
-  takesPrefill: boolean;
-  /** Whether it can be asked to cache the prompt, which it does not do by itself. */
-  cachesPrompts: boolean;
+  supportsPrefill: boolean;
+  /** Whether it caches prompts on request. */
+  supportsPromptCaching: boolean;
 }
 
-/** A model that is not Claude, behind the same API: only what every such server takes. */
-const stranger: ModelTraits = {
+/** A model other than Claude behind the same API: only what every such server accepts. */
+const unknownModel: ModelTraits = {
   outputTokensMax: 8192,
   thinking: 'none',
   thinkingOff: 'omit',
   efforts: [],
   hidesThoughts: false,
   bindsThoughts: false,
-  takesSampling: true,
-  takesTemperatureWithTopP: true,
-  takesForcedTools: true,
-  takesSchema: false,
-  takesPrefill: true,
-  cachesPrompts: false,
+  supportsSampling: true,
+  supportsTemperatureWithTopP: true,
+  supportsForcedTools: true,
+  supportsSchemas: false,
+  supportsPrefill: true,
+  supportsPromptCaching: false,
 };
 
 export function traitsOf(model: string): ModelTraits {
-  if (!/(^|[^a-z])claude/i.test(model)) return stranger;
+  if (!/(^|[^a-z])claude/i.test(model)) return unknownModel;
   const { family, rank } = versionOf(model);
   const adaptive = rank >= (family === 'haiku' ? 500 : 406);
   const adaptiveOnly = rank >= (family === 'opus' ? 407 : 500);
@@ -58,12 +58,12 @@ export function traitsOf(model: string): ModelTraits {
     efforts: adaptiveOnly ? ['low', 'medium', 'high', 'xhigh', 'max'] : ['low', 'medium', 'high', 'max'],
     hidesThoughts: adaptiveOnly,
     bindsThoughts: newest,
-    takesSampling: !adaptiveOnly,
-    takesTemperatureWithTopP: rank < 401,
-    takesForcedTools: !newest,
-    takesSchema: rank >= 405,
-    takesPrefill: rank < 406,
-    cachesPrompts: rank >= 305,
+    supportsSampling: !adaptiveOnly,
+    supportsTemperatureWithTopP: rank < 401,
+    supportsForcedTools: !newest,
+    supportsSchemas: rank >= 405,
+    supportsPrefill: rank < 406,
+    supportsPromptCaching: rank >= 305,
   };
 }
 
@@ -73,10 +73,10 @@ interface Version {
   rank: number;
 }
 
-/** Names without a version (`claude-opus-latest`) are taken for the newest. */
+/** For names without a version (`claude-opus-latest`). */
 const newestRank = 9999;
 
-/** `claude-opus-4-1-20250805`, `claude-3-5-haiku-latest`, `anthropic/claude-sonnet-4.5`; a date is no minor version. */
+/** Parses `claude-opus-4-1-20250805`, `claude-3-5-haiku-latest`, `anthropic/claude-sonnet-4.5`; a date is not a version. */
 function versionOf(model: string): Version {
   const old = /claude-(\d)(?:[-.](\d))?(?:-([a-z]+))?(?!\d)/i.exec(model);
   if (old) return { family: old[3]?.toLowerCase() ?? '', rank: Number(old[1]) * 100 + Number(old[2] ?? 0) };

@@ -2,17 +2,17 @@ import type { Inference, ReasoningItem } from '../../../features/inference/neutr
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Json } from '../../json.ts';
 import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
-import { unsupported } from '../sanitize-provider-message.ts';
+import { unsupported } from '../provider-failures.ts';
 import { modernSchema } from '../tool-schema.ts';
 import { isThought, type Message, messagesOf } from './messages.ts';
 import { type Effort, type ModelTraits, traitsOf } from './models.ts';
-import { isStrictable, StrictBudget, strictSchema } from './structured-output.ts';
+import { canBeStrict, StrictBudget, strictSchema } from './structured-output.ts';
 import { toolFields } from './tools.ts';
 
-/** Lets a request say what is to happen to thoughts whose prompt has changed. */
-export const thoughtBindingBeta = 'thinking-binding-controls-2026-08-01';
+/** Lets a request control what happens to thoughts whose prompt has changed. */
+export const thinkingBindingBeta = 'thinking-binding-controls-2026-08-01';
 
-/** The body of POST /v1/messages. Throws an UpstreamFailure of kind `caller` for what the format cannot say. */
+/** The body of POST /v1/messages. Throws an UpstreamFailure of kind `caller` for what the format cannot express. */
 export function messagesBody(call: UpstreamCall, provider: string): Json {
   const { inference, model } = call;
   if (typeof inference.body.n === 'number' && inference.body.n > 1)
@@ -20,12 +20,12 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
   const traits = traitsOf(model);
   const isOwn = ({ origin }: ReasoningItem) => origin?.provider === provider && origin.model === model;
   const conversation = conversationOf(inference);
-  const turns = traits.takesPrefill ? conversation.turns : endWithUser(conversation.turns);
+  const turns = traits.supportsPrefill ? conversation.turns : endWithUser(conversation.turns);
   const messages = messagesOf(turns, isOwn);
   trimPrefill(messages);
 
   const maxTokens = maxTokensOf(call, traits);
-  // The answer's schema comes first: without it the answer is no answer, while tools are called all the same.
+  // The answer's schema goes first: without it the answer is useless, while tools still work.
   const budget = new StrictBudget();
   const format = formatOf(inference, traits, budget);
   const { tools, toolChoice, forced, instruction } = toolFields(inference, traits, budget);
@@ -45,7 +45,8 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
     tools,
     tool_choice: toolChoice,
     thinking,
-    cache_control: traits.cachesPrompts && asksForCache(inference) ? { type: 'ephemeral' } : undefined,
+    cache_control:
+      traits.supportsPromptCaching && wantsCaching(inference) ? { type: 'ephemeral' } : undefined,
     output_config: effort || format.schema ? { effort, format: format.schema } : undefined,
     ...samplingOf(inference, {
       traits,
@@ -55,27 +56,27 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
   };
 }
 
-/** Others cache by themselves; here writing costs more than reading, so it is done for callers who name their prompt. */
-function asksForCache({ body }: Inference): boolean {
+/** Cache writes cost extra here, so only for callers that ask for caching; other providers cache automatically. */
+function wantsCaching({ body }: Inference): boolean {
   return ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'].some((name) => !!body[name]);
 }
 
-/** Required by the API, so a call without a limit gets all that the model can write. */
+/** The API requires a limit; by default it is the model's maximum. */
 function maxTokensOf({ inference, outputTokensMax }: UpstreamCall, traits: ModelTraits): number {
-  const asked = outputTokensMax ?? inference.outputTokensMax;
-  if (asked === undefined) return traits.outputTokensMax;
-  const known = traits.takesSchema || traits.thinking !== 'none';
-  return known ? Math.min(asked, traits.outputTokensMax) : asked;
+  const requested = outputTokensMax ?? inference.outputTokensMax;
+  if (requested === undefined) return traits.outputTokensMax;
+  const known = traits.supportsSchemas || traits.thinking !== 'none';
+  return known ? Math.min(requested, traits.outputTokensMax) : requested;
 }
 
-/** A conversation that ends with the assistant may not end in white space. */
+/** The API refuses a final assistant message that ends in white space. */
 function trimPrefill(messages: readonly Message[]): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   if (last?.role === 'assistant' && typeof block?.text === 'string') block.text = block.text.trimEnd();
 }
 
-/** While tools are being called, budget models want the turn that called them to begin with their thoughts. */
+/** After tool calls, budget models require the calling turn to start with its thoughts. */
 function canContinueThoughts(messages: readonly Message[]): boolean {
   if (messages.at(-1)?.content[0]?.type !== 'tool_result') return true;
   return isThought(messages.at(-2)?.content[0]);
@@ -91,7 +92,7 @@ function formatOf(
     return { schema: undefined, instruction: 'Answer with one JSON object and nothing else.' };
   }
   const modern = modernSchema(format.schema);
-  if (traits.takesSchema && isStrictable(modern) && budget.takes(modern)) {
+  if (traits.supportsSchemas && canBeStrict(modern) && budget.reserve(modern)) {
     return { schema: { type: 'json_schema', schema: strictSchema(modern) }, instruction: undefined };
   }
   const schema = JSON.stringify(format.schema);
@@ -103,17 +104,17 @@ function samplingOf(
   { sampling }: Inference,
   { traits, thinks }: { traits: ModelTraits; thinks: boolean },
 ): Json {
-  // Stop sequences of nothing but white space are refused.
+  // Blank stop sequences are refused.
   const stop = sampling.stop?.filter((text) => !isBlank(text));
   const stopSequences = stop && stop.length > 0 ? stop : undefined;
-  if (!traits.takesSampling || thinks) return { stop_sequences: stopSequences };
+  if (!traits.supportsSampling || thinks) return { stop_sequences: stopSequences };
   const { temperature, topP, topK } = sampling;
   const both = temperature !== undefined && topP !== undefined;
   return {
     stop_sequences: stopSequences,
-    // The scale ends at 1 here and at 2 elsewhere.
+    // The maximum is 1 here and 2 elsewhere.
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
-    top_p: both && !traits.takesTemperatureWithTopP ? undefined : topP,
+    top_p: both && !traits.supportsTemperatureWithTopP ? undefined : topP,
     top_k: topK,
   };
 }
@@ -126,11 +127,11 @@ export interface ThinkingFields {
 export interface ThinkingContext {
   traits: ModelTraits;
   maxTokens: number;
-  /** Whether tool_choice demands a call: no thinking can be asked for beside it. */
+  /** Whether tool_choice forces a call, which excludes thinking. */
   forced: boolean;
-  /** Whether the turn that tool results answer begins with thoughts, as budget models demand. */
+  /** Whether the turn before the tool results starts with thoughts, as budget models require. */
   canContinueThoughts: boolean;
-  /** Whether earlier thoughts are sent back. */
+  /** Whether the request contains earlier thoughts. */
   replays: boolean;
 }
 
@@ -148,20 +149,20 @@ export function thinkingFields(reasoning: Inference['reasoning'], context: Think
   const { traits } = context;
   if (reasoning?.effort === 'none') return withoutThinking(traits);
   const effort = effortOf(reasoning?.effort);
-  const wantsSummary = reasoning?.summary !== undefined;
+  const showsSummary = reasoning?.summary !== undefined;
   if (traits.thinking === 'budget') {
     return { thinking: effort && budgetThinking(effort, context), effort: undefined };
   }
   if (traits.thinking === 'none') return { thinking: undefined, effort: undefined };
 
-  const accepted = effort && nearest(effort, traits.efforts);
+  const accepted = effort && highestAccepted(effort, traits.efforts);
   const binds = traits.bindsThoughts && context.replays;
-  if (context.forced || (!accepted && !wantsSummary && !binds)) {
+  if (context.forced || (!accepted && !showsSummary && !binds)) {
     return { thinking: undefined, effort: accepted };
   }
   const thinking: Json = { type: 'adaptive' };
-  if (wantsSummary && traits.hidesThoughts) thinking.display = 'summarized';
-  // Instructions and tools change between turns: then the thoughts are to be forgotten, not the call refused.
+  if (showsSummary && traits.hidesThoughts) thinking.display = 'summarized';
+  // When instructions or tools change between turns, drop the thoughts instead of refusing the call.
   if (binds) thinking.block_binding = { prefix_mismatch_behavior: 'drop_block' };
   return { thinking, effort: accepted };
 }
@@ -172,21 +173,23 @@ function withoutThinking({ thinkingOff }: ModelTraits): ThinkingFields {
   return { thinking, effort: undefined };
 }
 
-/** The budget is part of max_tokens and must leave room for the answer. */
+/** The budget counts towards max_tokens and must leave room for the answer. */
 function budgetThinking(effort: Effort, context: ThinkingContext): Json | undefined {
   if (context.forced || !context.canContinueThoughts) return undefined;
   const budget = Math.min(budgetTokens[effort], Math.floor(context.maxTokens * 0.8));
   return budget < budgetTokensMin ? undefined : { type: 'enabled', budget_tokens: budget };
 }
 
-function effortOf(asked: string | undefined): Effort | undefined {
-  if (asked === 'minimal') return 'low';
-  return ladder.find((effort) => effort === asked);
+function effortOf(requested: string | undefined): Effort | undefined {
+  if (requested === 'minimal') return 'low';
+  return effortLevels.find((effort) => effort === requested);
 }
 
-const ladder: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+const effortLevels: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** The asked effort, or the highest accepted one below it. */
-function nearest(asked: Effort, accepted: readonly Effort[]): Effort | undefined {
-  return ladder.slice(0, ladder.indexOf(asked) + 1).findLast((effort) => accepted.includes(effort));
+/** The requested effort, or the highest accepted one below it. */
+function highestAccepted(requested: Effort, accepted: readonly Effort[]): Effort | undefined {
+  return effortLevels
+    .slice(0, effortLevels.indexOf(requested) + 1)
+    .findLast((effort) => accepted.includes(effort));
 }

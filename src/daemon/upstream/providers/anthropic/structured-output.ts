@@ -1,8 +1,8 @@
 import { type Json, listOf, objectOf } from '../../json.ts';
 import { modernSchema } from '../tool-schema.ts';
 
-/** Keywords that structured outputs refuse; they are told to the model in words. */
-const unenforced = [
+/** Keywords that structured outputs refuse; they are moved to the description. */
+const describedKeywords = [
   'minimum',
   'maximum',
   'exclusiveMinimum',
@@ -15,84 +15,82 @@ const unenforced = [
   'minProperties',
   'maxProperties',
 ];
-/** Keywords that change what fits, and can neither be enforced nor left out. */
-const unsayable = [
+/** Keywords that change which values fit, and can neither be enforced nor left out. */
+const unsupportedKeywords = [
   ...['not', 'if', 'contains', 'prefixItems', 'propertyNames', 'patternProperties'],
   ...['dependentSchemas', 'dependentRequired', 'unevaluatedProperties', 'unevaluatedItems'],
 ];
-const formats = new Set([
+const enforcedFormats = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
 ]);
-/** Assertions and references back, which no grammar can follow. */
+/** Assertions and back references, which a grammar cannot express. */
 const unenforcedPattern = /\(\?(?:[=!]|<[=!])|\\[bB1-9]/;
 const schemaMaps = ['properties', '$defs', 'definitions'];
 const schemaLists = ['anyOf', 'allOf', 'prefixItems'];
 
 /**
- * A JSON Schema as structured outputs and strict tools take it: every object closed, and bounds, which are not
- * enforced there, moved to the description. Source: Anthropic's documentation, "Structured outputs", limitations.
+ * A JSON Schema as structured outputs and strict tools accept it: every object is closed, and bounds, which are not
+ * enforced, are moved to the description. Source: Anthropic's documentation, "Structured outputs", limitations.
  */
 export function strictSchema(schema: Json): Json {
   const { oneOf, ...rest } = schema;
   const strict: Json = rest;
-  const untold: string[] = [];
-  for (const keyword of [...unenforced, 'format', 'pattern']) {
+  const described: string[] = [];
+  for (const keyword of [...describedKeywords, 'format', 'pattern']) {
     if (!(keyword in strict) || isEnforced(keyword, strict[keyword])) continue;
-    untold.push(`${keyword}: ${JSON.stringify(strict[keyword])}`);
+    described.push(`${keyword}: ${JSON.stringify(strict[keyword])}`);
     delete strict[keyword];
   }
   if (typeof strict.minItems === 'number' && strict.minItems > 1) {
-    untold.push(`minItems: ${strict.minItems}`);
+    described.push(`minItems: ${strict.minItems}`);
     strict.minItems = 1;
   }
   if (oneOf !== undefined) strict.anyOf = [...listOf(strict.anyOf), ...listOf(oneOf)];
   for (const keyword of schemaMaps) {
     const map = objectOf(strict[keyword]);
     if (map)
-      strict[keyword] = Object.fromEntries(
-        Object.entries(map).map(([name, sub]) => [name, strictOrSame(sub)]),
-      );
+      strict[keyword] = Object.fromEntries(Object.entries(map).map(([name, sub]) => [name, toStrict(sub)]));
   }
   for (const keyword of schemaLists) {
-    if (Array.isArray(strict[keyword])) strict[keyword] = listOf(strict[keyword]).map(strictOrSame);
+    if (Array.isArray(strict[keyword])) strict[keyword] = listOf(strict[keyword]).map(toStrict);
   }
-  if (strict.items !== undefined) strict.items = strictOrSame(strict.items);
+  if (strict.items !== undefined) strict.items = toStrict(strict.items);
   if (isObjectType(strict)) strict.additionalProperties = false;
-  if (untold.length > 0)
-    strict.description = [strict.description, `(${untold.join(', ')})`].filter(Boolean).join(' ');
+  if (described.length > 0)
+    strict.description = [strict.description, `(${described.join(', ')})`].filter(Boolean).join(' ');
   return strict;
 }
 
 function isEnforced(keyword: string, value: unknown): boolean {
-  if (keyword === 'format') return typeof value === 'string' && formats.has(value);
+  if (keyword === 'format') return typeof value === 'string' && enforcedFormats.has(value);
   return keyword === 'pattern' && typeof value === 'string' && !unenforcedPattern.test(value);
 }
 
-/** Deeper than this nobody nests on purpose. */
+/** No reasonable schema is nested more deeply. */
 const depthMax = 100;
 
 /**
- * Whether structured outputs can say what a schema says: no free objects, which would have to be closed, no schema within
- * itself, and none of the keywords that they do not know.
+ * Whether structured outputs can express a schema: no open objects, which would have to be closed, no recursion, and no
+ * unsupported keywords.
  */
-export function isStrictable(schema: Json): boolean {
-  return isStrictableWithin(schema, { root: schema, open: [], sound: new Set(), depth: 0 });
+export function canBeStrict(schema: Json): boolean {
+  return isStrictAt(schema, { root: schema, open: [], passed: new Set(), depth: 0 });
 }
 
-interface Whereabouts {
+interface StrictCheck {
   root: Json;
   depth: number;
-  /** The references that lead here. */
+  /** The references being followed. */
   open: readonly string[];
-  /** References that were followed before: each only once, however many lead there. */
-  sound: Set<string>;
+  /** References that passed the check: each is checked once, however often it is used. */
+  passed: Set<string>;
 }
 
-function isStrictableWithin(schema: unknown, at: Whereabouts): boolean {
+function isStrictAt(schema: unknown, at: StrictCheck): boolean {
   const { $ref: reference, ...rest } = objectOf(schema) ?? {};
   if (at.depth > depthMax) return false;
-  if (typeof reference === 'string') return isStrictableReference(reference, at);
-  if (unsayable.some((keyword) => keyword in rest)) return false;
+  if (typeof reference === 'string') return isStrictReference(reference, at);
+  if (unsupportedKeywords.some((keyword) => keyword in rest)) return false;
   if (listOf(rest.enum).some((value) => typeof value === 'object' && value !== null)) return false;
   const properties = Object.values(objectOf(rest.properties) ?? {});
   if (isObjectType(rest) && properties.length === 0) return false;
@@ -100,20 +98,20 @@ function isStrictableWithin(schema: unknown, at: Whereabouts): boolean {
   const lists = [...schemaLists, 'oneOf'].flatMap((keyword) => listOf(rest[keyword]));
   const items = rest.items === undefined ? [] : [rest.items];
   const below = { ...at, depth: at.depth + 1 };
-  return [...properties, ...lists, ...items].every((sub) => isStrictableWithin(sub, below));
+  return [...properties, ...lists, ...items].every((sub) => isStrictAt(sub, below));
 }
 
-function isStrictableReference(reference: string, at: Whereabouts): boolean {
+function isStrictReference(reference: string, at: StrictCheck): boolean {
   if (at.open.includes(reference)) return false;
-  if (at.sound.has(reference)) return true;
+  if (at.passed.has(reference)) return true;
   const target = lookUp(at.root, reference);
   const below = { ...at, depth: at.depth + 1, open: [...at.open, reference] };
-  if (target === undefined || !isStrictableWithin(target, below)) return false;
-  at.sound.add(reference);
+  if (target === undefined || !isStrictAt(target, below)) return false;
+  at.passed.add(reference);
   return true;
 }
 
-/** `#/$defs/Name` within the schema; nothing else can be referred to. */
+/** Resolves `#/$defs/Name`, the only supported form of reference. */
 function lookUp(root: Json, reference: string): Json | undefined {
   const [hash, ...path] = reference.split('/');
   if (hash !== '#' || path.length === 0) return undefined;
@@ -121,8 +119,8 @@ function lookUp(root: Json, reference: string): Json | undefined {
 }
 
 /**
- * A tool's parameters as `input_schema`, whose root must be an object without alternatives. A root of alternatives
- * becomes one object with all their properties, of which only the common ones are required.
+ * A tool's parameters as `input_schema`, whose root must be an object without alternatives. Alternatives at the root are
+ * merged into one object with all their properties, of which only those required by all are required.
  */
 export function inputSchema(parameters: Json | undefined): Json {
   if (!parameters) return { type: 'object', properties: {} };
@@ -143,7 +141,7 @@ export function inputSchema(parameters: Json | undefined): Json {
   return { ...schema, properties, required: [...required] };
 }
 
-function strictOrSame(schema: unknown): unknown {
+function toStrict(schema: unknown): unknown {
   const object = objectOf(schema);
   return object ? strictSchema(object) : schema;
 }
@@ -152,29 +150,30 @@ function isObjectType({ type, properties }: Json): boolean {
   return type === 'object' || properties !== undefined || (Array.isArray(type) && type.includes('object'));
 }
 
-/** Every schema that is enforced goes into one grammar, which may hold no more than that of each. */
+/** Limits of one request's grammar, which combines all enforced schemas. */
 const toolsMax = 20;
 const optionalMax = 24;
 const unionsMax = 16;
 
 /**
- * What the enforced schemas of one request may hold together: a request with more is refused as a whole, so what does
- * not fit is not enforced. Source: Anthropic's documentation, "Structured outputs", schema complexity limits.
+ * The complexity that the enforced schemas of one request may have together: a request over the limit is refused as a
+ * whole, so schemas that exceed it are not enforced. Source: Anthropic's documentation, "Structured outputs", schema
+ * complexity limits.
  */
 export class StrictBudget {
   #tools = toolsMax;
   #optional = optionalMax;
   #unions = unionsMax;
 
-  /** Whether a tool's schema fits beside what was taken before; it is taken then. */
-  takesTool(schema: Json): boolean {
-    if (this.#tools === 0 || !this.takes(schema)) return false;
+  /** Reserves room for a tool's schema; false if it does not fit. */
+  reserveTool(schema: Json): boolean {
+    if (this.#tools === 0 || !this.reserve(schema)) return false;
     this.#tools -= 1;
     return true;
   }
 
-  /** The same of the schema of an answer. */
-  takes(schema: Json): boolean {
+  /** Reserves room for the schema of the answer; false if it does not fit. */
+  reserve(schema: Json): boolean {
     const { optional, unions } = complexityOf(schema);
     if (optional > this.#optional || unions > this.#unions) return false;
     this.#optional -= optional;
@@ -183,20 +182,20 @@ export class StrictBudget {
   }
 }
 
-/** Properties that may be left out, and those of several types; each counts once, however often it is referred to. */
+/** Counts optional properties and unions. Each definition counts once, however often it is referenced. */
 function complexityOf(schema: Json): { optional: number; unions: number } {
   const sum = { optional: 0, unions: 0 };
-  const waiting: unknown[] = [schema];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending: unknown[] = [schema];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { type, properties, required, $defs, definitions, items, ...rest } = objectOf(next) ?? {};
     const alternatives = [...listOf(rest.anyOf), ...listOf(rest.oneOf)];
     if ((Array.isArray(type) && type.length > 1) || alternatives.length > 1) sum.unions += 1;
-    const named = objectOf(properties) ?? {};
-    const needed = new Set(listOf(required));
-    sum.optional += Object.keys(named).filter((name) => !needed.has(name)).length;
-    const below = [named, objectOf($defs) ?? {}, objectOf(definitions) ?? {}].flatMap(Object.values);
-    for (const schema of [...below, ...alternatives, ...listOf(rest.allOf)]) waiting.push(schema);
-    if (items !== undefined) waiting.push(items);
+    const members = objectOf(properties) ?? {};
+    const requiredNames = new Set(listOf(required));
+    sum.optional += Object.keys(members).filter((name) => !requiredNames.has(name)).length;
+    const nested = [members, objectOf($defs) ?? {}, objectOf(definitions) ?? {}].flatMap(Object.values);
+    for (const schema of [...nested, ...alternatives, ...listOf(rest.allOf)]) pending.push(schema);
+    if (items !== undefined) pending.push(items);
   }
   return sum;
 }

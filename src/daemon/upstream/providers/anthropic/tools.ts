@@ -1,34 +1,34 @@
 import type { Inference, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
 import { type Json, objectOf } from '../../json.ts';
 import type { ModelTraits } from './models.ts';
-import { inputSchema, isStrictable, type StrictBudget, strictSchema } from './structured-output.ts';
+import { canBeStrict, inputSchema, type StrictBudget, strictSchema } from './structured-output.ts';
 
 type FunctionTool = Extract<Tool, { type: 'function' }>;
 
 export interface ToolFields {
   tools: Json[] | undefined;
   toolChoice: Json | undefined;
-  /** Whether the model is made to call a tool. */
+  /** Whether the model must call a tool. */
   forced: boolean;
-  /** What the format cannot say and the model is asked for in words. */
+  /** What the format cannot express, as a sentence for the system prompt. */
   instruction: string | undefined;
 }
 
 /**
- * The caller's functions and how they may be chosen; those that are to be strict are, as far as the budget goes. Tools of
- * other kinds are left out: no such server knows them.
+ * The caller's functions and `tool_choice`. Functions are strict if requested, as far as the budget allows. Other kinds
+ * of tools are dropped: no server with this format has them.
  */
 export function toolFields(inference: Inference, traits: ModelTraits, budget: StrictBudget): ToolFields {
   const choice = inference.toolChoice ?? { mode: 'auto' };
   const functions = inference.tools.filter((tool) => tool.type === 'function');
-  const names = namesOffered(choice, traits);
+  const names = offeredNames(choice, traits);
   const offered = functions.filter((tool) => names?.has(tool.name) ?? true);
   if (offered.length === 0) {
     return { tools: undefined, toolChoice: undefined, forced: false, instruction: undefined };
   }
-  const wanted = choiceType(choice);
-  const forced = wanted === 'any' || wanted === 'tool';
-  const type = forced && !traits.takesForcedTools ? 'auto' : wanted;
+  const requested = choiceType(choice);
+  const forced = requested === 'any' || requested === 'tool';
+  const type = forced && !traits.supportsForcedTools ? 'auto' : requested;
   const toolChoice: Json = { type };
   if (type === 'tool' && choice.mode === 'function') toolChoice.name = choice.name;
   if (inference.parallelToolCalls === false && type !== 'none') toolChoice.disable_parallel_tool_use = true;
@@ -36,15 +36,15 @@ export function toolFields(inference: Inference, traits: ModelTraits, budget: St
   return {
     tools: offered.map((tool) => toTool(tool, traits, budget)),
     toolChoice: isDefault && inference.toolChoice === undefined ? undefined : toolChoice,
-    forced: forced && traits.takesForcedTools,
+    forced: forced && traits.supportsForcedTools,
     instruction: forced && type === 'auto' ? 'Answer by calling one of the tools, not with text.' : undefined,
   };
 }
 
-/** A choice that allows only some tools is kept by offering no others: their names, undefined for all. */
-function namesOffered(choice: ToolChoice, traits: ModelTraits): ReadonlySet<string> | undefined {
+/** The tools to offer, undefined for all: a choice among some tools is enforced by offering no others. */
+function offeredNames(choice: ToolChoice, traits: ModelTraits): ReadonlySet<string> | undefined {
   if (choice.mode === 'allowed') return new Set(choice.names);
-  if (choice.mode === 'function' && !traits.takesForcedTools) return new Set([choice.name]);
+  if (choice.mode === 'function' && !traits.supportsForcedTools) return new Set([choice.name]);
   return undefined;
 }
 
@@ -61,16 +61,16 @@ function choiceType(choice: ToolChoice): 'auto' | 'any' | 'tool' | 'none' {
   }
 }
 
-/** A tool without parameters takes a closed, empty object. */
-function hasNoOrStrictParameters(schema: Json): boolean {
+/** A tool without parameters has a closed, empty object schema. */
+function canBeStrictInput(schema: Json): boolean {
   const isEmpty = Object.keys(objectOf(schema.properties) ?? {}).length === 0;
-  return isEmpty ? !schema.additionalProperties : isStrictable(schema);
+  return isEmpty ? !schema.additionalProperties : canBeStrict(schema);
 }
 
-function toTool(tool: FunctionTool, { takesSchema }: ModelTraits, budget: StrictBudget): Json {
+function toTool(tool: FunctionTool, { supportsSchemas }: ModelTraits, budget: StrictBudget): Json {
   const schema = inputSchema(tool.parameters);
-  const canBeStrict = tool.strict === true && takesSchema && hasNoOrStrictParameters(schema);
-  const strict = canBeStrict && budget.takesTool(schema);
+  const wantsStrict = tool.strict === true && supportsSchemas && canBeStrictInput(schema);
+  const strict = wantsStrict && budget.reserveTool(schema);
   return {
     name: tool.name,
     description: tool.description,

@@ -4,8 +4,8 @@ import type {
   InputItem,
   ReasoningItem,
 } from '../../../features/inference/neutral.ts';
-import { argumentsObject, type Json, objectOf, textOf } from '../../json.ts';
-import { type AssistantTurn, isBlank, type Turn, type UserTurn } from '../conversation.ts';
+import { type Json, objectOf, textOf } from '../../json.ts';
+import { type AssistantTurn, argumentsObject, isBlank, type Turn, type UserTurn } from '../conversation.ts';
 import { type InlineData, inlineFile, parseDataUrl, typeByName } from '../inline-data.ts';
 import { geminiName } from './functions.ts';
 
@@ -18,11 +18,11 @@ export interface ContentsContext {
   /** Signatures of calls by call id. */
   signatures: ReadonlyMap<string, string>;
   isOwn: (item: ReasoningItem) => boolean;
-  /** Whether a turn's first call is refused without a signature. */
+  /** Whether the first call of a turn must be signed. */
   needsSignatures: boolean;
 }
 
-/** Turns → contents of alternating roles. A function's output carries its name, which is looked up in the calls. */
+/** Converts turns to contents of alternating roles. A function output has the function's name, taken from its call. */
 export function contentsOf(turns: readonly Turn[], context: ContentsContext): Content[] {
   const names = new Map<string, string>();
   const contents: Content[] = [];
@@ -31,7 +31,7 @@ export function contentsOf(turns: readonly Turn[], context: ContentsContext): Co
     const parts = turn.role === 'user' ? userParts(turn, names) : modelParts(turn, { ...context, names });
     if (parts.length === 0) continue;
     const last = contents.at(-1);
-    // One by one, as there may be more of them than a call takes arguments.
+    // Not `push(...parts)`: there may be more parts than a function accepts arguments.
     if (last?.role === role) for (const part of parts) last.parts.push(part);
     else contents.push({ role, parts });
   }
@@ -61,10 +61,10 @@ function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map
   return parts;
 }
 
-/** Gives the signatures of a turn's text and pictures back to them: each is told after its part, or before all of them. */
+/** Reattaches signatures to a turn's text and pictures. A signature comes after its part or before all parts. */
 class SignedParts {
   readonly #last: Record<string, Json | undefined> = {};
-  /** Chat clients put all thoughts of a turn before its text. */
+  /** Signatures before their part: chat clients put all thoughts of a turn before its text. */
   readonly #early: Record<string, string | undefined> = {};
 
   sign(kind: 'text' | 'inlineData', signature: string | undefined): void {
@@ -85,7 +85,7 @@ class SignedParts {
   }
 }
 
-/** Only the first of parallel calls is signed, and every picture. */
+/** Adds the required signatures: on the first of parallel calls, and on every picture. */
 function signUnsigned(parts: readonly Json[]): void {
   const firstCall = parts.find((part) => part.functionCall !== undefined);
   if (firstCall) firstCall.thoughtSignature ??= skipSignature;
@@ -99,7 +99,7 @@ function textParts(content: readonly ContentPart[]): Json[] {
   });
 }
 
-/** Responses first and as many as there were calls; what they hold beside text follows them. */
+/** One response per call first, then what the outputs contain besides text, then the messages. */
 function userParts(turn: UserTurn, names: ReadonlyMap<string, string>): Json[] {
   const responses = turn.results.map((result) => functionResponse(result, names.get(result.callId) ?? ''));
   const attached = turn.results.flatMap(({ output }) =>
@@ -112,7 +112,7 @@ function userParts(turn: UserTurn, names: ReadonlyMap<string, string>): Json[] {
   ];
 }
 
-/** The response must be an object. The text stays text: JSON Schema references inside it would be refused. */
+/** The response must be an object. Its text is not parsed: JSON Schema references in it would be refused. */
 function functionResponse({ callId, output }: FunctionOutputItem, name: string): Json {
   const text = output
     .map((part) => (part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''))
@@ -149,8 +149,8 @@ function filePart(fileUri: string, mimeType: string): Json {
 }
 
 /**
- * The thought signatures of one reasoning item: what its origin's payload holds. A signature belongs to one part and
- * must come back on that part: a function call, found by its call id, the last text of a message, or the last picture.
+ * The thought signatures of one reasoning item, stored in its origin's payload. A signature belongs to one part and must
+ * be sent back on it: on a function call, found by its call id, on the last text of a message, or on the last picture.
  */
 export interface Signatures {
   calls?: Record<string, string>;
@@ -158,10 +158,10 @@ export interface Signatures {
   picture?: string;
 }
 
-/** Documented for histories whose calls were made elsewhere: it passes the check of signatures. */
+/** Accepted in place of a signature for calls made elsewhere. Source: the Gemini API's page on thought signatures. */
 export const skipSignature = 'skip_thought_signature_validator';
 
-/** The signatures that a reasoning item brings back; none if it is not one of the model that is asked now. */
+/** The signatures in a reasoning item; none if it came from another model. */
 export function signaturesOf(item: ReasoningItem, isOwn: (item: ReasoningItem) => boolean): Signatures {
   const payload = isOwn(item) ? objectOf(item.origin?.payload) : undefined;
   const calls = Object.entries(objectOf(payload?.calls) ?? {}).filter(
@@ -170,7 +170,7 @@ export function signaturesOf(item: ReasoningItem, isOwn: (item: ReasoningItem) =
   return { calls: Object.fromEntries(calls), text: textOf(payload?.text), picture: textOf(payload?.picture) };
 }
 
-/** The signatures of all calls in a history, wherever the client has put the reasoning items. */
+/** The signatures of all calls in a history, wherever the client placed the reasoning items. */
 export function callSignatures(
   items: readonly InputItem[],
   isOwn: (item: ReasoningItem) => boolean,

@@ -12,27 +12,30 @@ import type { Decoder } from '../../adapter.ts';
 import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { CallIds } from '../call-ids.ts';
-import { namelessCall } from '../provider-failures.ts';
+import { unnamedCall } from '../provider-failures.ts';
 import type { Signatures } from './contents.ts';
-import { errorIn, streamFailure } from './failure.ts';
+import { errorIn, googleStreamFailure } from './failure.ts';
 
 export interface DecoderContext {
   provider: string;
   model: string;
-  /** An id that no other call has: not every model gives its calls ids. */
+  /** Returns a unique id: some models send calls without one. */
   makeCallId: () => string;
-  /** The caller's names of functions that were declared under another one. */
+  /** The caller's names of renamed functions. */
   names: ReadonlyMap<string, string>;
 }
 
-/** The answers of a streamGenerateContent stream, each a piece of the whole, → neutral events. */
+/** Decodes a streamGenerateContent stream, in which each event is a part of the answer. */
 export function generateDecoder(context: DecoderContext): Decoder {
   const dialect = new GenerateDialect(context);
-  return errorAtTheEnd(context.provider, new SseJsonDecoder(context.provider, dialect, { hasFrames: false }));
+  return withTrailingError(
+    context.provider,
+    new SseJsonDecoder(context.provider, dialect, { hasFrames: false }),
+  );
 }
 
 class GenerateDialect implements Dialect {
-  /** Nothing but the end of the stream tells that an answer is whole. */
+  /** An answer is complete only at the end of the stream. */
   readonly isComplete = false;
   readonly #context: DecoderContext;
   #items = 0;
@@ -42,136 +45,137 @@ class GenerateDialect implements Dialect {
   readonly #callIds: CallIds;
   #hasContent = false;
   #isBlocked = false;
-  /** Old models tell STOP with every piece: only the last one counts. */
+  /** Old models send STOP with every event: only the last one counts. */
   #finishReason: string | undefined;
-  /** Whether anything came after a finish reason, so that none is known to be the last. */
-  #goesOn = false;
+  /** Whether content came after a finish reason, so that none is known to be the last. */
+  #hasLateContent = false;
 
   constructor(context: DecoderContext) {
     this.#context = context;
-    this.#callIds = new CallIds({ form: /^[\w.-]{1,64}$/, make: context.makeCallId });
+    this.#callIds = new CallIds({ form: /^[\w.-]{1,64}$/, makeId: context.makeCallId });
   }
 
   get hasFinished(): boolean {
-    return (this.#finishReason !== undefined || this.#isBlocked) && !this.#goesOn;
+    return (this.#finishReason !== undefined || this.#isBlocked) && !this.#hasLateContent;
   }
 
-  take(event: Json, _raw: string, { events: into }: Batch): void {
+  take(event: Json, _raw: string, { events }: Batch): void {
     const error = errorIn(event);
-    if (error) throw streamFailure(this.#context.provider, error);
+    if (error) throw googleStreamFailure(this.#context.provider, error);
     if (textOf(objectOf(event.promptFeedback)?.blockReason)) this.#isBlocked = true;
     const candidate = objectOf(listOf(event.candidates)[0]);
-    const { length } = into;
-    for (const part of listOf(objectOf(candidate?.content)?.parts)) this.#add(objectOf(part) ?? {}, into);
-    if (this.#finishReason !== undefined && into.length > length) this.#goesOn = true;
+    const { length } = events;
+    for (const part of listOf(objectOf(candidate?.content)?.parts))
+      this.#addPart(objectOf(part) ?? {}, events);
+    if (this.#finishReason !== undefined && events.length > length) this.#hasLateContent = true;
     this.#finishReason = textOf(candidate?.finishReason) ?? this.#finishReason;
-    this.#countUsage(objectOf(event.usageMetadata), into);
+    this.#countUsage(objectOf(event.usageMetadata), events);
   }
 
-  finish({ events: into }: Batch): void {
-    const reason = this.#reason();
-    this.#close(into);
-    into.push({ type: 'finished', reason });
+  finish({ events }: Batch): void {
+    const reason = this.#finishReasonOrFail();
+    this.#closeItem(events);
+    events.push({ type: 'finished', reason });
   }
 
-  #reason(): FinishReason {
-    const told = this.#finishReason;
-    if (told === undefined) {
+  #finishReasonOrFail(): FinishReason {
+    const reported = this.#finishReason;
+    if (reported === undefined) {
       if (this.#isBlocked) return 'content_filter';
       throw new UpstreamFailure(
         'broken',
         `${this.#context.provider} closed the stream without a finish reason`,
       );
     }
-    const reason = ownValue(reasons, told);
+    const reason = ownValue(finishReasons, reported);
     if (reason !== undefined) return reason;
-    // What was to be a call came to nothing: text around it is no answer.
-    if (this.#hasContent && !/CALL|SIGNATURE|MALFORMED/.test(told)) return 'stop';
-    const name = /^[A-Z_]{1,40}$/.test(told) ? told : 'an unknown reason';
+    // A failed call is not an answer, whatever text came with it.
+    if (this.#hasContent && !/CALL|SIGNATURE|MALFORMED/.test(reported)) return 'stop';
+    const name = /^[A-Z_]{1,40}$/.test(reported) ? reported : 'an unknown reason';
     throw new UpstreamFailure('server', `${this.#context.provider} gave no answer: ${name}`);
   }
 
-  #add(part: Json, into: InferenceEvent[]): void {
+  #addPart(part: Json, events: InferenceEvent[]): void {
     const signature = textOf(part.thoughtSignature) || undefined;
     const call = objectOf(part.functionCall);
-    if (call) this.#addCall(call, signature, into);
-    else if (typeof part.text === 'string' && part.thought === true) this.#addThought(part.text, into);
-    else if (typeof part.text === 'string') this.#addText(part.text, signature, into);
-    else if (part.thought !== true) this.#addPicture(objectOf(part.inlineData), signature, into);
+    if (call) this.#addCall(call, signature, events);
+    else if (typeof part.text === 'string' && part.thought === true) this.#addThought(part.text, events);
+    else if (typeof part.text === 'string') this.#addText(part.text, signature, events);
+    else if (part.thought !== true) this.#addPicture(objectOf(part.inlineData), signature, events);
   }
 
-  #addThought(text: string, into: InferenceEvent[]): void {
+  #addThought(text: string, events: InferenceEvent[]): void {
     if (text === '') return;
-    const index = this.#continue('reasoning', into);
-    into.push({ type: 'reasoning', index, part: 0, delta: text });
+    const index = this.#openItem('reasoning', events);
+    events.push({ type: 'reasoning', index, part: 0, delta: text });
   }
 
-  #addText(text: string, signature: string | undefined, into: InferenceEvent[]): void {
+  #addText(text: string, signature: string | undefined, events: InferenceEvent[]): void {
     if (text !== '') {
-      const index = this.#continue('message', into);
-      into.push({ type: 'text', index, delta: text });
+      const index = this.#openItem('message', events);
+      events.push({ type: 'text', index, delta: text });
       this.#hasContent = true;
     }
     // Often the signature comes last, on a part with empty text.
     if (this.#open?.kind === 'message') this.#textSignature = signature ?? this.#textSignature;
   }
 
-  /** A call comes whole. Its signature goes into the reasoning item before it, which is made if there is none. */
-  #addCall(call: Json, signature: string | undefined, into: InferenceEvent[]): void {
-    const told = textOf(call.name);
-    if (!told) throw namelessCall(this.#context.provider, { of: 'function' });
-    const name = this.#context.names.get(told) ?? told;
-    const callId = this.#callIds.own(call.id);
+  /** A call is sent whole. Its signature is stored in the preceding reasoning item, created if necessary. */
+  #addCall(call: Json, signature: string | undefined, events: InferenceEvent[]): void {
+    const reported = textOf(call.name);
+    if (!reported) throw unnamedCall(this.#context.provider);
+    const name = this.#context.names.get(reported) ?? reported;
+    const callId = this.#callIds.unique(call.id);
     if (signature !== undefined) {
-      if (this.#open?.kind !== 'reasoning') this.#continue('reasoning', into);
-      this.#close(into, { calls: { [callId]: signature } });
-    } else this.#close(into);
-    const index = this.#begin({ kind: 'function_call', callId, name }, into);
-    into.push({ type: 'arguments', index, delta: JSON.stringify(objectOf(call.args) ?? {}) });
-    into.push({ type: 'item-done', index });
+      if (this.#open?.kind !== 'reasoning') this.#openItem('reasoning', events);
+      this.#closeItem(events, { calls: { [callId]: signature } });
+    } else this.#closeItem(events);
+    const index = this.#startItem({ kind: 'function_call', callId, name }, events);
+    events.push({ type: 'arguments', index, delta: JSON.stringify(objectOf(call.args) ?? {}) });
+    events.push({ type: 'item-done', index });
     this.#hasContent = true;
   }
 
-  /** A picture comes whole; its signature goes into a reasoning item after it. */
-  #addPicture(inline: Json | undefined, signature: string | undefined, into: InferenceEvent[]): void {
+  /** A picture is sent whole; its signature is stored in a reasoning item after it. */
+  #addPicture(inline: Json | undefined, signature: string | undefined, events: InferenceEvent[]): void {
     const mimeType = textOf(inline?.mimeType);
     const data = textOf(inline?.data);
     if (!mimeType?.startsWith('image/') || !data) return;
-    this.#close(into);
-    const index = this.#begin({ kind: 'opaque', json: pictureItem({ mimeType, data }) }, into);
-    into.push({ type: 'item-done', index });
+    this.#closeItem(events);
+    const index = this.#startItem({ kind: 'opaque', json: pictureItem({ mimeType, data }) }, events);
+    events.push({ type: 'item-done', index });
     this.#hasContent = true;
-    if (signature !== undefined) this.#sign({ picture: signature }, into);
+    if (signature !== undefined) this.#addSignature({ picture: signature }, events);
   }
 
-  #begin(item: StartedItem, into: InferenceEvent[]): number {
+  #startItem(item: StartedItem, events: InferenceEvent[]): number {
     const index = this.#items++;
-    into.push({ type: 'item-started', index, item });
+    events.push({ type: 'item-started', index, item });
     return index;
   }
 
-  /** The open item if it is of that kind; else a new one, after closing what is open. */
-  #continue(kind: 'message' | 'reasoning', into: InferenceEvent[]): number {
+  /** The index of the open item if it has this kind, else of a new one. */
+  #openItem(kind: 'message' | 'reasoning', events: InferenceEvent[]): number {
     if (this.#open?.kind === kind) return this.#open.index;
-    this.#close(into);
-    const index = this.#begin({ kind }, into);
+    this.#closeItem(events);
+    const index = this.#startItem({ kind }, events);
     this.#open = { kind, index };
     return index;
   }
 
-  #close(into: InferenceEvent[], signatures?: Signatures): void {
+  #closeItem(events: InferenceEvent[], signatures?: Signatures): void {
     const open = this.#open;
     const text = this.#textSignature;
     this.#open = undefined;
     this.#textSignature = undefined;
     if (!open) return;
-    into.push({ type: 'item-done', index: open.index, ...(signatures && this.#originOf(signatures)) });
-    if (text !== undefined) this.#sign({ text }, into);
+    events.push({ type: 'item-done', index: open.index, ...(signatures && this.#originOf(signatures)) });
+    if (text !== undefined) this.#addSignature({ text }, events);
   }
 
-  #sign(signatures: Signatures, into: InferenceEvent[]): void {
-    const index = this.#begin({ kind: 'reasoning' }, into);
-    into.push({ type: 'item-done', index, ...this.#originOf(signatures) });
+  #addSignature(signatures: Signatures, events: InferenceEvent[]): void {
+    const index = this.#startItem({ kind: 'reasoning' }, events);
+    events.push({ type: 'item-done', index, ...this.#originOf(signatures) });
   }
 
   #originOf(payload: Signatures) {
@@ -179,16 +183,16 @@ class GenerateDialect implements Dialect {
     return { origin: { provider, model, payload } };
   }
 
-  #countUsage(usage: Json | undefined, into: InferenceEvent[]): void {
+  #countUsage(usage: Json | undefined, events: InferenceEvent[]): void {
     if (countOf(usage?.promptTokenCount) === undefined || !usage) return;
-    // Pieces before the last may leave out what was written: that is not a count of nothing.
-    const isTold = usage.candidatesTokenCount !== undefined || this.#finishReason !== undefined;
-    if (isTold || this.#isBlocked) into.push({ type: 'usage', tokens: tokensOf(usage) });
-    else if (into.length > 0) into.push({ type: 'prompt-counted', tokens: promptOf(usage) });
+    // Earlier events may omit the output count, which does not mean 0.
+    const isComplete = usage.candidatesTokenCount !== undefined || this.#finishReason !== undefined;
+    if (isComplete || this.#isBlocked) events.push({ type: 'usage', tokens: tokensOf(usage) });
+    else if (events.length > 0) events.push({ type: 'prompt-counted', tokens: promptOf(usage) });
   }
 }
 
-/** `promptTokenCount` holds cached tokens; thoughts and what the provider's tools read are counted apart. */
+/** `promptTokenCount` includes cached tokens; thoughts and the input of server tools are counted separately. */
 function promptOf(usage: Json): Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> {
   const input = (countOf(usage.promptTokenCount) ?? 0) + (countOf(usage.toolUsePromptTokenCount) ?? 0);
   return { input, cachedInput: Math.min(input, countOf(usage.cachedContentTokenCount) ?? 0), cacheWrite: 0 };
@@ -205,19 +209,19 @@ function tokensOf(usage: Json): Tokens {
   const hasMedia = media.audioInput + media.audioOutput + media.imageOutput > 0;
   return {
     ...promptOf(usage),
-    output: (countOf(usage.candidatesTokenCount) ?? restOf(usage)) + reasoning,
+    output: (countOf(usage.candidatesTokenCount) ?? outputFromTotal(usage)) + reasoning,
     reasoning,
     ...(hasMedia && { media }),
   };
 }
 
-/** What the total holds beside all that is told: some answers leave out the count of what was written, not the total. */
-function restOf(usage: Json): number {
-  const told = promptOf(usage).input + (countOf(usage.thoughtsTokenCount) ?? 0);
-  return Math.max(0, (countOf(usage.totalTokenCount) ?? 0) - told);
+/** The output derived from the total: some answers have a total but no output count. */
+function outputFromTotal(usage: Json): number {
+  const reported = promptOf(usage).input + (countOf(usage.thoughtsTokenCount) ?? 0);
+  return Math.max(0, (countOf(usage.totalTokenCount) ?? 0) - reported);
 }
 
-/** The tokens of one modality in a list of all. */
+/** Sums the tokens of one modality. */
 function countIn(details: unknown, modality: string): number {
   let sum = 0;
   for (const each of listOf(details)) {
@@ -227,7 +231,7 @@ function countIn(details: unknown, modality: string): number {
   return sum;
 }
 
-const reasons: Record<string, FinishReason> = {
+const finishReasons: Record<string, FinishReason> = {
   STOP: 'stop',
   MAX_TOKENS: 'max_output_tokens',
   SAFETY: 'content_filter',
@@ -244,10 +248,10 @@ const reasons: Record<string, FinishReason> = {
 const tailBytes = 16 * 1024;
 
 /**
- * An overloaded provider may break a stream off with its error as plain JSON, which is no event. Where a stream turns
- * out to be cut, the error at its end tells the better reason.
+ * Reports the error at the end of a stream that was cut off: an overloaded provider sends it as plain JSON, not as an
+ * event.
  */
-export function errorAtTheEnd(provider: string, decoder: Decoder): Decoder {
+export function withTrailingError(provider: string, decoder: Decoder): Decoder {
   let chunks: Uint8Array[] = [];
   let length = 0;
   return {
@@ -276,7 +280,7 @@ export function errorAtTheEnd(provider: string, decoder: Decoder): Decoder {
         const tail = Buffer.concat(chunks).toString('utf8').replaceAll('\r\n', '\n');
         chunks = [];
         const error = errorIn(parseObject(tail.slice(tail.lastIndexOf('\n\n') + 1)));
-        throw error ? streamFailure(provider, error) : cut;
+        throw error ? googleStreamFailure(provider, error) : cut;
       }
     },
   };

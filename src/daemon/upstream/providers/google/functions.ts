@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Inference, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
 import type { Json } from '../../json.ts';
-import { modernSchema, objectParameters, takesNothing } from '../tool-schema.ts';
+import { hasNoParameters, modernSchema, objectParameters } from '../tool-schema.ts';
 
 export interface ToolFields {
   tools: Json[] | undefined;
   toolConfig: Json | undefined;
-  /** Whether the model is made to call a function. */
+  /** Whether the model must call a function. */
   forced: boolean;
-  /** What the format cannot say and the model is asked for in words. */
+  /** What the format cannot express, as a sentence for the system prompt. */
   instruction: string | undefined;
 }
 
-/** The caller's functions and how they may be chosen. Tools of other kinds are left out. */
+/** The caller's functions and `tool_choice`. Other kinds of tools are dropped. */
 export function toolFields(inference: Inference): ToolFields {
   const choice = inference.toolChoice ?? { mode: 'auto' };
   const functions = inference.tools.filter((tool) => tool.type === 'function');
@@ -53,25 +53,26 @@ function callingConfig(choice: ToolChoice): Json | undefined {
 
 /** Functions without parameters are declared without a schema. */
 function schemaOf(parameters: Json | undefined): Json | undefined {
-  if (parameters === undefined || takesNothing(parameters)) return undefined;
+  if (parameters === undefined || hasNoParameters(parameters)) return undefined;
   return modernSchema(objectParameters(parameters));
 }
 
-/** Names here begin with a letter or an underscore, and are shorter than elsewhere. */
-const takenName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** Names start with a letter or an underscore, and are shorter than elsewhere. */
+const geminiNameForm = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** A function's name as Gemini takes it: the same one for the same function, however often it is sent. */
+/** A name that Gemini accepts; the same function always gets the same name. */
 export function geminiName(name: string): string {
-  if (takenName.test(name)) return name;
+  if (geminiNameForm.test(name)) return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
   return `_${name.slice(0, 54)}_${digest}`;
 }
 
-/** The caller's names of the functions that go by another one here. */
-export function callersNames(tools: readonly Tool[]): ReadonlyMap<string, string> {
+/** The caller's names of renamed functions, by the name that Gemini sees. */
+export function originalNames(tools: readonly Tool[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const tool of tools) {
-    if (tool.type === 'function' && !takenName.test(tool.name)) names.set(geminiName(tool.name), tool.name);
+    if (tool.type === 'function' && !geminiNameForm.test(tool.name))
+      names.set(geminiName(tool.name), tool.name);
   }
   return names;
 }

@@ -1,16 +1,16 @@
-import type { Adapter, KnownApi, ProviderSettings } from '../../adapter.ts';
+import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { newCallId } from '../call-ids.ts';
 import { listedCount, listedModel, listedText } from '../listed-model.ts';
 import { generateDecoder } from './decoder.ts';
-import { failureOf } from './failure.ts';
-import { callersNames } from './functions.ts';
+import { googleFailure } from './failure.ts';
+import { originalNames } from './functions.ts';
 import { generateBody } from './request.ts';
 
-/** URLs end up in logs. */
-const keyHeaders: KnownApi['keyHeaders'] = (key) => ({ 'x-goog-api-key': key });
+/** Not the `key` parameter: URLs end up in logs. */
+const keyHeaders: ProviderApi['keyHeaders'] = (key) => ({ 'x-goog-api-key': key });
 
-/** Google's Gemini API. Source: its API reference. */
-export const google: KnownApi = {
+/** Google's Gemini API. Source: the Gemini API reference. */
+export const google: ProviderApi = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   wires: undefined,
   adapter: (settings) => googleAdapter(settings),
@@ -33,7 +33,7 @@ export const google: KnownApi = {
   },
 };
 
-/** Its models.streamGenerateContent, always streamed. `makeCallId` makes ids for function calls, never the same twice. */
+/** The method models.streamGenerateContent, always streamed. `makeCallId` returns unique ids for function calls. */
 export function googleAdapter(
   settings: ProviderSettings,
   { makeCallId = newCallId }: { makeCallId?: () => string } = {},
@@ -51,12 +51,12 @@ export function googleAdapter(
       };
     },
     decoder: ({ model, inference }) =>
-      generateDecoder({ provider: settings.name, model, makeCallId, names: callersNames(inference.tools) }),
-    failure: (status, headers, body) => failureOf(settings.name, status, headers, body),
+      generateDecoder({ provider: settings.name, model, makeCallId, names: originalNames(inference.tools) }),
+    failure: (status, headers, body) => googleFailure(settings.name, status, headers, body),
   };
 }
 
-/** `models/M`, or `tunedModels/M` where the name says so. */
+/** `models/M`, or `tunedModels/M` if the name starts so. */
 function modelPath(model: string): string {
   const match = /^(models|tunedModels)\/(.+)$/.exec(model);
   return `${match?.[1] ?? 'models'}/${encodeURIComponent(match?.[2] ?? model)}`;

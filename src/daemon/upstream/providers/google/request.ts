@@ -4,13 +4,13 @@ import type { Inference, InputItem, ReasoningItem } from '../../../features/infe
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Json } from '../../json.ts';
 import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
-import { unsupported } from '../sanitize-provider-message.ts';
+import { unsupported } from '../provider-failures.ts';
 import { modernSchema } from '../tool-schema.ts';
 import { callSignatures, contentsOf } from './contents.ts';
 import { toolFields } from './functions.ts';
 import { type ModelTraits, type ThinkingLevel, traitsOf } from './models.ts';
 
-/** The body of models/M:streamGenerateContent. Throws an UpstreamFailure of kind `caller` for what it cannot say. */
+/** The body of models/M:streamGenerateContent. Throws an UpstreamFailure of kind `caller` for what the format cannot express. */
 export function generateBody(call: UpstreamCall, provider: string): Json {
   const { inference, model } = call;
   if (typeof inference.body.n === 'number' && inference.body.n > 1)
@@ -42,7 +42,7 @@ export function generateBody(call: UpstreamCall, provider: string): Json {
   };
 }
 
-/** Pictures that a model made are its words here. */
+/** Pictures that a model generated become part of its messages. */
 function withPicture(item: InputItem): InputItem {
   const picture = item.type === 'opaque' ? pictureIn(item.json) : undefined;
   if (picture === undefined) return item;
@@ -55,44 +55,46 @@ interface FormatFields {
   instruction: string | undefined;
 }
 
-/** Older models refuse a response type beside functions, and all refuse it where a call is forced. */
+/** Older models refuse a response type together with functions, and all models if a call is forced. */
 function formatOf(
   { format }: Inference,
   { traits, hasTools, forced }: { traits: ModelTraits; hasTools: boolean; forced: boolean },
 ): FormatFields {
-  // A forced answer is a call and has no text that a schema could bind.
+  // A forced answer is a call, which has no text.
   if (!format || forced) return { fields: {}, instruction: undefined };
-  if (hasTools && !traits.takesSchemaWithTools) return { fields: {}, instruction: inWords(format) };
+  if (hasTools && !traits.supportsSchemaWithTools)
+    return { fields: {}, instruction: formatInstruction(format) };
   const fields: Json = { responseMimeType: 'application/json' };
   if (format.type === 'json_schema') fields.responseJsonSchema = modernSchema(format.schema);
   return { fields, instruction: undefined };
 }
 
-function inWords(format: NonNullable<Inference['format']>): string {
+function formatInstruction(format: NonNullable<Inference['format']>): string {
   if (format.type === 'json_object')
     return 'Unless you call a function, answer with one JSON object and nothing else.';
   const schema = JSON.stringify(format.schema);
   return `Unless you call a function, answer with nothing but JSON that conforms to this JSON Schema:\n${schema}`;
 }
 
-/** What chat calls ask for in `modalities`; a model that draws does so without being told. */
+/** The chat member `modalities`. Models that generate pictures do so even without it. */
 function modalitiesOf({ wire, body }: Inference): string[] | undefined {
   if (wire !== 'chat' || !Array.isArray(body.modalities)) return undefined;
-  const asked = body.modalities.map((each) => String(each).toUpperCase());
-  return asked.includes('IMAGE') ? asked.filter((each) => each === 'IMAGE' || each === 'TEXT') : undefined;
+  const modalities = body.modalities.map((each) => String(each).toUpperCase());
+  if (!modalities.includes('IMAGE')) return undefined;
+  return modalities.filter((each) => each === 'IMAGE' || each === 'TEXT');
 }
 
 function samplingOf({ sampling }: Inference, traits: ModelTraits): Json {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, stop, seed } = sampling;
   return {
-    ...(traits.takesSampling && { temperature, topP, topK }),
-    ...(traits.takesPenalties && { presencePenalty, frequencyPenalty }),
+    ...(traits.supportsSampling && { temperature, topP, topK }),
+    ...(traits.supportsPenalties && { presencePenalty, frequencyPenalty }),
     stopSequences: stop && stop.length > 0 ? stop : undefined,
     seed,
   };
 }
 
-/** The levels that would do for each effort, best first: not every model has each. */
+/** The suitable levels for each effort, best first: not every model has all levels. */
 const levels: Record<string, ThinkingLevel[]> = {
   none: ['MINIMAL', 'LOW'],
   minimal: ['MINIMAL', 'LOW'],
@@ -103,7 +105,7 @@ const levels: Record<string, ThinkingLevel[]> = {
   max: ['HIGH'],
 };
 
-/** Tokens for each effort, as Google's own OpenAI-compatible endpoint reads it. */
+/** Tokens for each effort. Source: Google's documentation, "OpenAI compatibility". */
 const budgets: Record<string, number> = {
   none: 0,
   minimal: 1024,
@@ -114,7 +116,7 @@ const budgets: Record<string, number> = {
   max: 32_768,
 };
 
-/** The caller's reasoning settings as `generationConfig.thinkingConfig`; level and budget exclude each other. */
+/** The caller's reasoning settings as `generationConfig.thinkingConfig`, with either a level or a budget. */
 export function thinkingConfig(reasoning: Inference['reasoning'], traits: ModelTraits): Json | undefined {
   if (!reasoning || traits.thinking === 'none') return undefined;
   const { effort, summary } = reasoning;

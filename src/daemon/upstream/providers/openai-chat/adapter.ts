@@ -13,15 +13,15 @@ import { repairCalls } from './tool-calls.ts';
 import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
 
 export interface ChatSettings extends ProviderSettings {
-  /** Told by the host of `baseUrl` where it is left out; `generic` for hosts that nobody knows. */
+  /** By default derived from the host of `baseUrl`; `generic` for unknown hosts. */
   flavour?: FlavourName;
-  /** Sent with every call, names in lower case. */
+  /** Sent with every call; names in lower case. */
   headers?: Record<string, string>;
 }
 
 /**
- * Every provider with OpenAI's chat format: OpenAI, OpenRouter, Vercel, Mistral, DeepSeek, Groq, xAI and servers like
- * Ollama, vLLM, llama.cpp and LM Studio. Source: OpenAI's API reference, and each provider's own deviations.
+ * OpenAI's chat format, as spoken by OpenAI, OpenRouter, Vercel, Mistral, DeepSeek, Groq, xAI and servers such as Ollama,
+ * vLLM, llama.cpp and LM Studio. Source: OpenAI's API reference; deviations from the other providers' references.
  */
 export function chatAdapter(settings: ChatSettings): Adapter {
   const { name } = settings;
@@ -54,7 +54,7 @@ export function bearerHeaders(
   return headers;
 }
 
-/** How many answers are asked for at once. */
+/** How many choices the caller asks for. */
 function choicesOf(call: UpstreamCall): number {
   const { n } = isSameWire(call) ? call.inference.body : {};
   return typeof n === 'number' ? n : 1;
@@ -64,7 +64,7 @@ function isSameWire(call: UpstreamCall): boolean {
   return call.inference.wire === 'chat';
 }
 
-/** Reads a whole chat completion, and puts right in place what clients of the format would stumble over. */
+/** Reads a whole chat completion, and corrects in place what clients of the format could not handle. */
 export function readChatAnswer(
   json: Record<string, unknown>,
   name: string,
@@ -77,11 +77,11 @@ export function readChatAnswer(
   if (finish === undefined)
     throw new UpstreamFailure('server', `${name} ended its answer with the reason "error"`);
   let isRepaired = false;
-  for (const [place, choice] of choices.entries()) {
+  for (const [position, choice] of choices.entries()) {
     const { message } = choice;
     if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
     if (typeof choice.index !== 'number') {
-      choice.index = place;
+      choice.index = position;
       isRepaired = true;
     }
     if (flattenContent(message) !== undefined) isRepaired = true;
@@ -92,7 +92,7 @@ export function readChatAnswer(
   return { tokens: chatTokensIn(json), finish, isRepaired };
 }
 
-/** The same as what a stream of one piece would have told. Of several choices it is the first. */
+/** Converts a chat completion to the batch that a stream with a single chunk would give. Uses the first choice only. */
 export function chatAnswerAsBatch(json: Record<string, unknown>, name: string, model: string): Batch {
   readChatAnswer(json, name);
   const batch: Batch = { events: [], frames: undefined };

@@ -3,13 +3,13 @@ import type { Batch, FinishReason, InferenceEvent } from '../../../features/infe
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
-import { namelessCall } from '../provider-failures.ts';
+import { unnamedCall } from '../provider-failures.ts';
 import { openAiStreamFailure } from './failure.ts';
-import { flattenContent, ReasoningCollector, type ReasoningTold, reasoningIn } from './reasoning.ts';
+import { flattenContent, ReasoningCollector, type ReasoningPiece, reasoningOf } from './reasoning.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
 
-/** Chunks of the chat format as neutral events. Only the first choice becomes events; frames keep them all. */
+/** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
 export class ChatDialect implements Dialect {
   /** Usage may follow the finish reason, so only `[DONE]` or the last byte ends the answer. */
   readonly isComplete = false;
@@ -21,20 +21,20 @@ export class ChatDialect implements Dialect {
   #reasoning: { index: number; collector: ReasoningCollector } | undefined;
   #finish: FinishReason | undefined;
   #hasChoice = false;
-  readonly #choicesWanted: number;
-  /** Choices whose finish reason was told. */
-  readonly #ended = new Set<unknown>();
-  /** Whether a choice went on after it: some servers tell one with every chunk, so that none is known to be the last. */
-  #goesOn = false;
+  readonly #choicesExpected: number;
+  /** Choices with a finish reason. */
+  readonly #finishedChoices = new Set<unknown>();
+  /** Whether a choice continued after it: some servers send one with every chunk, so that none is known to be the last. */
+  #hasLateContent = false;
 
   constructor(provider: string, model: string, { choices = 1 }: { choices?: number } = {}) {
     this.#provider = provider;
     this.#model = model;
-    this.#choicesWanted = choices;
+    this.#choicesExpected = choices;
   }
 
   get hasFinished(): boolean {
-    return this.#ended.size >= this.#choicesWanted && !this.#goesOn;
+    return this.#finishedChoices.size >= this.#choicesExpected && !this.#hasLateContent;
   }
 
   take(json: Json, raw: string, batch: Batch): void {
@@ -51,15 +51,15 @@ export class ChatDialect implements Dialect {
           continue;
         }
         this.#hasChoice = true;
-        // An index that is left out means the only choice there is.
-        if (!choice.index && this.#choice(choice, json, batch)) isChanged = true;
-        this.#watchEnd(choice);
+        // A missing index means that there is only one choice.
+        if (!choice.index && this.#takeChoice(choice, json, batch)) isChanged = true;
+        this.#trackFinish(choice);
       }
     }
     const tokens = chatTokensIn(json);
     if (tokens !== undefined) batch.events.push({ type: 'usage', tokens });
     if (!Array.isArray(choices)) {
-      // Clients check each line: what is no chunk is not passed on, and usage alone is made one.
+      // Clients validate each line: anything that is not a chunk is dropped, and usage alone is made into one.
       if (tokens === undefined) return;
       json.choices = [];
       isChanged = true;
@@ -73,7 +73,7 @@ export class ChatDialect implements Dialect {
       throw new UpstreamFailure('broken', `${name} broke off in the middle of its answer`);
     }
     if (!this.#hasChoice) throw new UpstreamFailure('broken', `${name} ended its stream without an answer`);
-    if (this.#calls.hasNameless) throw namelessCall(name);
+    if (this.#calls.hasUnnamed) throw unnamedCall(name);
     const { events } = batch;
     this.#endReasoning(events);
     this.#calls.finish(events);
@@ -83,16 +83,17 @@ export class ChatDialect implements Dialect {
     events.push({ type: 'finished', reason: this.#finish ?? 'stop' });
   }
 
-  #watchEnd({ index, delta, finish_reason: reason }: Json): void {
-    if (this.#ended.size > 0 && this.#ended.has(index) && isSaying(delta)) this.#goesOn = true;
-    if (typeof reason === 'string' && reason !== '') this.#ended.add(index);
+  #trackFinish({ index, delta, finish_reason: reason }: Json): void {
+    if (this.#finishedChoices.size > 0 && this.#finishedChoices.has(index) && hasContent(delta))
+      this.#hasLateContent = true;
+    if (typeof reason === 'string' && reason !== '') this.#finishedChoices.add(index);
   }
 
-  /** One piece of the first choice. Tells whether the chunk was changed. */
-  #choice(choice: Json, chunk: Json, batch: Batch): boolean {
-    let isChanged = setRight(choice);
+  /** Takes a piece of the first choice. Returns whether the chunk was changed. */
+  #takeChoice(choice: Json, chunk: Json, batch: Batch): boolean {
+    let isChanged = repairChoice(choice);
     const { delta } = choice;
-    if (isObject(delta) && this.#delta(delta, choice.logprobs, batch.events)) isChanged = true;
+    if (isObject(delta) && this.#takeDelta(delta, choice.logprobs, batch.events)) isChanged = true;
     const reason = choice.finish_reason;
     if (typeof reason !== 'string' || reason === '') return isChanged;
     const finish = finishReasonOf(reason);
@@ -101,24 +102,24 @@ export class ChatDialect implements Dialect {
     }
     this.#finish = finish;
     if (!this.#calls.isEmpty && repairFinish(choice)) isChanged = true;
-    const missing = this.#calls.finish(batch.events);
-    const late = missing.filter((piece) => !fillIn(delta, piece));
+    const missingPieces = this.#calls.finish(batch.events);
+    const late = missingPieces.filter((piece) => !fillIn(delta, piece));
     if (late.length > 0 && batch.frames !== undefined) {
       const choices = [{ index: 0, delta: { tool_calls: late }, finish_reason: null }];
       const json = { ...chunk, choices, usage: chunk.usage === undefined ? undefined : null };
       batch.frames.push({ raw: JSON.stringify(json), json });
     }
-    return isChanged || late.length < missing.length;
+    return isChanged || late.length < missingPieces.length;
   }
 
-  #delta(delta: Json, logprobs: unknown, events: InferenceEvent[]): boolean {
+  #takeDelta(delta: Json, logprobs: unknown, events: InferenceEvent[]): boolean {
     let isChanged = false;
     const flat = typeof delta.content === 'object' ? flattenContent(delta) : undefined;
     if (flat !== undefined) isChanged = true;
-    const told: ReasoningTold | undefined = flat?.thinking
+    const piece: ReasoningPiece | undefined = flat?.thinking
       ? { text: flat.thinking, field: 'thinking', details: [] }
-      : reasoningIn(delta);
-    if (told !== undefined) this.#think(told, events);
+      : reasoningOf(delta);
+    if (piece !== undefined) this.#takeReasoning(piece, events);
     const { content, refusal } = delta;
     if (typeof content === 'string' && content !== '') {
       const index = this.#messageIndex(events);
@@ -129,29 +130,29 @@ export class ChatDialect implements Dialect {
     if (typeof refusal === 'string' && refusal !== '') {
       events.push({ type: 'refusal', index: this.#messageIndex(events), delta: refusal });
     }
-    if (Array.isArray(delta.annotations)) this.#annotate(delta.annotations, events);
-    if (Array.isArray(delta.images)) this.#draw(delta.images, events);
-    if (Array.isArray(delta.tool_calls) && this.#call(delta, delta.tool_calls, events)) isChanged = true;
-    // The older form, in which there is one call and it has no id.
+    if (Array.isArray(delta.annotations)) this.#takeAnnotations(delta.annotations, events);
+    if (Array.isArray(delta.images)) this.#takeImages(delta.images, events);
+    if (Array.isArray(delta.tool_calls) && this.#takeCalls(delta, delta.tool_calls, events)) isChanged = true;
+    // The deprecated form, with one call and no id.
     if (isObject(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call }, events);
     return isChanged;
   }
 
-  #call(delta: Json, pieces: unknown[], events: InferenceEvent[]): boolean {
+  #takeCalls(delta: Json, pieces: unknown[], events: InferenceEvent[]): boolean {
     let isChanged = false;
     const sent: Json[] = [];
     for (const piece of pieces) {
       if (!isObject(piece)) continue;
       this.#endReasoning(events);
       const fate = this.#calls.take(piece, events);
-      if (fate !== 'kept-back') sent.push(piece);
+      if (fate !== 'held-back') sent.push(piece);
       if (fate !== 'intact') isChanged = true;
     }
     if (sent.length < pieces.length) delta.tool_calls = sent.length > 0 ? sent : undefined;
     return isChanged;
   }
 
-  #draw(images: unknown[], events: InferenceEvent[]): void {
+  #takeImages(images: unknown[], events: InferenceEvent[]): void {
     for (const image of images) {
       const picture = pictureInChat(image);
       if (picture === undefined) continue;
@@ -162,27 +163,27 @@ export class ChatDialect implements Dialect {
     }
   }
 
-  #annotate(annotations: unknown[], events: InferenceEvent[]): void {
+  #takeAnnotations(annotations: unknown[], events: InferenceEvent[]): void {
     for (const annotation of annotations) {
       if (!isObject(annotation)) continue;
-      // The chat format puts into a member of its own what the Responses format has beside the type.
+      // The chat format nests what the Responses format has next to the type.
       const inner = annotation.url_citation;
       const flat = isObject(inner) ? { type: 'url_citation', ...inner } : annotation;
       events.push({ type: 'annotation', index: this.#messageIndex(events), annotation: flat });
     }
   }
 
-  #think(told: ReasoningTold, events: InferenceEvent[]): void {
+  #takeReasoning(piece: ReasoningPiece, events: InferenceEvent[]): void {
     if (this.#reasoning === undefined) {
       this.#reasoning = { index: this.#nextItem(), collector: new ReasoningCollector() };
       events.push({ type: 'item-started', index: this.#reasoning.index, item: { kind: 'reasoning' } });
     }
     const { index, collector } = this.#reasoning;
-    collector.add(told);
-    if (told.text !== '') events.push({ type: 'reasoning', index, part: 0, delta: told.text });
+    collector.add(piece);
+    if (piece.text !== '') events.push({ type: 'reasoning', index, part: 0, delta: piece.text });
   }
 
-  /** Thoughts end where the answer begins; later ones are an item of their own. */
+  /** Thoughts end where the answer starts; later ones become another item. */
   #endReasoning(events: InferenceEvent[]): void {
     if (this.#reasoning === undefined) return;
     const { index, collector } = this.#reasoning;
@@ -207,8 +208,8 @@ export class ChatDialect implements Dialect {
   }
 }
 
-/** Clients read the delta of each choice and check its index and role, which some servers leave out or empty. */
-function setRight(choice: Json): boolean {
+/** Clients require a delta, index and role in each choice, which some servers omit or leave empty. */
+function repairChoice(choice: Json): boolean {
   let isChanged = false;
   if (!isObject(choice.delta)) {
     choice.delta = isObject(choice.message) ? choice.message : {};
@@ -226,16 +227,16 @@ function setRight(choice: Json): boolean {
   return isChanged;
 }
 
-/** Whether a piece adds to its choice. */
-function isSaying(delta: unknown): boolean {
+/** Whether a delta contains more than a role. */
+function hasContent(delta: unknown): boolean {
   if (!isObject(delta)) return false;
-  const { role: _role, ...told } = delta;
-  return Object.values(told).some((value) =>
+  const { role: _role, ...rest } = delta;
+  return Object.values(rest).some((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),
   );
 }
 
-/** Gives a call that began in this very delta the arguments it lacks; false when it began earlier. */
+/** Adds missing arguments to a call that started in this delta; false if it started earlier. */
 function fillIn(delta: unknown, missing: Json): boolean {
   const pieces = isObject(delta) && Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
   const piece = pieces.find((each) => isObject(each) && each.index === missing.index);

@@ -3,19 +3,19 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/inference/upstream.ts';
-import { isObject, parseObject } from '../../json.ts';
-import { standsBefore } from '../../response-body.ts';
+import { isObject, parseObject, textOf } from '../../json.ts';
+import { isHtmlRefusal } from '../../response-body.ts';
 import { retryAfterSeconds } from '../provider-failures.ts';
-import { ownWords } from '../sanitize-provider-message.ts';
+import { unquotedStart } from '../sanitize-provider-message.ts';
 
-/** What of an error body is used: names, never sentences to be passed on, for those quote keys and prompts. */
-interface ErrorTold {
+/** The parts of an error body that are used. Its message is never passed on, since it may quote keys and prompts. */
+interface ErrorInfo {
   code: string;
   type: string;
   param: string | undefined;
-  /** Only ever matched against patterns. */
+  /** Only matched against patterns. */
   message: string;
-  /** Whether it is the input that was not liked: other calls are answered. */
+  /** Whether moderation refused the input; other calls would be answered. */
   isFlagged: boolean;
 }
 
@@ -23,17 +23,17 @@ const billing = /insufficient_quota|insufficient_balance|insufficient_credits|bi
 const rate = /rate_limit|too_many_requests|resource_exhausted/;
 const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthorized|invalid_token/;
 const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
-const noModelSaid =
+const noModelMessage =
   /model[^.]{0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
 const tooLong =
   /context_length_exceeded|exceed_context_size|context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens/i;
 const unsupported =
   /unsupported|not[ _]supported|does not support|unavailable now|no endpoints found that support/i;
 const flagged = /content_policy|content_filter|moderation/;
-const badKeySaid = /(incorrect|invalid)[^.]{0,20}api key|api key[^.]{0,20}(incorrect|invalid|not valid)/i;
+const badKeyMessage = /(incorrect|invalid)[^.]{0,20}api key|api key[^.]{0,20}(incorrect|invalid|not valid)/i;
 
 /**
- * What an error of an OpenAI-compatible provider means. Source: OpenAI's error codes, and the shapes of vLLM, Mistral
+ * Interprets an error of an OpenAI-compatible provider. Source: OpenAI's error codes, and the shapes of vLLM, Mistral
  * (`{object: "error"}`), FastAPI (`{detail}`), Ollama (`{error: "…"}`) and OpenRouter (numbers as codes).
  */
 export function openAiFailure(
@@ -42,24 +42,25 @@ export function openAiFailure(
   headers: Record<string, string>,
   body: string,
 ): UpstreamFailure {
-  const told = toldIn(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, '')));
-  const kind = standsBefore(status, body) ? 'server' : kindOf(status, told);
+  const info = errorInfoOf(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, '')));
+  const kind = isHtmlRefusal(status, body) ? 'server' : kindOf(status, info);
   const details: UpstreamFailureDetails = { status };
   const retryAfter = retryAfterSeconds(headers);
   if (retryAfter !== undefined) details.retryAfterSeconds = retryAfter;
-  if (kind === 'caller') Object.assign(details, tellCaller(status, told));
-  const code = told.code || told.type;
+  if (kind === 'caller') Object.assign(details, callerDetails(status, info));
+  const code = info.code || info.type;
   return new UpstreamFailure(kind, `${name} answered ${status}${code && ` (${code})`}`, details);
 }
 
-/** An error that a provider tells in the middle of a stream, as `error` of a chunk or of a failed response. */
+/** Interprets an error in the middle of a stream, the `error` of a chunk or of a failed response. */
 export function openAiStreamFailure(name: string, error: unknown): UpstreamFailure {
   const code = isObject(error) ? (error.code ?? error.status) : undefined;
-  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : statusFor(toldIn({ error }));
+  const status =
+    typeof code === 'number' && code >= 400 && code <= 599 ? code : statusFor(errorInfoOf({ error }));
   return openAiFailure(name, status, {}, JSON.stringify({ error }));
 }
 
-function statusFor({ code, type }: ErrorTold): number {
+function statusFor({ code, type }: ErrorInfo): number {
   const text = `${code} ${type}`;
   if (billing.test(text)) return 402;
   if (rate.test(text)) return 429;
@@ -68,61 +69,65 @@ function statusFor({ code, type }: ErrorTold): number {
   return 500;
 }
 
-function toldIn(body: Record<string, unknown> | undefined): ErrorTold {
+function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
   const error = body?.error ?? body ?? {};
   if (!isObject(error))
-    return { code: '', type: '', param: undefined, message: text(error), isFlagged: false };
+    return { code: '', type: '', param: undefined, message: textOf(error) ?? '', isFlagged: false };
   const detail = error.detail ?? error.message;
   const metadata = isObject(error.metadata) ? error.metadata : {};
-  const code = nameIn(error.code) || nameIn(error.status);
-  const type = nameIn(error.type);
+  const code = identifierOf(error.code) || identifierOf(error.status);
+  const type = identifierOf(error.type);
   return {
     code,
     type,
     isFlagged: 'flagged_input' in metadata || 'reasons' in metadata || flagged.test(`${code} ${type}`),
-    param: paramIn(error.param),
-    message: typeof detail === 'string' ? detail : text(detail === undefined ? '' : JSON.stringify(detail)),
+    param: paramOf(error.param),
+    message: typeof detail === 'string' ? detail : detail === undefined ? '' : JSON.stringify(detail),
   };
 }
 
-function kindOf(status: number, { code, type, message, isFlagged }: ErrorTold): UpstreamFailureKind {
-  const names = `${code} ${type}`;
-  if (status === 402 || billing.test(names)) return 'billing';
-  // Before the rest: some say 400 or 413 for what a smaller load would have passed.
-  if (status === 429 || status === 498 || rate.test(names)) return 'rate-limited';
-  if (status === 401 || badKey.test(names) || (status < 500 && badKeySaid.test(ownWords(message))))
+function kindOf(status: number, { code, type, message, isFlagged }: ErrorInfo): UpstreamFailureKind {
+  const identifiers = `${code} ${type}`;
+  if (status === 402 || billing.test(identifiers)) return 'billing';
+  // First, since some providers send 400 or 413 for rate limits.
+  if (status === 429 || status === 498 || rate.test(identifiers)) return 'rate-limited';
+  if (
+    status === 401 ||
+    badKey.test(identifiers) ||
+    (status < 500 && badKeyMessage.test(unquotedStart(message)))
+  )
     return 'authentication';
-  if (noModel.test(names)) return 'unknown-model';
+  if (noModel.test(identifiers)) return 'unknown-model';
   if (status === 403) return isFlagged ? 'caller' : 'authentication';
   if (status === 404) return kindOfNotFound(code, message);
   if (status !== 400 && status !== 413 && status !== 422) return 'server';
   if (unsupported.test(code)) return 'caller';
-  return noModelSaid.test(message) && !tooLong.test(message) ? 'unknown-model' : 'caller';
+  return noModelMessage.test(message) && !tooLong.test(message) ? 'unknown-model' : 'caller';
 }
 
-/** Of an address, which the caller can do nothing about; of what the request needs; or of the model. */
+/** What was not found: the URL, a feature that the request needs, or the model. */
 function kindOfNotFound(code: string, message: string): UpstreamFailureKind {
   if (code === '' && /^(not found)?$/i.test(message)) return 'server';
   return unsupported.test(message) ? 'caller' : 'unknown-model';
 }
 
-/** Sentences of our own: a provider's may quote the prompt. */
-function tellCaller(status: number, told: ErrorTold): UpstreamFailureDetails {
-  const { code, param, message, isFlagged } = told;
+/** Our own messages, since a provider's may quote the prompt. */
+function callerDetails(status: number, info: ErrorInfo): UpstreamFailureDetails {
+  const { code, param, message, isFlagged } = info;
   if (isFlagged) {
     const publicMessage = 'The provider’s moderation refused the input.';
     return { code: 'invalid_request', publicMessage, param: param ?? null };
   }
-  const words = `${code} ${message}`;
-  if (tooLong.test(words)) {
+  const text = `${code} ${message}`;
+  if (tooLong.test(text)) {
     return {
       code: 'context_length_exceeded',
       publicMessage: "The input exceeds the model's context length.",
       param: param ?? null,
     };
   }
-  const field = param ?? knownParamIn(message);
-  if (unsupported.test(words)) {
+  const field = param ?? mentionedParam(message);
+  if (unsupported.test(text)) {
     const what = field === undefined ? 'a value in the request' : `this value of ${field}`;
     return {
       code: 'unsupported_value',
@@ -143,18 +148,14 @@ function tellCaller(status: number, told: ErrorTold): UpstreamFailureDetails {
 const knownParams =
   /\b(temperature|top_p|top_k|top_logprobs|logprobs|logit_bias|max_tokens|max_completion_tokens|max_output_tokens|stop|seed|presence_penalty|frequency_penalty|response_format|reasoning_effort|reasoning|verbosity|tool_choice|parallel_tool_calls|tools|stream_options|image_url|messages|input)\b/;
 
-function knownParamIn(message: string): string | undefined {
+function mentionedParam(message: string): string | undefined {
   return knownParams.exec(message)?.[1];
 }
 
-function nameIn(value: unknown): string {
+function identifierOf(value: unknown): string {
   return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(value) ? value.toLowerCase() : '';
 }
 
-function paramIn(value: unknown): string | undefined {
+function paramOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_.[\]]{0,63}$/.test(value) ? value : undefined;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,4 +1,4 @@
-/** Whose dialect of the chat format is spoken; `generic` is what most servers understand. */
+/** A dialect of the chat format; `generic` is what most servers accept. */
 export type FlavourName =
   | 'openai'
   | 'openrouter'
@@ -10,44 +10,44 @@ export type FlavourName =
   | 'local'
   | 'generic';
 
-/** Where a provider differs from OpenAI's chat format. */
+/** How a provider deviates from OpenAI's chat format. Source: the providers' API references. */
 export interface Flavour {
-  /** The field that bounds the output; undefined where nobody knows: see `outputTokensField`. */
+  /** The field that limits the output; undefined if unknown, see `outputTokensField`. */
   outputTokensField: 'max_tokens' | 'max_completion_tokens' | undefined;
-  /** Whether it knows `stream_options`; those that do not send usage without being asked. */
-  takesStreamOptions: boolean;
-  /** Whether it knows the role `developer` beside `system`. */
-  knowsDeveloper: boolean;
-  /** How it is told that some tool must be called. */
+  /** Whether it accepts `stream_options`; providers without it always send usage. */
+  supportsStreamOptions: boolean;
+  /** Whether it accepts the role `developer`. */
+  supportsDeveloperRole: boolean;
+  /** The `tool_choice` that forces a call of any tool. */
   requiredToolChoice: 'required' | 'any';
-  /** Fields of an assistant's message in which it takes its own reasoning back; others it may refuse. */
+  /** Fields of an assistant message in which it accepts its own reasoning; it may refuse others. */
   reasoningFields: readonly string[];
-  /** Whether every message of the assistant must have `reasoning_content`, empty where the thoughts are not known. */
-  wantsReasoning: boolean;
-  /** Where the reasoning effort goes. */
+  /** Whether every assistant message must have `reasoning_content`, even if empty. */
+  needsReasoning: boolean;
+  /** The member with the reasoning effort. */
   effort: 'reasoning_effort' | 'reasoning';
-  takesVerbosity: boolean;
-  takesTopK: boolean;
+  supportsVerbosity: boolean;
+  supportsTopK: boolean;
   seedField: 'seed' | 'random_seed';
-  /** Whether ids of tool calls must be nine letters or digits. */
-  hasShortCallIds: boolean;
-  /** Whether the URL of a file may stand where its data belongs. */
-  takesFileUrls: boolean;
+  /** Whether ids of tool calls must have nine letters or digits. */
+  needsShortCallIds: boolean;
+  /** Whether a file's URL is accepted in place of its data. */
+  supportsFileUrls: boolean;
 }
 
 const openai: Flavour = {
   outputTokensField: 'max_completion_tokens',
-  takesStreamOptions: true,
-  knowsDeveloper: true,
+  supportsStreamOptions: true,
+  supportsDeveloperRole: true,
   requiredToolChoice: 'required',
   reasoningFields: [],
-  wantsReasoning: false,
+  needsReasoning: false,
   effort: 'reasoning_effort',
-  takesVerbosity: true,
-  takesTopK: false,
+  supportsVerbosity: true,
+  supportsTopK: false,
   seedField: 'seed',
-  hasShortCallIds: false,
-  takesFileUrls: false,
+  needsShortCallIds: false,
+  supportsFileUrls: false,
 };
 
 const anyReasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
@@ -55,19 +55,19 @@ const anyReasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
 const generic: Flavour = {
   ...openai,
   outputTokensField: undefined,
-  knowsDeveloper: false,
+  supportsDeveloperRole: false,
   reasoningFields: anyReasoning,
-  takesVerbosity: false,
-  takesTopK: true,
+  supportsVerbosity: false,
+  supportsTopK: true,
 };
 
 const aggregator: Flavour = {
   ...generic,
   outputTokensField: 'max_tokens',
-  knowsDeveloper: true,
+  supportsDeveloperRole: true,
   effort: 'reasoning',
-  takesVerbosity: true,
-  takesFileUrls: true,
+  supportsVerbosity: true,
+  supportsFileUrls: true,
 };
 
 const flavours: Record<FlavourName, Flavour> = {
@@ -77,38 +77,38 @@ const flavours: Record<FlavourName, Flavour> = {
   mistral: {
     ...generic,
     outputTokensField: 'max_tokens',
-    takesStreamOptions: false,
+    supportsStreamOptions: false,
     requiredToolChoice: 'any',
     reasoningFields: [],
-    takesTopK: false,
+    supportsTopK: false,
     seedField: 'random_seed',
-    hasShortCallIds: true,
+    needsShortCallIds: true,
   },
   deepseek: {
     ...generic,
     outputTokensField: 'max_tokens',
     reasoningFields: ['reasoning_content'],
-    wantsReasoning: true,
-    takesTopK: false,
+    needsReasoning: true,
+    supportsTopK: false,
   },
   groq: {
     ...generic,
     outputTokensField: 'max_completion_tokens',
     reasoningFields: ['reasoning'],
-    takesTopK: false,
+    supportsTopK: false,
   },
-  xai: { ...generic, reasoningFields: ['reasoning_content'], takesTopK: false },
-  // Ollama and LM Studio know the older name alone, and take the other one without heeding it.
+  xai: { ...generic, reasoningFields: ['reasoning_content'], supportsTopK: false },
+  // Ollama and LM Studio only support the older name, and ignore the other one.
   local: { ...generic, outputTokensField: 'max_tokens' },
   generic,
 };
 
-/** As servers on this machine are named when they are found. */
+/** The names of detected local servers. */
 const localNames = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm']);
-/** Of Ollama and LM Studio, on whatever host. */
+/** Ports of Ollama and LM Studio, on any host. */
 const localPorts = new Set(['11434', '1234']);
 
-const hosts: Record<string, FlavourName> = {
+const flavourByHost: Record<string, FlavourName> = {
   'api.openai.com': 'openai',
   'openrouter.ai': 'openrouter',
   'ai-gateway.vercel.sh': 'vercel',
@@ -119,24 +119,24 @@ const hosts: Record<string, FlavourName> = {
   'api.x.ai': 'xai',
 };
 
-/** The named flavour, or that of the host, the port or the provider's name, or what most servers understand. */
+/** The named flavour, else that of the host, the port or the provider's name, else `generic`. */
 export function flavourOf(settings: { name: string; baseUrl: string; flavour?: FlavourName }): Flavour {
   if (settings.flavour !== undefined) return flavours[settings.flavour];
   const { hostname = '', port = '' } = URL.parse(settings.baseUrl) ?? {};
-  const byHost = Object.hasOwn(hosts, hostname) ? hosts[hostname] : undefined;
+  const byHost = Object.hasOwn(flavourByHost, hostname) ? flavourByHost[hostname] : undefined;
   if (byHost !== undefined) return flavours[byHost];
   if (localPorts.has(port) || localNames.has(settings.name)) return flavours.local;
   return Object.hasOwn(flavours, settings.name) ? flavours[settings.name as FlavourName] : generic;
 }
 
-/** OpenAI's reasoning models refuse the older name, which everybody else's know. */
-const newerName = /(^|\/)(o\d|gpt-[5-9])/;
+/** OpenAI's reasoning models refuse `max_tokens`, which all other models accept. */
+const renamedField = /(^|\/)(o\d|gpt-[5-9])/;
 
-/** The field that bounds the output of a model; `asked` is the one that the caller used. */
+/** The field that limits a model's output; `requested` is the one that the caller used. */
 export function outputTokensField(
   { outputTokensField: known }: Flavour,
   model: string,
-  asked?: 'max_tokens' | 'max_completion_tokens',
+  requested?: 'max_tokens' | 'max_completion_tokens',
 ): 'max_tokens' | 'max_completion_tokens' {
-  return known ?? asked ?? (newerName.test(model) ? 'max_completion_tokens' : 'max_tokens');
+  return known ?? requested ?? (renamedField.test(model) ? 'max_completion_tokens' : 'max_tokens');
 }

@@ -10,7 +10,7 @@ import type { Json } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { type Round, roundsOf } from '../conversation.ts';
 import { inlineFile } from '../inline-data.ts';
-import { unsupported } from '../sanitize-provider-message.ts';
+import { unsupported } from '../provider-failures.ts';
 import type { Flavour } from './flavour.ts';
 import { replayReasoning } from './reasoning.ts';
 
@@ -20,7 +20,7 @@ interface Assistant extends Json {
   tool_calls?: Json[];
 }
 
-/** Who gets the messages: reasoning goes back to the provider and model that thought it, and to nobody else. */
+/** The recipient of the messages: reasoning is only sent back to the provider and model that it came from. */
 export interface Receiver {
   provider: string;
   model: string;
@@ -28,8 +28,8 @@ export interface Receiver {
 }
 
 /**
- * Chat messages from neutral items. One assistant message holds the thoughts, text and calls of one turn, and the
- * outputs of its calls follow it at once. Throws an UpstreamFailure of kind `caller` for what the format cannot say.
+ * Converts items to chat messages. One assistant message has the thoughts, text and calls of one turn and is followed by
+ * the outputs of its calls. Throws an UpstreamFailure of kind `caller` for what the format cannot express.
  */
 export function chatMessages(
   items: InputItem[],
@@ -49,49 +49,49 @@ class MessageWriter {
   readonly messages: Json[] = [];
   readonly #receiver: Receiver;
   #assistant: Assistant | undefined;
-  /** Images of tool outputs: a tool's message holds text only, and nothing may stand between the tools' messages. */
-  #fromTools: Json[] = [];
+  /** Images of tool outputs, sent after all tool messages: those can only contain text and must be consecutive. */
+  #toolImages: Json[] = [];
 
   constructor(receiver: Receiver) {
     this.#receiver = receiver;
   }
 
   add(item: Round['items'][number] | FunctionOutputItem): void {
-    if (item.type !== 'function_call_output') this.#showToolImages();
-    if (item.type === 'message') this.#message(item);
-    else if (item.type === 'function_call') this.#call(item);
-    else if (item.type === 'function_call_output') this.#output(item);
-    else this.#reasoning(item);
+    if (item.type !== 'function_call_output') this.#addToolImages();
+    if (item.type === 'message') this.#addMessage(item);
+    else if (item.type === 'function_call') this.#addCall(item);
+    else if (item.type === 'function_call_output') this.#addOutput(item);
+    else this.#addReasoning(item);
   }
 
   close(): void {
     this.#endTurn();
-    this.#showToolImages();
+    this.#addToolImages();
   }
 
-  #message(item: MessageItem): void {
+  #addMessage(item: MessageItem): void {
     if (item.role === 'assistant') {
-      this.#say(textOf(item.content));
+      this.#addText(textOf(item.content));
       return;
     }
     this.#endTurn();
     const { flavour } = this.#receiver;
-    const role = item.role === 'developer' && !flavour.knowsDeveloper ? 'system' : item.role;
+    const role = item.role === 'developer' && !flavour.supportsDeveloperRole ? 'system' : item.role;
     const isText = item.content.every((part) => part.type === 'text' || part.type === 'refusal');
     const content = isText ? textOf(item.content) : item.content.map((part) => chatPart(part, flavour));
     this.messages.push({ role, content });
   }
 
-  #say(text: string): void {
+  #addText(text: string): void {
     const last = this.#assistant;
-    // After calls there can be no second assistant message before their outputs, so the text joins the first.
+    // A second assistant message is not allowed between calls and their outputs, so the text is added to the first.
     if (last?.content && !last.tool_calls) this.#endTurn();
-    const assistant = this.#turn();
+    const assistant = this.#currentTurn();
     assistant.content = assistant.content ? `${assistant.content}\n\n${text}` : text;
   }
 
-  #call(item: FunctionCallItem): void {
-    const assistant = this.#turn();
+  #addCall(item: FunctionCallItem): void {
+    const assistant = this.#currentTurn();
     assistant.tool_calls ??= [];
     assistant.tool_calls.push({
       id: this.#callId(item.callId),
@@ -100,22 +100,22 @@ class MessageWriter {
     });
   }
 
-  #output(item: FunctionOutputItem): void {
+  #addOutput(item: FunctionOutputItem): void {
     this.#endTurn();
     const { flavour } = this.#receiver;
-    const shown = item.output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
-    const text = textOf(item.output) || (shown.length > 0 ? 'See the next message.' : '');
+    const attachments = item.output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
+    const text = textOf(item.output) || (attachments.length > 0 ? 'See the next message.' : '');
     this.messages.push({ role: 'tool', tool_call_id: this.#callId(item.callId), content: text });
-    for (const part of shown) this.#fromTools.push(chatPart(part, flavour));
+    for (const part of attachments) this.#toolImages.push(chatPart(part, flavour));
   }
 
-  #reasoning(item: ReasoningItem): void {
+  #addReasoning(item: ReasoningItem): void {
     const { provider, model } = this.#receiver;
     if (item.origin?.provider !== provider || item.origin.model !== model) return;
-    replayReasoning(this.#turn(), item.origin.payload);
+    replayReasoning(this.#currentTurn(), item.origin.payload);
   }
 
-  #turn(): Assistant {
+  #currentTurn(): Assistant {
     this.#assistant ??= { role: 'assistant', content: null };
     return this.#assistant;
   }
@@ -129,19 +129,19 @@ class MessageWriter {
       const text = message.content === null ? [] : [{ type: 'text', text: message.content }];
       message.content = [...thinking, ...text];
     }
-    if (this.#receiver.flavour.wantsReasoning) message.reasoning_content ??= '';
-    // Thoughts alone are no message.
+    if (this.#receiver.flavour.needsReasoning) message.reasoning_content ??= '';
+    // Thoughts alone are not a message.
     if (message.content !== null || message.tool_calls) this.messages.push(message);
   }
 
-  #showToolImages(): void {
-    if (this.#fromTools.length === 0) return;
-    this.messages.push({ role: 'user', content: this.#fromTools });
-    this.#fromTools = [];
+  #addToolImages(): void {
+    if (this.#toolImages.length === 0) return;
+    this.messages.push({ role: 'user', content: this.#toolImages });
+    this.#toolImages = [];
   }
 
   #callId(id: string): string {
-    return this.#receiver.flavour.hasShortCallIds ? shortCallId(id) : id;
+    return this.#receiver.flavour.needsShortCallIds ? shortCallId(id) : id;
   }
 }
 
@@ -163,9 +163,9 @@ function chatPart(part: ContentPart, flavour: Flavour): Json {
   }
   if (part.type === 'audio')
     return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
-  const data = part.data ?? (flavour.takesFileUrls ? part.url : undefined);
+  const data = part.data ?? (flavour.supportsFileUrls ? part.url : undefined);
   if (data === undefined) {
-    throw unsupported('The provider of this model takes files as data, not as a URL.', 'input');
+    throw unsupported('The provider of this model accepts files as data, not as a URL.', 'input');
   }
   return { type: 'file', file: { filename: part.filename ?? 'file', file_data: asUrl(data, part.filename) } };
 }

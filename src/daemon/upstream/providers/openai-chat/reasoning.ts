@@ -1,9 +1,9 @@
 import { isObject, type Json } from '../../json.ts';
 
 /**
- * What a provider wants to see again of its reasoning, under the field in which it told it: `reasoning_content`
- * (DeepSeek, llama.cpp), `reasoning` (Groq, vLLM, Ollama), `reasoning_details` (OpenRouter, Vercel) or `thinking`
- * (Mistral, as a part of the content).
+ * The reasoning to send back to a provider, in the field in which it was received: `reasoning_content` (DeepSeek,
+ * llama.cpp), `reasoning` (Groq, vLLM, Ollama), `reasoning_details` (OpenRouter, Vercel) or `thinking` (Mistral, as a
+ * part of the content). Source: these providers' API references.
  */
 export interface ReasoningPayload {
   reasoning_content?: string;
@@ -12,15 +12,15 @@ export interface ReasoningPayload {
   thinking?: string;
 }
 
-/** What one delta or message told of the model's thoughts. */
-export interface ReasoningTold {
+/** The reasoning in one delta or message. */
+export interface ReasoningPiece {
   text: string;
   field: 'reasoning_content' | 'reasoning' | 'thinking' | undefined;
   details: Json[];
 }
 
-/** Reads the thoughts off a delta or a message; undefined when it holds none. */
-export function reasoningIn(delta: Json): ReasoningTold | undefined {
+/** Reads the reasoning in a delta or message; undefined if there is none. */
+export function reasoningOf(delta: Json): ReasoningPiece | undefined {
   const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.filter(isObject) : [];
   const { reasoning_content, reasoning } = delta;
   if (typeof reasoning_content === 'string' && reasoning_content !== '') {
@@ -37,11 +37,11 @@ function detailText({ text, summary }: Json): string {
   return typeof summary === 'string' ? summary : '';
 }
 
-/** Gathers the pieces of one stretch of thoughts into what is to be sent back. */
+/** Joins the pieces of one reasoning item into the payload to send back. */
 export class ReasoningCollector {
   #payload: ReasoningPayload = {};
 
-  add({ text, field, details }: ReasoningTold): void {
+  add({ text, field, details }: ReasoningPiece): void {
     if (field !== undefined) this.#payload[field] = (this.#payload[field] ?? '') + text;
     if (details.length > 0) {
       this.#payload.reasoning_details ??= [];
@@ -49,58 +49,58 @@ export class ReasoningCollector {
     }
   }
 
-  /** The details tell everything that the plain text tells, and more. */
+  /** The details include everything in the plain text. */
   payload(): ReasoningPayload {
     const { reasoning_details } = this.#payload;
     return reasoning_details === undefined ? this.#payload : { reasoning_details };
   }
 }
 
-/** Pieces of one text follow each other; its signature comes with the last. Sealed pieces are whole. */
+/** Pieces of one text are consecutive, and the last one has its signature. Encrypted pieces are whole. */
 function addDetail(details: Json[], detail: Json): void {
   const last = details.at(-1);
-  const isMore =
+  const isContinuation =
     last !== undefined &&
     last.type === detail.type &&
     last.index === detail.index &&
     (detail.type === 'reasoning.text' || detail.type === 'reasoning.summary') &&
     !last.signature;
-  if (!isMore) {
+  if (!isContinuation) {
     details.push({ ...detail });
     return;
   }
   for (const [name, value] of Object.entries(detail)) {
-    const before = last[name];
+    const previous = last[name];
     const isText = name === 'text' || name === 'summary';
-    if (isText && typeof before === 'string' && typeof value === 'string') last[name] = before + value;
+    if (isText && typeof previous === 'string' && typeof value === 'string') last[name] = previous + value;
     else if (value !== null && value !== undefined) last[name] = value;
   }
 }
 
-/** Puts a payload back into the assistant's message of its turn; `thinking` becomes parts of the content later. */
+/** Adds a payload to the assistant message of its turn; `thinking` is moved into the content later. */
 export function replayReasoning(message: Json, payload: unknown): void {
   if (!isObject(payload)) return;
   const { reasoning_content, reasoning, reasoning_details, thinking } = payload;
   if (typeof reasoning_content === 'string') append(message, 'reasoning_content', reasoning_content);
   if (typeof reasoning === 'string') append(message, 'reasoning', reasoning);
   if (Array.isArray(reasoning_details)) {
-    const before = Array.isArray(message.reasoning_details) ? message.reasoning_details : [];
-    message.reasoning_details = [...before, ...reasoning_details];
+    const previous = Array.isArray(message.reasoning_details) ? message.reasoning_details : [];
+    message.reasoning_details = [...previous, ...reasoning_details];
   }
   if (typeof thinking === 'string') {
-    const before = Array.isArray(message.thinking) ? message.thinking : [];
-    message.thinking = [...before, { type: 'thinking', thinking: [{ type: 'text', text: thinking }] }];
+    const previous = Array.isArray(message.thinking) ? message.thinking : [];
+    message.thinking = [...previous, { type: 'thinking', thinking: [{ type: 'text', text: thinking }] }];
   }
 }
 
 function append(message: Json, field: string, text: string): void {
-  const before = message[field];
-  message[field] = typeof before === 'string' ? before + text : text;
+  const previous = message[field];
+  message[field] = typeof previous === 'string' ? previous + text : text;
 }
 
 /**
- * Mistral tells content as a list of parts, thoughts among them. Puts text and thoughts into the fields where everybody
- * else has them; tells whether there was anything to do.
+ * Mistral sends content as a list of parts that includes thoughts. Moves text and thoughts to the usual fields; undefined
+ * if the content is not a list.
  */
 export function flattenContent(delta: Json): { thinking: string } | undefined {
   if (!Array.isArray(delta.content)) return undefined;

@@ -13,19 +13,19 @@ import { type Flavour, outputTokensField } from './flavour.ts';
 import { chatMessages } from './messages.ts';
 
 /**
- * The body of a caller who speaks the chat format, with what must differ: model, bound of the output, usage in streams,
- * and what this provider would refuse. A field set to undefined is left out of the JSON text.
+ * The body for callers of the chat format: their own, with the model, output limit and usage in streams set, and without
+ * what this provider would refuse. Fields set to undefined are not serialized.
  */
 export function relayedBody(call: UpstreamCall, flavour: Flavour): Json {
   const { body, stream } = call.inference;
   const sent: Json = { ...body, model: call.model, stream };
-  // Storing is done here; OpenAI takes `metadata` only for what it stores itself.
+  // The gateway stores answers itself, and OpenAI only accepts `metadata` for answers that it stores.
   if ('store' in body) sent.store = undefined;
   if ('metadata' in body) sent.metadata = undefined;
-  boundOutput(sent, call.outputTokensMax, flavour);
-  if (!flavour.takesStreamOptions) sent.stream_options = undefined;
+  limitOutput(sent, call.outputTokensMax, flavour);
+  if (!flavour.supportsStreamOptions) sent.stream_options = undefined;
   else if (stream) sent.stream_options = withUsage(body.stream_options);
-  if (isEmptyList(body.tools)) withoutTools(sent);
+  if (isEmptyList(body.tools)) removeTools(sent);
   else if (body.tool_choice === 'required') sent.tool_choice = flavour.requiredToolChoice;
   if (flavour.seedField !== 'seed' && 'seed' in body) {
     sent[flavour.seedField] = body.seed;
@@ -35,8 +35,8 @@ export function relayedBody(call: UpstreamCall, flavour: Flavour): Json {
   return sent;
 }
 
-/** Many clients send an empty list, which OpenAI and others refuse, and with it what is said about tools. */
-function withoutTools(sent: Json): void {
+/** Many clients send an empty list of tools, which OpenAI and others refuse, along with the other tool fields. */
+function removeTools(sent: Json): void {
   for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) sent[field] = undefined;
 }
 
@@ -46,42 +46,42 @@ function isEmptyList(value: unknown): boolean {
 
 const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
 
-function boundOutput(sent: Json, outputTokensMax: number | undefined, flavour: Flavour): void {
-  const asked = outputFields.find((field) => sent[field] !== undefined && sent[field] !== null);
-  const value = outputTokensMax ?? (asked && sent[asked]);
+function limitOutput(sent: Json, outputTokensMax: number | undefined, flavour: Flavour): void {
+  const requested = outputFields.find((field) => sent[field] !== undefined && sent[field] !== null);
+  const value = outputTokensMax ?? (requested && sent[requested]);
   if (value === undefined) return;
   for (const field of outputFields) sent[field] = undefined;
-  sent[outputTokensField(flavour, String(sent.model), asked)] = value;
+  sent[outputTokensField(flavour, String(sent.model), requested)] = value;
 }
 
 function withUsage(options: unknown): Json {
   return isObject(options) ? { ...options, include_usage: true } : { include_usage: true };
 }
 
-/** The messages as they are, unless one of them holds what this provider refuses. */
+/** The messages unchanged, unless this provider would refuse one of them. */
 function relayedMessages(messages: unknown[], flavour: Flavour): unknown[] {
-  const isAsItIs = messages.every((message) => !isObject(message) || !needsChange(message, flavour));
-  if (isAsItIs) return messages;
+  const isUnchanged = messages.every((message) => !isObject(message) || !needsChange(message, flavour));
+  if (isUnchanged) return messages;
   return messages.map((message) => (isObject(message) ? relayedMessage(message, flavour) : message));
 }
 
 const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
-/** What answers and SDKs add to a message, and strict providers refuse when it is sent back. */
+/** Fields that answers and SDKs add to a message, and strict providers refuse when it is sent back. */
 const answerFields = ['parsed', 'annotations'];
 const emptyFields = ['refusal', 'audio', 'function_call'];
-/** Some SDKs copy an answer's members into the part that holds its text. */
+/** Some SDKs copy an answer's members into its text part. */
 const messageFields = new Set(['role', ...answerFields, ...emptyFields, ...reasoningFields]);
 
 function needsChange(message: Json, flavour: Flavour): boolean {
-  if (message.role === 'developer') return !flavour.knowsDeveloper;
-  if (message.role === 'tool') return flavour.hasShortCallIds;
+  if (message.role === 'developer') return !flavour.supportsDeveloperRole;
+  if (message.role === 'tool') return flavour.needsShortCallIds;
   if (message.role !== 'assistant') return false;
-  if (flavour.hasShortCallIds && message.tool_calls !== undefined) return true;
+  if (flavour.needsShortCallIds && message.tool_calls !== undefined) return true;
   if (answerFields.some((field) => field in message)) return true;
   if (emptyFields.some((field) => message[field] === null)) return true;
-  if (saysNothing(message) || isEmptyList(message.tool_calls)) return true;
-  if (flavour.wantsReasoning && typeof message.reasoning_content !== 'string') return true;
-  if (Array.isArray(message.tool_calls) && message.tool_calls.some(isOddCall)) return true;
+  if (isEmptyAnswer(message) || isEmptyList(message.tool_calls)) return true;
+  if (flavour.needsReasoning && typeof message.reasoning_content !== 'string') return true;
+  if (Array.isArray(message.tool_calls) && message.tool_calls.some(isIrregularCall)) return true;
   if (Array.isArray(message.content) && message.content.some(hasMessageFields)) return true;
   return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
 }
@@ -95,20 +95,20 @@ function relayedMessage(message: Json, flavour: Flavour): Json {
   }
   for (const field of answerFields) if (field in sent) sent[field] = undefined;
   for (const field of emptyFields) if (sent[field] === null) sent[field] = undefined;
-  if (flavour.wantsReasoning && message.role === 'assistant') sent.reasoning_content ??= '';
+  if (flavour.needsReasoning && message.role === 'assistant') sent.reasoning_content ??= '';
   if (isEmptyList(sent.tool_calls)) sent.tool_calls = undefined;
-  if (saysNothing(sent)) sent.content = '';
-  if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(asPlainCall);
-  if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(asPlainPart);
-  if (flavour.hasShortCallIds) {
+  if (isEmptyAnswer(sent)) sent.content = '';
+  if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(plainCall);
+  if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(plainPart);
+  if (flavour.needsShortCallIds) {
     if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
     if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
   }
   return sent;
 }
 
-/** Whether an answer held neither words nor calls: sent back as it came, it would be refused. */
-function saysNothing({ content, tool_calls: calls, function_call: called, audio }: Json): boolean {
+/** Whether an answer has no content at all, so that it would be refused when sent back. */
+function isEmptyAnswer({ content, tool_calls: calls, function_call: called, audio }: Json): boolean {
   return (content ?? calls ?? called ?? audio ?? null) === null;
 }
 
@@ -116,14 +116,14 @@ function withShortId(call: unknown): unknown {
   return isObject(call) && typeof call.id === 'string' ? { ...call, id: shortCallId(call.id) } : call;
 }
 
-/** Whether a call has what SDKs add to it, or no arguments at all: many servers parse the text, and nothing is no JSON. */
-function isOddCall(call: unknown): boolean {
+/** Whether a call has members added by SDKs, or empty arguments, which many servers fail to parse as JSON. */
+function isIrregularCall(call: unknown): boolean {
   if (!isObject(call) || !isObject(call.function)) return false;
   return 'parsed_arguments' in call.function || call.function.arguments === '';
 }
 
-function asPlainCall(call: unknown): unknown {
-  if (!isObject(call) || !isObject(call.function) || !isOddCall(call)) return call;
+function plainCall(call: unknown): unknown {
+  if (!isObject(call) || !isObject(call.function) || !isIrregularCall(call)) return call;
   const { parsed_arguments: _parsed, ...called } = call.function;
   return { ...call, function: { ...called, arguments: called.arguments || '{}' } };
 }
@@ -133,13 +133,13 @@ function hasMessageFields(part: unknown): boolean {
   return Object.keys(part).some((name) => messageFields.has(name) && name !== part.type);
 }
 
-function asPlainPart(part: unknown): unknown {
+function plainPart(part: unknown): unknown {
   if (!isObject(part) || !hasMessageFields(part)) return part;
   const own = Object.entries(part).filter(([name]) => !messageFields.has(name) || name === part.type);
   return Object.fromEntries(own);
 }
 
-/** A chat body for a caller who speaks another format. Always a stream. */
+/** The body for callers of another format, always streamed. */
 export function neutralBody(call: UpstreamCall, provider: string, flavour: Flavour): Json {
   const { inference, model, outputTokensMax } = call;
   const receiver = { provider, model, flavour };
@@ -148,15 +148,15 @@ export function neutralBody(call: UpstreamCall, provider: string, flavour: Flavo
     messages: chatMessages(inference.items, inference.instructions, receiver),
     stream: true,
   };
-  if (flavour.takesStreamOptions) body.stream_options = { include_usage: true };
-  const bound = outputTokensMax ?? inference.outputTokensMax;
-  if (bound !== undefined) body[outputTokensField(flavour, model)] = bound;
+  if (flavour.supportsStreamOptions) body.stream_options = { include_usage: true };
+  const limit = outputTokensMax ?? inference.outputTokensMax;
+  if (limit !== undefined) body[outputTokensField(flavour, model)] = limit;
   addTools(body, inference, flavour);
   addSampling(body, inference.sampling, flavour);
   if (inference.format !== undefined) body.response_format = responseFormat(inference.format);
   const effort = inference.reasoning?.effort;
   if (effort !== undefined) body[flavour.effort] = flavour.effort === 'reasoning' ? { effort } : effort;
-  if (inference.verbosity !== undefined && flavour.takesVerbosity) body.verbosity = inference.verbosity;
+  if (inference.verbosity !== undefined && flavour.supportsVerbosity) body.verbosity = inference.verbosity;
   return body;
 }
 
@@ -166,7 +166,7 @@ function addTools(body: Json, inference: Inference, flavour: Flavour): void {
   const tools = inference.tools.flatMap((tool) =>
     tool.type === 'function' && (allowed?.has(tool.name) ?? true) ? [chatTool(tool)] : [],
   );
-  // Without tools, a choice among them is refused.
+  // Without tools, `tool_choice` is refused.
   if (tools.length === 0) return;
   body.tools = tools;
   if (toolChoice !== undefined) body.tool_choice = chatToolChoice(toolChoice, flavour);
@@ -195,7 +195,7 @@ function chatToolChoice(choice: ToolChoice, flavour: Flavour): unknown {
 function addSampling(body: Json, sampling: Sampling, flavour: Flavour): void {
   body.temperature = sampling.temperature;
   body.top_p = sampling.topP;
-  if (flavour.takesTopK) body.top_k = sampling.topK;
+  if (flavour.supportsTopK) body.top_k = sampling.topK;
   body.presence_penalty = sampling.presencePenalty;
   body.frequency_penalty = sampling.frequencyPenalty;
   body.stop = sampling.stop;

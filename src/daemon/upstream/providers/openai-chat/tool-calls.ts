@@ -3,11 +3,11 @@ import { isObject, type Json } from '../../json.ts';
 import { CallIds, newCallId } from '../call-ids.ts';
 
 interface CallState {
-  /** Its place among the calls, from 0: what `index` should have been. */
+  /** Its position among the calls, from 0: the correct `index`. */
   ordinal: number;
-  /** As the provider names it. */
+  /** The provider's id. */
   id: string;
-  /** As it is named here: no two calls of an answer have the same. Empty until the name is known. */
+  /** Our id, unique in the answer. Empty until the name is known. */
   callId: string;
   name: string;
   arguments: string;
@@ -16,16 +16,16 @@ interface CallState {
   isCustom: boolean;
 }
 
-/** What became of a piece in the format of the wire: left alone, put right in place, or kept back until it is whole. */
-export type PieceFate = 'intact' | 'changed' | 'kept-back';
+/** What happened to a chunk's piece: unchanged, corrected in place, or held back until the call has a name. */
+export type PieceFate = 'intact' | 'changed' | 'held-back';
 
 /**
- * Puts tool calls together from their pieces. Providers differ: pieces of several calls interleave, every call comes at
- * index 0 with a new id, ids or names are missing or late, whole calls come at once, arguments are objects.
+ * Assembles tool calls from their pieces. Providers deviate: pieces of several calls interleave, every call has index 0
+ * with a new id, ids or names are missing or late, calls are sent whole, arguments are objects.
  */
 export class ToolCalls {
   readonly #calls: CallState[] = [];
-  /** The call that a provider's index means now. */
+  /** The call that a provider's index currently refers to. */
   readonly #byIndex = new Map<number, CallState>();
   readonly #byId = new Map<string, CallState>();
   readonly #ids = new CallIds();
@@ -41,46 +41,46 @@ export class ToolCalls {
 
   take(piece: Json, events: InferenceEvent[]): PieceFate {
     if (isObject(piece.custom)) return this.#takeCustom(piece);
-    const told = isObject(piece.function) ? piece.function : {};
-    const name = typeof told.name === 'string' ? told.name : '';
+    const reported = isObject(piece.function) ? piece.function : {};
+    const name = typeof reported.name === 'string' ? reported.name : '';
     const id = typeof piece.id === 'string' ? piece.id : '';
-    const text = argumentsText(told.arguments);
+    const text = argumentsText(reported.arguments);
     const call = this.#callOf(piece.index, { id, name, text });
     call.id ||= id;
     if (id !== '' && call.id === id && !this.#byId.has(id)) this.#byId.set(id, call);
     call.name ||= name;
-    const kept = call.arguments;
+    const previous = call.arguments;
     call.arguments += text;
     if (call.item >= 0) {
       if (text !== '') events.push({ type: 'arguments', index: call.item, delta: text });
-      return setRight(piece, call, told.arguments === undefined ? undefined : text);
+      return repairPiece(piece, call, reported.arguments === undefined ? undefined : text);
     }
-    if (call.name === '') return 'kept-back';
+    if (call.name === '') return 'held-back';
     call.id ||= newCallId();
-    call.callId = this.#ids.own(call.id);
+    call.callId = this.#ids.unique(call.id);
     call.item = this.#nextItem();
     const { item: index, callId } = call;
     events.push({ type: 'item-started', index, item: { kind: 'function_call', callId, name: call.name } });
     if (call.arguments !== '') events.push({ type: 'arguments', index, delta: call.arguments });
-    const isWhole = id === callId && name !== '' && kept === '';
-    if (isWhole) return setRight(piece, call, text);
+    const isWhole = id === callId && name !== '' && previous === '';
+    if (isWhole) return repairPiece(piece, call, text);
     piece.index = call.ordinal;
     piece.id = callId;
     piece.type = 'function';
-    piece.function = { ...told, name: call.name, arguments: call.arguments };
+    piece.function = { ...reported, name: call.name, arguments: call.arguments };
     return 'changed';
   }
 
-  /** A call of a tool that is no function: only a caller of this format has such tools, and is told of it as it is. */
+  /** A call of a custom tool: only callers of this format have such tools, and they receive the call unchanged. */
   #takeCustom(piece: Json): PieceFate {
     const id = typeof piece.id === 'string' ? piece.id : '';
     const call = this.#callOf(piece.index, { id, name: '', text: '' });
     call.isCustom = true;
     call.callId ||= id;
-    return setRight(piece, call, undefined);
+    return repairPiece(piece, call, undefined);
   }
 
-  /** Ends all calls; gives the pieces that the format of the wire still lacks: arguments of calls that had none. */
+  /** Ends all calls. Returns pieces with the arguments of calls that had none. */
   finish(events: InferenceEvent[]): Json[] {
     const missing: Json[] = [];
     for (const call of this.#calls) {
@@ -97,18 +97,18 @@ export class ToolCalls {
     return this.#calls.flatMap((call) => (call.item < 0 ? [] : [call.item]));
   }
 
-  /** A call that never told its name cannot be answered. */
-  get hasNameless(): boolean {
+  /** Whether a call never got a name, so that it cannot be answered. */
+  get hasUnnamed(): boolean {
     return this.#calls.some((call) => call.item < 0 && !call.isCustom);
   }
 
-  #callOf(told: unknown, piece: { id: string; name: string; text: string }): CallState {
-    const index = typeof told === 'number' ? told : undefined;
+  #callOf(reported: unknown, piece: { id: string; name: string; text: string }): CallState {
+    const index = typeof reported === 'number' ? reported : undefined;
     const known =
       index === undefined
         ? (this.#byId.get(piece.id) ?? (piece.id === '' ? this.#calls.at(-1) : undefined))
         : this.#byIndex.get(index);
-    if (known !== undefined && !isAnother(known, piece)) return known;
+    if (known !== undefined && !startsNewCall(known, piece)) return known;
     const ordinal = this.#calls.length;
     const call: CallState = {
       ordinal,
@@ -125,8 +125,11 @@ export class ToolCalls {
   }
 }
 
-/** Whether a piece opens a new call: it has another id or another name, or the same again after a whole call. */
-function isAnother(call: CallState, { id, name, text }: { id: string; name: string; text: string }): boolean {
+/** Whether a piece starts a new call: it has another id or name, or the same name again after complete arguments. */
+function startsNewCall(
+  call: CallState,
+  { id, name, text }: { id: string; name: string; text: string },
+): boolean {
   if (name === '' || call.name === '') return false;
   if (id !== '' && id !== call.id) return true;
   return name !== call.name || (text.trim() !== '' && isWholeObject(call.arguments));
@@ -147,8 +150,8 @@ function argumentsText(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : '';
 }
 
-/** Puts index, id and arguments right where the provider told them otherwise. */
-function setRight(piece: Json, { ordinal, callId }: CallState, text: string | undefined): PieceFate {
+/** Corrects index, id and arguments of a piece. */
+function repairPiece(piece: Json, { ordinal, callId }: CallState, text: string | undefined): PieceFate {
   let fate: PieceFate = 'intact';
   if (piece.index !== ordinal) {
     piece.index = ordinal;
@@ -158,15 +161,15 @@ function setRight(piece: Json, { ordinal, callId }: CallState, text: string | un
     piece.id = callId;
     fate = 'changed';
   }
-  const told = piece.function;
-  if (text !== undefined && isObject(told) && told.arguments !== text) {
-    piece.function = { ...told, arguments: text };
+  const reported = piece.function;
+  if (text !== undefined && isObject(reported) && reported.arguments !== text) {
+    piece.function = { ...reported, arguments: text };
     fate = 'changed';
   }
   return fate;
 }
 
-/** The calls of a whole message, put right in place: ids, arguments as text. Tells whether anything was wrong. */
+/** Corrects ids and arguments in the calls of a whole message. Returns whether anything was wrong. */
 export function repairCalls(message: Json): boolean {
   if (!Array.isArray(message.tool_calls)) return false;
   let isRepaired = false;
@@ -179,7 +182,7 @@ export function repairCalls(message: Json): boolean {
       call.function.arguments = text;
       isRepaired = true;
     }
-    const id = ids.own(call.id);
+    const id = ids.unique(call.id);
     if (id !== call.id) {
       call.id = id;
       isRepaired = true;

@@ -9,12 +9,12 @@ import { ResponsesDialect, responseAsBatch } from './decoder.ts';
 import { neutralResponsesBody, relayedResponsesBody } from './request.ts';
 
 export interface ResponsesSettings extends ProviderSettings {
-  /** Sent with every call, names in lower case. */
+  /** Sent with every call; names in lower case. */
   headers?: Record<string, string>;
 }
 
 /**
- * Every provider with the Responses format. Nothing is stored there: the history is kept here and sent along.
+ * The Responses format. Nothing is stored at the provider: the gateway keeps the history and sends it with each call.
  * Source: OpenAI's API reference and the Open Responses specification.
  */
 export function responsesAdapter(settings: ResponsesSettings): Adapter {
@@ -36,7 +36,7 @@ export function responsesAdapter(settings: ResponsesSettings): Adapter {
   };
 }
 
-/** The format has no member for `stop`, which only callers of the other one can send. */
+/** The format has no stop sequences, which only chat callers can send, so the gateway applies them. */
 function dialectFor({ inference, model }: UpstreamCall, name: string): Dialect {
   const dialect = new ResponsesDialect(name, model);
   const { stop } = inference.sampling;

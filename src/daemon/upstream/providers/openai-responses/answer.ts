@@ -4,13 +4,13 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { countOf, isObject, type Json } from '../../json.ts';
 import { CallIds } from '../call-ids.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
-import { count } from '../openai-chat/usage.ts';
-import { namelessCall } from '../provider-failures.ts';
+import { tokenCount } from '../openai-chat/usage.ts';
+import { unnamedCall } from '../provider-failures.ts';
 
-/** More than any answer has ever needed: a count past it is none. */
+/** Higher counts are treated as invalid. */
 const searchesMax = 10_000;
 
-/** Reads a whole response object; calls without arguments or an id of their own are put right in place. */
+/** Reads a whole response object; corrects calls without arguments or with duplicate ids in place. */
 export function readResponsesAnswer(
   json: Json,
   name: string,
@@ -21,12 +21,12 @@ export function readResponsesAnswer(
   const ids = new CallIds();
   for (const item of json.output) {
     if (!isObject(item) || item.type !== 'function_call') continue;
-    if (isNameless(item)) throw namelessCall(name);
-    if (isEmpty(item.arguments)) {
+    if (isUnnamedCall(item)) throw unnamedCall(name);
+    if (hasNoArguments(item.arguments)) {
       item.arguments = '{}';
       isRepaired = true;
     }
-    const id = ids.own(item.call_id);
+    const id = ids.unique(item.call_id);
     if (id !== item.call_id) {
       item.call_id = id;
       isRepaired = true;
@@ -35,43 +35,42 @@ export function readResponsesAnswer(
   return { tokens: responsesTokensIn(json), finish, isRepaired };
 }
 
-/** How a response ended. Throws an UpstreamFailure when it failed or did not end. */
+/** How a response ended. Throws an UpstreamFailure if it failed or is incomplete. */
 export function outcomeOf(response: Json, name: string): FinishReason {
   const { status, error, incomplete_details: details } = response;
   if (status === 'failed' || (error !== undefined && error !== null)) {
     throw openAiStreamFailure(name, error ?? {});
   }
   if (status === 'completed') return 'stop';
-  if (status !== 'incomplete')
-    throw new UpstreamFailure('broken', `${name} ended its answer before it was whole`);
+  if (status !== 'incomplete') throw new UpstreamFailure('broken', `${name} ended its answer early`);
   const reason = isObject(details) ? details.reason : undefined;
   return reason === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 }
 
-/** Usage of the Responses format. */
+/** Reads usage in the Responses format. */
 export function responsesTokensIn(response: Json): Tokens | undefined {
   const { usage } = response;
   if (!isObject(usage)) return undefined;
   if (typeof usage.input_tokens !== 'number' && typeof usage.output_tokens !== 'number') return undefined;
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const inputTokens = count(usage.input_tokens);
+  const inputTokens = tokenCount(usage.input_tokens);
   const toolUses = toolUsesIn(response);
   return {
     input: inputTokens,
-    cachedInput: Math.min(inputTokens, count(input.cached_tokens)),
-    cacheWrite: count(input.cache_write_tokens),
-    output: count(usage.output_tokens),
-    reasoning: count(output.reasoning_tokens),
+    cachedInput: Math.min(inputTokens, tokenCount(input.cached_tokens)),
+    cacheWrite: tokenCount(input.cache_write_tokens),
+    output: tokenCount(usage.output_tokens),
+    reasoning: tokenCount(output.reasoning_tokens),
     ...(toolUses && { toolUses }),
   };
 }
 
 /**
- * Searches; opening a page that was found, or looking something up in it, is not charged. Newer answers tell themselves
- * how many searches of the web are to be paid for.
+ * Counts searches. Opening a result, or searching in it, is free. Newer answers report the number of billable web
+ * searches in `tool_usage`. Source: OpenAI's pricing page and API reference.
  */
-function toolUsesIn({ output: items, tool_usage: told }: Json): ToolUses | undefined {
+function toolUsesIn({ output: items, tool_usage: reportedUse }: Json): ToolUses | undefined {
   const uses: ToolUses = { webSearch: 0, fileSearch: 0 };
   for (const item of Array.isArray(items) ? items : []) {
     if (!isObject(item)) continue;
@@ -80,16 +79,18 @@ function toolUsesIn({ output: items, tool_usage: told }: Json): ToolUses | undef
     if (item.type === 'file_search_call') uses.fileSearch += 1;
   }
   const searches =
-    isObject(told) && isObject(told.web_search) ? countOf(told.web_search.num_requests) : undefined;
+    isObject(reportedUse) && isObject(reportedUse.web_search)
+      ? countOf(reportedUse.web_search.num_requests)
+      : undefined;
   if (searches !== undefined && searches <= searchesMax) uses.webSearch = searches;
   return uses.webSearch + uses.fileSearch > 0 ? uses : undefined;
 }
 
-/** A call that nobody could answer. */
-export function isNameless({ type, name }: Json): boolean {
+/** Whether a call has no name, so that it cannot be answered. */
+export function isUnnamedCall({ type, name }: Json): boolean {
   return type === 'function_call' && (typeof name !== 'string' || name === '');
 }
 
-export function isEmpty(args: unknown): boolean {
+export function hasNoArguments(args: unknown): boolean {
   return typeof args !== 'string' || args.trim() === '';
 }

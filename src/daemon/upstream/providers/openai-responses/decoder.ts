@@ -3,24 +3,24 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
-import { isEmpty, outcomeOf, responsesTokensIn } from './answer.ts';
-import { ItemStates, type ToldOfItem } from './item-states.ts';
-import { eventsLeftOut } from './missing-events.ts';
+import { hasNoArguments, outcomeOf, responsesTokensIn } from './answer.ts';
+import { type ItemProgress, ItemStates } from './item-states.ts';
+import { missingEvents } from './missing-events.ts';
 
-/** What names an event in a stream; anything else could hold a line end and with it events of its own. */
+/** Valid event names; anything else could contain a line break and inject events. */
 const eventName = /^[\w.:-]{1,100}$/;
 
-const none: Json[] = [];
+const noEvents: Json[] = [];
 
 /**
- * Events of the Responses format as neutral events. Source: the Open Responses specification, streaming; where names
- * differ, OpenAI's are read too. What is not known passes as a frame for callers of the same format.
+ * Decodes the events of a Responses stream. Unknown events are passed on as frames to callers of the same format.
+ * Source: the Open Responses specification, streaming; where names differ, OpenAI's are accepted too.
  */
 export class ResponsesDialect implements Dialect {
   isComplete = false;
   readonly #provider: string;
   readonly #items: ItemStates;
-  /** Snapshots before the first item: they alone are no answer yet, so they wait for what comes after them. */
+  /** Snapshots before the first item, held back until content follows: on their own they are not an answer. */
   #held: RawFrame[] = [];
 
   constructor(provider: string, model: string) {
@@ -30,7 +30,7 @@ export class ResponsesDialect implements Dialect {
 
   take(json: Json, raw: string, batch: Batch): void {
     const { events, frames } = batch;
-    let leftOut = none;
+    let missing = noEvents;
     switch (json.type) {
       case 'response.created':
       case 'response.queued':
@@ -43,19 +43,19 @@ export class ResponsesDialect implements Dialect {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        leftOut = this.#end(json.response, events);
+        missing = this.#endResponse(json.response, events);
         break;
       case 'error':
         throw openAiStreamFailure(this.#provider, isObject(json.error) ? json.error : json);
       default:
         if (json.type === undefined && json.error) throw openAiStreamFailure(this.#provider, json.error);
-        leftOut = this.#event(json, events);
+        missing = this.#event(json, events);
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
     if (this.#held.length > 0) for (const frame of this.#held.splice(0)) frames.push(frame);
-    for (const json of leftOut) frames.push({ raw: JSON.stringify(json), json });
+    for (const json of missing) frames.push({ raw: JSON.stringify(json), json });
     const isFilled = fillArguments(json);
-    // Clients put arguments together from their deltas.
+    // Clients assemble arguments from deltas.
     if (isFilled && json.type === 'response.function_call_arguments.done') {
       const { item_id, output_index } = json;
       const delta = { type: 'response.function_call_arguments.delta', item_id, output_index, delta: '{}' };
@@ -68,7 +68,7 @@ export class ResponsesDialect implements Dialect {
     throw new UpstreamFailure('broken', `${this.#provider} broke off in the middle of its answer`);
   }
 
-  /** Gives the events left out before this one. */
+  /** Returns events that are missing before this one. */
   #event(json: Json, events: InferenceEvent[]): Json[] {
     const items = this.#items;
     switch (json.type) {
@@ -80,12 +80,12 @@ export class ResponsesDialect implements Dialect {
         break;
       case 'response.reasoning_summary_text.delta':
         if (typeof json.delta === 'string')
-          items.thought(json, { delta: json.delta, from: 'summary' }, events);
+          items.reasoning(json, { delta: json.delta, source: 'summary' }, events);
         break;
       case 'response.reasoning_text.delta':
       case 'response.reasoning.delta':
         if (typeof json.delta === 'string')
-          items.thought(json, { delta: json.delta, from: 'content' }, events);
+          items.reasoning(json, { delta: json.delta, source: 'content' }, events);
         break;
       case 'response.refusal.delta':
         if (typeof json.delta === 'string') items.refusal(json, json.delta, events);
@@ -97,7 +97,7 @@ export class ResponsesDialect implements Dialect {
         if (isObject(json.item)) items.start(json, json.item, events);
         break;
       case 'response.output_item.done':
-        return isObject(json.item) ? this.#endItem(json, json.item, events) : none;
+        return isObject(json.item) ? this.#endItem(json, json.item, events) : noEvents;
       case 'response.content_part.added':
       case 'response.reasoning_summary_part.added':
         items.startPart(json);
@@ -107,55 +107,55 @@ export class ResponsesDialect implements Dialect {
       case 'response.function_call_arguments.done':
         items.endPart(json);
     }
-    return none;
+    return noEvents;
   }
 
   #endItem(json: Json, item: Json, events: InferenceEvent[]): Json[] {
-    const told = this.#items.toldOf(json, item);
+    const progress = this.#items.progressOf(json, item);
     this.#items.end(json, item, events);
-    json.output_index = told.place;
-    return told.isDone ? none : eventsLeftOut(told);
+    json.output_index = progress.outputIndex;
+    return progress.isDone ? noEvents : missingEvents(progress);
   }
 
-  /** The last event: it holds every item once more, in case the stream left one out. Gives the events left out. */
-  #end(response: unknown, events: InferenceEvent[]): Json[] {
+  /** Handles the last event, which repeats every item. Returns events that are missing before it. */
+  #endResponse(response: unknown, events: InferenceEvent[]): Json[] {
     if (!isObject(response))
-      throw new UpstreamFailure('broken', `${this.#provider} ended its answer without it`);
+      throw new UpstreamFailure('broken', `${this.#provider} ended its answer without a response`);
     const tokens = responsesTokensIn(response);
-    // What was used is owed even when the answer failed.
+    // Usage is billed even if the answer failed.
     if (tokens !== undefined) events.push({ type: 'usage', tokens });
     const reason = outcomeOf(response, this.#provider);
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
-    const unfinished = this.#items.toldOfAll(output).filter(({ isDone }) => !isDone);
+    const unfinished = this.#items.progressOfAll(output).filter(({ isDone }) => !isDone);
     this.#items.endAll(output, events);
     events.push({ type: 'finished', reason });
     this.isComplete = true;
-    return unfinished.flatMap((each) => [...eventsLeftOut(each), endOf(each)]);
+    return unfinished.flatMap((each) => [...missingEvents(each), doneEvent(each)]);
   }
 }
 
-function endOf({ item, place: output_index }: ToldOfItem): Json {
+function doneEvent({ item, outputIndex: output_index }: ItemProgress): Json {
   const event = { type: 'response.output_item.done', output_index, item };
   fillArguments(event);
   return event;
 }
 
-/** A whole response as what a stream of nothing but its last event would have told. */
+/** Converts a whole response to the batch that a stream with only its last event would give. */
 export function responseAsBatch(response: Json, dialect: Dialect): Batch {
   const batch: Batch = { events: [], frames: undefined };
   dialect.take({ type: 'response.completed', response }, '', batch);
   return batch;
 }
 
-/** Gives a call without arguments the text of an empty object, in the events that tell it as finished. */
+/** Sets the arguments of a call without any to an empty object, in the events that finish it. */
 function fillArguments(json: Json): boolean {
-  if (json.type === 'response.function_call_arguments.done' && isEmpty(json.arguments)) {
+  if (json.type === 'response.function_call_arguments.done' && hasNoArguments(json.arguments)) {
     json.arguments = '{}';
     return true;
   }
   const { item } = json;
   if (json.type !== 'response.output_item.done' || !isObject(item)) return false;
-  if (item.type !== 'function_call' || !isEmpty(item.arguments)) return false;
+  if (item.type !== 'function_call' || !hasNoArguments(item.arguments)) return false;
   item.arguments = '{}';
   return true;
 }

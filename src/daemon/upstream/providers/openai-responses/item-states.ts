@@ -1,73 +1,76 @@
 import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
-import { isObject, type Json } from '../../json.ts';
+import { type Json, objectsOf } from '../../json.ts';
 import { CallIds } from '../call-ids.ts';
-import { namelessCall } from '../provider-failures.ts';
-import { isEmpty, isNameless } from './answer.ts';
+import { unnamedCall } from '../provider-failures.ts';
+import { hasNoArguments, isUnnamedCall } from './answer.ts';
 
 interface ItemState {
-  /** The neutral index: items are counted in the order they start. */
+  /** The neutral index: items are numbered in the order in which they start. */
   index: number;
-  /** Of a call: as it is named here. */
+  /** Our id of a call, unique in the answer. */
   callId: string | undefined;
   isDone: boolean;
-  /** Whether any of its content came as deltas. */
+  /** Whether any content came as deltas. */
   hasContent: boolean;
-  /** Types of the events that told its beginning and that of its parts. */
-  begun: Set<unknown>;
-  /** Whether the end of any part was told. */
+  /** Types of the events that started the item and its parts. */
+  startEvents: Set<unknown>;
+  /** Whether any part was ended. */
   isClosed: boolean;
-  /** Which of the two kinds of thoughts is told: a provider may send both, and they say the same. */
-  thoughtsFrom: 'summary' | 'content' | undefined;
-  /** The places of its paragraphs by the provider's numbers, which need not be in order or small. */
-  paragraphs: Map<unknown, number> | undefined;
+  /** The kind of reasoning that is used: a provider may send both with the same content. */
+  reasoningSource: 'summary' | 'content' | undefined;
+  /** The index of each reasoning part by the provider's number, which need not be in order or small. */
+  parts: Map<unknown, number> | undefined;
 }
 
-/** What a stream has told of an item before its end. */
-export interface ToldOfItem extends Omit<ItemState, 'index' | 'callId' | 'paragraphs'> {
+/** What a stream has sent of an item before its end. */
+export interface ItemProgress extends Omit<ItemState, 'index' | 'callId' | 'parts'> {
   item: Json;
-  /** Its output index. */
-  place: number;
+  outputIndex: number;
 }
 
-/** The output items of one stream, as far as they have come. */
+/** The output items of one stream. */
 export class ItemStates {
-  readonly #of: { provider: string; model: string };
+  readonly #origin: { provider: string; model: string };
   readonly #states: ItemState[] = [];
   readonly #byIndex = new Map<number, ItemState>();
   readonly #byId = new Map<string, ItemState>();
   readonly #callIds = new CallIds();
 
-  constructor(of: { provider: string; model: string }) {
-    this.#of = of;
+  constructor(origin: { provider: string; model: string }) {
+    this.#origin = origin;
   }
 
   text(json: Json, delta: string, events: InferenceEvent[]): void {
-    const { index } = this.#grow(json, 'message', events);
+    const { index } = this.#stateFor(json, 'message', events);
     const { logprobs } = json;
     if (Array.isArray(logprobs) && logprobs.length > 0) events.push({ type: 'text', index, delta, logprobs });
     else events.push({ type: 'text', index, delta });
   }
 
   refusal(json: Json, delta: string, events: InferenceEvent[]): void {
-    events.push({ type: 'refusal', index: this.#grow(json, 'message', events).index, delta });
+    events.push({ type: 'refusal', index: this.#stateFor(json, 'message', events).index, delta });
   }
 
   annotation(json: Json, annotation: Json, events: InferenceEvent[]): void {
-    events.push({ type: 'annotation', index: this.#grow(json, 'message', events).index, annotation });
+    events.push({ type: 'annotation', index: this.#stateFor(json, 'message', events).index, annotation });
   }
 
-  thought(json: Json, told: { delta: string; from: 'summary' | 'content' }, events: InferenceEvent[]): void {
-    const state = this.#grow(json, 'reasoning', events);
-    state.thoughtsFrom ??= told.from;
-    if (state.thoughtsFrom !== told.from) return;
-    const number = told.from === 'summary' ? json.summary_index : json.content_index;
-    state.paragraphs ??= new Map();
-    const part = state.paragraphs.get(number) ?? state.paragraphs.size;
-    state.paragraphs.set(number, part);
-    events.push({ type: 'reasoning', index: state.index, part, delta: told.delta });
+  reasoning(
+    json: Json,
+    { delta, source }: { delta: string; source: 'summary' | 'content' },
+    events: InferenceEvent[],
+  ): void {
+    const state = this.#stateFor(json, 'reasoning', events);
+    state.reasoningSource ??= source;
+    if (state.reasoningSource !== source) return;
+    const number = source === 'summary' ? json.summary_index : json.content_index;
+    state.parts ??= new Map();
+    const part = state.parts.get(number) ?? state.parts.size;
+    state.parts.set(number, part);
+    events.push({ type: 'reasoning', index: state.index, part, delta });
   }
 
-  /** Arguments of a call that was not announced wait for its end, which tells the name. */
+  /** Arguments of a call that was not started are ignored: its end repeats them, with the name. */
   arguments(json: Json, delta: string, events: InferenceEvent[]): void {
     const state = this.#find(json);
     if (state?.callId === undefined || delta === '') return;
@@ -75,16 +78,16 @@ export class ItemStates {
     events.push({ type: 'arguments', index: state.index, delta });
   }
 
-  /** A call that has no name yet waits for its end. */
+  /** A call without a name is started at its end. */
   start(json: Json, item: Json, events: InferenceEvent[]): void {
-    if (this.#named(json, item.id) !== undefined || isNameless(item)) return;
+    if (this.#byReference(json, item.id) !== undefined || isUnnamedCall(item)) return;
     const state = this.#add(json, this.#started(item), events);
-    state.begun.add(json.type);
-    nameCall(item, state);
+    state.startEvents.add(json.type);
+    repairCallId(item, state);
   }
 
   startPart(json: Json): void {
-    this.#find(json)?.begun.add(json.type);
+    this.#find(json)?.startEvents.add(json.type);
   }
 
   endPart(json: Json): void {
@@ -92,27 +95,32 @@ export class ItemStates {
     if (state !== undefined) state.isClosed = true;
   }
 
-  toldOf(json: Json, item: Json): ToldOfItem {
+  progressOf(json: Json, item: Json): ItemProgress {
     const state = this.#find(json, item.id);
     const { output_index } = json;
-    const place = typeof output_index === 'number' ? output_index : (state?.index ?? this.#states.length);
-    return { ...(state ?? untold), item, place };
+    const outputIndex =
+      typeof output_index === 'number' ? output_index : (state?.index ?? this.#states.length);
+    return { ...(state ?? noProgress), item, outputIndex };
   }
 
-  /** A finished item: what of it did not come as deltas is told now. */
+  /** Ends an item; emits content that did not come as deltas. */
   end(json: Json, item: Json, events: InferenceEvent[]): void {
     this.#end(this.#find(json, item.id) ?? this.#add(json, this.#started(item), events), item, events);
   }
 
-  toldOfAll(output: Json[]): ToldOfItem[] {
-    return output.map((item, place) => ({ ...(this.#lastTold(item, place) ?? untold), item, place }));
+  progressOfAll(output: Json[]): ItemProgress[] {
+    return output.map((item, outputIndex) => ({
+      ...(this.#stateAt(item, outputIndex) ?? noProgress),
+      item,
+      outputIndex,
+    }));
   }
 
-  /** The items as the last event tells them, in order: those that the stream left out or did not finish. */
+  /** Emits and ends items of the last event that the stream left out or did not finish. */
   endAll(output: Json[], events: InferenceEvent[]): void {
-    output.forEach((item, place) => {
-      const state = this.#lastTold(item, place);
-      this.#end(state ?? this.#add({ output_index: place }, this.#started(item), events), item, events);
+    output.forEach((item, outputIndex) => {
+      const state = this.#stateAt(item, outputIndex);
+      this.#end(state ?? this.#add({ output_index: outputIndex }, this.#started(item), events), item, events);
     });
     for (const state of this.#states) {
       if (!state.isDone) events.push({ type: 'item-done', index: state.index });
@@ -120,41 +128,41 @@ export class ItemStates {
     }
   }
 
-  #lastTold(item: Json, place: number): ItemState | undefined {
-    return this.#named({ output_index: place }, item.id) ?? this.#states[place];
+  #stateAt(item: Json, outputIndex: number): ItemState | undefined {
+    return this.#byReference({ output_index: outputIndex }, item.id) ?? this.#states[outputIndex];
   }
 
   #end(state: ItemState, item: Json, events: InferenceEvent[]): void {
     if (state.isDone) return;
     state.isDone = true;
-    nameCall(item, state);
+    repairCallId(item, state);
     const { index } = state;
-    if (!state.hasContent) tellWhole(item, index, events);
-    const origin = this.#origin(item);
+    if (!state.hasContent) emitWhole(item, index, events);
+    const origin = this.#originOf(item);
     events.push(
       origin === undefined ? { type: 'item-done', index, item } : { type: 'item-done', index, item, origin },
     );
   }
 
-  #origin({ type, encrypted_content, id }: Json) {
+  #originOf({ type, encrypted_content, id }: Json) {
     if (type !== 'reasoning' || typeof encrypted_content !== 'string') return undefined;
-    return { ...this.#of, payload: { encrypted_content, id } };
+    return { ...this.#origin, payload: { encrypted_content, id } };
   }
 
-  /** The item that a delta belongs to; some servers announce none. */
-  #grow(json: Json, kind: 'message' | 'reasoning', events: InferenceEvent[]): ItemState {
+  /** The item of a delta; some servers never start it. */
+  #stateFor(json: Json, kind: 'message' | 'reasoning', events: InferenceEvent[]): ItemState {
     const state = this.#find(json) ?? this.#add(json, { kind, ...idOf(json.item_id) }, events);
     state.hasContent = true;
     return state;
   }
 
-  /** By index or id; for servers that tell neither, the one that was started last. */
+  /** Finds an item by index or id; for servers that send neither, the one that was started last. */
   #find(json: Json, id: unknown = json.item_id): ItemState | undefined {
-    const isNamed = typeof json.output_index === 'number' || typeof id === 'string';
-    return isNamed ? this.#named(json, id) : this.#states.findLast((state) => !state.isDone);
+    const hasReference = typeof json.output_index === 'number' || typeof id === 'string';
+    return hasReference ? this.#byReference(json, id) : this.#states.findLast((state) => !state.isDone);
   }
 
-  #named({ output_index }: Json, id: unknown): ItemState | undefined {
+  #byReference({ output_index }: Json, id: unknown): ItemState | undefined {
     const byIndex = typeof output_index === 'number' ? this.#byIndex.get(output_index) : undefined;
     if (byIndex !== undefined || typeof id !== 'string') return byIndex;
     return this.#byId.get(id);
@@ -168,10 +176,10 @@ export class ItemStates {
       callId: item.kind === 'function_call' ? item.callId : undefined,
       isDone: false,
       hasContent: false,
-      begun: new Set(),
+      startEvents: new Set(),
       isClosed: false,
-      thoughtsFrom: undefined,
-      paragraphs: undefined,
+      reasoningSource: undefined,
+      parts: undefined,
     };
     this.#states.push(state);
     if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, state);
@@ -187,8 +195,8 @@ export class ItemStates {
       case 'reasoning':
         return { kind: 'reasoning', ...idOf(item.id) };
       case 'function_call': {
-        if (isNameless(item)) throw namelessCall(this.#of.provider);
-        const callId = this.#callIds.own(item.call_id);
+        if (isUnnamedCall(item)) throw unnamedCall(this.#origin.provider);
+        const callId = this.#callIds.unique(item.call_id);
         return { kind: 'function_call', callId, name: String(item.name), ...idOf(item.id) };
       }
       default:
@@ -197,16 +205,16 @@ export class ItemStates {
   }
 }
 
-const untold = {
+const noProgress = {
   isDone: false,
   hasContent: false,
   isClosed: false,
-  begun: new Set<unknown>(),
-  thoughtsFrom: undefined,
+  startEvents: new Set<unknown>(),
+  reasoningSource: undefined,
 };
 
-/** A call has the same id wherever it is told. */
-function nameCall(item: Json, { callId }: ItemState): void {
+/** Sets our id in every copy of a call. */
+function repairCallId(item: Json, { callId }: ItemState): void {
   if (callId !== undefined && item.call_id !== callId) item.call_id = callId;
 }
 
@@ -214,23 +222,23 @@ function idOf(id: unknown): { id?: string } {
   return typeof id === 'string' && id !== '' ? { id } : {};
 }
 
-function tellWhole(item: Json, index: number, events: InferenceEvent[]): void {
+function emitWhole(item: Json, index: number, events: InferenceEvent[]): void {
   if (item.type === 'function_call') {
-    events.push({ type: 'arguments', index, delta: isEmpty(item.arguments) ? '{}' : String(item.arguments) });
+    events.push({
+      type: 'arguments',
+      index,
+      delta: hasNoArguments(item.arguments) ? '{}' : String(item.arguments),
+    });
   } else if (item.type === 'reasoning') {
-    objectsIn(item.summary).forEach(({ text }, part) => {
+    objectsOf(item.summary).forEach(({ text }, part) => {
       if (typeof text === 'string') events.push({ type: 'reasoning', index, part, delta: text });
     });
   } else if (item.type === 'message') {
-    for (const { text, refusal, annotations, logprobs } of objectsIn(item.content)) {
+    for (const { text, refusal, annotations, logprobs } of objectsOf(item.content)) {
       const withLogprobs = Array.isArray(logprobs) && logprobs.length > 0 ? { logprobs } : undefined;
       if (typeof text === 'string') events.push({ type: 'text', index, delta: text, ...withLogprobs });
       if (typeof refusal === 'string') events.push({ type: 'refusal', index, delta: refusal });
-      for (const annotation of objectsIn(annotations)) events.push({ type: 'annotation', index, annotation });
+      for (const annotation of objectsOf(annotations)) events.push({ type: 'annotation', index, annotation });
     }
   }
-}
-
-function objectsIn(list: unknown): Json[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
 }

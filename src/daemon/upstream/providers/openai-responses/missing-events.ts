@@ -1,28 +1,28 @@
-import { isObject, type Json, listOf, textOf } from '../../json.ts';
-import { isEmpty } from './answer.ts';
-import type { ToldOfItem } from './item-states.ts';
+import { type Json, listOf, objectsOf, textOf } from '../../json.ts';
+import { hasNoArguments } from './answer.ts';
+import type { ItemProgress } from './item-states.ts';
 
 /**
- * What a stream has left out of an item that it tells the end of: clients put answers together from these events, and
- * some read nothing but the last one of each item. Source: the Open Responses specification, streaming.
+ * The events that a stream omitted before the end of an item. Clients assemble answers from these events, and some
+ * providers only send the last one of each item. Source: the Open Responses specification, streaming.
  */
-export function eventsLeftOut({
+export function missingEvents({
   item,
-  place,
+  outputIndex,
   hasContent,
   isClosed,
-  begun,
-  thoughtsFrom,
-}: ToldOfItem): Json[] {
-  if (isClosed || thoughtsFrom === 'content') return [];
-  return eventsBeforeEnd(item, place).filter(
-    ({ type }) => type.endsWith('.done') || !(hasContent || begun.has(type)),
+  startEvents,
+  reasoningSource,
+}: ItemProgress): Json[] {
+  if (isClosed || reasoningSource === 'content') return [];
+  return eventsBeforeEnd(item, outputIndex).filter(
+    ({ type }) => type.endsWith('.done') || !(hasContent || startEvents.has(type)),
   );
 }
 
 type Event = Json & { type: string };
 
-/** The events of a whole item but its last one. */
+/** All events of an item except the last one. */
 function eventsBeforeEnd(item: Json, output_index: number): Event[] {
   const at = { item_id: textOf(item.id) ?? '', output_index };
   const added = (empty: Json) => ({
@@ -32,26 +32,26 @@ function eventsBeforeEnd(item: Json, output_index: number): Event[] {
   });
   switch (item.type) {
     case 'message': {
-      const parts = listOf(item.content).filter(isObject);
+      const parts = objectsOf(item.content);
       return [
         added({ content: [] }),
         ...parts.flatMap((part, content_index) => partEvents(part, { ...at, content_index })),
       ];
     }
     case 'function_call': {
-      const of = (what: string, told: Json) => ({
+      const of = (what: string, text: Json) => ({
         type: `response.function_call_arguments.${what}`,
         ...at,
-        ...told,
+        ...text,
       });
-      const args = isEmpty(item.arguments) ? '{}' : item.arguments;
+      const args = hasNoArguments(item.arguments) ? '{}' : item.arguments;
       return [added({ arguments: '' }), of('delta', { delta: args }), of('done', { arguments: args })];
     }
     case 'reasoning': {
-      const paragraphs = listOf(item.summary).filter(isObject);
+      const parts = objectsOf(item.summary);
       return [
         added({ summary: [], status: item.status }),
-        ...paragraphs.flatMap((part, summary_index) => paragraphEvents(part, { ...at, summary_index })),
+        ...parts.flatMap((part, summary_index) => summaryPartEvents(part, { ...at, summary_index })),
       ];
     }
     default:
@@ -62,7 +62,7 @@ function eventsBeforeEnd(item: Json, output_index: number): Event[] {
 function partEvents(part: Json, at: Json): Event[] {
   const isText = part.type === 'output_text';
   const field = isText ? 'text' : 'refusal';
-  const told = part[field];
+  const text = part[field];
   const logprobs = isText && { logprobs: part.logprobs ?? [] };
   const name = `response.${isText ? 'output_text' : 'refusal'}`;
   const around = (what: string, shown: Json) => ({
@@ -70,12 +70,12 @@ function partEvents(part: Json, at: Json): Event[] {
     ...at,
     part: shown,
   });
-  if (typeof told !== 'string') return [around('added', part), around('done', part)];
+  if (typeof text !== 'string') return [around('added', part), around('done', part)];
   return [
     around('added', { ...part, [field]: '', ...(isText && { annotations: [], logprobs: [] }) }),
-    { type: `${name}.delta`, ...at, delta: told, ...logprobs },
+    { type: `${name}.delta`, ...at, delta: text, ...logprobs },
     ...annotationEvents(part, at),
-    { type: `${name}.done`, ...at, [field]: told, ...logprobs },
+    { type: `${name}.done`, ...at, [field]: text, ...logprobs },
     around('done', part),
   ];
 }
@@ -89,7 +89,7 @@ function annotationEvents({ annotations }: Json, at: Json): Event[] {
   }));
 }
 
-function paragraphEvents(part: Json, at: Json): Event[] {
+function summaryPartEvents(part: Json, at: Json): Event[] {
   const { text } = part;
   const around = (what: string, shown: Json) => ({
     type: `response.reasoning_summary_part.${what}`,

@@ -15,10 +15,10 @@ import { objectParameters } from '../tool-schema.ts';
 const sealedReasoning = 'reasoning.encrypted_content';
 const logprobs = 'message.output_text.logprobs';
 
-/** What is the gateway's own business: it keeps the history, and a provider is told nothing of it. */
-const ours = ['previous_response_id', 'conversation', 'service', 'background', 'generate', 'type'];
+/** Members for the gateway, which keeps the history itself; never sent to a provider. */
+const gatewayMembers = ['previous_response_id', 'conversation', 'service', 'background', 'generate', 'type'];
 
-/** The body of a caller who speaks the Responses format, with model, input and bound of the output put in. */
+/** The body for callers of the Responses format: their own, with model, input and output limit set. */
 export function relayedResponsesBody(call: UpstreamCall, provider: string): Json {
   const { inference, model, outputTokensMax } = call;
   const { body } = inference;
@@ -30,12 +30,12 @@ export function relayedResponsesBody(call: UpstreamCall, provider: string): Json
     store: false,
     include: included(call, Array.isArray(body.include) ? body.include : []),
   };
-  for (const member of ours) if (member in sent) sent[member] = undefined;
+  for (const member of gatewayMembers) if (member in sent) sent[member] = undefined;
   if (outputTokensMax !== undefined) sent.max_output_tokens = outputTokensMax;
   return sent;
 }
 
-/** A Responses body for a caller who speaks another format. Always a stream. */
+/** The body for callers of another format, always streamed. */
 export function neutralResponsesBody(call: UpstreamCall, provider: string): Json {
   const { inference, model } = call;
   const { sampling, reasoning } = inference;
@@ -62,16 +62,20 @@ export function neutralResponsesBody(call: UpstreamCall, provider: string): Json
   return body;
 }
 
-/** Sealed reasoning is asked for from models that may think; the others refuse to be asked. */
-function included(call: UpstreamCall, asked: unknown[]): unknown[] | undefined {
-  const include = asked.filter((each) => each !== sealedReasoning);
-  if (call.inference.reasoning !== undefined || asked.length > include.length || mayThink(call.model)) {
+/** Requests encrypted reasoning from reasoning models; other models refuse the option. */
+function included(call: UpstreamCall, requested: unknown[]): unknown[] | undefined {
+  const include = requested.filter((each) => each !== sealedReasoning);
+  if (
+    call.inference.reasoning !== undefined ||
+    requested.length > include.length ||
+    isReasoningModel(call.model)
+  ) {
     include.push(sealedReasoning);
   }
   return include.length > 0 ? include : undefined;
 }
 
-function mayThink(model: string): boolean {
+function isReasoningModel(model: string): boolean {
   const name = model.slice(model.lastIndexOf('/') + 1);
   return /^(o\d|gpt-([5-9]|\d\d)|codex|grok-[4-9])/.test(name) && !/chat|non-reasoning/.test(name);
 }
@@ -87,7 +91,7 @@ function textFormat(format: OutputFormat): Json {
   return { type: 'json_schema', name, description, schema, strict };
 }
 
-/** Here a function is strict unless it says otherwise; in the chat format it is the other way round. */
+/** Functions are strict by default here, unlike in the chat format. */
 function responsesTool(tool: Tool): Json[] {
   if (tool.type !== 'function') return [];
   const { name, description, strict = false } = tool;
@@ -102,15 +106,15 @@ function responsesToolChoice(choice: ToolChoice): unknown {
   return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools };
 }
 
-/** Who gets the items: reasoning goes back to the provider and model that thought it, and to nobody else. */
+/** The recipient of the items: reasoning is only sent back to the provider and model that it came from. */
 export interface Receiver {
   provider: string;
   model: string;
 }
 
 /**
- * Input items in the Responses format. Ids are left out: they name things of ours, and a provider that stores nothing
- * would look them up in vain. Source: the Open Responses specification, item parameters.
+ * Converts items to the Responses format. Ids are left out: they are the gateway's, and unknown to a provider that stores
+ * nothing. Source: the Open Responses specification, item parameters.
  */
 export function responsesInput(items: InputItem[], receiver: Receiver): Json[] {
   return items.flatMap((item) => inputItem(item, receiver));
@@ -132,13 +136,13 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
 }
 
 function message({ role, content, phase }: MessageItem): Json {
-  const told = { type: 'message', role, ...(phase !== undefined && { phase }) };
-  if (content.length === 0) return { ...told, content: '' };
+  const base = { type: 'message', role, ...(phase !== undefined && { phase }) };
+  if (content.length === 0) return { ...base, content: '' };
   const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
-  return { ...told, content: parts };
+  return { ...base, content: parts };
 }
 
-/** Text alone is sent as text: not every server takes parts here. */
+/** A single text is sent as text: not every server accepts parts here. */
 function toolOutput(output: ContentPart[]): string | Json[] {
   if (output.length === 0) return '';
   const [first] = output;
