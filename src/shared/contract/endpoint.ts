@@ -127,8 +127,11 @@ export function endpoint<const E extends Endpoint>(definition: E): E {
   return definition;
 }
 
+/** The type of a schema. Of `TSchema` itself it is `unknown`: inferring that one costs the compiler 150,000 types. */
+export type TypeOf<S extends TSchema> = TSchema extends S ? unknown : Static<S>;
+
 type Part<E extends Endpoint, K extends 'params' | 'query' | 'headers' | 'body'> = E[K] extends TSchema
-  ? Static<E[K]>
+  ? TypeOf<E[K]>
   : undefined;
 
 /** What a caller sends: only the parts that the endpoint declares. */
@@ -141,6 +144,6 @@ export type Query<E extends Endpoint> = Part<E, 'query'>;
 export type Body<E extends Endpoint> = Part<E, 'body'>;
 /** What a client of a socket sends, validated. */
 export type Message<E extends Endpoint> = E['socket'] extends SocketShape
-  ? Static<E['socket']['message']>
+  ? TypeOf<E['socket']['message']>
   : undefined;
-export type Result<E extends Endpoint> = Static<E['result']>;
+export type Result<E extends Endpoint> = TypeOf<E['result']>;

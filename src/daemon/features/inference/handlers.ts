@@ -52,9 +52,10 @@ export function inferenceHandlers(
   ];
 }
 
+type ModelCall = Call<typeof createResponse> | Call<typeof createChatCompletion>;
 type ModelEndpoint = typeof createResponse | typeof createChatCompletion;
 
-function onceOf(call: Call<ModelEndpoint>, endpoint: ModelEndpoint): OnceCall {
+function onceOf(call: ModelCall, endpoint: ModelEndpoint): OnceCall {
   const { caller, requestId, headers, body, signal } = call;
   return { caller, requestId, headers, body, signal, endpoint, isStreamed: body.stream === true };
 }

@@ -29,13 +29,15 @@ export interface Ask {
 export function askFor(calls: InnerCalls, sender: Sender): Ask {
   return {
     mayCall: (endpoint) => calls.mayCall(endpoint, sender.caller),
-    async whole<E extends Endpoint>(endpoint: E, input: Partial<Input<E>>) {
+    // Not generic: the compiler would infer the type of every schema there is to compare it with its declaration.
+    // biome-ignore lint/suspicious/noExplicitAny: the caller's endpoint decides the type of the answer.
+    async whole(endpoint: Endpoint, input: object): Promise<any> {
       const answer = await calls.call(endpoint, input, sender);
-      if (!(answer instanceof RelayReply)) return answer as Result<E>;
+      if (!(answer instanceof RelayReply)) return answer;
       const { body } = answer;
-      return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as Result<E>;
+      return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
     },
-    async chunks(endpoint, input) {
+    async chunks(endpoint: Endpoint, input: object) {
       const answer = await calls.call(endpoint, input, sender);
       if (!(answer instanceof StreamReply)) throw new Error(`${endpoint.id} gave no stream`);
       return answer.chunks;

@@ -1,5 +1,5 @@
-import type { Static, TSchema } from 'typebox';
-import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import type { TSchema } from 'typebox';
+import type { Endpoint, TypeOf } from '../../../shared/contract/endpoint.ts';
 import type { Ask } from './inner-call.ts';
 
 /** What a tool found out, for programs and, where that reads better than JSON, in words. */
@@ -39,7 +39,7 @@ export interface Tool {
 export function tool<const S extends TSchema>(
   definition: Omit<Tool, 'input' | 'run'> & {
     input: S;
-    run(input: Static<S>, context: ToolContext): Promise<ToolAnswer>;
+    run(input: TypeOf<S>, context: ToolContext): Promise<ToolAnswer>;
   },
 ): Tool {
   return definition;

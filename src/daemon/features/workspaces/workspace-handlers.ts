@@ -38,7 +38,7 @@ export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
         const { name, slug, members_may_issue_keys: membersMayIssueKeys } = body;
         return view(await change(loginOf(caller), params.workspace, { name, slug, membersMayIssueKeys }));
       },
-      ofAdmins,
+      (call) => ofAdmins(call),
     ),
     implement(
       listMembers,
@@ -47,13 +47,13 @@ export function workspaceHandlers(needs: PeopleNeeds): Handler[] {
           view: toMember,
           idOf: ({ user }) => user.id,
         }),
-      ofMembers,
+      (call) => ofMembers(call),
     ),
     implement(
       updateMember,
       async ({ caller, params, body }) =>
         toMember(await setRole(loginOf(caller), params.workspace, params.user, body.role)),
-      ofAdmins,
+      (call) => ofAdmins(call),
     ),
     implement(removeMember, async ({ caller, params }) => {
       const id = await remove(loginOf(caller), params.workspace, params.user);
@@ -75,7 +75,7 @@ function invitationHandlers(needs: PeopleNeeds): Handler[] {
         const { record, code } = await create(loginOf(caller), params.workspace, wish);
         return withSecret<typeof createInvitation>({ invitation: toInvitation(record, needs.now()), code });
       },
-      ofAdmins,
+      (call) => ofAdmins(call),
     ),
     implement(
       listInvitations,
@@ -84,7 +84,7 @@ function invitationHandlers(needs: PeopleNeeds): Handler[] {
           view: (record) => toInvitation(record, needs.now()),
           idOf: ({ id }) => id,
         }),
-      ofAdmins,
+      (call) => ofAdmins(call),
     ),
     implement(revokeInvitation, async ({ caller, params }) => {
       await revoke(loginOf(caller), params.workspace, params.invitation);
