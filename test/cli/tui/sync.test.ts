@@ -128,12 +128,12 @@ describe('shouts', () => {
 describe('whispers', () => {
   function openWhispers() {
     const stream = channel();
-    const said = [whisper(4, ann, me, 'Hello you')];
+    const messages = [whisper(4, ann, me, 'Hello you')];
     const sent: unknown[] = [];
     const tui = openTui({
       answers: {
         [threadList]: () => ({ data: [threadWith(ann, 4, 'Hello you'), threadWith(bob, 3, 'Old', 0)] }),
-        'GET /api/whispers': () => ({ data: said.toReversed() }),
+        'GET /api/whispers': () => ({ data: messages.toReversed() }),
         'PATCH /api/whispers/read-all': () => ({}),
         'POST /api/whispers': ({ body }) => sent.push(body),
         'GET /v1/threads': () => ({
@@ -143,7 +143,7 @@ describe('whispers', () => {
       },
       streams: { 'GET /api/whispers/stream': stream.open },
     });
-    return { tui, stream, said, sent };
+    return { tui, stream, messages, sent };
   }
 
   test('move the last sender to the top, with one more unread', async () => {
@@ -159,13 +159,13 @@ describe('whispers', () => {
   });
 
   test('of the open conversation arrive live, and a reply goes to its person', async () => {
-    const { tui, stream, said, sent } = openWhispers();
+    const { tui, stream, messages, sent } = openWhispers();
     tui.type('gw');
     await tui.shows(/❯ +ann/);
     tui.follow();
     tui.type(keys.enter);
     await tui.shows('with ann');
-    said.push(whisper(5, ann, me, 'Still there?'));
+    messages.push(whisper(5, ann, me, 'Still there?'));
     stream.send('whisper.created', whisper(5, ann, me, 'Still there?'), 5);
     await tui.shows(/Hello you.*Still there\?/s);
     stream.send('whisper.created', whisper(6, bob, me, 'Me too'), 6);

@@ -2,7 +2,7 @@ import { type CommandName, commands, keysOf } from '../keys/bindings.ts';
 import { keyLabel } from '../keys/key-name.ts';
 import type { Page } from '../screens/screen.ts';
 import type { TuiState } from '../state/tui-state.ts';
-import { fitCell } from '../text/cells.ts';
+import { fitCell, wrapLine } from '../text/cells.ts';
 
 /** The keys of the current screen. */
 export function helpPage(state: TuiState): Page {
@@ -18,11 +18,14 @@ export function helpPage(state: TuiState): Page {
     });
   const own = names.filter((name) => screenCommands.includes(name));
   const lines = [...linesOf(own), '', ...linesOf(names.filter((name) => !own.includes(name)))];
-  const go = state.views
-    .map(({ screen: one }, index) => `${index + 1} or g ${one.letter}: ${one.title}`)
-    .join(', ');
+  const screens = state.views.map(
+    ({ screen: { letter, title } }, index) => `${index + 1} g${letter} ${title}`,
+  );
   const marks = '❯ selected row   * marked row';
-  return { title: `Keys of ${screen.title}`, lines: () => [...lines, '', `Screens: ${go}`, marks] };
+  return {
+    title: `Keys of ${screen.title}`,
+    lines: ({ width }) => [...lines, '', ...wrapLine(`Screens: ${screens.join(' · ')}`, width), marks],
+  };
 }
 
 /** Shown first: what users look for on this screen. */
