@@ -19,7 +19,8 @@ export interface Tmux {
   keys(...names: string[]): Promise<void>;
   /** Types text literally. */
   text(text: string): Promise<void>;
-  screen(): Promise<string>;
+  /** The text on the screen, with SGR codes if `hasStyles`. */
+  screen(options?: { hasStyles?: boolean }): Promise<string>;
   /** Waits until the screen matches; the error contains the last screen. */
   shows(wanted: RegExp): Promise<string>;
   resize(columns: number, rows: number): Promise<void>;
@@ -52,7 +53,8 @@ export async function startTmux({ columns, rows, env }: TmuxOptions): Promise<Tm
   };
   const words = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
   await tmux('new-session', '-d', '-s', 'main', ...size, `env -i ${words.join(' ')} bash --norc --noprofile`);
-  const screen = async () => (await tmux('capture-pane', '-p', '-t', 'main')).stdout;
+  const screen = async ({ hasStyles = false } = {}) =>
+    (await tmux('capture-pane', '-p', ...(hasStyles ? ['-e'] : []), '-t', 'main')).stdout;
   return {
     keys: async (...names) => void (await tmux('send-keys', '-t', 'main', ...names)),
     text: async (text) => void (await tmux('send-keys', '-t', 'main', '-l', text)),
