@@ -150,8 +150,6 @@ export interface MeteringStore {
   served(): Promise<ServedDay[]>;
   /** Ordered by group, ascending; null last. Groups without calls are left out. */
   summarize(filter: UsageFilter): Promise<UsageGroup[]>;
-  /** Holds that were made before that time and never settled, the oldest first. */
-  leftHolds(before: number): Promise<LeftHold[]>;
-  /** Every account's stored balance against the sum of its entries, and the sum of all, which is zero. */
-  checkSums(): Promise<{ accounts: number; wrong: string[]; total: NanoUsd }>;
+  /** All holds that are not settled, oldest first. */
+  leftHolds(): Promise<LeftHold[]>;
 }

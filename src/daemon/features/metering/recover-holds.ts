@@ -14,8 +14,7 @@ interface RecoverOptions {
  * before the first call is taken.
  */
 export async function recoverHolds({ store, now, marginPpm }: RecoverOptions): Promise<number> {
-  // All there are, whatever their time says: the clock may have gone back since.
-  const left = await store.leftHolds(Number.MAX_SAFE_INTEGER);
+  const left = await store.leftHolds();
   await Promise.all(left.map((hold) => store.settle(interrupted(hold, { at: now(), marginPpm }))));
   return left.length;
 }

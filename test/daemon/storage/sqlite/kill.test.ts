@@ -47,9 +47,7 @@ test(`no acknowledged write is lost in ${kills} kills at different moments, and 
     const [what, id = ''] = line.split(' ');
     (what === 'settled' ? settled : held).add(id);
   }
-  const left = new Set(
-    (await storage.metering.leftHolds(Number.MAX_SAFE_INTEGER)).map((hold) => hold.requestId),
-  );
+  const left = new Set((await storage.metering.leftHolds()).map((hold) => hold.requestId));
   const isKept = async (id: string) => (await storage.metering.usage(id)) !== undefined;
   const lost: string[] = [];
   for (const id of settled) if (!(await isKept(id)) || left.has(id)) lost.push(`settled ${id}`);

@@ -88,7 +88,7 @@ describe('opening', () => {
     await openAndClose();
     const log = recordingLog();
     await open({ folder, log, now: () => morning - dayMs });
-    expect(log.lines.map(({ message }) => message)).toEqual(['the clock went back']);
+    expect(log.lines.map(({ message }) => message)).toEqual(['the system clock went back']);
   });
 
   test('sets what durability rests on', async () => {
@@ -173,7 +173,7 @@ describe('a balance that was changed in the file', () => {
   test('stops the next start', async () => {
     await openAndClose();
     tamper(flipBit);
-    await expect(open({ folder })).rejects.toThrow('all balances together are');
+    await expect(open({ folder })).rejects.toThrow('all balances add up to');
   });
 
   test('stops the start after an unclean end even when the total is right', async () => {
@@ -199,7 +199,6 @@ describe('a balance that was changed in the file', () => {
     expect(storage.state()).toEqual({ writable: false, reason: 'the database failed its check' });
     await expect(storage.metering.hold(aHold('req_2'))).rejects.toMatchObject({ code: 'unavailable' });
     expect(await storage.metering.usage('req_1')).toBeDefined();
-    expect((await storage.metering.checkSums()).wrong).toEqual(['margin', 'provider:openai']);
 
     // The file is not marked as sound either: the next start looks again.
     await storage.close();
@@ -216,12 +215,12 @@ describe('a balance that was changed in the file', () => {
     [
       'a key without its workspace',
       "PRAGMA foreign_keys = 0; UPDATE keys SET workspace_id = 'x'",
-      /rows of keys/,
+      /^keys has rows with dangling references$/,
     ],
     [
       'an entry that says another time',
       'DROP TRIGGER entries_stay; UPDATE entries SET created_at = 1',
-      /The entry (provider_cost|margin) of req_1 is not as it was written/,
+      /The (provider_cost|margin) entry of req_1 was changed or deleted/,
     ],
   ])('is not all that the check finds: %s', async (_what, sql, problem) => {
     const storage = await open({ folder });
@@ -264,7 +263,7 @@ describe('a balance that was changed in the file', () => {
     expect((await again.check()).ok).toBe(true);
     await again.metering.settle(aSettlement('req_3'));
     tamper(changeOf('req_3'));
-    expect((await again.check()).problems.join()).toMatch('of req_3 is not as it was written');
+    expect((await again.check()).problems.join()).toMatch('of req_3 was changed or deleted');
   });
 });
 
@@ -338,7 +337,7 @@ describe('closing', () => {
     expect(existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0).toBe(false);
     expect(storage.state().writable).toBe(false);
     await expect(storage.metering.hold(aHold('req_late'))).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await (await open({ folder })).metering.leftHolds(morning + 1)).toHaveLength(1000);
+    expect(await (await open({ folder })).metering.leftHolds()).toHaveLength(1000);
   });
 });
 

@@ -1,10 +1,12 @@
 import { parentPort } from 'node:worker_threads';
 import { serveWrites } from '../../../../src/daemon/storage/sqlite/engine/serve-writes.ts';
+import { createCommands } from '../../../../src/daemon/storage/sqlite/write-commands.ts';
 
-/** A writer's thread on a disk that has no room for more than a few pages. */
+/** A writer thread whose disk has space for only a few more pages. */
 if (parentPort) {
   serveWrites(parentPort, {
-    adjust: (database) => {
+    createCommands,
+    onOpen: (database) => {
       const pages = Number(database.pragma('page_count', { simple: true }));
       database.pragma(`max_page_count = ${pages + 20}`);
     },

@@ -1,10 +1,10 @@
 import type { AutopilotsStore } from '../../../features/autopilots/autopilots-store.ts';
-import { and, desc, eq, type Orm, or } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
+import { and, desc, eq, or } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
 import { autopilots } from './tables.ts';
 
 /** Autopilots: point look-ups in the main thread, writes in the writer's. */
-export function autopilotsStore(orm: Orm, writer: Writer): AutopilotsStore {
+export function autopilotsStore({ orm, writer }: StoreContext): AutopilotsStore {
   return {
     insert: (record, handles) => writer.write('autopilots.insert', { record, handles }),
     find: async (owner, reference) =>

@@ -2,7 +2,7 @@ import type { AutopilotRecord } from '../../../features/autopilots/autopilots-st
 import { and, eq, ne, type Orm } from '../engine/orm.ts';
 import { autopilots } from './tables.ts';
 
-export function autopilotsCommands(orm: Orm) {
+export function autopilotsWrites(orm: Orm) {
   const isTaken = (handle: string, except = '') =>
     orm
       .select({ id: autopilots.id })

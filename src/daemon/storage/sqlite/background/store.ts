@@ -1,37 +1,30 @@
-import type {
-  BackgroundStore,
-  EventBatch,
-} from '../../../features/inference/lifecycles/background/background-store.ts';
-import type { Connection } from '../engine/connection.ts';
-import { and, eq, gt, type Orm } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
-import { backgroundResponses } from './tables.ts';
-
-interface Sources {
-  database: Connection;
-  orm: Orm;
-  writer: Writer;
-}
+import type { BackgroundStore } from '../../../features/inference/lifecycles/background/background-store.ts';
+import { and, eq, gt, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { backgroundResponses, responseEvents } from './tables.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
-/** Background responses: reads by id in the main thread, writes in the writer's, apart from those of money. */
-export function backgroundStore({ database, orm, writer }: Sources): BackgroundStore {
-  const nextBatch = database.prepare<[string, number], EventBatch>(
-    `SELECT last_sequence AS lastSequence, text FROM response_events
-     WHERE response_id = ? AND last_sequence > ? ORDER BY last_sequence LIMIT 1`,
-  );
-  const running = database.prepare<[], { workspaceId: string; id: string }>(
-    'SELECT workspace_id AS workspaceId, id FROM background_responses WHERE is_running = 1 ORDER BY id',
-  );
+export function backgroundStore({ orm, writer }: StoreContext): BackgroundStore {
+  const { lastSequence, text } = responseEvents;
+  // Prepared, as each turn of a streamed replay runs it.
+  const nextBatch = orm
+    .select({ lastSequence, text })
+    .from(responseEvents)
+    .where(
+      and(
+        eq(responseEvents.responseId, sql.placeholder('responseId')),
+        gt(lastSequence, sql.placeholder('sequence')),
+      ),
+    )
+    .orderBy(lastSequence)
+    .limit(1)
+    .prepare();
   return {
     start: (record) =>
-      writer.write('background.start', record, {
-        lane: 'bulk',
-        bytes: record.input.length + record.body.length,
-      }),
+      writer.write('background.start', record, { ...bulk, bytes: record.input.length + record.body.length }),
     finish: (end) =>
-      writer.write('background.finish', end, { lane: 'bulk', bytes: end.body.length + end.output.length }),
+      writer.write('background.finish', end, { ...bulk, bytes: end.body.length + end.output.length }),
     byId: async (workspaceId, id, at) =>
       orm
         .select()
@@ -44,14 +37,20 @@ export function backgroundStore({ database, orm, writer }: Sources): BackgroundS
           ),
         )
         .get(),
-    running: async () => running.all(),
+    running: async () =>
+      orm
+        .select({ workspaceId: backgroundResponses.workspaceId, id: backgroundResponses.id })
+        .from(backgroundResponses)
+        .where(eq(backgroundResponses.isRunning, true))
+        .orderBy(backgroundResponses.id)
+        .all(),
     appendEvents: (responseId, batch) =>
       writer.write(
         'background.appendEvents',
         { responseId, ...batch },
-        { lane: 'bulk', bytes: batch.text.length },
+        { ...bulk, bytes: batch.text.length },
       ),
-    eventsAfter: async (responseId, sequence) => nextBatch.get(responseId, sequence),
+    eventsAfter: async (responseId, sequence) => nextBatch.get({ responseId, sequence }),
     removeExpired: (at, limit) =>
       writer.write('background.removeExpired', { at, limit: Math.min(limit, 1000) }, bulk),
   };

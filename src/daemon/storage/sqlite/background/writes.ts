@@ -5,13 +5,13 @@ import type {
 } from '../../../features/inference/lifecycles/background/background-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
-import { responseInsert } from '../responses/insert.ts';
+import { responseInsert } from '../responses/response-insert.ts';
 import { backgroundResponses, responseEvents } from './tables.ts';
 
 /** Events leave a few batches at a time: freeing pages takes time, and calls wait for their holds meanwhile. */
 const batchesAtOnce = 32;
 
-export function backgroundCommands(database: Connection, orm: Orm) {
+export function backgroundWrites(database: Connection, orm: Orm) {
   const insert = responseInsert(database)['responses.insert'];
   const dropEvents = database.prepare<[object]>(
     `DELETE FROM response_events WHERE rowid IN (

@@ -3,37 +3,38 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { BackupOrder, BackupProgress, BackupRecord } from '../../../features/backups/backup-store.ts';
 import { type Connection, openForReading } from '../engine/connection.ts';
-import { syncPath } from '../engine/database-file.ts';
+import { fsyncPath } from '../engine/database-file.ts';
+import { pageProblems, referenceProblems } from '../engine/integrity.ts';
 import { schemaVersion } from '../engine/migrate.ts';
-import { addUp, problemsOf } from '../ledger/sums.ts';
-import { contentDigest, filesTable, infoTable, pagesAndReferences } from './content-digest.ts';
+import { balanceProblems, checkBalances } from '../ledger/check-balances.ts';
+import { contentDigest, filesTable, infoTable } from './content-digest.ts';
 
 export interface BackupTask extends BackupOrder {
-  /** The file to make; it must not be there. */
+  /** The path of the backup; must not exist. */
   to: string;
 }
 
-/** Small enough that other threads come in between, large enough to be fast. */
-const pagesAtOnce = 512;
+/** Small enough that other threads can write in between, large enough to be fast. */
+const pagesPerStep = 512;
 
-/** Written under another name, checked, and renamed: a file of a backup's own name is whole. */
+/** Writes the backup to a partial file, which is verified and then renamed. */
 export async function backUp(
   source: string,
   task: BackupTask,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<BackupRecord> {
-  const partial = partialOf(task.to);
-  requireRoom(source, dirname(task.to));
+  const partial = partialFile(task.to);
+  requireFreeSpace(source, dirname(task.to));
   closeSync(openSync(partial, 'wx', 0o600));
   try {
     await copyPages(source, partial, onProgress);
     const totalBytes = statSync(partial).size;
     onProgress({ doneBytes: totalBytes, totalBytes });
-    const record = complete(partial, task);
+    const record = finishCopy(partial, task);
     verify(partial, record.digest);
-    syncPath(partial);
+    fsyncPath(partial);
     renameSync(partial, task.to);
-    syncPath(dirname(task.to));
+    fsyncPath(dirname(task.to));
     return { ...record, file: task.to, bytes: statSync(task.to).size };
   } catch (error) {
     rmSync(partial, { force: true });
@@ -41,21 +42,21 @@ export async function backUp(
   }
 }
 
-export function partialOf(file: string): string {
+export function partialFile(file: string): string {
   return `${file}.partial`;
 }
 
-function requireRoom(source: string, folder: string): void {
+function requireFreeSpace(source: string, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const neededBytes = statSync(source).size;
   if (bavail * bsize > neededBytes * 1.1) return;
-  throw new Error(`the disk has no room for ${neededBytes} bytes in ${folder}`);
+  throw new Error(`not enough disk space for ${neededBytes} bytes in ${folder}`);
 }
 
 async function copyPages(source: string, to: string, onProgress: (progress: BackupProgress) => void) {
   const database = openForReading(source);
   try {
-    // One state of the data: without it, SQLite begins anew whenever somebody writes.
+    // Holds one snapshot; otherwise SQLite restarts the backup after each write.
     database.exec('BEGIN');
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
     const pageBytes = Number(database.pragma('page_size', { simple: true }));
@@ -65,7 +66,7 @@ async function copyPages(source: string, to: string, onProgress: (progress: Back
           doneBytes: (totalPages - remainingPages) * pageBytes,
           totalBytes: totalPages * pageBytes,
         });
-        return pagesAtOnce;
+        return pagesPerStep;
       },
     });
   } finally {
@@ -73,38 +74,47 @@ async function copyPages(source: string, to: string, onProgress: (progress: Back
   }
 }
 
-/** Makes the copy a file on its own, and puts in what belongs to it. */
-function complete(file: string, { at, files, version }: BackupTask) {
+/** Turns the copy into a single file, and adds the files and facts that belong to a backup. */
+function finishCopy(file: string, { at, files, version }: BackupTask) {
   const database = new Database(file, { fileMustExist: true });
   try {
     database.pragma('journal_mode = DELETE');
     database.pragma('synchronous = FULL');
     database.exec(`CREATE TABLE ${infoTable} (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT`);
     database.exec(`CREATE TABLE ${filesTable} (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT`);
-    const putFile = database.prepare(`INSERT INTO ${filesTable} (name, content) VALUES (?, ?)`);
-    for (const { name, content } of files) putFile.run(name, Buffer.from(content));
+    const insertFile = database.prepare(`INSERT INTO ${filesTable} (name, content) VALUES (?, ?)`);
+    for (const { name, content } of files) insertFile.run(name, Buffer.from(content));
     const digest = contentDigest(database);
-    const put = database.prepare(`INSERT INTO ${infoTable} (name, value) VALUES (?, ?)`);
-    for (const row of Object.entries({ made_at: String(at), version, digest })) put.run(...row);
+    const insertInfo = database.prepare(`INSERT INTO ${infoTable} (name, value) VALUES (?, ?)`);
+    for (const row of Object.entries({ made_at: String(at), version, digest })) insertInfo.run(...row);
     return { digest, schemaVersion: schemaVersion(database), masters: mastersIn(database) };
   } finally {
     database.close();
   }
 }
 
-/** Reads all of it again, as a restore will. */
+/** Reads the whole copy again, as a restore does. */
 function verify(file: string, digest: string): void {
   const database = new Database(file, { readonly: true });
   try {
-    const problems = [...pagesAndReferences(database), ...problemsOf(addUp(database))];
-    if (contentDigest(database) !== digest) problems.push('what was written is not what is read');
-    if (problems.length > 0) throw new Error(`the copy is not whole: ${problems.join('; ')}`);
+    const problems = copyProblems(database);
+    if (contentDigest(database) !== digest) problems.push('its content differs from what was written');
+    if (problems.length > 0) throw new Error(`the copy is damaged: ${problems.join('; ')}`);
   } finally {
     database.close();
   }
 }
 
-/** The master keys that secrets in the database are sealed under. */
+/** Problems of a copy of any schema version. */
+export function copyProblems(database: Connection): string[] {
+  return [
+    ...pageProblems(database, 'integrity_check'),
+    ...referenceProblems(database),
+    ...balanceProblems(checkBalances(database)),
+  ];
+}
+
+/** The master keys under which the secrets in the database are sealed. */
 export function mastersIn(database: Connection): { keyId: string; store: string }[] {
   const hasVault = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vault_secrets'").get();
   if (hasVault === undefined) return [];

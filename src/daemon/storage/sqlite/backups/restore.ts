@@ -3,45 +3,43 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { isoTime } from '../../../../shared/time.ts';
 import type { Connection } from '../engine/connection.ts';
-import { checkHeader, syncPath } from '../engine/database-file.ts';
+import { checkHeader, fsyncPath } from '../engine/database-file.ts';
 import { BackupUnusable, DataNeedsRepair, isDamage } from '../engine/errors.ts';
 import { writeMeta } from '../engine/meta.ts';
 import { schemaVersion } from '../engine/migrate.ts';
 import { migrations } from '../engine/migrations/index.ts';
 import { lockFolder } from '../guard/folder-lock.ts';
-import { addUp, problemsOf } from '../ledger/sums.ts';
-import { mastersIn } from './back-up.ts';
-import { contentDigest, filesTable, infoTable, pagesAndReferences } from './content-digest.ts';
-import { copyFollowed } from './copy-followed.ts';
+import { copyProblems, mastersIn } from './back-up.ts';
+import { contentDigest, filesTable, infoTable } from './content-digest.ts';
+import { copyWithProgress } from './copy-with-progress.ts';
 import { finishRestore, planFile, restoreFolders } from './finish-restore.ts';
 import { backupsFolder } from './store.ts';
 
 export interface RestoreTask {
-  /** The data folder, which is there. */
+  /** The data folder, which exists. */
   folder: string;
   backup: string;
   /** Milliseconds since 1970. */
   at: number;
-  /** Names of files that a backup may bring into the data folder. */
+  /** Files of a backup that may be restored into the data folder. */
   fileNames: readonly string[];
   onProgress: (progress: { step: 'copying' | 'checking'; doneBytes: number; totalBytes: number }) => void;
 }
 
 export interface Restored {
-  /** When the backup was made; undefined of a plain copy of a database. */
+  /** When the backup was made, in milliseconds since 1970; undefined for a plain copy of a database. */
   madeAt: number | undefined;
   schemaVersion: number;
-  /** Where the data lies that was there before; undefined where there was none. */
+  /** The folder with the replaced data; undefined if there was none. */
   aside: string | undefined;
-  /** Files of the backup that do not belong into the data folder. */
+  /** Files of the backup that do not belong in the data folder. */
   others: ReadonlyMap<string, Buffer>;
   masters: { keyId: string; store: string }[];
 }
 
 /**
- * Puts a backup in the place of the data. Everything is checked in a copy first; then one rename decides, and what is
- * left of the work is finished by the next start, whenever this process dies.
- * Throws `DataFolderInUse`, or `BackupUnusable` with the data as it was.
+ * Replaces the data with a backup. A copy is verified first, then committed by one rename; if the process dies after
+ * that, the next start completes the restore. Throws `DataFolderInUse`, or `BackupUnusable` with the data unchanged.
  */
 export function restoreBackup(task: RestoreTask): Restored {
   const { folder, backup, at } = task;
@@ -51,16 +49,16 @@ export function restoreBackup(task: RestoreTask): Restored {
     const { partial, ready } = restoreFolders(folder);
     mkdirSync(partial, { mode: 0o700 });
     const copy = join(partial, 'gateway.db');
-    refuseLooseCopy(backup);
-    copyFollowed(backup, copy, (progress) => task.onProgress({ step: 'copying', ...progress }));
+    refuseDatabaseInUse(backup);
+    copyWithProgress(backup, copy, (progress) => task.onProgress({ step: 'copying', ...progress }));
     const unpacked = unpack(copy, task);
     const aside = existsSync(join(folder, 'gateway.db'))
       ? join(backupsFolder, `replaced-${isoTime(at).replaceAll(':', '-')}`)
       : undefined;
     writeFileSync(join(partial, planFile), JSON.stringify({ aside: aside ?? null }), { flush: true });
-    syncPath(partial);
+    fsyncPath(partial);
     renameSync(partial, ready);
-    syncPath(folder);
+    fsyncPath(folder);
     finishRestore(folder);
     return { ...unpacked, aside: aside && join(folder, aside) };
   } catch (error) {
@@ -71,10 +69,10 @@ export function restoreBackup(task: RestoreTask): Restored {
   }
 }
 
-/** A copy of the database without its write-ahead log has lost what was in there. */
-function refuseLooseCopy(backup: string): void {
+/** A database in use has recent writes only in its write-ahead log, which a copy of the file lacks. */
+function refuseDatabaseInUse(backup: string): void {
   if (!existsSync(`${backup}-wal`)) return;
-  throw new BackupUnusable(backup, 'it has a write-ahead log beside it, so it is in use and no backup');
+  throw new BackupUnusable(backup, 'it has a write-ahead log, so it is a database in use and not a backup');
 }
 
 function unpack(copy: string, { backup, fileNames, onProgress }: RestoreTask) {
@@ -94,12 +92,12 @@ function unpack(copy: string, { backup, fileNames, onProgress }: RestoreTask) {
         if (!fileNames.includes(name)) continue;
         writeFileSync(join(copy, '..', name), content, { mode: 0o600, flag: 'wx', flush: true });
       }
-      makeDatabase(database);
+      removeBackupTables(database);
       const madeAt = info.has('made_at') ? Number(info.get('made_at')) : undefined;
       return { madeAt, schemaVersion: schemaVersion(database), others, masters: mastersIn(database) };
     } finally {
       database.close();
-      syncPath(copy);
+      fsyncPath(copy);
     }
   } catch (error) {
     if (error instanceof DataNeedsRepair) throw new BackupUnusable(backup, error.problem, { cause: error });
@@ -110,19 +108,19 @@ function unpack(copy: string, { backup, fileNames, onProgress }: RestoreTask) {
 
 function check(database: Connection, backup: string, info: ReadonlyMap<string, string>): void {
   const refuse = (problem: string) => new BackupUnusable(backup, problem);
-  // A copy of a database in use begins so; a backup is a file on its own.
+  // The file of a database in use is in WAL mode; a backup is not.
   if (info.size === 0 && database.pragma('journal_mode', { simple: true }) === 'wal') {
-    throw refuse('it is a copy of a database without its write-ahead log, and no backup');
+    throw refuse('it is a copy of a database without its write-ahead log, not a backup');
   }
   const found = schemaVersion(database);
   const known = migrations.at(-1)?.version ?? 0;
   if (found > known) {
-    throw refuse(`a newer program made it (schema version ${found}; this one knows ${known})`);
+    throw refuse(`it was made by a newer version (schema version ${found}; this one supports ${known})`);
   }
-  const problems = [...pagesAndReferences(database), ...problemsOf(addUp(database))];
+  const problems = copyProblems(database);
   const digest = info.get('digest');
   if (digest !== undefined && contentDigest(database) !== digest) {
-    problems.push('it is not what was written when it was made');
+    problems.push('its content differs from what was backed up');
   }
   if (problems.length > 0) throw refuse(`it is damaged: ${problems.join('; ')}`);
 }
@@ -143,11 +141,11 @@ function filesOf(database: Connection): Map<string, Buffer> {
   return new Map(rows);
 }
 
-/** Turns the copy into a database like any other; no page of it keeps what the files held. */
-function makeDatabase(database: Connection): void {
+/** Turns the copy into a normal database; no page keeps content of the files. */
+function removeBackupTables(database: Connection): void {
   database.pragma('synchronous = FULL');
   database.pragma('secure_delete = ON');
   database.exec(`DROP TABLE IF EXISTS ${filesTable}; DROP TABLE IF EXISTS ${infoTable}`);
-  // The next start adds up every entry.
+  // Makes the next start add up all entries.
   writeMeta(database, 'clean_shutdown', 0);
 }

@@ -3,32 +3,33 @@ import { join } from 'node:path';
 import { isoTime } from '../../../../shared/time.ts';
 import type { BackupStore } from '../../../features/backups/backup-store.ts';
 import { Reader } from '../engine/reader.ts';
-import { partialOf } from './back-up.ts';
+import type { LongReads } from '../long-reads.ts';
+import { partialFile } from './back-up.ts';
 
-/** Where copies lie: in the data folder. */
+/** The folder of backups, in the data folder. */
 export const backupsFolder = 'backups';
 
-/** Each backup has a thread of its own, so that no other long read waits for it. */
+/** Each backup runs in its own thread, so that no other long read waits for it. */
 export function backupStore(folder: string, file: string): BackupStore {
   return {
     async make(order, { onProgress, signal }) {
-      const to = freeName(folder, order.at);
-      const reader = new Reader(file);
+      const to = newBackupFile(folder, order.at);
+      const reader = new Reader<LongReads>(file);
       const stop = () => void reader.close();
-      if (signal.aborted) throw signal.reason;
+      signal.throwIfAborted();
       signal.addEventListener('abort', stop, { once: true });
       try {
-        return await reader.askFollowing('backup', { ...order, to }, onProgress);
+        return await reader.run('backup', { ...order, to }, onProgress);
       } finally {
         signal.removeEventListener('abort', stop);
         await reader.close();
-        for (const ending of ['', '-journal']) rmSync(partialOf(to) + ending, { force: true });
+        for (const suffix of ['', '-journal']) rmSync(partialFile(to) + suffix, { force: true });
       }
     },
   };
 }
 
-function freeName(folder: string, at: number): string {
+function newBackupFile(folder: string, at: number): string {
   const backups = join(folder, backupsFolder);
   mkdirSync(backups, { recursive: true, mode: 0o700 });
   const stamp = isoTime(at).replaceAll(':', '-');

@@ -1,30 +1,37 @@
-import type { CachedAnswer, CacheStore } from '../../../features/cache/store.ts';
-import type { Connection } from '../engine/connection.ts';
-import type { Writer } from '../engine/writer.ts';
+import type { CacheStore } from '../../../features/cache/store.ts';
+import { and, columnsOf, count, eq, gt, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { cachedAnswers } from './tables.ts';
 
-interface Sources {
-  database: Connection;
-  writer: Writer;
-}
+const bulk = { lane: 'bulk' } as const;
 
-/** Answers that are given again. */
-export function cacheStore({ database, writer }: Sources): CacheStore {
-  const found = database.prepare<[string, string, number], CachedAnswer>(
-    `SELECT workspace_id AS workspaceId, digest, model, provider_model AS providerModel, events,
-            created_at AS createdAt, expires_at AS expiresAt
-     FROM cached_answers WHERE workspace_id = ? AND digest = ? AND expires_at > ?`,
-  );
-  const size = database.prepare<[string], { entries: number; bytes: number }>(
-    'SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM cached_answers WHERE workspace_id = ?',
-  );
+export function cacheStore({ orm, writer }: StoreContext): CacheStore {
+  const { usedAt: _, bytes, ...answer } = columnsOf(cachedAnswers);
+  const { placeholder } = sql;
+  // Prepared, as each call that may use the cache runs it.
+  const find = orm
+    .select(answer)
+    .from(cachedAnswers)
+    .where(
+      and(
+        eq(cachedAnswers.workspaceId, placeholder('workspaceId')),
+        eq(cachedAnswers.digest, placeholder('digest')),
+        gt(cachedAnswers.expiresAt, placeholder('now')),
+      ),
+    )
+    .prepare();
   return {
-    find: async (workspaceId, digest, now) => found.get(workspaceId, digest, now),
-    touch: (workspaceId, digest, at) =>
-      writer.write('cache.touch', { workspaceId, digest, at }, { lane: 'bulk' }),
-    put: (answer, bounds) =>
-      writer.write('cache.put', { answer, bounds }, { lane: 'bulk', bytes: answer.events.length }),
-    clear: (workspaceId) => writer.write('cache.clear', { workspaceId }, { lane: 'bulk' }),
-    size: async (workspaceId) => size.get(workspaceId) ?? { entries: 0, bytes: 0 },
-    removeExpired: (at, limit) => writer.write('cache.removeExpired', { at, limit }, { lane: 'bulk' }),
+    find: async (workspaceId, digest, now) => find.get({ workspaceId, digest, now }),
+    touch: (workspaceId, digest, at) => writer.write('cache.touch', { workspaceId, digest, at }, bulk),
+    put: (record, bounds) =>
+      writer.write('cache.put', { answer: record, bounds }, { lane: 'bulk', bytes: record.events.length }),
+    clear: (workspaceId) => writer.write('cache.clear', { workspaceId }, bulk),
+    size: async (workspaceId) =>
+      orm
+        .select({ entries: count(), bytes: sql<number>`coalesce(sum(${bytes}), 0)` })
+        .from(cachedAnswers)
+        .where(eq(cachedAnswers.workspaceId, workspaceId))
+        .get() ?? { entries: 0, bytes: 0 },
+    removeExpired: (at, limit) => writer.write('cache.removeExpired', { at, limit }, bulk),
   };
 }

@@ -1,55 +1,66 @@
 import type { CacheBounds, CachedAnswer } from '../../../features/cache/store.ts';
-import type { Connection } from '../engine/connection.ts';
+import { and, asc, count, eq, inArray, lte, type Orm, sql } from '../engine/orm.ts';
+import { cachedAnswers } from './tables.ts';
 
-/** Freeing pages takes time, and calls wait for their holds meanwhile. */
-const removedAtOnce = 64;
+/** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
+const removedMax = 64;
+const rowid = sql<number>`rowid`;
 
-export function cacheCommands(database: Connection) {
-  const put = database.prepare<[object]>(
-    `INSERT INTO cached_answers
-       (workspace_id, digest, model, provider_model, created_at, used_at, expires_at, bytes, events)
-     VALUES (@workspaceId, @digest, @model, @providerModel, @createdAt, @createdAt, @expiresAt, @bytes, @events)
-     ON CONFLICT (workspace_id, digest) DO UPDATE SET
-       model = excluded.model, provider_model = excluded.provider_model, created_at = excluded.created_at,
-       used_at = excluded.used_at, expires_at = excluded.expires_at, bytes = excluded.bytes, events = excluded.events`,
-  );
-  const total = database.prepare<[], { entries: number; bytes: number }>(
-    'SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM cached_answers',
-  );
-  const oldest = database.prepare<[], { rowid: number; bytes: number }>(
-    `SELECT rowid, bytes FROM cached_answers ORDER BY used_at, rowid LIMIT ${removedAtOnce}`,
-  );
-  const remove = database.prepare<[number]>('DELETE FROM cached_answers WHERE rowid = ?');
-  const touch = database.prepare<[object]>(
-    'UPDATE cached_answers SET used_at = @at WHERE workspace_id = @workspaceId AND digest = @digest',
-  );
-  const clear = database.prepare<[string]>('DELETE FROM cached_answers WHERE workspace_id = ?');
-  const expire = database.prepare<[number, number]>(
-    'DELETE FROM cached_answers WHERE rowid IN (SELECT rowid FROM cached_answers WHERE expires_at <= ? LIMIT ?)',
-  );
-
+export function cacheWrites(orm: Orm) {
   const evict = ({ entriesMax, bytesMax }: CacheBounds): void => {
-    const left = total.get() ?? { entries: 0, bytes: 0 };
+    const left = orm
+      .select({ entries: count(), bytes: sql<number>`coalesce(sum(${cachedAnswers.bytes}), 0)` })
+      .from(cachedAnswers)
+      .get() ?? { entries: 0, bytes: 0 };
     const isOver = () => left.entries > entriesMax || left.bytes > bytesMax;
     if (!isOver()) return;
-    for (const { rowid, bytes } of oldest.all()) {
-      if (!isOver()) return;
-      remove.run(rowid);
+    const oldest = orm
+      .select({ rowid, bytes: cachedAnswers.bytes })
+      .from(cachedAnswers)
+      .orderBy(asc(cachedAnswers.usedAt), rowid)
+      .limit(removedMax)
+      .all();
+    const removed: number[] = [];
+    for (const answer of oldest) {
+      if (!isOver()) break;
+      removed.push(answer.rowid);
       left.entries -= 1;
-      left.bytes -= bytes;
+      left.bytes -= answer.bytes;
     }
+    orm.delete(cachedAnswers).where(inArray(rowid, removed)).run();
   };
 
   return {
     'cache.put': ({ answer, bounds }: { answer: CachedAnswer; bounds: CacheBounds }): void => {
-      put.run({ ...answer, bytes: Buffer.byteLength(answer.events) });
+      const row = { ...answer, usedAt: answer.createdAt, bytes: Buffer.byteLength(answer.events) };
+      const target = [cachedAnswers.workspaceId, cachedAnswers.digest];
+      orm.insert(cachedAnswers).values(row).onConflictDoUpdate({ target, set: row }).run();
       evict(bounds);
     },
-    'cache.touch': (used: { workspaceId: string; digest: string; at: number }): void => {
-      touch.run(used);
+    'cache.touch': ({
+      workspaceId,
+      digest,
+      at,
+    }: {
+      workspaceId: string;
+      digest: string;
+      at: number;
+    }): void => {
+      orm
+        .update(cachedAnswers)
+        .set({ usedAt: at })
+        .where(and(eq(cachedAnswers.workspaceId, workspaceId), eq(cachedAnswers.digest, digest)))
+        .run();
     },
-    'cache.clear': ({ workspaceId }: { workspaceId: string }): number => clear.run(workspaceId).changes,
-    'cache.removeExpired': ({ at, limit }: { at: number; limit: number }): number =>
-      expire.run(at, Math.min(limit, removedAtOnce)).changes,
+    'cache.clear': ({ workspaceId }: { workspaceId: string }): number =>
+      orm.delete(cachedAnswers).where(eq(cachedAnswers.workspaceId, workspaceId)).run().changes,
+    'cache.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
+      const expired = orm
+        .select({ rowid })
+        .from(cachedAnswers)
+        .where(lte(cachedAnswers.expiresAt, at))
+        .limit(Math.min(limit, removedMax));
+      return orm.delete(cachedAnswers).where(inArray(rowid, expired)).run().changes;
+    },
   };
 }

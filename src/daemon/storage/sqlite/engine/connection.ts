@@ -3,7 +3,7 @@ import { DiskUnsuited } from './errors.ts';
 
 export type Connection = Database.Database;
 
-// better-sqlite3 compiles WAL to mean synchronous=NORMAL, which forgets acknowledged commits in a power cut.
+// better-sqlite3 is compiled to use synchronous=NORMAL with WAL, which can lose acknowledged commits in a power cut.
 const writerPragmas = {
   journal_mode: 'wal',
   synchronous: 2,
@@ -19,8 +19,8 @@ const writerPragmas = {
 } as const;
 
 /**
- * Opens the database to write: every pragma is set and those that money depends on are read back. Throws `DiskUnsuited`
- * where one of these cannot be had.
+ * Opens the database for writing and verifies the pragmas that durability depends on. Throws `DiskUnsuited` if one cannot
+ * be set.
  */
 export function openForWriting(file: string): Connection {
   const database = new Database(file, { fileMustExist: true });
@@ -39,7 +39,7 @@ export function openForWriting(file: string): Connection {
   }
 }
 
-/** Opens the database for reads that see every commit made before they start. */
+/** Opens the database for reads, which see every commit made before they start. */
 export function openForReading(file: string): Connection {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   for (const name of ['busy_timeout', 'trusted_schema', 'cell_size_check', 'mmap_size'] as const) {

@@ -5,20 +5,20 @@ import { DataNeedsRepair } from './errors.ts';
 import { writeMeta } from './meta.ts';
 import { type Migration, migrate } from './migrate.ts';
 
-/** Marks the file as one of this program: the letters `GWAY`. */
+/** SQLite application id of Gateway databases: the letters `GWAY`. */
 const applicationId = 0x47574159;
 
 /**
- * Makes the database when there is none. It is built under another name and renamed when it is whole, so that an
- * empty or headless file under its own name always means damage, never an interrupted first start.
+ * Creates the database if it is missing. It is built under another name and renamed when complete, so that an empty or
+ * truncated file always means damage, never an interrupted first start.
  */
 export function createIfMissing(file: string, migrations: readonly Migration[]): void {
   if (existsSync(file)) return;
   if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
-    throw new DataNeedsRepair(file, 'it is missing, though its write-ahead log is there');
+    throw new DataNeedsRepair(file, 'it is missing, but its write-ahead log exists');
   }
   const unfinished = `${file}.new`;
-  for (const ending of ['', '-journal']) rmSync(unfinished + ending, { force: true });
+  for (const suffix of ['', '-journal']) rmSync(unfinished + suffix, { force: true });
   closeSync(openSync(unfinished, 'wx', 0o600));
   const database = new Database(unfinished);
   try {
@@ -30,12 +30,12 @@ export function createIfMissing(file: string, migrations: readonly Migration[]):
     database.close();
   }
   renameSync(unfinished, file);
-  syncPath(dirname(file));
+  fsyncPath(dirname(file));
 }
 
 /**
- * Looks at the header before SQLite touches the file. Source: "The Database Header" in SQLite's file format
- * (16 bytes of magic; the application id is four bytes, big end first, at offset 68).
+ * Checks the header before SQLite opens the file. Source: https://www.sqlite.org/fileformat2.html#the_database_header
+ * (16 bytes of magic; the application id is a big-endian uint32 at offset 68).
  */
 export function checkHeader(file: string): void {
   const header = Buffer.alloc(100);
@@ -46,15 +46,15 @@ export function checkHeader(file: string): void {
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
     throw new DataNeedsRepair(file, 'it is not a SQLite database');
   }
-  if (length < header.length) throw new DataNeedsRepair(file, 'it is cut off');
+  if (length < header.length) throw new DataNeedsRepair(file, 'it is truncated');
   if (header.readUInt32BE(68) !== applicationId) {
     throw new DataNeedsRepair(file, 'it is a database of another program');
   }
 }
 
-/** Makes a file, or the names in a folder, last through a power cut. */
-export function syncPath(path: string): void {
-  // Windows can open no folder, and keeps renames without being asked.
+/** Flushes a file, or the entries of a folder, to disk. */
+export function fsyncPath(path: string): void {
+  // Windows cannot open folders, and persists renames on its own.
   if (process.platform === 'win32') return;
   const handle = openSync(path, 'r');
   try {

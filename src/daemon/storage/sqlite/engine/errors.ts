@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Another daemon works in this data folder. */
+/** Another daemon uses this data folder. */
 export class DataFolderInUse extends Error {
   readonly folder: string;
 
@@ -22,9 +22,9 @@ export class DataIsNewer extends Error {
   }
 }
 
-/** The database cannot be used as it is. Nothing was changed; the process should end with the code for repairs. */
+/** The database is damaged or inconsistent. Nothing was changed. */
 export class DataNeedsRepair extends Error {
-  /** What is wrong, without the file's name. */
+  /** What is wrong, without the file name. */
   readonly problem: string;
 
   constructor(file: string, problem: string, options?: { cause?: unknown }) {
@@ -38,27 +38,27 @@ export class DataNeedsRepair extends Error {
   }
 }
 
-/** The file system cannot keep data so that a power cut loses nothing. Nothing was changed. */
+/** The file system cannot store data durably. Nothing was changed. */
 export class DiskUnsuited extends Error {
   constructor(file: string, problem: string) {
     super(
-      `${file} cannot be kept safely where it lies: ${problem}. ` +
-        'A disk of another machine, or one that can only be read, does not do. ' +
+      `${file} cannot be stored durably here: ${problem}. ` +
+        'Network and read-only file systems are not supported. ' +
         'Choose another folder with GATEWAY_HOME or --data.',
     );
     this.name = 'DiskUnsuited';
   }
 }
 
-/** The database is no longer where it was opened: what is written goes where nobody will look for it. */
+/** The database is no longer at its path, so further writes would be lost. */
 export class DataMoved extends Error {
   constructor(file: string) {
-    super(`${file} was moved, replaced or deleted while the daemon worked with it.`);
+    super(`${file} was moved, replaced or deleted while the daemon was using it.`);
     this.name = 'DataMoved';
   }
 }
 
-/** A file cannot be restored; nothing was changed. */
+/** A backup cannot be restored; nothing was changed. */
 export class BackupUnusable extends Error {
   constructor(file: string, problem: string, options?: { cause?: unknown }) {
     super(`${file} cannot be restored: ${problem}. Nothing was changed.`, options);
@@ -66,12 +66,12 @@ export class BackupUnusable extends Error {
   }
 }
 
-/** SQLite's own name of a failure, like `SQLITE_IOERR_FSYNC`; undefined for any other error. */
+/** The SQLite error code, like `SQLITE_IOERR_FSYNC`; undefined for other errors. */
 export function sqliteCode(error: unknown): string | undefined {
   return error instanceof Database.SqliteError ? error.code : undefined;
 }
 
-/** Whether SQLite says that the file is damaged or no database at all. */
+/** Whether SQLite reports a damaged file or one that is not a database. */
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error) ?? '';
   return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';

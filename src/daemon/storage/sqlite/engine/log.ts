@@ -1,4 +1,4 @@
-/** The part of a pino logger that the engine uses. */
+/** The subset of a pino logger that the storage uses. */
 export interface StorageLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

@@ -1,14 +1,14 @@
 import type { Connection } from './connection.ts';
 
 /**
- * `clean_shutdown`: 1 while the database lies closed after an orderly end, else 0.
- * `last_seen`: the latest wall clock that a daemon saw, milliseconds since 1970.
- * `chain_verified`: the link of the ledger's chain up to which it was found whole.
- * `last_event`: a floor for the sequence of events, so that it goes on rising when all of them are pruned.
+ * `clean_shutdown`: 1 while the database is closed after a clean shutdown, else 0.
+ * `last_seen`: the latest wall clock time of any daemon, milliseconds since 1970.
+ * `chain_verified`: the last verified link of the ledger chain.
+ * `last_event`: lower bound of the event sequence, which keeps rising after all events were pruned.
  */
 export type MetaName = 'clean_shutdown' | 'last_seen' | 'last_event' | 'chain_verified';
 
-/** Undefined when it was never written. */
+/** Undefined if it was never written. */
 export function readMeta(database: Connection, name: MetaName): number | undefined {
   return database.prepare<[MetaName], number>('SELECT value FROM meta WHERE name = ?').pluck().get(name);
 }
@@ -21,7 +21,7 @@ export function writeMeta(database: Connection, name: MetaName, value: number): 
     .run(name, value);
 }
 
-/** The sequence of the newest event that ever was; 0 before the first. */
+/** The highest event sequence ever used; 0 before the first event. */
 export function lastEvent(database: Connection): number {
   return (
     database

@@ -1,20 +1,20 @@
 import type { Connection } from './connection.ts';
 import { DataIsNewer } from './errors.ts';
 
-/** One step of the schema. `version` rises from step to step. */
+/** One schema change. Versions increase but need not be consecutive. */
 export interface Migration {
   version: number;
   statements: readonly string[];
-  /** By how many rows each table grows (or shrinks); tables that are not named keep theirs. */
+  /** Expected change in the number of rows per table; 0 for tables not listed. */
   rows: Readonly<Record<string, number>>;
 }
 
-/** The version of the schema that the database has; 0: none yet. */
+/** The schema version of the database; 0 if it has no schema. */
 export function schemaVersion(database: Connection): number {
   return Number(database.pragma('user_version', { simple: true }));
 }
 
-/** Whether steps are missing. Throws `DataIsNewer` when the database knows steps that this program does not. */
+/** Whether migrations are pending. Throws `DataIsNewer` if the database has a newer schema than this program. */
 export function needsMigration(database: Connection, migrations: readonly Migration[]): boolean {
   const found = schemaVersion(database);
   const known = migrations.at(-1)?.version ?? 0;
@@ -22,16 +22,16 @@ export function needsMigration(database: Connection, migrations: readonly Migrat
   return found < known;
 }
 
-/** Runs the missing steps, each whole or not at all. The caller has made a backup. */
+/** Runs the pending migrations, each in a transaction. The caller has made a backup. */
 export function migrate(database: Connection, migrations: readonly Migration[]): void {
   const found = schemaVersion(database);
-  const keysWereOn = database.pragma('foreign_keys', { simple: true });
-  // The pragma does nothing inside a transaction, and with keys on, rebuilding a table empties those that refer to it.
+  const foreignKeys = database.pragma('foreign_keys', { simple: true });
+  // The pragma has no effect inside a transaction, and with foreign keys on, rebuilding a table affects referring tables.
   database.pragma('foreign_keys = OFF');
   try {
     for (const migration of migrations) if (migration.version > found) apply(database, migration);
   } finally {
-    database.pragma(`foreign_keys = ${keysWereOn}`);
+    database.pragma(`foreign_keys = ${foreignKeys}`);
   }
 }
 

@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isoTime } from '../../../../shared/time.ts';
-import { addUp, balancesTotal, problemsOf } from '../ledger/sums.ts';
+import { balanceProblems, balancesTotal, checkBalances } from '../ledger/check-balances.ts';
 import { type Connection, openForWriting } from './connection.ts';
-import { checkHeader, createIfMissing, syncPath } from './database-file.ts';
+import { checkHeader, createIfMissing, fsyncPath } from './database-file.ts';
 import { DataNeedsRepair, isDamage } from './errors.ts';
 import type { StorageLog } from './log.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './migrate.ts';
 
-interface Preparation {
+interface PrepareOptions {
   file: string;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
@@ -18,11 +18,11 @@ interface Preparation {
 }
 
 /**
- * All that happens to the database before anyone writes: it is made, or its sums are checked and it is migrated,
- * and it is marked as open. Throws `DataIsNewer` or `DataNeedsRepair` and then leaves the file as it was.
+ * Creates the database, or checks its balances and migrates it, and marks it as open. Throws `DataIsNewer` or
+ * `DataNeedsRepair` and then leaves the file unchanged.
  */
-export function prepareDatabase(preparation: Preparation): void {
-  const { file, migrations } = preparation;
+export function prepareDatabase(options: PrepareOptions): void {
+  const { file, migrations } = options;
   createIfMissing(file, migrations);
   checkHeader(file);
   chmodSync(file, 0o600);
@@ -30,11 +30,11 @@ export function prepareDatabase(preparation: Preparation): void {
   try {
     database = openForWriting(file);
     const isOld = needsMigration(database, migrations);
-    // Before a migration, so that what was wrong already is found in the file as it was.
-    checkSums(database);
-    checkMasters(database);
-    if (isOld) migrateWithBackup(database, preparation);
-    markOpen(database, preparation);
+    // Before a migration, so that existing damage is found in the unchanged file.
+    requireSoundBalances(database);
+    requireMasterKeys(database);
+    if (isOld) migrateWithBackup(database, options);
+    markOpen(database, options);
   } catch (error) {
     if (!isDamage(error)) throw error;
     throw new DataNeedsRepair(file, (error as Error).message, { cause: error });
@@ -43,9 +43,9 @@ export function prepareDatabase(preparation: Preparation): void {
   }
 }
 
-function migrateWithBackup(database: Connection, preparation: Preparation): void {
-  const { log, migrations } = preparation;
-  const backup = copyBeforeMigration(database, preparation);
+function migrateWithBackup(database: Connection, options: PrepareOptions): void {
+  const { log, migrations } = options;
+  const backup = copyBeforeMigration(database, options);
   log.info(
     { from: schemaVersion(database), to: migrations.at(-1)?.version, backup },
     'migrating the database',
@@ -53,42 +53,42 @@ function migrateWithBackup(database: Connection, preparation: Preparation): void
   migrate(database, migrations);
 }
 
-/** Written under another name and renamed: whatever has the name of a copy is whole. Returns where it lies. */
-function copyBeforeMigration(database: Connection, { file, now }: Preparation): string {
+/** Writes to a partial file that is renamed when complete. Returns the path of the copy. */
+function copyBeforeMigration(database: Connection, { file, now }: PrepareOptions): string {
   const folder = join(dirname(file), 'backups');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = `${basename(file, '.db')}-v${schemaVersion(database)}`;
   const partial = join(folder, `${name}.partial`);
   const copy = join(folder, `${name}-${isoTime(now()).replaceAll(':', '-')}.db`);
   const removePartial = () => {
-    for (const ending of ['', '-journal']) rmSync(partial + ending, { force: true });
+    for (const suffix of ['', '-journal']) rmSync(partial + suffix, { force: true });
   };
-  // What a start left that was killed here.
+  // Left by a start that was killed here.
   removePartial();
   try {
-    // Unlike copying the file, this takes along what is still in the write-ahead log.
+    // Unlike a file copy, this includes the write-ahead log.
     database.prepare('VACUUM INTO ?').run(partial);
   } catch (error) {
     removePartial();
     throw error;
   }
   chmodSync(partial, 0o600);
-  syncPath(partial);
+  fsyncPath(partial);
   renameSync(partial, copy);
-  syncPath(folder);
+  fsyncPath(folder);
   return copy;
 }
 
-/** After an orderly end the stored balances are enough; otherwise every entry is added up before anything is written. */
-function checkSums(database: Connection): void {
-  const wasClosed = readMeta(database, 'clean_shutdown') === 1;
-  const sums = wasClosed ? { wrong: [], total: balancesTotal(database) } : addUp(database);
-  const problems = problemsOf(sums);
+/** After a clean shutdown the stored balances suffice; otherwise all entries are added up before anything is written. */
+function requireSoundBalances(database: Connection): void {
+  const wasCleanShutdown = readMeta(database, 'clean_shutdown') === 1;
+  const sums = wasCleanShutdown ? { wrong: [], total: balancesTotal(database) } : checkBalances(database);
+  const problems = balanceProblems(sums);
   if (problems.length > 0) throw new DataNeedsRepair(database.name, problems.join('; '));
 }
 
-/** Secrets whose master is not known were put there by somebody else, or are half of a restored backup. */
-function checkMasters(database: Connection): void {
+/** Secrets sealed under an unknown master key were tampered with, or come from a partial restore. */
+function requireMasterKeys(database: Connection): void {
   const hasVault = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vault_secrets'").get();
   if (hasVault === undefined) return;
   const lost = database
@@ -98,14 +98,14 @@ function checkMasters(database: Connection): void {
     .pluck()
     .get();
   if (!lost) return;
-  throw new DataNeedsRepair(database.name, `it has ${lost} sealed secrets and not their master key`);
+  throw new DataNeedsRepair(database.name, `the master key of ${lost} sealed secrets is missing`);
 }
 
-function markOpen(database: Connection, { now, log }: Preparation): void {
+function markOpen(database: Connection, { now, log }: PrepareOptions): void {
   const at = now();
   const lastSeen = readMeta(database, 'last_seen') ?? 0;
   if (at < lastSeen - 5000)
-    log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the clock went back');
+    log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the system clock went back');
   database.transaction(() => {
     writeMeta(database, 'clean_shutdown', 0);
     writeMeta(database, 'last_seen', Math.max(at, lastSeen));

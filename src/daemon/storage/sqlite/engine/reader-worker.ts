@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { longReads } from '../long-reads.ts';
 import { openForReading } from './connection.ts';
-import type { FromReader, ToReader } from './reader.ts';
+import type { FromReader, Reads, ToReader } from './reader.ts';
 
 if (parentPort) {
   const port = parentPort;
   const database = openForReading((workerData as { file: string }).file);
-  const reads: Record<string, (data: never, onProgress: never) => unknown> = longReads(database);
+  const reads: Reads = longReads(database);
   port.on('message', async (message: ToReader) => {
     if ('close' in message) {
       database.close();
-      // Ends this thread alone, whatever it still waits for, like the next pages of a backup.
+      // Ends only this thread, even while a backup waits for its next pages.
       process.exit();
     }
     const { id, name, data } = message;

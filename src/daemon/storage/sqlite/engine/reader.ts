@@ -1,9 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../../shared/errors.ts';
-import type { LongReads } from '../long-reads.ts';
-import { endOf, startThread } from './thread.ts';
+import { exitWaiter, startThread } from './thread.ts';
 
-/** `close` is the last. */
+/** `close` comes last. */
 export type ToReader = { id: number; name: string; data: unknown } | { close: true };
 
 export type FromReader =
@@ -11,21 +10,24 @@ export type FromReader =
   | { id: number; problem: string }
   | { id: number; progress: unknown };
 
-interface Question {
+/** Reads by name; each takes plain data and may report progress. */
+export type Reads = Record<string, (data: never, onProgress: never) => unknown>;
+
+interface PendingRead {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
-  onProgress?: (progress: never) => void;
-  askedAt: number;
+  onProgress?: ((progress: never) => void) | undefined;
+  startedAt: number;
 }
 
-/** After this long without a question the thread ends, and its memory is free. */
+/** The thread ends after this long without a read, which frees its memory. */
 const idleMs = 30_000;
 
-/** The main thread's side of the reader: a thread for long reads, started by the first and ended when idle. */
-export class Reader {
+/** Main-thread side of the reader: runs long reads in a thread that starts on demand and ends when idle. */
+export class Reader<R extends Reads> {
   readonly #file: string;
-  readonly #questions = new Map<number, Question>();
-  #thread: { worker: Worker; end: ReturnType<typeof endOf> } | undefined;
+  readonly #pending = new Map<number, PendingRead>();
+  #thread: { worker: Worker; exited: () => Promise<void> } | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
@@ -33,37 +35,26 @@ export class Reader {
     this.#file = file;
   }
 
-  ask<N extends keyof LongReads>(
+  run<N extends keyof R & string>(
     name: N,
-    ...data: Parameters<LongReads[N]>
-  ): Promise<Awaited<ReturnType<LongReads[N]>>> {
-    return this.#ask(name, data[0]) as Promise<Awaited<ReturnType<LongReads[N]>>>;
-  }
-
-  /** The same, for a read that tells how far it is. */
-  askFollowing<N extends 'backup'>(
-    name: N,
-    data: Parameters<LongReads[N]>[0],
-    onProgress: Parameters<LongReads[N]>[1],
-  ): Promise<Awaited<ReturnType<LongReads[N]>>> {
-    return this.#ask(name, data, onProgress) as Promise<Awaited<ReturnType<LongReads[N]>>>;
-  }
-
-  #ask(name: string, data: unknown, onProgress?: Question['onProgress']): Promise<unknown> {
+    data?: Parameters<R[N]>[0],
+    onProgress?: Parameters<R[N]>[1],
+  ): Promise<Awaited<ReturnType<R[N]>>> {
     clearTimeout(this.#idle);
     this.#thread ??= this.#start();
     this.#lastId += 1;
     const id = this.#lastId;
     this.#thread.worker.postMessage({ id, name, data } satisfies ToReader);
     return new Promise((resolve, reject) => {
-      this.#questions.set(id, { resolve, reject, onProgress, askedAt: performance.now() });
+      const pending = { resolve: resolve as PendingRead['resolve'], reject, onProgress };
+      this.#pending.set(id, { ...pending, startedAt: performance.now() });
     });
   }
 
-  /** Gives up what is asked when any of it takes longer than that; whether it did. The next question is answered again. */
-  endOlderThan(ms: number): boolean {
+  /** Aborts all reads if one runs longer than that; returns whether it did. Later reads start a new thread. */
+  abortOlderThan(ms: number): boolean {
     const before = performance.now() - ms;
-    const isOld = [...this.#questions.values()].some(({ askedAt }) => askedAt < before);
+    const isOld = [...this.#pending.values()].some(({ startedAt }) => startedAt < before);
     if (isOld) void this.close();
     return isOld;
   }
@@ -72,39 +63,39 @@ export class Reader {
     clearTimeout(this.#idle);
     const thread = this.#thread;
     this.#thread = undefined;
-    this.#giveUp(new Error('the storage was closed'));
+    this.#rejectAll(new Error('the reader was closed'));
     thread?.worker.postMessage({ close: true } satisfies ToReader);
-    await thread?.end();
+    await thread?.exited();
   }
 
   #start() {
     const worker = startThread('reader-worker', { file: this.#file });
-    const thread = { worker, end: endOf(worker) };
-    const ended = (error: Error) => {
+    const thread = { worker, exited: exitWaiter(worker) };
+    const onEnd = (error: Error) => {
       if (this.#thread !== thread) return;
       this.#thread = undefined;
-      this.#giveUp(error);
+      this.#rejectAll(error);
     };
-    worker.on('message', (answer: FromReader) => this.#hear(answer));
-    worker.on('error', ended);
-    worker.on('exit', () => ended(new Error('the thread that reads the database ended')));
+    worker.on('message', (message: FromReader) => this.#receive(message));
+    worker.on('error', onEnd);
+    worker.on('exit', () => onEnd(new Error('the reader thread ended')));
     return thread;
   }
 
-  #hear(answer: FromReader): void {
-    const question = this.#questions.get(answer.id);
-    if ('progress' in answer) {
-      question?.onProgress?.(answer.progress as never);
+  #receive(message: FromReader): void {
+    const read = this.#pending.get(message.id);
+    if ('progress' in message) {
+      read?.onProgress?.(message.progress as never);
       return;
     }
-    this.#questions.delete(answer.id);
-    if ('problem' in answer) question?.reject(new Error(`a long read failed: ${answer.problem}`));
-    else question?.resolve(answer.result);
-    if (this.#questions.size === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
+    this.#pending.delete(message.id);
+    if ('problem' in message) read?.reject(new Error(`a long read failed: ${message.problem}`));
+    else read?.resolve(message.result);
+    if (this.#pending.size === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
   }
 
-  #giveUp(cause: Error): void {
-    for (const { reject } of this.#questions.values()) reject(new ApiError('unavailable', { cause }));
-    this.#questions.clear();
+  #rejectAll(cause: Error): void {
+    for (const { reject } of this.#pending.values()) reject(new ApiError('unavailable', { cause }));
+    this.#pending.clear();
   }
 }

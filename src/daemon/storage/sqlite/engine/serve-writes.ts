@@ -1,34 +1,62 @@
 import type { MessagePort } from 'node:worker_threads';
-import { Totals } from '../ledger/batch-totals.ts';
-import { meteringCommands } from '../metering/writes.ts';
-import { responseInsert } from '../responses/insert.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 import { writeMeta } from './meta.ts';
-import { batchRunner, type Commands, type Operation } from './write-batch.ts';
-import type { FromWriter, ToWriter } from './writer-protocol.ts';
+import {
+  type BatchResult,
+  type BatchTotals,
+  batchRunner,
+  type Commands,
+  type Operation,
+} from './write-batch.ts';
 
-/** Serves the writer over `port` with the process's only connection that writes. `adjust` is for tests. */
-export function serveWrites(
-  port: MessagePort,
-  { adjust }: { adjust?: (database: Connection) => void } = {},
-): void {
-  const answer = (message: FromWriter) => port.postMessage(message);
+/** Messages to the writer thread: `open` first, then batches one at a time, `close` or `end` last. */
+export type ToWriter =
+  | { open: string }
+  | { batch: Operation[] }
+  /** `lastSeen`: wall clock, milliseconds since 1970. */
+  | { close: { lastSeen: number } }
+  /** Closes without marking the shutdown as clean. */
+  | { end: true };
+
+/** Messages from the writer thread. `died`: why it cannot continue. */
+export type FromWriter =
+  | { opened: true }
+  | { closed: true }
+  | { died: string; isDamage: boolean }
+  | BatchResult;
+
+/** The commands of an open database. `loadMore` loads the rest when a batch first needs one of them. */
+export interface CommandSource {
+  commands: Commands;
+  loadMore: () => Promise<Commands>;
+  totals: BatchTotals;
+}
+
+interface ServeWritesOptions {
+  createCommands: (database: Connection) => CommandSource;
+  /** Called with the new connection; for tests. */
+  onOpen?: (database: Connection) => void;
+}
+
+/** Runs the writer thread: executes the batches that arrive on `port` over the only connection that writes. */
+export function serveWrites(port: MessagePort, { createCommands, onOpen }: ServeWritesOptions): void {
+  const send = (message: FromWriter) => port.postMessage(message);
   let database: Connection | undefined;
-  let run: ((operations: Operation[]) => FromWriter | Promise<FromWriter>) | undefined;
+  let run: ((operations: Operation[]) => BatchResult | Promise<BatchResult>) | undefined;
 
   const handle = async (message: ToWriter): Promise<void> => {
     if ('batch' in message) {
       const result = run?.(message.batch);
-      answer(result instanceof Promise ? await result : (result ?? notOpen));
+      send(result instanceof Promise ? await result : (result ?? notOpen));
     } else if ('open' in message) {
       database = openForWriting(message.open);
-      adjust?.(database);
-      run = batches(database);
-      answer({ opened: true });
+      onOpen?.(database);
+      run = lazyRunner(database, createCommands(database));
+      send({ opened: true });
     } else if ('close' in message) {
       if (database) closeCleanly(database, message.close.lastSeen);
-      answer({ closed: true });
+      send({ closed: true });
       port.close();
     } else {
       database?.close();
@@ -39,26 +67,24 @@ export function serveWrites(
   port.on('message', (message: ToWriter) => {
     handle(message).catch((error: unknown) => {
       const died = error instanceof Error ? error.message : String(error);
-      answer({ died, isDamage: isDamage(error) });
+      send({ died, isDamage: isDamage(error) });
       port.close();
     });
   });
 }
 
-const notOpen: FromWriter = {
+const notOpen: BatchResult = {
   failure: { kind: 'failed', code: undefined, message: 'the database is not open' },
 };
 
-function batches(database: Connection) {
-  const totals = new Totals(database);
-  const commands: Commands = { ...meteringCommands(database, totals), ...responseInsert(database) };
+function lazyRunner(database: Connection, { commands, loadMore, totals }: CommandSource) {
   const run = batchRunner(database, commands, totals);
-  let complete = false;
-  return (operations: Operation[]): FromWriter | Promise<FromWriter> => {
-    if (complete || operations.every(([name]) => name in commands)) return run(operations);
-    return import('../write-commands.ts').then(({ otherCommands }) => {
-      Object.assign(commands, otherCommands(database, totals));
-      complete = true;
+  let hasAll = false;
+  return (operations: Operation[]): BatchResult | Promise<BatchResult> => {
+    if (hasAll || operations.every(([name]) => name in commands)) return run(operations);
+    return loadMore().then((more) => {
+      Object.assign(commands, more);
+      hasAll = true;
       return run(operations);
     });
   };
@@ -72,7 +98,7 @@ function closeCleanly(database: Connection, lastSeen: number): void {
     })();
     database.pragma('wal_checkpoint(TRUNCATE)');
   } catch (error) {
-    // Nothing is lost when a full disk leaves the mark out: the next start adds up all entries.
+    // Without the mark, which a full disk may prevent, the next start adds up all entries.
     if (sqliteCode(error) !== 'SQLITE_FULL') throw error;
   }
   database.close();

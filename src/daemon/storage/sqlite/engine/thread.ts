@@ -1,26 +1,26 @@
 import { Worker } from 'node:worker_threads';
 
-/** Starts a thread with a script beside this one: compiled or as it was written, like this one itself. */
+/** Starts the worker script next to this file, which is TypeScript in the sources and JavaScript in a build. */
 export function startThread(script: 'writer-worker' | 'reader-worker', workerData?: unknown): Worker {
-  const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  return new Worker(new URL(`./${script}${ending}`, import.meta.url), {
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  return new Worker(new URL(`./${script}${extension}`, import.meta.url), {
     name: `gateway-${script}`,
     workerData,
   });
 }
 
-/** Longer than any statement of a usual database; whoever stops the daemon waits no longer for a check of a huge one. */
-const patienceMs = 2_000;
+/** Longer than any usual statement; a stopping daemon does not wait for the check of a huge database. */
+const exitTimeoutMs = 2_000;
 
 /**
- * Watches a thread from its start. What it gives resolves once a thread that was told to end has ended, and terminates one
- * that does not: only then, as V8 can take the whole process along where it terminates a thread in the middle of native code.
+ * Returns a function that waits until a thread that was asked to end has ended, and terminates it only after a timeout:
+ * terminating a thread inside native code can crash the whole process. Call this when the thread starts.
  */
-export function endOf(worker: Worker): () => Promise<void> {
-  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+export function exitWaiter(worker: Worker): () => Promise<void> {
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   return async () => {
-    const late = setTimeout(() => void worker.terminate(), patienceMs);
-    await ended;
-    clearTimeout(late);
+    const timer = setTimeout(() => void worker.terminate(), exitTimeoutMs);
+    await exited;
+    clearTimeout(timer);
   };
 }

@@ -1,21 +1,21 @@
 import type { Connection } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 
-/** A write: the name of a command and plain data for it. */
+/** A write: the name of a command and its plain data. */
 export type Operation = readonly [name: string, data: unknown];
 
 export type Commands = Record<string, (data: never) => unknown>;
 
 export interface OperationFailure {
   index: number;
-  /** SQLite's name of the failure, if it was SQLite's. */
+  /** SQLite's error code, if SQLite failed. */
   code: string | undefined;
   message: string;
 }
 
 /**
- * `full`: the disk is; the next batch may succeed. `fatal`: the file can be trusted no longer (after a failed sync the
- * system may have dropped pages). `failed`: anything else, such as a lock that another program held too long.
+ * `full`: the disk is full; the next batch may succeed. `fatal`: the file can no longer be trusted (after a failed sync
+ * the system may have dropped pages). `failed`: anything else, such as a lock that another program held too long.
  */
 export interface BatchFailure {
   kind: 'full' | 'fatal' | 'failed';
@@ -23,21 +23,21 @@ export interface BatchFailure {
   message: string;
 }
 
-/** Either all operations but the `failed` ones are on disk, or, with `failure`, none. */
-export type BatchAnswer = { results: unknown[]; failed: OperationFailure[] } | { failure: BatchFailure };
+/** With `failure` nothing was written; otherwise every operation but the `failed` ones is on disk. */
+export type BatchResult = { results: unknown[]; failed: OperationFailure[] } | { failure: BatchFailure };
 
-/** Sums of the running batch, written once before its COMMIT. */
-interface BatchSums {
+/** Totals of the running batch, written once before its COMMIT. */
+export interface BatchTotals {
   begin(): void;
   flush(): void;
   revert(): void;
 }
 
 /**
- * Makes the function that runs a batch in one transaction. Each operation fails alone. That would take a SAVEPOINT
- * an operation, so a batch is first tried without any, and run again with them only when one of its operations fails.
+ * Returns a function that runs a batch in one transaction in which each operation can fail alone. To save a SAVEPOINT per
+ * operation, a batch first runs without any, and again with them only if an operation failed.
  */
-export function batchRunner(database: Connection, commands: Commands, sums: BatchSums) {
+export function batchRunner(database: Connection, commands: Commands, totals: BatchTotals) {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const savepoint = database.prepare('SAVEPOINT operation');
@@ -45,7 +45,7 @@ export function batchRunner(database: Connection, commands: Commands, sums: Batc
 
   const run = ([name, data]: Operation): unknown => {
     const command = commands[name];
-    if (!command) throw new Error(`there is no command ${name}`);
+    if (!command) throw new Error(`unknown command ${name}`);
     return command(data as never);
   };
 
@@ -67,21 +67,21 @@ export function batchRunner(database: Connection, commands: Commands, sums: Batc
     operations: readonly Operation[],
     each: (operation: Operation, index: number) => unknown,
   ) => {
-    sums.begin();
+    totals.begin();
     try {
       begin.run();
       const results = operations.map(each);
-      sums.flush();
+      totals.flush();
       commit.run();
       return results;
     } catch (error) {
       if (database.inTransaction) database.exec('ROLLBACK');
-      sums.revert();
+      totals.revert();
       throw error;
     }
   };
 
-  return (operations: readonly Operation[]): BatchAnswer => {
+  return (operations: readonly Operation[]): BatchResult => {
     try {
       return { results: attempt(operations, run), failed: [] };
     } catch (error) {
@@ -97,7 +97,7 @@ export function batchRunner(database: Connection, commands: Commands, sums: Batc
   };
 }
 
-/** Whether a failure is the file's or the system's rather than one operation's. */
+/** Whether the file or the system failed, rather than one operation. */
 function endsBatch(error: unknown): boolean {
   return (
     isDamage(error) ||

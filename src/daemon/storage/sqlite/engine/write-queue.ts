@@ -1,16 +1,16 @@
-import type { BatchAnswer, Operation } from './write-batch.ts';
-import { failureOfBatch, failureOfOperation } from './write-failures.ts';
+import type { BatchResult, Operation } from './write-batch.ts';
+import { batchError, operationError } from './write-errors.ts';
 
-/** `money`: the writes of model calls and all that is small. `bulk`: large rows, which never ride with money. */
+/** `money`: the writes of model calls and everything small. `bulk`: large rows, which never share a batch with money. */
 export type Lane = 'money' | 'bulk';
 
 export interface WriteOptions {
   lane?: Lane;
-  /** The name under which another write may take its place while it waits. */
+  /** A later write may replace this one under this name until its batch is sent. */
   replaceableAs?: string;
-  /** About how much it writes, where that is much. */
+  /** Approximate size of a large write. */
   bytes?: number;
-  /** Nobody waits for it yet: it leaves with the next write that is waited for, or by itself after `lingerMs`. */
+  /** No caller waits for it yet: it is sent with the next write that is waited for, or alone after `lingerMs`. */
   canLinger?: boolean;
 }
 
@@ -20,30 +20,30 @@ interface Pending {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
   replaceableAs: string | undefined;
-  /** The write whose place this one took; it resolves with this one. */
+  /** The write that this one replaced; it resolves together with this one. */
   replaced: Pending | undefined;
 }
 
 const batchSizeMax: Record<Lane, number> = { money: 512, bulk: 16 };
-/** Large rows leave few at a time: the money of calls waits for the batch under way. */
+/** Bulk batches stay small, because the money lane waits for the batch in flight. */
 const bulkBytesMax = 1024 * 1024;
 
 /**
- * Gathers writes into batches (group commit): while one batch is under way, the next one fills up. A batch leaves
- * when the event loop has gone round with at most one new write, or when its oldest write has waited `lingerMs`: on a busy
- * loop this makes few large commits out of many small ones, on an idle loop it costs microseconds.
+ * Collects writes into batches (group commit): while one batch is in flight, the next one fills. A batch is sent once a
+ * turn of the event loop added at most one write, or when its oldest write has waited `lingerMs`: a busy loop makes few
+ * large commits instead of many small ones, and an idle loop adds only microseconds.
  */
 export class WriteQueue {
   readonly #send: (operations: Operation[]) => void;
   readonly #lingerMs: number;
-  readonly #waiting: Record<Lane, Pending[]> = { money: [], bulk: [] };
-  /** Of the money lane only. */
+  readonly #queued: Record<Lane, Pending[]> = { money: [], bulk: [] };
+  /** Queued writes of the money lane that may be replaced. */
   #replaceable = new Map<string, Pending>();
-  #underWay: Pending[] | undefined;
-  #turn: Lane = 'money';
+  #inFlight: Pending[] | undefined;
+  #nextLane: Lane = 'money';
   #tick: NodeJS.Immediate | undefined;
-  /** Wakes those that linger, when nothing else comes. */
-  #alarm: NodeJS.Timeout | undefined;
+  /** Sends lingering writes if no other write arrives. */
+  #lingerTimer: NodeJS.Timeout | undefined;
   #arrivals = 0;
   #arrivalsAtTick = 0;
   #oldestAt = 0;
@@ -54,7 +54,7 @@ export class WriteQueue {
     this.#lingerMs = lingerMs;
   }
 
-  /** Resolves after COMMIT to what the command returned. */
+  /** Resolves to the command's result after COMMIT. */
   add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { lane = 'money', replaceableAs, bytes = 0, canLinger = false } = options;
@@ -65,16 +65,16 @@ export class WriteQueue {
   }
 
   /**
-   * Puts an operation in the place of a waiting one, so that both become one write and resolve together; undefined
-   * when that one has left already. Should the new one fail alone, the old one is written after all.
+   * Replaces a queued operation, so that both become one write and resolve together; undefined if that one was sent
+   * already. If the new operation fails alone, the old one is written after all.
    */
   replace(name: string, operation: Operation): Promise<unknown> | undefined {
-    const waiting = this.#replaceable.get(name);
-    if (!waiting) return undefined;
+    const queued = this.#replaceable.get(name);
+    if (!queued) return undefined;
     this.#replaceable.delete(name);
     return new Promise((resolve, reject) => {
-      const { operation: old, resolve: resolveOld, reject: rejectOld } = waiting;
-      waiting.replaced = {
+      const { operation: old, resolve: resolveOld, reject: rejectOld } = queued;
+      queued.replaced = {
         operation: old,
         bytes: 0,
         resolve: resolveOld,
@@ -82,31 +82,31 @@ export class WriteQueue {
         replaceableAs: undefined,
         replaced: undefined,
       };
-      waiting.operation = operation;
-      waiting.resolve = resolve;
-      waiting.reject = reject;
-      waiting.replaceableAs = undefined;
+      queued.operation = operation;
+      queued.resolve = resolve;
+      queued.reject = reject;
+      queued.replaceableAs = undefined;
       this.#arrivals += 1;
       this.#schedule();
     });
   }
 
-  /** The answer to the batch under way. */
-  answered(answer: BatchAnswer): void {
-    const batch = this.#underWay ?? [];
-    this.#underWay = undefined;
-    if ('failure' in answer) {
-      for (const pending of batch) rejectBoth(pending, failureOfBatch(answer.failure));
+  /** Settles the writes of the batch in flight. */
+  completeBatch(result: BatchResult): void {
+    const batch = this.#inFlight ?? [];
+    this.#inFlight = undefined;
+    if ('failure' in result) {
+      for (const pending of batch) rejectBoth(pending, batchError(result.failure));
     } else {
-      const failed = new Map(answer.failed.map((failure) => [failure.index, failure]));
+      const failed = new Map(result.failed.map((failure) => [failure.index, failure]));
       for (const [index, pending] of batch.entries()) {
         const failure = failed.size > 0 ? failed.get(index) : undefined;
         if (failure) {
-          pending.reject(failureOfOperation(pending.operation[0], failure));
+          pending.reject(operationError(pending.operation[0], failure));
           if (pending.replaced) this.#enqueue(pending.replaced, 'money');
         } else {
           pending.replaced?.resolve(undefined);
-          pending.resolve(answer.results[index]);
+          pending.resolve(result.results[index]);
         }
       }
     }
@@ -114,12 +114,12 @@ export class WriteQueue {
     else this.#schedule();
   }
 
-  /** Gives up every write, those under way too. */
+  /** Rejects every write, including the batch in flight. */
   rejectAll(error: Error): void {
-    const all = [...(this.#underWay ?? []), ...this.#waiting.money, ...this.#waiting.bulk];
-    this.#underWay = undefined;
-    this.#waiting.money = [];
-    this.#waiting.bulk = [];
+    const all = [...(this.#inFlight ?? []), ...this.#queued.money, ...this.#queued.bulk];
+    this.#inFlight = undefined;
+    this.#queued.money = [];
+    this.#queued.bulk = [];
     this.#replaceable.clear();
     if (this.#tick) clearImmediate(this.#tick);
     this.#tick = undefined;
@@ -127,12 +127,12 @@ export class WriteQueue {
     this.#whenEmpty?.();
   }
 
-  /** How many wait or are under way. */
+  /** Number of writes that are queued or in flight. */
   get size(): number {
-    return (this.#underWay?.length ?? 0) + this.#waiting.money.length + this.#waiting.bulk.length;
+    return (this.#inFlight?.length ?? 0) + this.#queued.money.length + this.#queued.bulk.length;
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when the queue is empty and no batch is in flight. */
   async drained(): Promise<void> {
     if (this.#isEmpty()) return;
     await new Promise<void>((resolve) => {
@@ -141,65 +141,69 @@ export class WriteQueue {
   }
 
   #enqueue(pending: Pending, lane: Lane, canLinger = false): void {
-    if (this.#waiting.money.length + this.#waiting.bulk.length === 0) this.#oldestAt = performance.now();
-    this.#waiting[lane].push(pending);
+    if (this.#queued.money.length + this.#queued.bulk.length === 0) this.#oldestAt = performance.now();
+    this.#queued[lane].push(pending);
     this.#arrivals += 1;
-    if (canLinger) this.#alarm ??= setTimeout(this.#onAlarm, this.#lingerMs);
+    if (canLinger) this.#lingerTimer ??= setTimeout(this.#onLingerEnd, this.#lingerMs);
     else this.#schedule();
   }
 
-  readonly #onAlarm = (): void => {
-    this.#alarm = undefined;
+  readonly #onLingerEnd = (): void => {
+    this.#lingerTimer = undefined;
     if (!this.#isEmpty()) this.#schedule();
   };
 
   #isEmpty(): boolean {
-    return !this.#underWay && this.#waiting.money.length + this.#waiting.bulk.length === 0;
+    return !this.#inFlight && this.#queued.money.length + this.#queued.bulk.length === 0;
   }
 
   #schedule(): void {
-    if (!this.#underWay) this.#tick ??= setImmediate(this.#onTick);
+    if (!this.#inFlight) this.#tick ??= setImmediate(this.#onTick);
   }
 
   readonly #onTick = (): void => {
     this.#tick = undefined;
     const quiet = this.#arrivals - this.#arrivalsAtTick <= 1;
     this.#arrivalsAtTick = this.#arrivals;
-    const isFull = this.#waiting.money.length >= batchSizeMax.money;
+    const isFull = this.#queued.money.length >= batchSizeMax.money;
     if (quiet || isFull || performance.now() - this.#oldestAt >= this.#lingerMs) this.#post();
     else this.#schedule();
   };
 
   #post(): void {
-    // Turn about, so that neither large rows nor a flood of calls keeps the other lane waiting.
+    // Lanes alternate, so that neither large rows nor many calls starve the other lane.
     const lane =
-      this.#waiting[this.#turn].length > 0 ? this.#turn : this.#turn === 'money' ? 'bulk' : 'money';
-    this.#turn = lane === 'money' ? 'bulk' : 'money';
-    const waiting = this.#waiting[lane];
-    const size = lane === 'money' ? batchSizeMax.money : bulkBatchSize(waiting);
-    const batch = waiting.length <= size ? waiting : waiting.slice(0, size);
-    this.#waiting[lane] = waiting.length <= size ? [] : waiting.slice(size);
-    if (lane === 'money') this.#forgetReplaceable(batch);
-    this.#underWay = batch;
+      this.#queued[this.#nextLane].length > 0
+        ? this.#nextLane
+        : this.#nextLane === 'money'
+          ? 'bulk'
+          : 'money';
+    this.#nextLane = lane === 'money' ? 'bulk' : 'money';
+    const queued = this.#queued[lane];
+    const size = lane === 'money' ? batchSizeMax.money : bulkBatchSize(queued);
+    const batch = queued.length <= size ? queued : queued.slice(0, size);
+    this.#queued[lane] = queued.length <= size ? [] : queued.slice(size);
+    if (lane === 'money') this.#removeReplaceable(batch);
+    this.#inFlight = batch;
     this.#oldestAt = performance.now();
     this.#send(batch.map(({ operation }) => operation));
   }
 
-  #forgetReplaceable(batch: readonly Pending[]): void {
-    // A new map where all have left: one that is filled and emptied all the time is rebuilt, and what it was before
-    // keeps the finished calls that it named in memory until a full garbage collection.
-    if (this.#waiting.money.length === 0) this.#replaceable = new Map();
+  #removeReplaceable(batch: readonly Pending[]): void {
+    // A map that is constantly filled and emptied is rehashed, and its old table keeps finished calls in memory until a
+    // full garbage collection, so an empty one is replaced.
+    if (this.#queued.money.length === 0) this.#replaceable = new Map();
     else for (const { replaceableAs } of batch) this.#replaceable.delete(replaceableAs ?? '');
   }
 }
 
-function bulkBatchSize(waiting: readonly Pending[]): number {
+function bulkBatchSize(queued: readonly Pending[]): number {
   let bytes = 0;
-  const tooMany = waiting.findIndex((pending, place) => {
+  const tooMany = queued.findIndex((pending, index) => {
     bytes += pending.bytes;
-    return place === batchSizeMax.bulk || (place > 0 && bytes > bulkBytesMax);
+    return index === batchSizeMax.bulk || (index > 0 && bytes > bulkBytesMax);
   });
-  return tooMany < 0 ? waiting.length : tooMany;
+  return tooMany < 0 ? queued.length : tooMany;
 }
 
 function rejectBoth(pending: Pending, error: Error): void {

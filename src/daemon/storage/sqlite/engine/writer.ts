@@ -1,22 +1,17 @@
 import type { Worker } from 'node:worker_threads';
-import type { WriteCommands } from '../write-commands.ts';
 import { DataNeedsRepair } from './errors.ts';
 import type { StorageLog } from './log.ts';
-import { endOf } from './thread.ts';
-import type { BatchAnswer, BatchFailure, Operation } from './write-batch.ts';
-import { failureOfEngine, refusal } from './write-failures.ts';
+import type { FromWriter, ToWriter } from './serve-writes.ts';
+import { exitWaiter } from './thread.ts';
+import type { BatchFailure, BatchResult, Commands } from './write-batch.ts';
+import { refusedError, writerDiedError } from './write-errors.ts';
 import { type WriteOptions, WriteQueue } from './write-queue.ts';
-import type { FromWriter, ToWriter } from './writer-protocol.ts';
 
-type Name = keyof WriteCommands;
-type DataOf<N extends Name> = Parameters<WriteCommands[N]>[0];
-type ResultOf<N extends Name> = ReturnType<WriteCommands[N]>;
-
-/** How often a full disk is tried again. */
+/** How often a write is retried on a full disk, in milliseconds. */
 const retryMs = 1000;
 
-/** The main thread's side of the writer: takes writes, sends them in batches, and knows whether writing works. */
-export class Writer {
+/** Main-thread side of the writer: queues writes, sends them in batches, and tracks whether writing works. */
+export class Writer<C extends Commands> {
   readonly #worker: Worker;
   readonly #queue: WriteQueue;
   readonly #log: StorageLog;
@@ -24,11 +19,11 @@ export class Writer {
   readonly #fatalListeners: ((reason: Error) => void)[] = [];
   readonly #opened = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
-  readonly #end: ReturnType<typeof endOf>;
-  /** Whether the thread may end without having died. */
-  #mayEnd = false;
+  readonly #exited: () => Promise<void>;
+  /** Whether the exit of the thread is expected. */
+  #mayExit = false;
   #file = '';
-  /** Why no write is taken any more. */
+  /** Why writes are no longer accepted. */
   #refusal: string | undefined;
   #isFull = false;
   #fatal: Error | undefined;
@@ -38,52 +33,60 @@ export class Writer {
     this.#now = now;
     this.#log = log;
     this.#worker = worker;
-    this.#end = endOf(worker);
-    this.#queue = new WriteQueue((operations: Operation[]) => this.#tell({ batch: operations }));
+    this.#exited = exitWaiter(worker);
+    this.#queue = new WriteQueue((batch) => this.#post({ batch }));
     this.#opened.promise.catch(() => {});
-    this.#worker.on('message', (message: FromWriter) => this.#hear(message));
-    this.#worker.on('error', (error) => this.#die(error));
+    this.#worker.on('message', (message: FromWriter) => this.#receive(message));
+    this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => {
-      if (!this.#mayEnd) this.#die(new Error('the thread that writes the database ended'));
+      if (!this.#mayExit) this.#fail(new Error('the writer thread ended'));
     });
   }
 
-  /** Opens the database in the thread; the file is prepared. */
+  /** Opens the prepared database in the thread. */
   async open(file: string): Promise<void> {
     this.#file = file;
-    this.#tell({ open: file });
+    this.#post({ open: file });
     await this.#opened.promise;
   }
 
-  /** Resolves after COMMIT. Rejects with ApiError `conflict` or `unavailable`, or with a fault of ours. */
-  write<N extends Name>(name: N, data: DataOf<N>, options?: WriteOptions): Promise<ResultOf<N>> {
-    if (this.#refusal !== undefined) return Promise.reject(refusal(this.#refusal));
-    return this.#queue.add([name, data], options) as Promise<ResultOf<N>>;
+  /** Resolves after COMMIT. Rejects with ApiError `conflict` or `unavailable`, or with an internal error. */
+  write<N extends keyof C & string>(
+    name: N,
+    data: Parameters<C[N]>[0],
+    options?: WriteOptions,
+  ): Promise<ReturnType<C[N]>> {
+    if (this.#refusal !== undefined) return Promise.reject(refusedError(this.#refusal));
+    return this.#queue.add([name, data], options) as Promise<ReturnType<C[N]>>;
   }
 
-  /** Writes in the place of a write that still waits under that name; undefined when there is none. */
-  replace<N extends Name>(waiting: string, name: N, data: DataOf<N>): Promise<ResultOf<N>> | undefined {
-    return this.#queue.replace(waiting, [name, data]) as Promise<ResultOf<N>> | undefined;
+  /** Replaces the write waiting under `waiting`; undefined if there is none. */
+  replace<N extends keyof C & string>(
+    waiting: string,
+    name: N,
+    data: Parameters<C[N]>[0],
+  ): Promise<ReturnType<C[N]>> | undefined {
+    return this.#queue.replace(waiting, [name, data]) as Promise<ReturnType<C[N]>> | undefined;
   }
 
-  /** Writes that wait or are under way. */
-  get waiting(): number {
+  /** Number of writes that are not committed yet. */
+  get pending(): number {
     return this.#queue.size;
   }
 
-  /** Why writes fail at present, if they do. */
-  get trouble(): string | undefined {
+  /** Why writes fail now; undefined if they do not. */
+  get problem(): string | undefined {
     return this.#refusal ?? (this.#isFull ? 'the disk is full' : undefined);
   }
 
-  /** Takes no further writes, for good; those that wait are still written. */
-  refuse(reason: string): void {
+  /** Accepts no more writes; queued ones are still written. */
+  refuseWrites(reason: string): void {
     this.#refusal ??= reason;
   }
 
-  /** Ends the writing for good, what waits included, for a reason that the thread does not know of. */
-  abandon(reason: Error): void {
-    this.#die(reason);
+  /** Stops writing for good and rejects queued writes, for a reason the thread does not know. */
+  abort(reason: Error): void {
+    this.#fail(reason);
   }
 
   onFatal(listener: (reason: Error) => void): void {
@@ -91,52 +94,48 @@ export class Writer {
     else this.#fatalListeners.push(listener);
   }
 
-  /** Writes what waits, then closes the database; marks it as cleanly closed unless writing was refused for a fault. */
+  /** Writes what is queued, then closes the database. The shutdown is marked clean unless writes were refused before. */
   async close(): Promise<void> {
-    const isSound = this.#refusal === undefined;
-    this.refuse('the daemon is stopping');
+    const isHealthy = this.#refusal === undefined;
+    this.refuseWrites('the daemon is stopping');
     await this.#queue.drained();
     clearInterval(this.#retry);
-    if (!this.#fatal && isSound) {
-      this.#tell({ close: { lastSeen: this.#now() } });
+    if (!this.#fatal && isHealthy) {
+      this.#post({ close: { lastSeen: this.#now() } });
       await this.#closed.promise;
     } else {
-      this.#tell({ end: true });
+      this.#post({ end: true });
     }
-    this.#mayEnd = true;
-    await this.#end();
+    this.#mayExit = true;
+    await this.#exited();
   }
 
-  #tell(message: ToWriter): void {
+  #post(message: ToWriter): void {
     this.#worker.postMessage(message);
   }
 
-  #hear(message: FromWriter): void {
+  #receive(message: FromWriter): void {
     if ('opened' in message) this.#opened.resolve();
     else if ('closed' in message) {
-      // It ends by itself now, which may be told before whoever closes it goes on.
-      this.#mayEnd = true;
+      // The exit event can arrive before `close` resumes.
+      this.#mayExit = true;
       this.#closed.resolve();
     } else if ('died' in message) {
       const { died, isDamage } = message;
-      this.#die(isDamage ? new DataNeedsRepair(this.#file, died) : new Error(died));
-    } else this.#answered(message);
+      this.#fail(isDamage ? new DataNeedsRepair(this.#file, died) : new Error(died));
+    } else this.#completeBatch(message);
   }
 
-  #answered(answer: BatchAnswer): void {
-    if (!('failure' in answer)) this.#setFull(false);
-    else this.#failed(answer.failure);
-    this.#queue.answered(answer);
+  #completeBatch(result: BatchResult): void {
+    if ('failure' in result) this.#batchFailed(result.failure);
+    else this.#setFull(false);
+    this.#queue.completeBatch(result);
   }
 
-  #failed(failure: BatchFailure): void {
-    this.#log.error(
-      { kind: failure.kind, code: failure.code, reason: failure.message },
-      'a batch of writes failed',
-    );
-    if (failure.kind === 'full') this.#setFull(true);
-    if (failure.kind === 'fatal')
-      this.#die(new Error(`the database failed: ${failure.code}: ${failure.message}`));
+  #batchFailed({ kind, code, message }: BatchFailure): void {
+    this.#log.error({ kind, code, reason: message }, 'a batch of writes failed');
+    if (kind === 'full') this.#setFull(true);
+    if (kind === 'fatal') this.#fail(new Error(`the database failed: ${code}: ${message}`));
   }
 
   #setFull(isFull: boolean): void {
@@ -144,7 +143,8 @@ export class Writer {
     this.#isFull = isFull;
     if (isFull) {
       this.#retry = setInterval(() => {
-        this.write('engine.touch', this.#now()).catch(() => {});
+        // Fails until there is space again.
+        if (this.#refusal === undefined) this.#queue.add(['engine.touch', this.#now()]).catch(() => {});
       }, retryMs).unref();
     } else {
       clearInterval(this.#retry);
@@ -152,14 +152,14 @@ export class Writer {
     }
   }
 
-  #die(reason: Error): void {
+  #fail(reason: Error): void {
     if (this.#fatal) return;
     this.#fatal = reason;
-    this.refuse('the database failed');
+    this.refuseWrites('the database failed');
     clearInterval(this.#retry);
     this.#opened.reject(reason);
     this.#closed.resolve();
-    this.#queue.rejectAll(failureOfEngine(reason));
+    this.#queue.rejectAll(writerDiedError(reason));
     for (const listener of this.#fatalListeners) listener(reason);
   }
 }

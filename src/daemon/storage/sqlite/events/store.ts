@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventRecord, EventsStore } from '../../../features/events/events-store.ts';
-import type { Connection } from '../engine/connection.ts';
 import { lastEvent } from '../engine/meta.ts';
-import { and, asc, eq, gt, lte, min, type Orm } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
+import { and, asc, eq, gt, lte, min } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
 import { events } from './tables.ts';
 
 /** So many events are looked at before others get their turn; they have no index by workspace, as it would cost each call. */
@@ -11,7 +10,7 @@ const stretch = 4000;
 const pruneAtOnce = 1000;
 
 /** Events: read in stretches in the main thread, written in the writer's. */
-export function eventsStore(database: Connection, orm: Orm, writer: Writer): EventsStore {
+export function eventsStore({ database, orm, writer }: StoreContext): EventsStore {
   const between = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] =>
     orm
       .select()

@@ -2,10 +2,10 @@ import type { NewEvent } from '../../../features/events/index.ts';
 import type { Connection } from '../engine/connection.ts';
 import { writeMeta } from '../engine/meta.ts';
 import { asc, inArray, type Orm } from '../engine/orm.ts';
-import type { Totals } from '../ledger/batch-totals.ts';
+import type { BatchTotals } from '../ledger/batch-totals.ts';
 import { events } from './tables.ts';
 
-export function eventsCommands(database: Connection, orm: Orm, totals: Totals) {
+export function eventsWrites(database: Connection, orm: Orm, totals: BatchTotals) {
   return {
     'events.append': (event: NewEvent): number => {
       const sequence = totals.sequence + 1;
@@ -13,10 +13,10 @@ export function eventsCommands(database: Connection, orm: Orm, totals: Totals) {
         .insert(events)
         .values({ ...event, sequence, data: JSON.stringify(event.data) })
         .run();
-      totals.eventWritten(sequence);
+      totals.addEvent(sequence);
       return sequence;
     },
-    /** Looks at the oldest `limit` events alone, so that calls in between need not wait; says how many it dropped. */
+    /** Considers only the oldest `limit` events, so that calls need not wait long; returns how many were deleted. */
     'events.prune': ({ before, keep, limit }: { before: number; keep: number; limit: number }): number => {
       const keptFrom = totals.sequence - keep + 1;
       const old = orm

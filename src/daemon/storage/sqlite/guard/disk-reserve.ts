@@ -2,27 +2,27 @@ import { randomFillSync } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What is given back when a disk is full: enough to settle the calls that run, and for a person to clear up. */
-export const ballastBytes = 32 * 1024 * 1024;
+/** Freed when the disk is full: enough to settle the running calls, and for the user to clean up. */
+export const reserveBytes = 32 * 1024 * 1024;
 const blockBytes = 1024 * 1024;
 
-export function ballastIn(folder: string): string {
+export function reserveFile(folder: string): string {
   return join(folder, 'ballast');
 }
 
-/** Takes up room with a file that holds nothing, unless it is there; rejects and leaves none where that fails. */
-export async function makeBallast(folder: string): Promise<void> {
-  const path = ballastIn(folder);
+/** Writes the reserve file if it is missing or incomplete; removes it and rejects if that fails. */
+export async function writeReserve(folder: string): Promise<void> {
+  const path = reserveFile(folder);
   const size = await stat(path).then(
     (found) => found.size,
     () => 0,
   );
-  if (size === ballastBytes) return;
-  // What no file system makes smaller.
+  if (size === reserveBytes) return;
+  // Random bytes, because a file system may compress anything else.
   const block = randomFillSync(Buffer.allocUnsafe(blockBytes));
   const file = await open(path, 'w', 0o600);
   try {
-    for (let written = 0; written < ballastBytes; written += blockBytes) await file.write(block);
+    for (let written = 0; written < reserveBytes; written += blockBytes) await file.write(block);
   } catch (error) {
     await rm(path, { force: true });
     throw error;

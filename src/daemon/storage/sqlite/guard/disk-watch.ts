@@ -1,11 +1,11 @@
 import { rmSync, statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { StorageLog } from '../engine/log.ts';
-import { ballastBytes, ballastIn, makeBallast } from './disk-reserve.ts';
-import { lookEvery } from './poll.ts';
+import { reserveBytes, reserveFile, writeReserve } from './disk-reserve.ts';
+import { poll } from './poll.ts';
 
-/** A daemon that is up for a minute is meant to stay: only then it takes up room for later. */
-const looksBeforeBallast = 12;
+/** The reserve is written only by a daemon that has been running for a minute, which is meant to stay. */
+const checksBeforeReserve = 12;
 
 /** Free bytes below which the disk is `low`, and `full`. */
 export interface DiskBounds {
@@ -13,55 +13,52 @@ export interface DiskBounds {
   fullBytes: number;
 }
 
-const diskBounds: DiskBounds = { lowBytes: 256 * 1024 * 1024, fullBytes: 64 * 1024 * 1024 };
+const defaultBounds: DiskBounds = { lowBytes: 256 * 1024 * 1024, fullBytes: 64 * 1024 * 1024 };
 
-/** `low`: no new calls that cost money, while those under way can be settled. `full`: nothing new at all. */
+/** `low`: running calls can be settled, but no new call that costs money is admitted. `full`: no new calls at all. */
 export type DiskLevel = 'enough' | 'low' | 'full';
 
-interface Watched {
+interface DiskWatchOptions {
   folder: string;
   log: StorageLog;
   bounds?: Partial<DiskBounds> | undefined;
-  /** Another disk than the folder's, for tests. */
+  /** Replaces the folder's file system, for tests. */
   freeBytes?: () => number;
 }
 
-/**
- * Looks now and then at the free space of the folder's file system. Where there is plenty, some of it is kept in a file
- * that is given up when the disk is full.
- */
-export function watchDisk({ folder, log, bounds: told, freeBytes }: Watched) {
-  const bounds = { ...diskBounds, ...told };
+/** Checks the free disk space regularly. With enough space it keeps a reserve file, deleted when the disk is full. */
+export function watchDisk({ folder, log, bounds: changes, freeBytes }: DiskWatchOptions) {
+  const bounds = { ...defaultBounds, ...changes };
   let level: DiskLevel = 'enough';
-  let looks = 0;
-  let isLooking = false;
+  let checks = 0;
+  let isChecking = false;
 
-  const note = (free: number): void => {
+  const setLevel = (free: number): void => {
     const before = level;
     level = free < bounds.fullBytes ? 'full' : free < bounds.lowBytes ? 'low' : 'enough';
-    if (level !== before) log.warn({ folder, free_bytes: free, level }, 'free space on the disk');
-    if (level === 'full') rmSync(ballastIn(folder), { force: true });
+    if (level !== before) log.warn({ folder, free_bytes: free, level }, 'free disk space changed');
+    if (level === 'full') rmSync(reserveFile(folder), { force: true });
   };
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
+  const check = async (): Promise<void> => {
+    if (isChecking) return;
+    isChecking = true;
     try {
-      const free = freeBytes ? freeBytes() : bytesOf(await statfs(folder));
-      note(free);
-      looks += 1;
-      const hasRoom = free - ballastBytes > 2 * bounds.lowBytes;
-      if (hasRoom && looks >= looksBeforeBallast) await makeBallast(folder);
+      const free = freeBytes ? freeBytes() : availableBytes(await statfs(folder));
+      setLevel(free);
+      checks += 1;
+      const hasSpace = free - reserveBytes > 2 * bounds.lowBytes;
+      if (hasSpace && checks >= checksBeforeReserve) await writeReserve(folder);
     } catch {
-      // A folder that cannot be looked at, or takes no more, shows elsewhere.
+      // A folder that cannot be read or written is reported elsewhere.
     } finally {
-      isLooking = false;
+      isChecking = false;
     }
   };
 
-  note(freeBytes ? freeBytes() : bytesOf(statfsSync(folder)));
-  return { level: (): DiskLevel => level, look, ...lookEvery(look) };
+  setLevel(freeBytes ? freeBytes() : availableBytes(statfsSync(folder)));
+  return { level: (): DiskLevel => level, check, ...poll(check) };
 }
 
-function bytesOf({ bavail, bsize }: { bavail: number; bsize: number }): number {
+function availableBytes({ bavail, bsize }: { bavail: number; bsize: number }): number {
   return bavail * bsize;
 }

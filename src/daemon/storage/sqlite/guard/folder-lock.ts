@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { DataFolderInUse, DataNeedsRepair, isDamage, sqliteCode } from '../engine/errors.ts';
 
-/** Held as long as the daemon lives; the operating system frees it when the process dies, however it dies. */
+/** The operating system releases it when the process ends, even after a crash. */
 export interface FolderLock {
   file: string;
   release(): void;
 }
 
 /**
- * Takes the folder for this process: an exclusive transaction on a SQLite file of its own, so that the main file
- * stays readable for backups. Throws `DataFolderInUse` at once when another process has it.
+ * Locks the folder for this process by an exclusive transaction on a separate SQLite file, so that the database stays
+ * readable for backups. Throws `DataFolderInUse` immediately if another process holds it.
  */
 export function lockFolder(folder: string): FolderLock {
   const file = join(folder, 'daemon.lock');
@@ -24,12 +24,9 @@ export function lockFolder(folder: string): FolderLock {
     database.close();
     if (sqliteCode(error)?.startsWith('SQLITE_BUSY')) throw new DataFolderInUse(folder);
     if (!isDamage(error)) throw error;
-    throw new DataNeedsRepair(file, 'it is not a lock file; delete it if no daemon runs', { cause: error });
+    throw new DataNeedsRepair(file, 'it is not a lock file; delete it if no daemon is running', {
+      cause: error,
+    });
   }
-  return {
-    file,
-    release: () => {
-      database.close();
-    },
-  };
+  return { file, release: () => void database.close() };
 }

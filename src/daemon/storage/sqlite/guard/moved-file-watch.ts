@@ -1,33 +1,33 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { lookEvery } from './poll.ts';
+import { poll } from './poll.ts';
 
-interface Watched {
-  /** Files that are open. */
+interface MovedFileWatchOptions {
+  /** Open files. */
   files: readonly string[];
-  /** Called once, when another file or none lies under one of the names. */
-  onGone: (file: string) => void;
-  /** In milliseconds; 5000 unless told. */
+  /** Called once, when a path is missing or leads to another file. */
+  onMoved: (file: string) => void;
+  /** In milliseconds; default 5000. */
   everyMs?: number | undefined;
 }
 
 /**
- * Looks now and then whether files still lie where they were opened. Writes into one that was moved or deleted succeed, so
- * that calls would be acknowledged that nobody finds again; and a lock that was deleted keeps nobody out.
+ * Checks regularly that open files are still at their paths. Writes to a moved or deleted file succeed, so calls would be
+ * acknowledged whose records are lost; and a deleted lock file no longer locks anything.
  */
-export function watchPlace({ files, onGone, everyMs }: Watched): { stop(): void } {
+export function watchMovedFiles({ files, onMoved, everyMs }: MovedFileWatchOptions): { stop(): void } {
   const opened = new Map(files.map((file) => [file, identityOf(statSync(file, { bigint: true }))]));
-  let isGone = false;
-  const look = async (): Promise<void> => {
+  let hasMoved = false;
+  const check = async (): Promise<void> => {
     for (const [file, identity] of opened) {
-      const found = await stat(file, { bigint: true }).then(identityOf, identityOfUnseen);
-      if (isGone || found === identity || found === unknown) continue;
-      isGone = true;
+      const found = await stat(file, { bigint: true }).then(identityOf, identityAfterError);
+      if (hasMoved || found === identity || found === unknown) continue;
+      hasMoved = true;
       watch.stop();
-      onGone(file);
+      onMoved(file);
     }
   };
-  const watch = lookEvery(look, everyMs);
+  const watch = poll(check, everyMs);
   return watch;
 }
 
@@ -37,7 +37,7 @@ function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}/${ino}`;
 }
 
-/** Only a name that leads nowhere tells of a file that is gone; what cannot be looked at may still be there. */
-function identityOfUnseen({ code }: NodeJS.ErrnoException): string {
+/** Only a missing path proves that a file is gone; after any other error it may still be there. */
+function identityAfterError({ code }: NodeJS.ErrnoException): string {
   return code === 'ENOENT' || code === 'ENOTDIR' ? 'none' : unknown;
 }

@@ -1,7 +1,5 @@
-const usualMs = 5_000;
-
-/** Looks at something again and again, each 5000 milliseconds unless told, until it is stopped. Keeps no process running. */
-export function lookEvery(look: () => Promise<void>, everyMs = usualMs): { stop(): void } {
-  const timer = setInterval(() => void look(), everyMs).unref();
+/** Calls `check` every `everyMs` milliseconds until stopped. Keeps no process running. */
+export function poll(check: () => Promise<void>, everyMs = 5_000): { stop(): void } {
+  const timer = setInterval(() => void check(), everyMs).unref();
   return { stop: () => clearInterval(timer) };
 }

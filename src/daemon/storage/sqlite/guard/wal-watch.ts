@@ -1,49 +1,51 @@
 import { stat } from 'node:fs/promises';
 import type { StorageLog } from '../engine/log.ts';
-import { lookEvery } from './poll.ts';
+import { poll } from './poll.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Sizes of the write-ahead log: past the first it is told, past the second long reads are given up. */
 export interface WalBounds {
-  tellBytes: number;
-  endBytes: number;
-  /** How long a read may take all the same, in milliseconds. */
-  readMs: number;
+  /** Log a warning when the write-ahead log is larger. */
+  warnBytes: number;
+  /** Abort long reads when it is larger. */
+  abortBytes: number;
+  /** Reads younger than this, in milliseconds, are not aborted. */
+  graceMs: number;
 }
 
-const walBounds: WalBounds = { tellBytes: 64 * mebibyte, endBytes: 256 * mebibyte, readMs: 5_000 };
+const defaultBounds: WalBounds = { warnBytes: 64 * mebibyte, abortBytes: 256 * mebibyte, graceMs: 5_000 };
 
-interface Watched {
+interface WalWatchOptions {
   /** The database. */
   file: string;
   log: Pick<StorageLog, 'warn'>;
-  /** Gives up the reads that take longer than that; true when there were any. */
-  endReads: (olderThanMs: number) => boolean;
+  /** Aborts all reads if one runs longer than that; returns whether it did. */
+  abortReads: (olderThanMs: number) => boolean;
   bounds?: Partial<WalBounds> | undefined;
-  /** In milliseconds; 5000 unless told. */
+  /** In milliseconds; default 5000. */
   everyMs?: number | undefined;
 }
 
 /**
- * Looks now and then how long the write-ahead log is. It is emptied whenever nobody reads an old state of the data, so one
- * read that takes minutes beside many writes would let it fill the disk.
+ * Checks the size of the write-ahead log regularly. SQLite can only reset it while no read holds an older snapshot, so one
+ * read that takes minutes during many writes would let it fill the disk.
  */
-export function watchWal({ file, log, endReads, bounds: told, everyMs }: Watched) {
-  const bounds = { ...walBounds, ...told };
-  let isTold = false;
-  const look = async (): Promise<void> => {
+export function watchWal({ file, log, abortReads, bounds: changes, everyMs }: WalWatchOptions) {
+  const bounds = { ...defaultBounds, ...changes };
+  let hasWarned = false;
+  const check = async (): Promise<void> => {
     const bytes = await stat(`${file}-wal`).then(
       ({ size }) => size,
       () => 0,
     );
-    // The file keeps up to the first bound when it was emptied.
-    const isLong = bytes > bounds.tellBytes;
-    if (isLong && !isTold) log.warn({ bytes }, 'the write-ahead log is long: something reads an old state');
-    isTold = isLong;
-    if (bytes > bounds.endBytes && endReads(bounds.readMs)) {
-      log.warn({ bytes }, 'a long read was given up, so that the write-ahead log can be emptied');
+    // `journal_size_limit` lets the file keep `warnBytes` after a checkpoint.
+    const isLong = bytes > bounds.warnBytes;
+    if (isLong && !hasWarned)
+      log.warn({ bytes }, 'the write-ahead log is long: a read holds an old snapshot');
+    hasWarned = isLong;
+    if (bytes > bounds.abortBytes && abortReads(bounds.graceMs)) {
+      log.warn({ bytes }, 'aborted long reads so that the write-ahead log can be reset');
     }
   };
-  return { look, ...lookEvery(look, everyMs) };
+  return { check, ...poll(check, everyMs) };
 }

@@ -5,10 +5,10 @@ import { idempotencyKeys as keys } from './tables.ts';
 
 type Holder = Pick<KeyClaim, 'scope' | 'key' | 'requestId'>;
 
-/** Answers leave few at a time: freeing pages takes time, and calls wait for their holds meanwhile. */
-const removedAtOnce = 64;
+/** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
+const removedMax = 64;
 
-export function idempotencyCommands(database: Connection, orm: Orm) {
+export function idempotencyWrites(database: Connection, orm: Orm) {
   const claim = database.prepare<[object]>(
     `INSERT INTO idempotency_keys
        (scope, key, fingerprint, request_id, state, started_at, lease_until, expires_at)
@@ -26,7 +26,7 @@ export function idempotencyCommands(database: Connection, orm: Orm) {
     `SELECT state, fingerprint, request_id AS requestId FROM idempotency_keys
      WHERE scope = @scope AND key = @key`,
   );
-  const mineOf = ({ scope, key, requestId }: Holder) =>
+  const ofClaim = ({ scope, key, requestId }: Holder) =>
     and(eq(keys.scope, scope), eq(keys.key, key), eq(keys.requestId, requestId));
 
   return {
@@ -34,23 +34,23 @@ export function idempotencyCommands(database: Connection, orm: Orm) {
       if (claim.run(data).changes > 0) return { state: 'mine' };
       const { scope, key } = data;
       const found = holder.get({ scope, key });
-      if (!found) throw new Error('a key that could not be claimed is held by nobody');
+      if (!found)
+        throw new Error('an idempotency key could not be claimed, but is not claimed by another call');
       return found.state === 'done'
         ? { ...found, state: 'done' }
         : { state: 'running', fingerprint: found.fingerprint };
     },
-    'idempotency.finish': ({ headers, body, ...mine }: Holder & KeptAnswer): void => {
-      const answer = { headers: JSON.stringify(headers), answer: Buffer.from(body) };
+    'idempotency.finish': ({ headers, body, ...claimed }: Holder & KeptAnswer): void => {
       orm
         .update(keys)
-        .set({ state: 'done', ...answer })
-        .where(mineOf(mine))
+        .set({ state: 'done', headers, answer: Buffer.from(body) })
+        .where(ofClaim(claimed))
         .run();
     },
-    'idempotency.release': (mine: Holder): void => {
+    'idempotency.release': (claimed: Holder): void => {
       orm
         .delete(keys)
-        .where(and(mineOf(mine), eq(keys.state, 'running')))
+        .where(and(ofClaim(claimed), eq(keys.state, 'running')))
         .run();
     },
     'idempotency.releaseAll': (_all: Record<string, never>): number =>
@@ -61,7 +61,7 @@ export function idempotencyCommands(database: Connection, orm: Orm) {
         .from(keys)
         .where(lte(keys.expiresAt, at))
         .orderBy(keys.expiresAt)
-        .limit(Math.min(limit, removedAtOnce))
+        .limit(Math.min(limit, removedMax))
         .all();
       for (const scope of new Set(expired.map((each) => each.scope))) {
         const named = expired.filter((each) => each.scope === scope).map(({ key }) => key);

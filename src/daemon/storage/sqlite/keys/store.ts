@@ -1,10 +1,10 @@
 import type { KeysStore } from '../../../features/keys/keys-store.ts';
-import { and, desc, eq, lt, type Orm, or, sql } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
+import { and, desc, eq, lt, or, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
 import { keys } from './tables.ts';
 
 /** Keys: point look-ups in the main thread, writes in the writer's. */
-export function keysStore(orm: Orm, writer: Writer): KeysStore {
+export function keysStore({ orm, writer }: StoreContext): KeysStore {
   const find = (workspaceId: string, keyId: string) =>
     orm
       .select()

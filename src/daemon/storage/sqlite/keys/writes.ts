@@ -3,7 +3,7 @@ import type { Connection } from '../engine/connection.ts';
 import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { keys } from './tables.ts';
 
-export function keysCommands(database: Connection, orm: Orm) {
+export function keysWrites(database: Connection, orm: Orm) {
   // Keys that a key issued may live on where the key between was revoked by itself: all are walked through.
   const revokeTree = database
     .prepare<[object], string>(

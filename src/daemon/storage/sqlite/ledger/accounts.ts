@@ -1,7 +1,7 @@
-/** Where granted credit comes from; its balance is all that was ever granted, below zero. */
+/** The source of granted credit; its balance is minus the sum of all grants. */
 export const grantsAccount = 'grants';
 
-/** The account of a workspace's money. */
-export function accountOf(workspaceId: string): string {
+/** The account of a workspace. */
+export function workspaceAccount(workspaceId: string): string {
   return `workspace:${workspaceId}`;
 }

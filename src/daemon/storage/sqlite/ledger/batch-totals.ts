@@ -1,87 +1,80 @@
 import type { Connection } from '../engine/connection.ts';
 import { lastEvent } from '../engine/meta.ts';
-import { type ChainedEntry, LedgerChain } from './chain.ts';
+import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
+import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
 
-/** What one settled call adds to the sums of its day. */
-export type Tally = readonly [
-  keyId: string | null,
-  day: string,
-  charged: number,
-  caller: 'key' | 'agent',
-  ownKey: 0 | 1,
-  tier: 'paid' | 'free',
-  inputTokens: number,
-  outputTokens: number,
-];
+/** What one settled call adds to the totals of its day. */
+export interface CallTotals {
+  keyId: string | null;
+  /** `2026-11-21` */
+  day: string;
+  charged: number;
+  caller: 'key' | 'agent';
+  ownKey: 0 | 1;
+  tier: 'paid' | 'free';
+  inputTokens: number;
+  outputTokens: number;
+}
 
-type ServedRow = [
-  day: string,
-  caller: string,
-  ownKey: number,
-  tier: string,
-  requests: number,
-  inputTokens: number,
-  outputTokens: number,
-];
+type ServedTotals = Omit<CallTotals, 'keyId' | 'charged'> & { requests: number };
 
 /**
- * Sums that many calls of one batch share: kept here while the batch runs and written once before its COMMIT.
- * An operation adds to them only after its own statements have succeeded, so one that fails adds nothing.
+ * Totals shared by the calls of one batch, kept in memory while it runs and written once before its COMMIT. An operation
+ * adds to them only after its own statements have succeeded, so a failed one adds nothing.
  */
-export class Totals {
+export class BatchTotals implements WritesTotals {
   readonly #accounts = new Map<string, number>();
-  readonly #spend = new Map<string, [keyId: string, day: string, amount: number]>();
-  readonly #served = new Map<string, ServedRow>();
-  readonly #write: ReturnType<typeof totalsStatements>;
-  #sequence: number;
+  readonly #spend = new Map<string, { keyId: string; day: string; amount: number }>();
+  readonly #served = new Map<string, ServedTotals>();
+  readonly #statements: ReturnType<typeof totalsStatements>;
   readonly #chain: LedgerChain;
+  #sequence: number;
   #sequenceAtStart: number;
 
   constructor(database: Connection) {
     this.#chain = new LedgerChain(database);
-    this.#write = totalsStatements(database);
+    this.#statements = totalsStatements(database);
     this.#sequence = lastEvent(database);
     this.#sequenceAtStart = this.#sequence;
   }
 
-  /** The sequence of the newest event, those of the running batch included. */
+  /** The sequence of the newest event, including those of the running batch. */
   get sequence(): number {
     return this.#sequence;
   }
 
-  /** Call it after the event with this sequence was inserted. */
-  eventWritten(sequence: number): void {
+  /** Call after the event with this sequence was inserted. */
+  addEvent(sequence: number): void {
     this.#sequence = sequence;
   }
 
-  /** Call it after the entry was inserted. */
-  entered(entry: ChainedEntry): void {
-    const [, , debit, credit, amount] = entry;
-    this.#accounts.set(debit, (this.#accounts.get(debit) ?? 0) - amount);
-    this.#accounts.set(credit, (this.#accounts.get(credit) ?? 0) + amount);
+  /** Call after the entry was inserted. */
+  addEntry(entry: EntryRow): void {
+    const amount = entryFormat.get(entry, 'amount');
+    this.#addToAccount(entryFormat.get(entry, 'debit'), -amount);
+    this.#addToAccount(entryFormat.get(entry, 'credit'), amount);
     this.#chain.add(entry);
   }
 
-  count([keyId, day, charged, caller, ownKey, tier, inputTokens, outputTokens]: Tally): void {
+  addCall({ keyId, day, charged, caller, ownKey, tier, inputTokens, outputTokens }: CallTotals): void {
     if (keyId !== null && charged > 0) {
-      const name = day + keyId;
-      const spend = this.#spend.get(name);
-      if (spend) spend[2] += charged;
-      else this.#spend.set(name, [keyId, day, charged]);
+      const spend = this.#spend.get(day + keyId);
+      if (spend) spend.amount += charged;
+      else this.#spend.set(day + keyId, { keyId, day, amount: charged });
     }
     const name = `${day}${ownKey}${caller}/${tier}`;
     const served = this.#served.get(name);
     if (served) {
-      served[4] += 1;
-      served[5] += inputTokens;
-      served[6] += outputTokens;
+      served.requests += 1;
+      served.inputTokens += inputTokens;
+      served.outputTokens += outputTokens;
     } else {
-      this.#served.set(name, [day, caller, ownKey, tier, 1, inputTokens, outputTokens]);
+      this.#served.set(name, { day, caller, ownKey, tier, requests: 1, inputTokens, outputTokens });
     }
   }
 
-  /** What the running batch changes an account by. */
-  pending(account: string): number {
+  /** The running batch's change to the balance of an account. */
+  pendingChange(account: string): number {
     return this.#accounts.get(account) ?? 0;
   }
 
@@ -90,20 +83,24 @@ export class Totals {
     this.#sequenceAtStart = this.#sequence;
   }
 
-  /** Writes the sums and the link of the chain; the last thing before COMMIT. */
+  /** Writes the totals and the link of the chain; the last step before COMMIT. */
   flush(): void {
-    for (const [id, change] of this.#accounts) this.#write.account.run(id, change);
-    for (const row of this.#spend.values()) this.#write.spend.run(row);
-    for (const row of this.#served.values()) this.#write.served.run(row);
+    for (const [id, change] of this.#accounts) this.#statements.account.run(id, change);
+    for (const spend of this.#spend.values()) this.#statements.spend.run(spend);
+    for (const served of this.#served.values()) this.#statements.served.run(served);
     this.#chain.flush();
     this.#clear();
   }
 
-  /** Forgets the batch after its ROLLBACK. */
+  /** Discards the batch after its ROLLBACK. */
   revert(): void {
     this.#chain.revert();
     this.#clear();
     this.#sequence = this.#sequenceAtStart;
+  }
+
+  #addToAccount(account: string, amount: number): void {
+    this.#accounts.set(account, this.pendingChange(account) + amount);
   }
 
   #clear(): void {
@@ -119,13 +116,13 @@ function totalsStatements(database: Connection) {
       `INSERT INTO accounts (id, balance) VALUES (?, ?)
        ON CONFLICT DO UPDATE SET balance = balance + excluded.balance`,
     ),
-    spend: database.prepare<[[string, string, number]]>(
-      `INSERT INTO key_spend (key_id, day, amount) VALUES (?, ?, ?)
+    spend: database.prepare<[object]>(
+      `INSERT INTO key_spend (key_id, day, amount) VALUES (@keyId, @day, @amount)
        ON CONFLICT DO UPDATE SET amount = amount + excluded.amount`,
     ),
-    served: database.prepare<[ServedRow]>(
+    served: database.prepare<[object]>(
       `INSERT INTO served_days (day, caller, own_key, tier, requests, input_tokens, output_tokens)
-       VALUES (?, ?, ?, ?, ?, ?, ?)
+       VALUES (@day, @caller, @ownKey, @tier, @requests, @inputTokens, @outputTokens)
        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
          input_tokens = input_tokens + excluded.input_tokens,
          output_tokens = output_tokens + excluded.output_tokens`,

@@ -1,12 +1,33 @@
-import { integer, sqliteTable, text } from '../engine/orm.ts';
+import type { LedgerEntry } from '../../../features/metering/metering-store.ts';
+import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
-/** Columns of a `GrantRecord`, name for name. Never changed and never deleted: triggers see to it. */
+/** Amounts are nano-dollars, times milliseconds since 1970. */
+export const accounts = sqliteTable('accounts', {
+  id: text().primaryKey(),
+  balance: integer().notNull(),
+});
+
+/** Triggers prevent changes and deletions. */
+export const entries = sqliteTable(
+  'entries',
+  {
+    requestId: text().notNull(),
+    kind: text().$type<LedgerEntry['kind']>().notNull(),
+    debit: text().notNull(),
+    credit: text().notNull(),
+    amount: integer().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.requestId, table.kind] })],
+);
+
+/** Columns of a `GrantRecord`. Triggers prevent changes and deletions. */
 export const creditGrants = sqliteTable('credit_grants', {
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id').notNull(),
-  amount: integer('amount').notNull(),
-  note: text('note'),
-  reference: text('reference'),
-  grantedBy: text('granted_by').notNull(),
-  createdAt: integer('created_at').notNull(),
+  id: text().primaryKey(),
+  workspaceId: text().notNull(),
+  amount: integer().notNull(),
+  note: text(),
+  reference: text(),
+  grantedBy: text().notNull(),
+  createdAt: integer().notNull(),
 });

@@ -1,40 +1,39 @@
 import type { GrantRecord } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { eq, type Orm } from '../engine/orm.ts';
-import { accountOf, grantsAccount } from './accounts.ts';
-import type { Totals } from './batch-totals.ts';
-import { entryInsert } from './chain.ts';
-import { creditGrants } from './tables.ts';
+import { grantsAccount, workspaceAccount } from './accounts.ts';
+import type { BatchTotals } from './batch-totals.ts';
+import { entryFormat, entryInsert } from './ledger-chain.ts';
+import { accounts, creditGrants } from './tables.ts';
 
-/** Far from what a safe integer holds in nano-dollars: four million dollars. */
+/** Four million dollars in nano-dollars, well below the largest safe integer. */
 const balanceMax = 4_000_000_000_000_000;
 
-export function ledgerCommands(database: Connection, orm: Orm, totals: Totals) {
-  const entry = entryInsert(database);
-  const balance = database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck();
+type GrantOutcome = { grant: GrantRecord; isNew: boolean } | 'other-grant' | 'too-much';
 
+export function ledgerWrites(database: Connection, orm: Orm, totals: BatchTotals) {
+  const insertEntry = entryInsert(database);
   return {
-    'ledger.grant': (grant: GrantRecord): { grant: GrantRecord; isNew: boolean } | 'other' | 'too-much' => {
-      if (grant.reference !== null) {
-        const found = orm
-          .select()
-          .from(creditGrants)
-          .where(eq(creditGrants.reference, grant.reference))
-          .get();
-        if (found) return isSame(found, grant) ? { grant: found, isNew: false } : 'other';
+    'ledger.grant': (grant: GrantRecord): GrantOutcome => {
+      const { id: requestId, amount, createdAt, reference } = grant;
+      if (reference !== null) {
+        const found = orm.select().from(creditGrants).where(eq(creditGrants.reference, reference)).get();
+        if (found) return isSameGrant(found, grant) ? { grant: found, isNew: false } : 'other-grant';
       }
-      const account = accountOf(grant.workspaceId);
-      if ((balance.get(account) ?? 0) + totals.pending(account) + grant.amount > balanceMax)
-        return 'too-much';
+      const account = workspaceAccount(grant.workspaceId);
+      const stored = orm.select().from(accounts).where(eq(accounts.id, account)).get();
+      const balance = (stored?.balance ?? 0) + totals.pendingChange(account);
+      if (balance + amount > balanceMax) return 'too-much';
       orm.insert(creditGrants).values(grant).run();
-      const entered = [grant.id, 'grant', grantsAccount, account, grant.amount, grant.createdAt] as const;
-      entry.run(entered);
-      totals.entered(entered);
+      const move = { kind: 'grant', debit: grantsAccount, credit: account } as const;
+      const entry = entryFormat.row({ requestId, ...move, amount, createdAt });
+      insertEntry.run(entry);
+      totals.addEntry(entry);
       return { grant, isNew: true };
     },
   };
 }
 
-function isSame(a: GrantRecord, b: GrantRecord): boolean {
+function isSameGrant(a: GrantRecord, b: GrantRecord): boolean {
   return a.workspaceId === b.workspaceId && a.amount === b.amount;
 }

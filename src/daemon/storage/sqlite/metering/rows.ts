@@ -1,5 +1,4 @@
-import type { Tokens } from '../../../../shared/money.ts';
-import { utcDay } from '../../../../shared/time.ts';
+import type { NewEvent } from '../../../features/events/index.ts';
 import type { PlacedAnswer } from '../../../features/idempotency/idempotency-store.ts';
 import type {
   HoldRecord,
@@ -7,107 +6,108 @@ import type {
   Settlement,
   UsageRecord,
 } from '../../../features/metering/metering-store.ts';
-import type { Tally } from '../ledger/batch-totals.ts';
+import { rowFormat } from '../engine/row-format.ts';
+import type { events } from '../events/tables.ts';
+import { type EntryRow, entryFormat } from '../ledger/ledger-chain.ts';
+import type { holds, usage } from './tables.ts';
 
-/**
- * What a model call sends to the writer's thread: flat lists in the order of the columns, which cost a third of
- * what objects with names cost to copy, and are bound as they are.
- */
-export type HoldRow = ReturnType<typeof holdRow>;
-export type UsageRow = ReturnType<typeof usageRow>;
-export type EntryRow = readonly [kind: string, debit: string, credit: string, amount: number];
-export type EventRow = readonly [type: string, workspaceId: string, at: number, data: string];
-export type SettlementRow = readonly [usage: UsageRow, entries: EntryRow[], tally: Tally, event: EventRow];
-/** Which of the settlements is made, and the answer that is kept with it. */
-export interface KeptSettlement {
-  settle: 'metering.settle' | 'metering.settleAtOnce' | 'metering.settleAtOncePrepaid';
-  row: SettlementRow;
-  answer: PlacedAnswer;
-}
-export type ProgressRow = ReturnType<typeof progressRow>;
+type RowOf<Format> = Format extends { row(source: never): infer R } ? R : never;
 
-export function holdRow(hold: HoldRecord) {
-  return [
-    hold.requestId,
-    hold.workspaceId,
-    hold.keyId,
-    hold.endpoint,
-    hold.model,
-    hold.streamed ? 1 : 0,
-    hold.ownKey ? 1 : 0,
-    hold.amount,
-    ...tokenColumns(hold.promptEstimate),
-    hold.promptCost,
-    hold.createdAt,
-  ] as const;
-}
+export const holdFormat = rowFormat<typeof holds, HoldRecord>()({
+  requestId: (hold) => hold.requestId,
+  workspaceId: (hold) => hold.workspaceId,
+  keyId: (hold) => hold.keyId,
+  endpoint: (hold) => hold.endpoint,
+  model: (hold) => hold.model,
+  streamed: (hold) => Number(hold.streamed),
+  ownKey: (hold) => Number(hold.ownKey),
+  amount: (hold) => hold.amount,
+  promptInput: (hold) => hold.promptEstimate.input,
+  promptCachedInput: (hold) => hold.promptEstimate.cachedInput,
+  promptCacheWrite: (hold) => hold.promptEstimate.cacheWrite,
+  promptOutput: (hold) => hold.promptEstimate.output,
+  promptReasoning: (hold) => hold.promptEstimate.reasoning,
+  promptCost: (hold) => hold.promptCost,
+  createdAt: (hold) => hold.createdAt,
+});
+export type HoldRow = RowOf<typeof holdFormat>;
 
 type Progress = Parameters<MeteringStore['progress']>[0];
 
-export function progressRow({ requestId, provider, tokens, cost }: Progress) {
-  return [...tokenColumns(tokens), cost, provider, requestId] as const;
+/** The columns of `holds` that progress updates; the request id, which selects the row, comes last. */
+export const progressFormat = rowFormat<typeof holds, Progress>()({
+  progressInput: ({ tokens }) => tokens.input,
+  progressCachedInput: ({ tokens }) => tokens.cachedInput,
+  progressCacheWrite: ({ tokens }) => tokens.cacheWrite,
+  progressOutput: ({ tokens }) => tokens.output,
+  progressReasoning: ({ tokens }) => tokens.reasoning,
+  progressCost: ({ cost }) => cost,
+  provider: ({ provider }) => provider,
+  requestId: ({ requestId }) => requestId,
+});
+export type ProgressRow = RowOf<typeof progressFormat>;
+
+export const usageFormat = rowFormat<typeof usage, UsageRecord>()({
+  requestId: (call) => call.requestId,
+  responseId: (call) => call.responseId,
+  workspaceId: (call) => call.workspaceId,
+  keyId: (call) => call.keyId,
+  endpoint: (call) => call.endpoint,
+  model: (call) => call.model,
+  provider: (call) => call.provider,
+  streamed: (call) => Number(call.streamed),
+  ownKey: (call): 0 | 1 => (call.ownKey ? 1 : 0),
+  status: (call) => call.status,
+  errorCode: (call) => call.errorCode,
+  input: ({ tokens }) => tokens.input,
+  cachedInput: ({ tokens }) => tokens.cachedInput,
+  cacheWrite: ({ tokens }) => tokens.cacheWrite,
+  output: ({ tokens }) => tokens.output,
+  reasoning: ({ tokens }) => tokens.reasoning,
+  tokensReported: (call) => Number(call.tokensReported),
+  costProvider: ({ cost }) => cost?.provider ?? null,
+  costMargin: ({ cost }) => cost?.margin ?? null,
+  charged: (call) => call.charged,
+  attempts: (call) => JSON.stringify(call.attempts),
+  ttftMs: ({ ttftMs }) => (ttftMs === null ? null : Math.round(ttftMs)),
+  totalMs: (call) => Math.round(call.totalMs),
+  createdAt: (call) => call.createdAt,
+  completedAt: (call) => call.completedAt,
+  trace: ({ trace }) => (trace === undefined ? null : JSON.stringify(trace)),
+});
+export type UsageRow = RowOf<typeof usageFormat>;
+
+/** The columns of `events` but for the sequence, which the writer assigns. */
+export const eventFormat = rowFormat<typeof events, NewEvent>()({
+  type: (event) => event.type,
+  workspaceId: (event) => event.workspaceId,
+  at: (event) => event.at,
+  data: (event) => JSON.stringify(event.data),
+});
+export type EventRow = RowOf<typeof eventFormat>;
+
+export type SettlementRow = readonly [
+  usage: UsageRow,
+  entries: readonly EntryRow[],
+  event: EventRow,
+  caller: Settlement['caller'],
+  tier: Settlement['tier'],
+];
+
+/** A settlement, and the answer that is stored for its Idempotency-Key. */
+export interface SettlementWithAnswer {
+  settle: 'metering.settle' | 'metering.settleWithoutHold' | 'metering.settlePrepaidWithoutHold';
+  row: SettlementRow;
+  answer: PlacedAnswer;
 }
 
-export function settlementRow({ usage, entries, caller, tier, event }: Settlement): SettlementRow {
-  const { tokens } = usage;
+export function settlementRow({ usage: call, entries, event, caller, tier }: Settlement): SettlementRow {
+  const { requestId, completedAt: createdAt } = call;
   return [
-    usageRow(usage),
-    entries.map(({ kind, debit, credit, amount }) => [kind, debit, credit, amount] as const),
-    [
-      usage.keyId,
-      dayOf(usage.completedAt),
-      usage.charged,
-      caller,
-      usage.ownKey ? 1 : 0,
-      tier,
-      tokens.input,
-      tokens.output,
-    ],
-    [event.type, event.workspaceId, event.at, JSON.stringify(event.data)],
+    usageFormat.row(call),
+    entries.map((entry) => entryFormat.row({ ...entry, requestId, createdAt })),
+    eventFormat.row(event),
+    caller,
+    tier,
   ];
-}
-
-function usageRow(usage: UsageRecord) {
-  return [
-    usage.requestId,
-    usage.responseId,
-    usage.workspaceId,
-    usage.keyId,
-    usage.endpoint,
-    usage.model,
-    usage.provider,
-    usage.streamed ? 1 : 0,
-    usage.ownKey ? 1 : 0,
-    usage.status,
-    usage.errorCode,
-    ...tokenColumns(usage.tokens),
-    usage.tokensReported ? 1 : 0,
-    usage.cost?.provider ?? null,
-    usage.cost?.margin ?? null,
-    usage.charged,
-    JSON.stringify(usage.attempts),
-    usage.ttftMs === null ? null : Math.round(usage.ttftMs),
-    Math.round(usage.totalMs),
-    usage.createdAt,
-    usage.completedAt,
-    usage.trace === undefined ? null : JSON.stringify(usage.trace),
-  ] as const;
-}
-
-function tokenColumns({ input, cachedInput, cacheWrite, output, reasoning }: Tokens) {
-  return [input, cachedInput, cacheWrite, output, reasoning] as const;
-}
-
-const dayMs = 86_400_000;
-let lastDay = -1;
-let lastDayText = '';
-
-/** Most calls of a batch end on the same day: its text is made once. */
-function dayOf(ms: number): string {
-  const day = Math.floor(ms / dayMs);
-  if (day !== lastDay) {
-    lastDay = day;
-    lastDayText = utcDay(ms);
-  }
-  return lastDayText;
 }

@@ -1,94 +1,71 @@
-import { utcDay } from '../../../../shared/time.ts';
 import type { PlacedAnswer } from '../../../features/idempotency/idempotency-store.ts';
-import type {
-  LeftHold,
-  MeteringStore,
-  Spend,
-  UsageRecord,
-} from '../../../features/metering/metering-store.ts';
+import type { LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/metering-store.ts';
 import type { Attempt } from '../../../features/routing/index.ts';
-import type { Connection } from '../engine/connection.ts';
-import { eq, lt, type Orm } from '../engine/orm.ts';
-import type { Reader } from '../engine/reader.ts';
+import { eq } from '../engine/orm.ts';
 import type { WriteOptions } from '../engine/write-queue.ts';
-import type { Writer } from '../engine/writer.ts';
-import { keyTree } from '../ledger/store.ts';
-import { holdRow, type KeptSettlement, progressRow, settlementRow } from './rows.ts';
+import { spendingReads } from '../ledger/spending.ts';
+import type { StoreContext } from '../store-context.ts';
+import { holdFormat, progressFormat, type SettlementWithAnswer, settlementRow } from './rows.ts';
 import { holds, usage } from './tables.ts';
 
-/** A longer answer rides with large rows, and so does the settlement of its call. */
-const answerWithMoneyBytesMax = 64 * 1024;
+/** A larger answer goes to the bulk lane, together with the settlement of its call. */
+const moneyLaneAnswerBytesMax = 64 * 1024;
 
-interface Sources {
-  database: Connection;
-  orm: Orm;
-  writer: Writer;
-  reader: Reader;
-}
-
-/** Holds, settlements and sums. A settlement whose hold has not left for the disk yet takes its place. */
-export function meteringStore({ database, orm, writer, reader }: Sources): MeteringStore {
-  const spend = database.prepare<[{ keyId: string; day: string; month: string }], Spend>(
-    `${keyTree} SELECT coalesce(sum(amount), 0) AS total,
-       coalesce(sum(amount) FILTER (WHERE day = @day), 0) AS day,
-       coalesce(sum(amount) FILTER (WHERE substr(day, 1, 7) = @month), 0) AS month
-     FROM key_spend WHERE key_id IN (SELECT id FROM tree)`,
-  );
+/** Holds, settlements and usage. A settlement replaces its hold if that is still queued. */
+export function meteringStore({ database, orm, writer, reader }: StoreContext): MeteringStore {
+  const { spendOfKey } = spendingReads(database);
 
   return {
-    // Whoever wants a whole answer waits for its settlement alone; a stream waits for the hold before its first byte.
+    // A call that is not streamed waits only for its settlement; a stream waits for the hold before its first byte.
     hold: (record) =>
-      writer.write(record.isPrepaid ? 'metering.holdPrepaid' : 'metering.hold', holdRow(record), {
+      writer.write(record.isPrepaid ? 'metering.holdPrepaid' : 'metering.hold', holdFormat.row(record), {
         replaceableAs: record.requestId,
         canLinger: !record.streamed,
       }),
-    progress: (progress) => writer.write('metering.progress', progressRow(progress)),
+    progress: (progress) => writer.write('metering.progress', progressFormat.row(progress)),
     settle: (settlement) => {
-      const { answer, usage: record, isPrepaid } = settlement;
+      const { answer, isPrepaid, usage: call } = settlement;
       const row = settlementRow(settlement);
-      const atOnce = isPrepaid ? 'metering.settleAtOncePrepaid' : 'metering.settleAtOnce';
+      const withoutHold = isPrepaid ? 'metering.settlePrepaidWithoutHold' : 'metering.settleWithoutHold';
       if (!answer) {
-        return writer.replace(record.requestId, atOnce, row) ?? writer.write('metering.settle', row);
+        return writer.replace(call.requestId, withoutHold, row) ?? writer.write('metering.settle', row);
       }
-      const kept = (settle: KeptSettlement['settle']): KeptSettlement => ({ settle, row, answer });
+      const withAnswer = (settle: SettlementWithAnswer['settle']) => ({ settle, row, answer });
       return (
-        writer.replace(record.requestId, 'metering.settleKept', kept(atOnce)) ??
-        writer.write('metering.settleKept', kept('metering.settle'), laneFor(answer))
+        writer.replace(call.requestId, 'metering.settleWithAnswer', withAnswer(withoutHold)) ??
+        writer.write('metering.settleWithAnswer', withAnswer('metering.settle'), laneFor(answer))
       );
     },
     usage: async (requestId) => {
       const row = orm.select().from(usage).where(eq(usage.requestId, requestId)).get();
       return row && usageRecord(row);
     },
-    spendOfKey: async (keyId, at) => {
-      const day = utcDay(at);
-      return spend.get({ keyId, day, month: day.slice(0, 7) }) ?? { total: 0, day: 0, month: 0 };
-    },
-    served: () => reader.ask('served'),
-    summarize: (filter) => reader.ask('summarize', filter),
-    leftHolds: async (before) =>
-      orm
-        .select()
-        .from(holds)
-        .where(lt(holds.createdAt, before))
-        .orderBy(holds.createdAt)
-        .all()
-        .map(leftHold),
-    checkSums: () => reader.ask('sums'),
+    spendOfKey: async (keyId, at) => spendOfKey(keyId, at),
+    served: () => reader.run('served'),
+    summarize: (filter) => reader.run('summarize', filter),
+    leftHolds: async () => orm.select().from(holds).orderBy(holds.createdAt).all().map(leftHold),
   };
 }
 
-/** The money of other calls does not wait for a long answer. */
+/** A large answer must not delay the money of other calls. */
 function laneFor({ body: { length } }: PlacedAnswer): WriteOptions {
-  return length > answerWithMoneyBytesMax ? { lane: 'bulk', bytes: length } : {};
+  return length > moneyLaneAnswerBytesMax ? { lane: 'bulk', bytes: length } : {};
 }
 
-export function usageRecord(row: typeof usage.$inferSelect): UsageRecord {
-  const { input, cachedInput, cacheWrite, output, reasoning, costProvider, costMargin, attempts, ...rest } =
-    row;
-  const { trace, ...same } = rest;
+export function usageRecord({
+  input,
+  cachedInput,
+  cacheWrite,
+  output,
+  reasoning,
+  costProvider,
+  costMargin,
+  attempts,
+  trace,
+  ...columns
+}: typeof usage.$inferSelect): UsageRecord {
   return {
-    ...same,
+    ...columns,
     tokens: { input, cachedInput, cacheWrite, output, reasoning },
     cost:
       costProvider === null || costMargin === null
@@ -108,9 +85,10 @@ function leftHold(row: typeof holds.$inferSelect): LeftHold {
     progressReasoning,
     ...rest
   } = row;
-  const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...same } = rest;
+  const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...columns } =
+    rest;
   return {
-    ...same,
+    ...columns,
     promptEstimate: {
       input: promptInput,
       cachedInput: promptCachedInput,

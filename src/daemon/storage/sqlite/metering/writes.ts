@@ -1,63 +1,64 @@
+import { utcDay } from '../../../../shared/time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { writeMeta } from '../engine/meta.ts';
-import { accountOf } from '../ledger/accounts.ts';
-import type { Totals } from '../ledger/batch-totals.ts';
-import { type ChainedEntry, entryInsert } from '../ledger/chain.ts';
-import type { HoldRow, KeptSettlement, ProgressRow, SettlementRow } from './rows.ts';
+import { insertSql } from '../engine/row-format.ts';
+import { workspaceAccount } from '../ledger/accounts.ts';
+import type { BatchTotals } from '../ledger/batch-totals.ts';
+import { entryInsert } from '../ledger/ledger-chain.ts';
+import {
+  eventFormat,
+  type HoldRow,
+  holdFormat,
+  type ProgressRow,
+  progressFormat,
+  type SettlementRow,
+  type SettlementWithAnswer,
+  usageFormat,
+} from './rows.ts';
 
-/** The writes of a model call: prepared once and bound by position, as they run ten thousand times a second. */
-export function meteringCommands(database: Connection, totals: Totals) {
+/** The writes of a model call: statements prepared once and rows bound by position, as they run thousands of times a second. */
+export function meteringWrites(database: Connection, totals: BatchTotals) {
+  const progressed = progressFormat.names.filter((name) => name !== 'request_id');
   const statements = {
-    hold: database.prepare(
-      `INSERT INTO holds (request_id, workspace_id, key_id, endpoint, model, streamed, own_key, amount,
-         prompt_input, prompt_cached_input, prompt_cache_write, prompt_output, prompt_reasoning, prompt_cost,
-         created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
+    hold: database.prepare(insertSql('holds', holdFormat)),
     progress: database.prepare(
-      `UPDATE holds SET progress_input = ?, progress_cached_input = ?, progress_cache_write = ?,
-         progress_output = ?, progress_reasoning = ?, progress_cost = ?, provider = ?
-       WHERE request_id = ?`,
+      `UPDATE holds SET ${progressed.map((name) => `${name} = ?`).join(', ')} WHERE request_id = ?`,
     ),
     release: database.prepare('DELETE FROM holds WHERE request_id = ?'),
-    usage: database.prepare(
-      `INSERT INTO usage (request_id, response_id, workspace_id, key_id, endpoint, model, provider, streamed, own_key,
-         status, error_code, input, cached_input, cache_write, output, reasoning, tokens_reported, cost_provider,
-         cost_margin, charged, attempts, ttft_ms, total_ms, created_at, completed_at, trace)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
+    usage: database.prepare(insertSql('usage', usageFormat)),
     entry: entryInsert(database),
-    event: database.prepare(
-      'INSERT INTO events (sequence, type, workspace_id, at, data) VALUES (?, ?, ?, ?, ?)',
-    ),
+    event: database.prepare(insertSql('events', { names: ['sequence', ...eventFormat.names] })),
   };
+  const dayOf = cachedDay();
 
-  const settle = ([usage, entries, tally, event]: SettlementRow): number => {
-    const requestId = usage[0];
-    const completedAt = usage[24];
-    statements.usage.run(usage);
-    const entered = entries.map((entry): ChainedEntry => [requestId, ...entry, completedAt]);
-    for (const entry of entered) statements.entry.run(entry);
+  const settle = ([call, entries, event, caller, tier]: SettlementRow): number => {
+    statements.usage.run(call);
+    for (const entry of entries) statements.entry.run(entry);
     const sequence = totals.sequence + 1;
-    statements.event.run(sequence, event[0], event[1], event[2], event[3]);
-    // From here on nothing can fail: what follows must not be undone when this operation alone is.
-    totals.eventWritten(sequence);
-    for (const entry of entered) totals.entered(entry);
-    totals.count(tally);
+    statements.event.run(sequence, ...event);
+    // Nothing may fail from here on: the totals cannot be undone for this operation alone.
+    totals.addEvent(sequence);
+    for (const entry of entries) totals.addEntry(entry);
+    totals.addCall({
+      keyId: usageFormat.get(call, 'keyId'),
+      day: dayOf(usageFormat.get(call, 'completedAt')),
+      charged: usageFormat.get(call, 'charged'),
+      caller,
+      ownKey: usageFormat.get(call, 'ownKey'),
+      tier,
+      inputTokens: usageFormat.get(call, 'input'),
+      outputTokens: usageFormat.get(call, 'output'),
+    });
     return sequence;
   };
 
   const requireCredit = creditCheck(database, totals);
 
   const commands = {
-    /** Admission has decided in memory; what it decides wrongly is not written. */
+    /** Admission decides in memory; this prevents that a wrong decision is written. */
     'metering.holdPrepaid': (row: HoldRow): void => {
-      requireCredit(row[1], row[7]);
+      requireCredit(holdFormat.get(row, 'workspaceId'), holdFormat.get(row, 'amount'));
       statements.hold.run(row);
-    },
-    'metering.settleAtOncePrepaid': (row: SettlementRow): number => {
-      requireCredit(row[0][2], row[0][19]);
-      return settle(row);
     },
     'metering.hold': (row: HoldRow): void => {
       statements.hold.run(row);
@@ -66,45 +67,66 @@ export function meteringCommands(database: Connection, totals: Totals) {
       statements.progress.run(row);
     },
     'metering.settle': (row: SettlementRow): number => {
-      statements.release.run(row[0][0]);
+      const [call] = row;
+      statements.release.run(usageFormat.get(call, 'requestId'));
       return settle(row);
     },
-    /** Settles a call whose hold was never written, because both came to the same batch. */
-    'metering.settleAtOnce': settle,
-    /** Shows whether writing works again after the disk was full. */
+    /** Settles a call whose hold was never written, because the settlement replaced it in the queue. */
+    'metering.settleWithoutHold': settle,
+    'metering.settlePrepaidWithoutHold': (row: SettlementRow): number => {
+      const [call] = row;
+      requireCredit(usageFormat.get(call, 'workspaceId'), usageFormat.get(call, 'charged'));
+      return settle(row);
+    },
+    /** Finds out whether writing works again after the disk was full. */
     'engine.touch': (lastSeen: number): void => writeMeta(database, 'last_seen', lastSeen),
     'engine.verified': (link: number): void => writeMeta(database, 'chain_verified', link),
   };
 
-  return { ...commands, 'metering.settleKept': keptSettlement(database, commands) };
+  return { ...commands, 'metering.settleWithAnswer': settleWithAnswer(database, commands) };
 }
 
-type Settlements = Record<KeptSettlement['settle'], (row: SettlementRow) => number>;
+type Settlements = Record<SettlementWithAnswer['settle'], (row: SettlementRow) => number>;
 
-/** Settles a call and keeps its answer; the answer first, as nothing may fail once the sums have moved. */
-function keptSettlement(database: Connection, settlements: Settlements) {
-  const keep = database.prepare(
+/** Stores the answer first, as nothing may fail once the totals have changed. */
+function settleWithAnswer(database: Connection, settlements: Settlements) {
+  const store = database.prepare(
     `UPDATE idempotency_keys SET state = 'done', headers = ?, answer = ?
      WHERE scope = ? AND key = ? AND request_id = ?`,
   );
-  return ({ settle, row, answer }: KeptSettlement): number => {
+  return ({ settle, row, answer }: SettlementWithAnswer): number => {
     const { headers, body, scope, key } = answer;
-    const [[requestId]] = row;
-    keep.run(JSON.stringify(headers), body, scope, key, requestId);
+    const [call] = row;
+    store.run(JSON.stringify(headers), body, scope, key, usageFormat.get(call, 'requestId'));
     return settlements[settle](row);
   };
 }
 
-/** Fails where a workspace that pays in advance lacks the credit for one more call. */
-function creditCheck(database: Connection, totals: Totals) {
+/** Throws if a prepaid workspace lacks the credit for a call. */
+function creditCheck(database: Connection, totals: BatchTotals) {
   const balances = database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck();
   const holds = database
     .prepare<[string], number>('SELECT coalesce(sum(amount), 0) FROM holds WHERE workspace_id = ?')
     .pluck();
   return (workspaceId: string, amount: number): void => {
-    const account = accountOf(workspaceId);
-    const balance = (balances.get(account) ?? 0) + totals.pending(account);
+    const account = workspaceAccount(workspaceId);
+    const balance = (balances.get(account) ?? 0) + totals.pendingChange(account);
     const held = holds.get(workspaceId) ?? 0;
     if (amount > 0 && balance - held < amount) throw new Error(`${account} lacks the credit for ${amount}`);
+  };
+}
+
+/** `utcDay` with the last day cached, as most calls of a batch complete on the same day. */
+function cachedDay(): (ms: number) => string {
+  const dayMs = 86_400_000;
+  let lastDay = -1;
+  let text = '';
+  return (ms) => {
+    const day = Math.floor(ms / dayMs);
+    if (day !== lastDay) {
+      lastDay = day;
+      text = utcDay(ms);
+    }
+    return text;
   };
 }

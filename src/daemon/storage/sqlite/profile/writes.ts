@@ -1,93 +1,121 @@
 import type { Irremovable, ProfileChanges, Removed } from '../../../features/profile/profile-store.ts';
+import { autopilots } from '../autopilots/tables.ts';
 import type { Connection } from '../engine/connection.ts';
-import { passedOnScopes } from '../keys/inherited-scopes.ts';
+import { and, asc, eq, isNull, ne, type Orm, type SQL, sql } from '../engine/orm.ts';
+import { inheritedScopes } from '../keys/inherited-scopes.ts';
+import { keys } from '../keys/tables.ts';
+import { shouts } from '../shouts/tables.ts';
+import { tokens } from '../tokens/tables.ts';
+import { invitations, loginCodes, logins, members, users } from '../workspaces/tables.ts';
 
-/** What changes about a person, and their end. */
-export function profileCommands(database: Connection) {
+type Change = { userId: string; changes: ProfileChanges; at: number };
+type Removal = { userId: string; at: number };
+
+export function profileWrites(database: Connection, orm: Orm) {
+  // A workspace with other members but no other owner.
+  const solelyOwned = database
+    .prepare<[Removal], string>(
+      `SELECT w.slug FROM members m JOIN workspaces w ON w.id = m.workspace_id
+       WHERE m.user_id = @userId AND m.role = 'owner'
+         AND EXISTS (SELECT 1 FROM members o WHERE o.workspace_id = m.workspace_id AND o.user_id <> m.user_id)
+         AND NOT EXISTS (SELECT 1 FROM members o WHERE o.workspace_id = m.workspace_id AND o.role = 'owner'
+           AND o.user_id <> m.user_id)`,
+    )
+    .pluck();
+
   return {
-    'profile.change': ({
-      userId,
-      changes,
-      at,
-    }: {
-      userId: string;
-      changes: ProfileChanges;
-      at: number;
-    }): 'email' | 'handle' | undefined => {
+    'profile.change': ({ userId, changes, at }: Change): 'email' | 'handle' | undefined => {
       const { name, email, avatar, handle } = changes;
-      const isTaken = (where: string, text: string) =>
-        database.prepare(`SELECT 1 FROM users WHERE ${where} AND id <> ?`).get(text, userId) !== undefined;
-      if (typeof email === 'string' && isTaken('lower(email) = lower(?)', email)) return 'email';
-      if (handle !== undefined && isTaken('handle = ?', handle)) return 'handle';
-      database
-        .prepare(
-          `UPDATE users SET name = coalesce(?, name), email = coalesce(?, email), avatar = coalesce(?, avatar),
-            handle = coalesce(?, handle), updated_at = ? WHERE id = ?`,
-        )
-        .run(name ?? null, email ?? null, avatar ?? null, handle ?? null, at, userId);
+      const isTaken = (by: SQL) =>
+        orm
+          .select({ id: users.id })
+          .from(users)
+          .where(and(by, ne(users.id, userId)))
+          .get() !== undefined;
+      if (typeof email === 'string' && isTaken(sql`lower(${users.email}) = lower(${email})`)) return 'email';
+      if (handle !== undefined && isTaken(eq(users.handle, handle))) return 'handle';
+      orm
+        .update(users)
+        .set({ name, avatar, handle, updatedAt: at, ...(typeof email === 'string' && { email }) })
+        .where(eq(users.id, userId))
+        .run();
       return undefined;
     },
 
-    'profile.remove': ({ userId, at }: { userId: string; at: number }): Removed | Irremovable => {
-      const first = database
-        .prepare<[], string>('SELECT id FROM users ORDER BY number LIMIT 1')
-        .pluck()
-        .get();
-      if (first === userId) return 'host-owner';
-      const slug = database.prepare<[string, string], string>(lastOwnerOf).pluck().get(userId, userId);
+    'profile.remove': (removal: Removal): Removed | Irremovable => {
+      const { userId } = removal;
+      const first = orm.select({ id: users.id }).from(users).orderBy(asc(users.number)).limit(1).get();
+      if (first?.id === userId) return 'host-owner';
+      const slug = solelyOwned.get(removal);
       if (slug !== undefined) return { lastOwnerOf: slug };
-      const removed = {
-        credentials: endCredentials(database, userId, at),
-        workspaces: leaveAll(database, userId),
-      };
-      for (const sql of forgetting) database.prepare(sql).run({ userId, at });
-      return removed;
+      passOnKeys(database, userId);
+      const credentials = endCredentials(orm, removal);
+      const workspaces = orm
+        .delete(members)
+        .where(eq(members.userId, userId))
+        .returning({ id: members.workspaceId })
+        .all()
+        .map(({ id }) => id);
+      anonymize(orm, removal);
+      return { credentials, workspaces };
     },
   };
 }
 
-/** A workspace that has other members but no other owner. */
-const lastOwnerOf = `SELECT w.slug FROM members m JOIN workspaces w ON w.id = m.workspace_id
-  WHERE m.user_id = ? AND m.role = 'owner'
-    AND EXISTS (SELECT 1 FROM members o WHERE o.workspace_id = m.workspace_id AND o.user_id <> m.user_id)
-    AND NOT EXISTS (SELECT 1 FROM members o WHERE o.workspace_id = m.workspace_id AND o.role = 'owner'
-      AND o.user_id <> ?)`;
-
-/** The keys of workspaces that go on pass to their first owner; the others end, with every login and token. */
-function endCredentials(database: Connection, userId: string, at: number): string[] {
+/** Gives the user's keys in workspaces that stay to the first other owner there. */
+function passOnKeys(database: Connection, userId: string): void {
   database
     .prepare(
-      `UPDATE keys SET owner_id = heir.user_id, scopes = ${passedOnScopes}
+      `UPDATE keys SET owner_id = heir.user_id, scopes = ${inheritedScopes}
       FROM (SELECT k.id, (SELECT m.user_id FROM members m WHERE m.workspace_id = k.workspace_id
         AND m.role = 'owner' AND m.user_id <> @userId ORDER BY m.joined_at, m.user_id LIMIT 1) AS user_id
         FROM keys k WHERE k.owner_id = @userId) heir
       WHERE heir.id = keys.id AND heir.user_id IS NOT NULL`,
     )
     .run({ userId });
-  const end = (table: string, column: string) =>
-    database
-      .prepare<object, string>(
-        `UPDATE ${table} SET revoked_at = @at WHERE ${column} = @userId AND revoked_at IS NULL RETURNING id`,
-      )
-      .pluck()
-      .all({ userId, at });
-  return [...end('keys', 'owner_id'), ...end('logins', 'user_id'), ...end('tokens', 'user_id')];
 }
 
-function leaveAll(database: Connection, userId: string): string[] {
-  return database
-    .prepare<[string], string>('DELETE FROM members WHERE user_id = ? RETURNING workspace_id')
-    .pluck()
-    .all(userId);
+/** Revokes the user's remaining keys, logins and tokens; returns their ids. */
+function endCredentials(orm: Orm, { userId, at: revokedAt }: Removal): string[] {
+  const owned = [
+    [keys, keys.ownerId],
+    [logins, logins.userId],
+    [tokens, tokens.userId],
+  ] as const;
+  return owned.flatMap(([table, owner]) =>
+    orm
+      .update(table)
+      .set({ revokedAt })
+      .where(and(eq(owner, userId), isNull(table.revokedAt)))
+      .returning({ id: table.id })
+      .all()
+      .map(({ id }) => id),
+  );
 }
 
-const forgetting = [
-  'DELETE FROM login_codes WHERE user_id = @userId',
-  `UPDATE invitations SET revoked_at = @at
-    WHERE created_by = @userId AND accepted_at IS NULL AND revoked_at IS NULL`,
-  'DELETE FROM shouts WHERE author = (SELECT number FROM users WHERE id = @userId)',
-  `UPDATE autopilots SET status = 'archived', updated_at = @at
-    WHERE status <> 'archived' AND owner = (SELECT number FROM users WHERE id = @userId)`,
-  `UPDATE users SET handle = 'deleted:' || number, name = 'Deleted user', email = NULL, avatar = '',
-    updated_at = @at, deleted_at = @at WHERE id = @userId`,
-];
+/** The row of the user stays, because others received whispers from them. */
+function anonymize(orm: Orm, { userId, at }: Removal): void {
+  const number = orm.select({ number: users.number }).from(users).where(eq(users.id, userId));
+  orm.delete(loginCodes).where(eq(loginCodes.userId, userId)).run();
+  const isOpen = and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt));
+  orm
+    .update(invitations)
+    .set({ revokedAt: at })
+    .where(and(eq(invitations.createdBy, userId), isOpen))
+    .run();
+  orm
+    .delete(shouts)
+    .where(eq(shouts.author, sql`(${number})`))
+    .run();
+  orm
+    .update(autopilots)
+    .set({ status: 'archived', updatedAt: at })
+    .where(and(ne(autopilots.status, 'archived'), eq(autopilots.owner, sql`(${number})`)))
+    .run();
+  const handle = sql`'deleted:' || ${users.number}`;
+  orm
+    .update(users)
+    .set({ handle, name: 'Deleted user', email: null, avatar: '', updatedAt: at, deletedAt: at })
+    .where(eq(users.id, userId))
+    .run();
+}

@@ -1,22 +1,13 @@
 import type { ResponsesStore } from '../../../features/inference/stored/responses-store.ts';
-import type { Connection } from '../engine/connection.ts';
-import { and, eq, gt, type Orm } from '../engine/orm.ts';
-import type { Reader } from '../engine/reader.ts';
-import type { Writer } from '../engine/writer.ts';
-import { responseReads } from './conversation.ts';
+import { and, eq, gt } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { responseReads } from './response-reads.ts';
 import { responses } from './tables.ts';
-
-interface Sources {
-  database: Connection;
-  orm: Orm;
-  writer: Writer;
-  reader: Reader;
-}
 
 const bulk = { lane: 'bulk' } as const;
 
 /** Stored responses: reads by id in the main thread, writes in the writer's, apart from those of money. */
-export function responsesStore({ database, orm, writer, reader }: Sources): ResponsesStore {
+export function responsesStore({ database, orm, writer, reader }: StoreContext): ResponsesStore {
   return {
     ...responseReads(database),
     insert: (record) => {
@@ -29,7 +20,7 @@ export function responsesStore({ database, orm, writer, reader }: Sources): Resp
         .from(responses)
         .where(and(eq(responses.id, id), eq(responses.workspaceId, workspaceId), gt(responses.expiresAt, at)))
         .get(),
-    list: (page) => reader.ask('responses', page),
+    list: (page) => reader.run('responses', page),
     remove: (workspaceId, id) => writer.write('responses.remove', { workspaceId, id }, bulk),
     removeExpired: (at, limit) =>
       writer.write('responses.removeExpired', { at, limit: Math.min(limit, 1000) }, bulk),

@@ -7,7 +7,7 @@ const removedBytesMax = 2 * 1024 * 1024;
 
 const sizeOf = sql<number>`octet_length(${responses.output}) + octet_length(${responses.input}) + octet_length(${responses.body})`;
 
-export function responsesCommands(orm: Orm) {
+export function responsesWrites(orm: Orm) {
   const drop = (ids: string[]): number => {
     orm.delete(responseItems).where(inArray(responseItems.responseId, ids)).run();
     return orm.delete(responses).where(inArray(responses.id, ids)).run().changes;

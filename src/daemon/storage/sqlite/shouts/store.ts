@@ -1,55 +1,58 @@
-import type { ShoutRecord, ShoutsStore } from '../../../features/shouts/shouts-store.ts';
-import type { Connection } from '../engine/connection.ts';
-import type { Writer } from '../engine/writer.ts';
-import { personColumns } from '../profile/store.ts';
-import { personIn } from '../whispers/store.ts';
+import type { ShoutsStore } from '../../../features/shouts/shouts-store.ts';
+import { and, asc, count, desc, eq, gt, gte, lt, max, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { users } from '../workspaces/tables.ts';
+import { shouts } from './tables.ts';
 
-const select = `SELECT h.id, h.body, h.zone, h.created_at AS createdAt, h.updated_at AS updatedAt,
-    ${personColumns('a', 'author.')}
-  FROM shouts h JOIN users a ON a.number = h.author`;
+export function shoutsStore({ orm, writer }: StoreContext): ShoutsStore {
+  const { id, body, zone, createdAt, updatedAt } = shouts;
+  const { number, handle, name, avatar } = users;
+  const records = () =>
+    orm
+      .select({ id, body, zone, createdAt, updatedAt, author: { number, handle, name, avatar } })
+      .from(shouts)
+      .innerJoin(users, eq(number, shouts.author));
+  const inZone = (wanted: string | undefined) => (wanted === undefined ? undefined : eq(zone, wanted));
+  // The first shout since a time is found by its index, so that older ones are not scanned.
+  const isSince = (since: number) =>
+    and(
+      gte(createdAt, since),
+      gte(
+        id,
+        sql`coalesce((SELECT id FROM shouts WHERE created_at >= ${since} ORDER BY created_at, id LIMIT 1),
+          ${Number.MAX_SAFE_INTEGER})`,
+      ),
+    );
 
-// The first of a time is looked up by its index, so that what is older is not looked at.
-const listSql = (inZone: string) => `${select} WHERE ${inZone} h.id < @before AND h.created_at >= @since
-  AND h.id >= coalesce((SELECT id FROM shouts WHERE created_at >= @since ORDER BY created_at, id LIMIT 1), @before)
-  ORDER BY h.id DESC LIMIT @limit`;
-const laterSql = (inZone: string) => `${select} WHERE ${inZone} h.id > @after ORDER BY h.id LIMIT @limit`;
-const zoned = 'h.zone = @zone AND';
-
-type Row = Omit<ShoutRecord, 'author'> & Record<string, unknown>;
-
-/** Shouts: read in the main thread a page at a time, written in the writer's. */
-export function shoutsStore(database: Connection, writer: Writer): ShoutsStore {
-  const prepare = (sql: string) => database.prepare<object, Row>(sql);
-  const found = prepare(`${select} WHERE h.id = @id`);
-  const lists = { all: prepare(listSql('')), zoned: prepare(listSql(zoned)) };
-  const later = { all: prepare(laterSql('')), zoned: prepare(laterSql(zoned)) };
-  const zones = database.prepare<object, { zone: string; count: number }>(
-    `SELECT zone, count(*) AS count FROM shouts WHERE created_at >= @since
-     GROUP BY zone ORDER BY count DESC, zone LIMIT @limit`,
-  );
-  const last = database.prepare<[], number>('SELECT coalesce(max(id), 0) FROM shouts').pluck();
   return {
     insert: (shout) => writer.write('shouts.insert', shout),
-    find: async (id) => {
-      const row = found.get({ id });
-      return row && recordOf(row);
-    },
-    list: async ({ zone, since = 0 }, { limit, before = Number.MAX_SAFE_INTEGER }) => {
-      const asked = { since, limit, before };
-      const rows = zone === undefined ? lists.all.all(asked) : lists.zoned.all({ ...asked, zone });
-      return rows.map(recordOf);
-    },
-    after: async (zone, page) => {
-      const rows = zone === undefined ? later.all.all(page) : later.zoned.all({ ...page, zone });
-      return rows.map(recordOf);
-    },
-    remove: (id, author) => writer.write('shouts.remove', { id, author }),
-    zones: async (since, limit) => zones.all({ since, limit }),
-    last: async () => last.get() ?? 0,
+    find: async (wanted) => records().where(eq(id, wanted)).get(),
+    list: async ({ zone: wanted, since = 0 }, { limit, before = Number.MAX_SAFE_INTEGER }) =>
+      records()
+        .where(and(inZone(wanted), lt(id, before), isSince(since)))
+        .orderBy(desc(id))
+        .limit(limit)
+        .all(),
+    after: async (wanted, { limit, after }) =>
+      records()
+        .where(and(inZone(wanted), gt(id, after)))
+        .orderBy(asc(id))
+        .limit(limit)
+        .all(),
+    remove: (removed, author) => writer.write('shouts.remove', { id: removed, author }),
+    zones: async (since, limit) =>
+      orm
+        .select({ zone, count: count() })
+        .from(shouts)
+        .where(gte(createdAt, since))
+        .groupBy(zone)
+        .orderBy(desc(count()), asc(zone))
+        .limit(limit)
+        .all(),
+    last: async () =>
+      orm
+        .select({ id: max(id) })
+        .from(shouts)
+        .get()?.id ?? 0,
   };
-}
-
-function recordOf(row: Row): ShoutRecord {
-  const { id, body, zone, createdAt, updatedAt } = row;
-  return { id, body, zone, createdAt, updatedAt, author: personIn(row, 'author') };
 }

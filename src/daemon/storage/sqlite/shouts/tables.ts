@@ -1,10 +1,10 @@
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
 export const shouts = sqliteTable('shouts', {
-  id: integer('id').primaryKey({ autoIncrement: true }),
-  author: integer('author').notNull(),
-  zone: text('zone').notNull(),
-  createdAt: integer('created_at').notNull(),
-  updatedAt: integer('updated_at').notNull(),
-  body: text('body').notNull(),
+  id: integer().primaryKey({ autoIncrement: true }),
+  author: integer().notNull(),
+  zone: text().notNull(),
+  createdAt: integer().notNull(),
+  updatedAt: integer().notNull(),
+  body: text().notNull(),
 });

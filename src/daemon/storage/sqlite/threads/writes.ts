@@ -1,147 +1,147 @@
 import type { NewRunEvent, RunEnd, RunStart, ThreadRecord } from '../../../features/threads/threads-store.ts';
-import type { Connection } from '../engine/connection.ts';
+import { and, desc, eq, isNull, lte, type Orm, sql } from '../engine/orm.ts';
+import { threadEvents, threadMessages, threadRuns, threads } from './tables.ts';
 
-/** So many runs, and events, are kept of a thread. */
+/** How many runs, and how many events, a thread keeps. */
 const runsKept = 1_000;
 const eventsKept = 4_000;
 
-interface EventPlace {
+interface EventContext {
   threadId: string;
   runId: string;
   at: number;
 }
 
-export function threadsCommands(database: Connection) {
-  const append = eventAppender(database);
-  const create = database.prepare<[object]>(
-    `INSERT INTO threads (id, workspace_id, title, run_id, messages, characters, last_event, created_at, updated_at)
-     VALUES (@id, @workspaceId, @title, @runId, @messages, @characters, 0, @createdAt, @updatedAt)`,
-  );
-  const rename = database.prepare<[object]>(
-    'UPDATE threads SET title = @title, updated_at = @at WHERE id = @id AND workspace_id = @workspaceId',
-  );
-  const isThere = database.prepare<[string, string]>(
-    'SELECT 1 FROM threads WHERE id = ? AND workspace_id = ?',
-  );
-  const removals = ['thread_events', 'thread_messages', 'thread_runs'].map((table) =>
-    database.prepare<[string]>(`DELETE FROM ${table} WHERE thread_id = ?`),
-  );
-  const remove = database.prepare<[string]>('DELETE FROM threads WHERE id = ?');
-
+export function threadsWrites(orm: Orm) {
+  const threadOf = (workspaceId: string, id: string) =>
+    and(eq(threads.id, id), eq(threads.workspaceId, workspaceId));
   return {
-    ...runCommands(database, append),
+    ...runWrites(orm),
     'threads.create': (thread: ThreadRecord): void => {
-      create.run(thread);
+      orm
+        .insert(threads)
+        .values({ ...thread, lastEvent: 0 })
+        .run();
     },
-    'threads.rename': (change: {
+    'threads.rename': ({
+      workspaceId,
+      id,
+      title,
+      at: updatedAt,
+    }: {
       workspaceId: string;
       id: string;
       title: string | null;
       at: number;
-    }): boolean => rename.run(change).changes === 1,
+    }): boolean =>
+      orm.update(threads).set({ title, updatedAt }).where(threadOf(workspaceId, id)).run().changes === 1,
     'threads.remove': ({ workspaceId, id }: { workspaceId: string; id: string }): boolean => {
-      if (!isThere.get(id, workspaceId)) return false;
-      for (const removal of removals) removal.run(id);
-      return remove.run(id).changes === 1;
+      if (!orm.select({ id: threads.id }).from(threads).where(threadOf(workspaceId, id)).get()) return false;
+      for (const table of [threadEvents, threadMessages, threadRuns]) {
+        orm.delete(table).where(eq(table.threadId, id)).run();
+      }
+      return orm.delete(threads).where(eq(threads.id, id)).run().changes === 1;
     },
   };
 }
 
-type Append = ReturnType<typeof eventAppender>;
-
-function runCommands(database: Connection, append: Append) {
-  type Found = Pick<ThreadRecord, 'runId' | 'messages' | 'characters'>;
-  const find = database.prepare<[string, string], Found>(
-    'SELECT run_id AS runId, messages, characters FROM threads WHERE id = ? AND workspace_id = ?',
-  );
-  const claim = database.prepare<[object]>(
-    `UPDATE threads SET run_id = @id, title = coalesce(title, @title), updated_at = @startedAt
-     WHERE id = @threadId AND run_id IS NULL`,
-  );
-  const insert = database.prepare<[object]>(
-    `INSERT INTO thread_runs (id, thread_id, request_id, status, model, meta, started_at, updated_at)
-     VALUES (@id, @threadId, @requestId, 'running', @model, @meta, @startedAt, @startedAt)`,
-  );
-  const dropOld = database.prepare<[object]>(
-    `DELETE FROM thread_runs WHERE thread_id = @threadId AND id <=
-       (SELECT id FROM thread_runs WHERE thread_id = @threadId ORDER BY id DESC LIMIT 1 OFFSET ${runsKept})`,
-  );
-  const isRunning = database.prepare<[string, string]>('SELECT 1 FROM threads WHERE id = ? AND run_id = ?');
-  const end = endOfRun(database, append);
-
+function runWrites(orm: Orm) {
   return {
     'threads.startRun': ({ workspaceId, run, event, title, bounds }: RunStart) => {
-      const found = find.get(run.threadId, workspaceId);
+      const thread = and(eq(threads.id, run.threadId), eq(threads.workspaceId, workspaceId));
+      const found = orm.select().from(threads).where(thread).get();
       if (!found) return 'missing' as const;
       if (found.runId !== null) return 'busy' as const;
       if (found.messages >= bounds.messagesMax || found.characters > bounds.charactersMax)
         return 'full' as const;
-      claim.run({ ...run, title });
-      insert.run({ ...run, meta: JSON.stringify(run.meta) });
-      dropOld.run(run);
-      append(event, { threadId: run.threadId, runId: run.id, at: run.startedAt });
+      const { id, threadId, startedAt } = run;
+      orm
+        .update(threads)
+        .set({ runId: id, title: found.title ?? title, updatedAt: startedAt })
+        .where(and(thread, isNull(threads.runId)))
+        .run();
+      orm
+        .insert(threadRuns)
+        .values({ ...run, status: 'running', updatedAt: startedAt })
+        .run();
+      dropOldRuns(orm, threadId);
+      appendEvent(orm, event, { threadId, runId: id, at: startedAt });
       return 'started' as const;
     },
-    'threads.noteEvent': ({ event, ...place }: EventPlace & { event: NewRunEvent }): void => {
-      if (isRunning.get(place.threadId, place.runId)) append(event, place);
+    'threads.noteEvent': ({ event, ...context }: EventContext & { event: NewRunEvent }): void => {
+      const isRunning = and(eq(threads.id, context.threadId), eq(threads.runId, context.runId));
+      if (orm.select({ id: threads.id }).from(threads).where(isRunning).get())
+        appendEvent(orm, event, context);
     },
-    'threads.endRun': end,
+    'threads.endRun': ({ run, status, messages, events, at }: RunEnd): boolean => {
+      const { id: runId, threadId, model, provider, usage, meta, error } = run;
+      const characters = messages.reduce((sum, { item }) => sum + item.length, 0);
+      const [ended] = orm
+        .update(threads)
+        .set({
+          runId: null,
+          updatedAt: at,
+          messages: sql`${threads.messages} + ${messages.length}`,
+          characters: sql`${threads.characters} + ${characters}`,
+        })
+        .where(and(eq(threads.id, threadId), eq(threads.runId, runId)))
+        .returning({ messages: threads.messages })
+        .all();
+      if (!ended) return false;
+      const first = ended.messages - messages.length;
+      for (const [index, message] of messages.entries()) {
+        const place = { threadId, runId, position: first + index, createdAt: at };
+        orm
+          .insert(threadMessages)
+          .values({ ...message, ...place })
+          .run();
+      }
+      orm
+        .update(threadRuns)
+        .set({ status, model, provider, usage, meta, error, completedAt: at, updatedAt: at })
+        .where(eq(threadRuns.id, runId))
+        .run();
+      for (const event of events) appendEvent(orm, event, { threadId, runId, at });
+      return true;
+    },
   };
 }
 
-function endOfRun(database: Connection, append: Append) {
-  const release = database.prepare<[object], number>(
-    `UPDATE threads SET run_id = NULL, updated_at = @at, messages = messages + @count, characters = characters + @characters
-     WHERE id = @threadId AND run_id = @id RETURNING messages`,
-  );
-  const end = database.prepare<[object]>(
-    `UPDATE thread_runs SET status = @status, model = @model, provider = @provider, usage = @usage, meta = @meta,
-       error = @error, completed_at = @at, updated_at = @at WHERE id = @id`,
-  );
-  const add = database.prepare<[object]>(
-    `INSERT INTO thread_messages (thread_id, position, id, run_id, is_output, created_at, item)
-     VALUES (@threadId, @position, @id, @runId, @isOutput, @at, @item)`,
-  );
-  return ({ run, status, messages, events, at }: RunEnd): boolean => {
-    const { id, threadId } = run;
-    const count = messages.length;
-    const characters = messages.reduce((sum, { item }) => sum + item.length, 0);
-    const total = release.pluck().get({ id, threadId, at, count, characters });
-    if (total === undefined) return false;
-    messages.forEach((message, index) => {
-      const position = total - count + index;
-      add.run({ ...message, isOutput: Number(message.isOutput), threadId, runId: id, at, position });
-    });
-    end.run({
-      ...run,
-      status,
-      at,
-      usage: run.usage && JSON.stringify(run.usage),
-      meta: JSON.stringify(run.meta),
-      error: run.error && JSON.stringify(run.error),
-    });
-    for (const event of events) append(event, { threadId, runId: id, at });
-    return true;
-  };
+function dropOldRuns(orm: Orm, threadId: string): void {
+  const ofThread = eq(threadRuns.threadId, threadId);
+  const newestDropped = orm
+    .select({ id: threadRuns.id })
+    .from(threadRuns)
+    .where(ofThread)
+    .orderBy(desc(threadRuns.id))
+    .limit(1)
+    .offset(runsKept)
+    .get();
+  if (newestDropped)
+    orm
+      .delete(threadRuns)
+      .where(and(ofThread, lte(threadRuns.id, newestDropped.id)))
+      .run();
 }
 
-/** Adds one event to a thread that is there, and drops what is too old. */
-function eventAppender(database: Connection) {
-  const next = database
-    .prepare<[string], number>(
-      'UPDATE threads SET last_event = last_event + 1 WHERE id = ? RETURNING last_event',
-    )
-    .pluck();
-  const insert = database.prepare<[object]>(
-    `INSERT INTO thread_events (thread_id, sequence, id, run_id, type, at, payload)
-     VALUES (@threadId, @sequence, @id, @runId, @type, @at, @payload)`,
-  );
-  const drop = database.prepare<[string, number]>(
-    'DELETE FROM thread_events WHERE thread_id = ? AND sequence <= ?',
-  );
-  return (event: NewRunEvent, place: EventPlace): void => {
-    const sequence = next.get(place.threadId) ?? 0;
-    insert.run({ ...event, ...place, sequence, payload: JSON.stringify(event.payload) });
-    if (sequence > eventsKept) drop.run(place.threadId, sequence - eventsKept);
-  };
+/** Appends an event to an existing thread, and drops old ones. */
+function appendEvent(orm: Orm, event: NewRunEvent, context: EventContext): void {
+  const { threadId } = context;
+  const [numbered] = orm
+    .update(threads)
+    .set({ lastEvent: sql`${threads.lastEvent} + 1` })
+    .where(eq(threads.id, threadId))
+    .returning({ sequence: threads.lastEvent })
+    .all();
+  const sequence = numbered?.sequence ?? 0;
+  orm
+    .insert(threadEvents)
+    .values({ ...event, ...context, sequence })
+    .run();
+  if (sequence <= eventsKept) return;
+  const isOld = lte(threadEvents.sequence, sequence - eventsKept);
+  orm
+    .delete(threadEvents)
+    .where(and(eq(threadEvents.threadId, threadId), isOld))
+    .run();
 }

@@ -1,10 +1,10 @@
 import type { TokensStore } from '../../../features/tokens/tokens-store.ts';
-import { and, desc, eq, isNull, type Orm } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
+import { and, desc, eq, isNull } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
 import { tokens } from './tables.ts';
 
 /** Access tokens: point look-ups in the main thread, writes in the writer's. */
-export function tokensStore(orm: Orm, writer: Writer): TokensStore {
+export function tokensStore({ orm, writer }: StoreContext): TokensStore {
   return {
     insert: (record) => writer.write('tokens.insert', record),
     byDigest: async (digest) => orm.select().from(tokens).where(eq(tokens.digest, digest)).get(),

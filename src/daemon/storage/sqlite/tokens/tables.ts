@@ -3,13 +3,13 @@ import { integer, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `TokenRecord`, name for name. */
 export const tokens = sqliteTable('tokens', {
-  id: text('id').primaryKey(),
-  userId: text('user_id').notNull(),
-  digest: text('digest').notNull(),
-  name: text('name').notNull(),
-  abilities: text('abilities', { mode: 'json' }).$type<Ability[]>().notNull(),
-  createdAt: integer('created_at').notNull(),
-  expiresAt: integer('expires_at'),
-  lastUsedAt: integer('last_used_at'),
-  revokedAt: integer('revoked_at'),
+  id: text().primaryKey(),
+  userId: text().notNull(),
+  digest: text().notNull(),
+  name: text().notNull(),
+  abilities: text({ mode: 'json' }).$type<Ability[]>().notNull(),
+  createdAt: integer().notNull(),
+  expiresAt: integer(),
+  lastUsedAt: integer(),
+  revokedAt: integer(),
 });

@@ -2,7 +2,7 @@ import type { TokenRecord, TokensStore } from '../../../features/tokens/tokens-s
 import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { tokens } from './tables.ts';
 
-export function tokensCommands(orm: Orm) {
+export function tokensWrites(orm: Orm) {
   return {
     'tokens.insert': (record: TokenRecord): void => {
       orm.insert(tokens).values(record).run();

@@ -1,11 +1,11 @@
 import type { TracesStore } from '../../../features/traces/traces-store.ts';
-import { and, eq, inArray, type Orm } from '../engine/orm.ts';
-import type { Reader } from '../engine/reader.ts';
+import { and, eq, inArray } from '../engine/orm.ts';
 import { usageRecord } from '../metering/store.ts';
 import { usage } from '../metering/tables.ts';
+import type { StoreContext } from '../store-context.ts';
 
 /** Traces are read from the rows of finished calls; a page is found in the reader's thread, as a filter may look at many. */
-export function tracesStore(orm: Orm, reader: Reader): TracesStore {
+export function tracesStore({ orm, reader }: StoreContext): TracesStore {
   return {
     find: async (workspaceId, requestId) => {
       const mine = and(eq(usage.requestId, requestId), eq(usage.workspaceId, workspaceId));
@@ -13,7 +13,7 @@ export function tracesStore(orm: Orm, reader: Reader): TracesStore {
       return row && usageRecord(row);
     },
     list: async (filter) => {
-      const ids = await reader.ask('traces', filter);
+      const ids = await reader.run('traces', filter);
       const rows = orm.select().from(usage).where(inArray(usage.requestId, ids)).all();
       const byId = new Map(rows.map((row) => [row.requestId, usageRecord(row)]));
       return ids.flatMap((id) => byId.get(id) ?? []);

@@ -5,7 +5,7 @@ import { and, eq, type Orm } from '../engine/orm.ts';
 import { providerKeys, vaultSecrets } from './tables.ts';
 import { isCurrentMaster } from './writes.ts';
 
-export function providerKeysCommands(orm: Orm) {
+export function providerKeysWrites(orm: Orm) {
   return {
     'providerKeys.put': ({
       record,

@@ -1,7 +1,7 @@
 import type { ProviderKeysStore } from '../../../features/provider-keys/provider-keys-store.ts';
 import type { VaultStore } from '../../../features/vault/vault-store.ts';
-import { asc, eq, type Orm, sql } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
+import { asc, eq, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
 import { providerKeys, vaultMasters, vaultSecrets } from './tables.ts';
 
 const master = {
@@ -13,7 +13,7 @@ const master = {
 };
 
 /** Masters and sealed secrets: reads in the main thread, writes in the writer's. */
-export function vaultStore(orm: Orm, writer: Writer): VaultStore {
+export function vaultStore({ orm, writer }: StoreContext): VaultStore {
   const inState = (state: 'current' | 'retired') =>
     orm.select(master).from(vaultMasters).where(eq(vaultMasters.state, state));
   return {
@@ -30,7 +30,7 @@ export function vaultStore(orm: Orm, writer: Writer): VaultStore {
 }
 
 /** What workspaces may see of their own provider keys. */
-export function providerKeysStore(orm: Orm, writer: Writer): ProviderKeysStore {
+export function providerKeysStore({ orm, writer }: StoreContext): ProviderKeysStore {
   const columns = {
     workspaceId: providerKeys.workspaceId,
     provider: providerKeys.provider,

@@ -2,7 +2,7 @@ import type { MasterRecord, VaultStore } from '../../../features/vault/vault-sto
 import { and, eq, type Orm } from '../engine/orm.ts';
 import { vaultMasters, vaultSecrets } from './tables.ts';
 
-export function vaultCommands(orm: Orm) {
+export function vaultWrites(orm: Orm) {
   const isCurrent = (kid: string) => isCurrentMaster(orm, kid);
 
   return {

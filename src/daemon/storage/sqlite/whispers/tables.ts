@@ -1,11 +1,11 @@
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
 export const whispers = sqliteTable('whispers', {
-  id: integer('id').primaryKey({ autoIncrement: true }),
-  sender: integer('sender').notNull(),
-  recipient: integer('recipient').notNull(),
-  createdAt: integer('created_at').notNull(),
-  updatedAt: integer('updated_at').notNull(),
-  readAt: integer('read_at'),
-  body: text('body').notNull(),
+  id: integer().primaryKey({ autoIncrement: true }),
+  sender: integer().notNull(),
+  recipient: integer().notNull(),
+  createdAt: integer().notNull(),
+  updatedAt: integer().notNull(),
+  readAt: integer(),
+  body: text().notNull(),
 });

@@ -5,7 +5,7 @@ import { invitations, members } from './tables.ts';
 
 type Outcome = Awaited<ReturnType<PeopleStore['acceptInvitation']>>;
 
-export function invitationCommands(orm: Orm) {
+export function invitationWrites(orm: Orm) {
   return {
     'people.insertInvitation': ({ record, given }: { record: InvitationRecord; given: Decided }): boolean => {
       if (!areRoles(orm, record.workspaceId, given)) return false;

@@ -6,7 +6,7 @@ import type {
 } from '../../../features/workspaces/people-store.ts';
 import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
 import { and, asc, eq, ne, type Orm, sql } from '../engine/orm.ts';
-import { passedOnScopes } from '../keys/inherited-scopes.ts';
+import { inheritedScopes } from '../keys/inherited-scopes.ts';
 import { keys } from '../keys/tables.ts';
 import { areRoles, endInvitations } from './invitation-writes.ts';
 import { members, workspaces } from './tables.ts';
@@ -38,7 +38,7 @@ const ungivable: Record<WorkspaceRole, WorkspaceRole[]> = {
 };
 
 /** Workspaces and who belongs to them. */
-export function membershipCommands(orm: Orm) {
+export function membershipWrites(orm: Orm) {
   return {
     'people.createWorkspace': ({ workspace, ownerId }: { workspace: WorkspaceWish; ownerId: string }) =>
       insertWorkspace(orm, workspace, ownerId),
@@ -80,7 +80,7 @@ export function membershipCommands(orm: Orm) {
       if (heir === undefined) throw new Error(`${workspaceId} has no owner`);
       orm
         .update(keys)
-        .set({ ownerId: heir, scopes: sql.raw(passedOnScopes) })
+        .set({ ownerId: heir, scopes: sql.raw(inheritedScopes) })
         .where(and(eq(keys.workspaceId, workspaceId), eq(keys.ownerId, userId)))
         .run();
       endInvitations(orm, { workspaceId, userId, at });

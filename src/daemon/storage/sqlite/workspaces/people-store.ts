@@ -1,17 +1,16 @@
 import type { PeopleStore } from '../../../features/workspaces/people-store.ts';
 import { and, asc, desc, eq, gt, isNull, lt, type Orm } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
-import { invitations, logins, members, users, workspaces } from './tables.ts';
-import { userColumns } from './user-columns.ts';
+import type { StoreContext } from '../store-context.ts';
+import { invitations, logins, members, userColumns, users, workspaces } from './tables.ts';
 
 /** People and who belongs where: reads in the main thread, writes in the writer's. Ids sort by time, and pages by ids. */
-export function peopleStore(orm: Orm, writer: Writer): PeopleStore {
+export function peopleStore({ orm, writer }: StoreContext): PeopleStore {
   return { ...reads(orm), ...writes(writer) };
 }
 
 type Reads = 'user' | 'users' | 'logins' | 'workspacesOf' | 'members' | 'member' | 'invitations';
 
-function writes(writer: Writer): Omit<PeopleStore, Reads> {
+function writes(writer: StoreContext['writer']): Omit<PeopleStore, Reads> {
   return {
     addUser: (added) => writer.write('people.addUser', added),
     insertCode: (record) => writer.write('people.insertCode', record),

@@ -1,11 +1,10 @@
 import type { WorkspacesStore } from '../../../features/workspaces/workspaces-store.ts';
-import { and, asc, eq, type Orm } from '../engine/orm.ts';
-import type { Writer } from '../engine/writer.ts';
-import { logins, members, users, workspaces } from './tables.ts';
-import { userColumns } from './user-columns.ts';
+import { and, asc, eq } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { logins, members, userColumns, users, workspaces } from './tables.ts';
 
 /** People, workspaces and logins: point look-ups in the main thread, writes in the writer's. */
-export function workspacesStore(orm: Orm, writer: Writer): WorkspacesStore {
+export function workspacesStore({ orm, writer }: StoreContext): WorkspacesStore {
   const homeOf = (userId: string) =>
     orm
       .select({ workspace: workspaces })

@@ -5,7 +5,7 @@ import { insertWorkspace } from './membership-writes.ts';
 import { loginCodes, logins, users } from './tables.ts';
 
 /** Users, and what lets them in. */
-export function peopleCommands(orm: Orm) {
+export function userWrites(orm: Orm) {
   const insertCode = (record: LoginCodeRecord): void => {
     orm.delete(loginCodes).where(lt(loginCodes.expiresAt, record.createdAt)).run();
     orm.insert(loginCodes).values(record).run();

@@ -2,7 +2,7 @@ import type { LoginRecord, WorkspacesStore } from '../../../features/workspaces/
 import { and, eq, isNull, type Orm } from '../engine/orm.ts';
 import { logins, members, users, workspaces } from './tables.ts';
 
-export function workspacesCommands(orm: Orm) {
+export function workspacesWrites(orm: Orm) {
   return {
     'workspaces.createOwner': ({ user, workspace }: Parameters<WorkspacesStore['createOwner']>[0]): void => {
       orm.insert(users).values(user).run();

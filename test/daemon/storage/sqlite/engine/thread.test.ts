@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { endOf } from '../../../../../src/daemon/storage/sqlite/engine/thread.ts';
+import { exitWaiter } from '../../../../../src/daemon/storage/sqlite/engine/thread.ts';
 
 class Thread extends EventEmitter {
   terminations = 0;
@@ -22,7 +22,7 @@ afterEach(() => {
 
 function started() {
   const thread = new Thread();
-  return { thread, end: endOf(thread as unknown as Worker) };
+  return { thread, end: exitWaiter(thread as unknown as Worker) };
 }
 
 test('a thread that ends by itself is never terminated', async () => {

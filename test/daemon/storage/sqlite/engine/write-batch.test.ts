@@ -76,7 +76,7 @@ describe('a batch', () => {
       results: [10, 20, undefined, undefined, 30],
       failed: [
         { index: 2, code: 'SQLITE_CONSTRAINT_PRIMARYKEY' },
-        { index: 3, message: 'there is no command no such command' },
+        { index: 3, message: 'unknown command no such command' },
       ],
     });
     expect(ids()).toEqual([1, 2, 3]);

@@ -22,7 +22,7 @@ function watched() {
       }
       return sent[number - 1] ?? [];
     },
-    succeed: (...results: unknown[]) => queue.answered({ results, failed: [] }),
+    succeed: (...results: unknown[]) => queue.completeBatch({ results, failed: [] }),
   };
 }
 
@@ -111,7 +111,7 @@ describe('a queue of writes', () => {
     const { queue, batch } = watched();
     const [good, taken, broken] = [queue.add(['a', 1]), queue.add(['b', 2]), queue.add(['c', 3])];
     await batch(1);
-    queue.answered({
+    queue.completeBatch({
       results: ['A', undefined, undefined],
       failed: [
         { index: 1, code: 'SQLITE_CONSTRAINT_UNIQUE', message: 'UNIQUE constraint failed: keys.digest' },
@@ -124,7 +124,7 @@ describe('a queue of writes', () => {
 
     const lost = [queue.add(['d', 4]), queue.add(['e', 5])];
     await batch(2);
-    queue.answered({ failure: { kind: 'failed', code: 'SQLITE_BUSY', message: 'locked' } });
+    queue.completeBatch({ failure: { kind: 'failed', code: 'SQLITE_BUSY', message: 'locked' } });
     for (const write of lost) await expect(write).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
@@ -157,7 +157,7 @@ describe('a write that takes the place of another', () => {
     const held = replaceable(queue);
     const settled = queue.replace('req_1', ['settle', 2]);
     await batch(1);
-    queue.answered({ results: [undefined], failed: [{ index: 0, code: undefined, message: 'no' }] });
+    queue.completeBatch({ results: [undefined], failed: [{ index: 0, code: undefined, message: 'no' }] });
     await expect(settled).rejects.toThrow('no');
     expect(await batch(2)).toEqual([['hold', 1]]);
     succeed('held');
@@ -169,7 +169,7 @@ describe('a write that takes the place of another', () => {
     const held = replaceable(queue);
     const settled = queue.replace('req_1', ['settle', 2]);
     await batch(1);
-    queue.answered({ failure: { kind: 'full', code: 'SQLITE_FULL', message: 'full' } });
+    queue.completeBatch({ failure: { kind: 'full', code: 'SQLITE_FULL', message: 'full' } });
     await expect(held).rejects.toMatchObject({ code: 'unavailable' });
     await expect(settled).rejects.toMatchObject({ code: 'unavailable' });
   });

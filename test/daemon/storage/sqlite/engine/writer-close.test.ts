@@ -1,11 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import type { FromWriter, ToWriter } from '../../../../../src/daemon/storage/sqlite/engine/serve-writes.ts';
 import { Writer } from '../../../../../src/daemon/storage/sqlite/engine/writer.ts';
-import type {
-  FromWriter,
-  ToWriter,
-} from '../../../../../src/daemon/storage/sqlite/engine/writer-protocol.ts';
 
 const log = { info() {}, warn() {}, error() {} };
 

@@ -18,7 +18,7 @@ async function aWatch(freeMebibytes: number) {
   });
   const levelAt = async (mebibytes: number) => {
     free = mebibytes * mebibyte;
-    await watch.look();
+    await watch.check();
     return watch.level();
   };
   const ballast = () =>

@@ -6,6 +6,7 @@ import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migr
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
 import { Reader } from '../../../../../src/daemon/storage/sqlite/engine/reader.ts';
 import { watchWal } from '../../../../../src/daemon/storage/sqlite/guard/wal-watch.ts';
+import type { LongReads } from '../../../../../src/daemon/storage/sqlite/long-reads.ts';
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 
@@ -17,13 +18,13 @@ test('a write-ahead log that grows is told once, and ends long reads before it f
   writeFileSync(`${file}-wal`, '');
   const log = recordingLog();
   const ended: number[] = [];
-  const endReads = (olderThanMs: number) => ended.push(olderThanMs) > 0;
-  const watch = watchWal({ file, log, endReads, bounds: { tellBytes: 1000, endBytes: 5000 } });
+  const abortReads = (olderThanMs: number) => ended.push(olderThanMs) > 0;
+  const watch = watchWal({ file, log, abortReads, bounds: { warnBytes: 1000, abortBytes: 5000 } });
   onTestFinished(watch.stop);
   const told = async (bytes: number) => {
     const before = log.lines.length;
     truncateSync(`${file}-wal`, bytes);
-    await watch.look();
+    await watch.check();
     return log.lines.slice(before).map(({ message }) => message.split(' ').slice(-3).join(' '));
   };
 
@@ -48,13 +49,13 @@ test('a read that is given up fails as one that may be tried again, and the next
       SELECT max(n) AS day, 'key' AS caller, 0 AS own_key, 'paid' AS tier, 1 AS requests, 0 AS input_tokens,
         0 AS output_tokens FROM many`);
   database.close();
-  const reader = new Reader(file);
+  const reader = new Reader<LongReads>(file);
   onTestFinished(() => reader.close());
 
-  expect(reader.endOlderThan(0)).toBe(false);
-  const long = reader.ask('served');
-  expect(reader.endOlderThan(60_000)).toBe(false);
-  expect(reader.endOlderThan(-1)).toBe(true);
+  expect(reader.abortOlderThan(0)).toBe(false);
+  const long = reader.run('served');
+  expect(reader.abortOlderThan(60_000)).toBe(false);
+  expect(reader.abortOlderThan(-1)).toBe(true);
   await expect(long).rejects.toMatchObject({ code: 'unavailable' });
-  expect(await reader.ask('sums')).toMatchObject({ wrong: [], total: 0 });
+  expect(await reader.run('verify')).toMatchObject({ problems: [], total: 0 });
 });

@@ -5,17 +5,17 @@ import type { LedgerEntry } from '../../../../../src/daemon/features/metering/me
 import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner, type Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
-import { Totals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
-import { addUp } from '../../../../../src/daemon/storage/sqlite/ledger/sums.ts';
-import { holdRow, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
-import { meteringCommands } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
+import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
+import { checkBalances } from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
+import { holdFormat, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
+import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { aHold, aSettlement } from '../../../../storage/records.ts';
 
 const accounts = ['workspace:a', 'workspace:b', 'provider:x', 'margin'];
 
 // Few ids and few accounts, so that double settling, unknown holds and transfers to oneself all come up.
 const settle = fc.record({
-  what: fc.constantFrom('metering.settle', 'metering.settleAtOnce'),
+  what: fc.constantFrom('metering.settle', 'metering.settleWithoutHold'),
   id: fc.integer({ min: 0, max: 15 }),
   charged: fc.integer({ min: -1, max: 50 }),
   keyId: fc.constantFrom('key_1', 'key_2', null),
@@ -42,7 +42,7 @@ type Step =
 
 function operationOf(step: Step): Operation {
   const id = `req_${step.id}`;
-  if (!('entries' in step)) return [step.what, holdRow(aHold(id, { amount: step.amount }))];
+  if (!('entries' in step)) return [step.what, holdFormat.row(aHold(id, { amount: step.amount }))];
   const { charged, keyId, entries } = step;
   return [step.what, settlementRow({ ...aSettlement(id, { charged, keyId }), entries })];
 }
@@ -52,8 +52,8 @@ test('whatever is held and settled, balances are the sums of their entries and a
     fc.property(batches, (steps) => {
       const database = new Database(':memory:');
       migrate(database, migrations);
-      const totals = new Totals(database);
-      const run = batchRunner(database, meteringCommands(database, totals), totals);
+      const totals = new BatchTotals(database);
+      const run = batchRunner(database, meteringWrites(database, totals), totals);
       let settled = 0;
       for (const batch of steps) {
         const answer = run(batch.map(operationOf));
@@ -61,7 +61,7 @@ test('whatever is held and settled, balances are the sums of their entries and a
         const failed = new Set(answer.failed.map(({ index }) => index));
         settled += batch.filter((step, index) => 'entries' in step && !failed.has(index)).length;
 
-        const { wrong, total } = addUp(database);
+        const { wrong, total } = checkBalances(database);
         expect({ wrong, total }).toEqual({ wrong: [], total: 0 });
       }
       const one = (sql: string) => database.prepare(sql).pluck().get();

@@ -2,13 +2,17 @@ import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'n
 
 const chunkBytes = 4 * 1024 * 1024;
 
-interface Copied {
+interface CopyProgress {
   doneBytes: number;
   totalBytes: number;
 }
 
-/** Copies a file into a new one that only its owner reads, and tells how far it is. */
-export function copyFollowed(from: string, to: string, onProgress: (copied: Copied) => void): void {
+/** Copies to a new file that only its owner can read. */
+export function copyWithProgress(
+  from: string,
+  to: string,
+  onProgress: (progress: CopyProgress) => void,
+): void {
   const source = openSync(from, 'r');
   const target = openSync(to, 'wx', 0o600);
   try {

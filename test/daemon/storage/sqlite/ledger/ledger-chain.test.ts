@@ -4,11 +4,14 @@ import type { Connection } from '../../../../../src/daemon/storage/sqlite/engine
 import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
-import { Totals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
-import { verifyChain } from '../../../../../src/daemon/storage/sqlite/ledger/chain.ts';
-import { addUp, problemsOf } from '../../../../../src/daemon/storage/sqlite/ledger/sums.ts';
+import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
+import {
+  balanceProblems,
+  checkBalances,
+} from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
+import { verifyChain } from '../../../../../src/daemon/storage/sqlite/ledger/ledger-chain.ts';
 import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
-import { meteringCommands } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
+import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { aSettlement } from '../../../../storage/records.ts';
 
 let database: Connection;
@@ -16,10 +19,10 @@ let settle: (...ids: string[]) => void;
 
 /** A program that is started again on the same file goes on with the chain. */
 function open(): void {
-  const totals = new Totals(database);
-  const run = batchRunner(database, meteringCommands(database, totals), totals);
+  const totals = new BatchTotals(database);
+  const run = batchRunner(database, meteringWrites(database, totals), totals);
   settle = (...ids) => {
-    run(ids.map((id) => ['metering.settleAtOnce', settlementRow(aSettlement(id, { charged: 7 }))]));
+    run(ids.map((id) => ['metering.settleWithoutHold', settlementRow(aSettlement(id, { charged: 7 }))]));
   };
 }
 
@@ -60,7 +63,7 @@ test('neither links nor entries can be changed or deleted', () => {
 });
 
 describe('a change that leaves all sums right is found:', () => {
-  const entryOf = (id: string) => `The entry provider_cost of ${id} is not as it was written.`;
+  const entryOf = (id: string) => `The provider_cost entry of ${id} was changed or deleted.`;
 
   test.each([
     [
@@ -87,16 +90,16 @@ describe('a change that leaves all sums right is found:', () => {
       'an entry together with its copy',
       `UPDATE entries SET created_at = 5 WHERE request_id = 'req_3';
        UPDATE ledger_chain SET entries = json_set(entries, '$[0][5]', 5) WHERE number = 2`,
-      'Link 2 of the ledger’s chain is not as it was written.',
+      'Link 2 of the ledger chain was changed.',
     ],
     [
       'a link that is gone',
       'DELETE FROM ledger_chain WHERE number = 2',
-      'The chain of the ledger lacks link 2.',
+      'Link 2 of the ledger chain is missing.',
     ],
   ])('%s', (_what, sql, problem) => {
     tamper(sql);
-    expect(problemsOf(addUp(database))).toEqual([]);
+    expect(balanceProblems(checkBalances(database))).toEqual([]);
     expect(verify().problems).toContain(problem);
   });
 });
@@ -104,7 +107,7 @@ describe('a change that leaves all sums right is found:', () => {
 test('an entry from nowhere, and the newest link without its entries, are found by their number', () => {
   database.exec("INSERT INTO entries VALUES ('req_9', 'margin', 'a', 'b', 1, 1)");
   expect(verify().problems).toEqual([
-    expect.stringMatching(/^The ledger has \d+ entries, and its chain \d+\.$/),
+    expect.stringMatching(/^The ledger has \d+ entries, but its chain has \d+\.$/),
   ]);
 });
 
@@ -114,7 +117,7 @@ test('a walk begins where an earlier one ended', () => {
   settle('req_5');
   expect(verify(last)).toEqual({ problems: [], last: 4 });
   expect(verify().problems).not.toEqual([]);
-  expect(verify(9).problems).toEqual(['The chain of the ledger has no link 9.']);
+  expect(verify(9).problems).toEqual(['The ledger chain has no link 9.']);
 });
 
 test('entries that are older than the chain are only counted', () => {

@@ -1,0 +1,13 @@
+import type { Connection } from './connection.ts';
+
+/** Problems that SQLite finds in its pages. The quick check skips indexes and the CHECKs of tables WITHOUT ROWID. */
+export function pageProblems(database: Connection, pragma: 'quick_check' | 'integrity_check'): string[] {
+  const rows = database.prepare<[], string>(`PRAGMA ${pragma}(20)`).pluck().all();
+  return rows.filter((text) => text !== 'ok');
+}
+
+/** Tables with rows whose foreign keys lead nowhere. */
+export function referenceProblems(database: Connection): string[] {
+  const broken = database.pragma('foreign_key_check') as { table: string }[];
+  return [...new Set(broken.map(({ table }) => `${table} has rows with dangling references`))];
+}

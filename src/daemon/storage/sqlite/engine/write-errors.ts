@@ -1,0 +1,31 @@
+import { ApiError } from '../../../../shared/errors.ts';
+import type { BatchFailure, OperationFailure } from './write-batch.ts';
+
+/** A single write failed: `conflict` if its id exists already, otherwise an internal error. */
+export function operationError(name: string, { code, message }: OperationFailure): Error {
+  const cause = new Error(`${name}: ${code ?? 'error'}: ${message}`);
+  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID)$/.test(code ?? ''))
+    return new ApiError('conflict', { cause });
+  return cause;
+}
+
+/** The whole batch failed and was rolled back; a retry may succeed. */
+export function batchError({ kind, code, message }: BatchFailure): ApiError {
+  return new ApiError('unavailable', {
+    message:
+      kind === 'full'
+        ? 'Cannot write to the database: the disk is full.'
+        : 'Cannot write to the database right now.',
+    cause: new Error(`${code ?? 'error'}: ${message}`),
+  });
+}
+
+/** The writer thread died; it is unknown whether the write was committed. */
+export function writerDiedError(cause: Error): ApiError {
+  return new ApiError('unavailable', { message: 'The database failed. Restart the daemon.', cause });
+}
+
+/** Writes are no longer accepted. */
+export function refusedError(reason: string): ApiError {
+  return new ApiError('unavailable', { message: `Cannot write to the database: ${reason}.` });
+}

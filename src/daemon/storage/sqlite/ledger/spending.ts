@@ -1,0 +1,75 @@
+import { utcDay } from '../../../../shared/time.ts';
+import type { KeyFacts, LedgerStore } from '../../../features/metering/ledger-store.ts';
+import type { Spend } from '../../../features/metering/metering-store.ts';
+import type { Connection } from '../engine/connection.ts';
+
+/** A key and all its descendants. */
+const keyTree = `WITH RECURSIVE tree (id) AS (
+  SELECT @keyId UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id)`;
+
+const none: Spend = { total: 0, day: 0, month: 0 };
+
+/** What a key and its descendants have spent, from the daily totals. */
+export function spendingReads(database: Connection) {
+  type Period = { keyId: string; day: string; month: string };
+  const spend = database.prepare<[Period], Spend>(
+    `${keyTree}
+     SELECT coalesce(sum(amount), 0) AS total,
+       coalesce(sum(amount) FILTER (WHERE day = @day), 0) AS day,
+       coalesce(sum(amount) FILTER (WHERE substr(day, 1, 7) = @month), 0) AS month
+     FROM key_spend WHERE key_id IN (SELECT id FROM tree)`,
+  );
+  const spendOfCalls = database.prepare<[Period & { requestIds: string }], Spend>(
+    `${keyTree}
+     SELECT coalesce(sum(charged), 0) AS total,
+       coalesce(sum(charged) FILTER (WHERE date(completed_at / 1000, 'unixepoch') = @day), 0) AS day,
+       coalesce(sum(charged) FILTER (WHERE strftime('%Y-%m', completed_at / 1000, 'unixepoch') = @month), 0)
+         AS month
+     FROM usage
+     WHERE request_id IN (SELECT value FROM json_each(@requestIds)) AND key_id IN (SELECT id FROM tree)`,
+  );
+  const recent = database
+    .prepare<[{ keyId: string; since: number; except: string }], number>(
+      `${keyTree}
+       SELECT created_at FROM usage
+       WHERE workspace_id = (SELECT workspace_id FROM keys WHERE id = @keyId) AND completed_at >= @since
+         AND created_at >= @since AND key_id IN (SELECT id FROM tree)
+         AND request_id NOT IN (SELECT value FROM json_each(@except))
+       ORDER BY created_at`,
+    )
+    .pluck();
+  const periodOf = (keyId: string, at: number): Period => {
+    const day = utcDay(at);
+    return { keyId, day, month: day.slice(0, 7) };
+  };
+  return {
+    spendOfKey: (keyId: string, at: number): Spend => spend.get(periodOf(keyId, at)) ?? none,
+
+    /** One snapshot of the spending and the recent calls, without the calls in `except`. */
+    keyFacts: database.transaction(
+      (keyId: string, { at, since, except }: Parameters<LedgerStore['keyFacts']>[1]): KeyFacts => {
+        const period = periodOf(keyId, at);
+        const requestIds = JSON.stringify(except);
+        const all = spend.get(period) ?? none;
+        const left = except.length === 0 ? none : (spendOfCalls.get({ ...period, requestIds }) ?? none);
+        return {
+          spend: { total: all.total - left.total, day: all.day - left.day, month: all.month - left.month },
+          recent: recent.all({ keyId, since, except: requestIds }),
+        };
+      },
+    ),
+  };
+}
+
+/** Keys and days whose recorded spending is not the sum of their calls, like `key_1 on 2026-11-21`. */
+export function wrongSpending(database: Connection): string[] {
+  return database
+    .prepare<[], string>(
+      `SELECT key_id || ' on ' || date(day * 86400, 'unixepoch') FROM (
+         SELECT key_id, completed_at / 86400000 AS day, charged AS amount FROM usage WHERE key_id IS NOT NULL
+         UNION ALL SELECT key_id, unixepoch(day) / 86400, -amount FROM key_spend
+       ) GROUP BY key_id, day HAVING sum(amount) <> 0 ORDER BY 1`,
+    )
+    .pluck()
+    .all();
+}

@@ -1,0 +1,60 @@
+import type { LedgerFindings } from '../../../features/metering/ledger-store.ts';
+import type { Connection } from '../engine/connection.ts';
+import { grantsAccount, workspaceAccount } from './accounts.ts';
+import { checkBalances } from './check-balances.ts';
+import { verifyChain } from './ledger-chain.ts';
+import { wrongSpending } from './spending.ts';
+
+/** How many problems of one kind are listed; the rest is counted. */
+const listedMax = 20;
+
+/** Verifies the whole ledger in one snapshot. Only the main thread knows whether the call of a hold is still running. */
+export function verifyLedger(database: Connection): LedgerFindings {
+  return database.transaction(() => {
+    const count = (table: string) =>
+      database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+    const ids = (sql: string) => database.prepare<[], string>(sql).pluck().all();
+    const { accounts, wrong, total } = checkBalances(database);
+    const problems = [
+      ...sentences(
+        wrong,
+        ({ account, balance, sum }) =>
+          `The balance of ${account} is ${balance} nano-dollars, but its entries add up to ${sum}.`,
+      ),
+      ...(total === 0 ? [] : [`All balances add up to ${total} nano-dollars instead of zero.`]),
+      ...sentences(
+        ids(chargesWithoutEntries),
+        (id) => `The entries of ${id} do not match what the call was charged.`,
+      ),
+      ...sentences(ids(entriesWithoutSource), (id) => `The entries of ${id} belong to no call or grant.`),
+      ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
+      ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
+      ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
+      ...verifyChain(database, { from: 0 }).problems,
+    ];
+    const held = ids('SELECT request_id FROM holds');
+    return { accounts, entries: count('entries'), grants: count('credit_grants'), total, problems, held };
+  })();
+}
+
+function sentences<Found>(found: readonly Found[], sentence: (each: Found) => string): string[] {
+  const listed = found.slice(0, listedMax).map(sentence);
+  return found.length > listedMax ? [...listed, `And ${found.length - listedMax} more of these.`] : listed;
+}
+
+const chargesWithoutEntries = `
+  SELECT request_id FROM (
+    SELECT request_id, charged AS amount FROM usage WHERE charged > 0
+    UNION ALL SELECT request_id, -amount FROM entries WHERE kind <> 'grant'
+  ) WHERE request_id IN (SELECT request_id FROM usage) GROUP BY request_id HAVING sum(amount) <> 0`;
+
+const entriesWithoutSource = `
+  SELECT DISTINCT request_id FROM entries
+  WHERE request_id NOT IN (SELECT request_id FROM usage) AND request_id NOT IN (SELECT id FROM credit_grants)`;
+
+const wrongGrants = `
+  SELECT id FROM credit_grants WHERE NOT EXISTS (
+    SELECT 1 FROM entries WHERE request_id = credit_grants.id AND kind = 'grant' AND debit = '${grantsAccount}'
+      AND credit = '${workspaceAccount('')}' || credit_grants.workspace_id AND entries.amount = credit_grants.amount)`;
+
+const settledHolds = 'SELECT request_id FROM holds WHERE request_id IN (SELECT request_id FROM usage)';

@@ -1,0 +1,48 @@
+import { autopilotsWrites } from './autopilots/writes.ts';
+import { backgroundWrites } from './background/writes.ts';
+import { cacheWrites } from './cache/writes.ts';
+import type { Connection } from './engine/connection.ts';
+import { createOrm } from './engine/orm.ts';
+import { eventsWrites } from './events/writes.ts';
+import { idempotencyWrites } from './idempotency/writes.ts';
+import { keysWrites } from './keys/writes.ts';
+import type { BatchTotals } from './ledger/batch-totals.ts';
+import { ledgerWrites } from './ledger/writes.ts';
+import { profileWrites } from './profile/writes.ts';
+import { responsesWrites } from './responses/writes.ts';
+import { shoutsWrites } from './shouts/writes.ts';
+import { threadsWrites } from './threads/writes.ts';
+import { tokensWrites } from './tokens/writes.ts';
+import { providerKeysWrites } from './vault/provider-key-writes.ts';
+import { vaultWrites } from './vault/writes.ts';
+import { whispersWrites } from './whispers/writes.ts';
+import { invitationWrites } from './workspaces/invitation-writes.ts';
+import { membershipWrites } from './workspaces/membership-writes.ts';
+import { userWrites } from './workspaces/user-writes.ts';
+import { workspacesWrites } from './workspaces/workspace-writes.ts';
+
+/** Every write that is not part of a model call. */
+export function otherWrites(database: Connection, totals: BatchTotals) {
+  const orm = createOrm(database);
+  return {
+    ...keysWrites(database, orm),
+    ...ledgerWrites(database, orm, totals),
+    ...workspacesWrites(orm),
+    ...userWrites(orm),
+    ...membershipWrites(orm),
+    ...invitationWrites(orm),
+    ...tokensWrites(orm),
+    ...profileWrites(database, orm),
+    ...whispersWrites(orm),
+    ...shoutsWrites(orm),
+    ...autopilotsWrites(orm),
+    ...responsesWrites(orm),
+    ...backgroundWrites(database, orm),
+    ...threadsWrites(orm),
+    ...idempotencyWrites(database, orm),
+    ...cacheWrites(orm),
+    ...vaultWrites(orm),
+    ...providerKeysWrites(orm),
+    ...eventsWrites(database, orm, totals),
+  };
+}

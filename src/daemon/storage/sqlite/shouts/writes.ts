@@ -1,0 +1,17 @@
+import type { ShoutsStore } from '../../../features/shouts/shouts-store.ts';
+import { and, eq, type Orm } from '../engine/orm.ts';
+import { shouts } from './tables.ts';
+
+export function shoutsWrites(orm: Orm) {
+  return {
+    'shouts.insert': ({ at, ...shout }: Parameters<ShoutsStore['insert']>[0]): number => {
+      const row = { ...shout, createdAt: at, updatedAt: at };
+      return Number(orm.insert(shouts).values(row).run().lastInsertRowid);
+    },
+    'shouts.remove': ({ id, author }: { id: number; author: number }): boolean =>
+      orm
+        .delete(shouts)
+        .where(and(eq(shouts.id, id), eq(shouts.author, author)))
+        .run().changes > 0,
+  };
+}

@@ -1,0 +1,17 @@
+import type { Connection } from './engine/connection.ts';
+import type { Orm } from './engine/orm.ts';
+import type { Reader } from './engine/reader.ts';
+import type { Writer } from './engine/writer.ts';
+import type { LongReads } from './long-reads.ts';
+import type { WriteCommands } from './write-commands.ts';
+
+/** What a store works with. */
+export interface StoreContext {
+  /** Reads in the main thread: point look-ups and short pages. */
+  database: Connection;
+  orm: Orm;
+  /** Writes, by the names in `write-commands.ts`. */
+  writer: Writer<WriteCommands>;
+  /** Reads that may look at many rows, by the names in `long-reads.ts`. */
+  reader: Reader<LongReads>;
+}
