@@ -6,11 +6,11 @@ import { SocketUnusable } from '../http/socket-file.ts';
 import {
   BackupUnusable,
   DataFolderInUse,
-  DataIsNewer,
   DataNeedsRepair,
   DiskUnsuited,
   isDamage,
   sqliteCode,
+  UnsupportedSchema,
 } from '../storage/sqlite/engine/errors.ts';
 import { FolderUnsafe } from './data-folder.ts';
 import { portHolder, socketHolder } from './port-holder.ts';
@@ -25,14 +25,14 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   const damage = damageIn(error);
   if (damage !== undefined) {
     const text =
-      `The data deps repair: ${damage}. ` +
+      `The data needs repair: ${damage}. ` +
       'Keep a copy of the whole data folder, then restore the newest backup or recover with `sqlite3 gateway.db .recover`.';
     return { text, exit: exitCodes.dataNeedsRepair };
   }
   if (error instanceof DataFolderInUse) {
     return { text: `${error.message}${await runningThere(error.folder)}`, exit: exitCodes.failed };
   }
-  if (error instanceof DataIsNewer || error instanceof DiskUnsuited || error instanceof FolderUnsafe) {
+  if (error instanceof UnsupportedSchema || error instanceof DiskUnsuited || error instanceof FolderUnsafe) {
     return { text: error.message, exit: exitCodes.failed };
   }
   if (error instanceof SocketUnusable) return { text: await explainSocket(error), exit: exitCodes.failed };

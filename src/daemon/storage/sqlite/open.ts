@@ -55,7 +55,7 @@ export interface SqliteOptions {
 
 /**
  * Opens `gateway.db` in the folder for this process alone, creating or migrating it as needed. Rejects with
- * `DataFolderInUse`, `DataIsNewer`, `DataNeedsRepair` or `DiskUnsuited`, and then leaves the file unchanged.
+ * `DataFolderInUse`, `UnsupportedSchema`, `DataNeedsRepair` or `DiskUnsuited`, and then leaves the file unchanged.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
   const { folder, now, log, pollMs: everyMs } = options;

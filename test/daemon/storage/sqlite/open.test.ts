@@ -17,9 +17,9 @@ import { explainFailure } from '../../../../src/daemon/process/start-failures.ts
 import { openForWriting } from '../../../../src/daemon/storage/sqlite/engine/connection.ts';
 import {
   DataFolderInUse,
-  DataIsNewer,
   DataNeedsRepair,
   DiskUnsuited,
+  UnsupportedSchema,
 } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import { exitCodes } from '../../../../src/shared/errors.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, owner } from '../../../storage/records.ts';
@@ -145,7 +145,7 @@ describe('a file that cannot be used is refused and stays as it is:', () => {
   test('one of a newer program', async () => {
     await openAndClose();
     tamper('PRAGMA user_version = 99');
-    await expect(open({ folder })).rejects.toThrow(DataIsNewer);
+    await expect(open({ folder })).rejects.toThrow(UnsupportedSchema);
   });
 
   test('a lock that is none', async () => {

@@ -6,7 +6,7 @@ import type { Connection } from '../engine/connection.ts';
 import { checkHeader, fsyncPath } from '../engine/database-file.ts';
 import { BackupUnusable, DataNeedsRepair, isDamage } from '../engine/errors.ts';
 import { writeMeta } from '../engine/meta.ts';
-import { schemaVersion } from '../engine/migrate.ts';
+import { schemaVersion, supportedVersions } from '../engine/migrate.ts';
 import { migrations } from '../engine/migrations/index.ts';
 import { lockFolder } from '../guard/folder-lock.ts';
 import { copyProblems, mastersIn } from './back-up.ts';
@@ -113,9 +113,10 @@ function check(database: Connection, backup: string, info: ReadonlyMap<string, s
     throw refuse('it is a copy of a database without its write-ahead log, not a backup');
   }
   const found = schemaVersion(database);
-  const known = migrations.at(-1)?.version ?? 0;
-  if (found > known) {
-    throw refuse(`it was made by a newer version (schema version ${found}; this one supports ${known})`);
+  const { oldest, newest } = supportedVersions(migrations);
+  if (found < oldest || found > newest) {
+    const age = found > newest ? 'newer' : 'development';
+    throw refuse(`it was made by a ${age} version with schema version ${found}`);
   }
   const problems = copyProblems(database);
   const digest = info.get('digest');

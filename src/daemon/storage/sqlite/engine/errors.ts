@@ -11,14 +11,16 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** The database was written by a newer version of the program. */
-export class DataIsNewer extends Error {
-  constructor(file: string, versions: { found: number; known: number }) {
-    super(
-      `${file} has schema version ${versions.found}; this program knows ${versions.known}. ` +
-        'Start the newer program again, or restore a backup made before it ran.',
-    );
-    this.name = 'DataIsNewer';
+/** The schema of the database is newer or older than this program supports. Nothing was changed. */
+export class UnsupportedSchema extends Error {
+  constructor(file: string, { found, oldest, newest }: { found: number; oldest: number; newest: number }) {
+    const remedy =
+      found > newest
+        ? 'Start the newer version again, or restore a backup made before it ran.'
+        : 'It was written by a development version; choose another folder with GATEWAY_HOME or --data.';
+    const supported = oldest === newest ? `version ${newest}` : `versions ${oldest} to ${newest}`;
+    super(`${file} has schema version ${found}; this version of Gateway supports ${supported}. ${remedy}`);
+    this.name = 'UnsupportedSchema';
   }
 }
 

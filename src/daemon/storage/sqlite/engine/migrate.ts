@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { DataIsNewer } from './errors.ts';
+import { UnsupportedSchema } from './errors.ts';
 
 /** One schema change. Versions increase but need not be consecutive. */
 export interface Migration {
@@ -14,12 +14,19 @@ export function schemaVersion(database: Connection): number {
   return Number(database.pragma('user_version', { simple: true }));
 }
 
-/** Whether migrations are pending. Throws `DataIsNewer` if the database has a newer schema than this program. */
+/** The schema versions that can be opened. */
+export function supportedVersions(migrations: readonly Migration[]): { oldest: number; newest: number } {
+  return { oldest: migrations[0]?.version ?? 0, newest: migrations.at(-1)?.version ?? 0 };
+}
+
+/** Whether migrations are pending. Throws `UnsupportedSchema` for a newer schema, or one older than the first migration. */
 export function needsMigration(database: Connection, migrations: readonly Migration[]): boolean {
   const found = schemaVersion(database);
-  const known = migrations.at(-1)?.version ?? 0;
-  if (found > known) throw new DataIsNewer(database.name, { found, known });
-  return found < known;
+  const { oldest, newest } = supportedVersions(migrations);
+  if (found < oldest || found > newest) {
+    throw new UnsupportedSchema(database.name, { found, oldest, newest });
+  }
+  return found < newest;
 }
 
 /** Runs the pending migrations, each in a transaction. The caller has made a backup. */

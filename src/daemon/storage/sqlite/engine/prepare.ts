@@ -18,7 +18,7 @@ interface PrepareOptions {
 }
 
 /**
- * Creates the database, or checks its balances and migrates it, and marks it as open. Throws `DataIsNewer` or
+ * Creates the database, or checks its balances and migrates it, and marks it as open. Throws `UnsupportedSchema` or
  * `DataNeedsRepair` and then leaves the file unchanged.
  */
 export function prepareDatabase(options: PrepareOptions): void {

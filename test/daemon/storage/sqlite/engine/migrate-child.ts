@@ -1,9 +1,9 @@
-import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
+import { slowMigrations as migrations } from './slow-migrations.ts';
 
-/** Brings a database up to date, for tests that kill it meanwhile: `node migrate-child.ts FILE`. */
+/** Migrates a database, for tests that kill it meanwhile: `node migrate-child.ts FILE`. */
 const [file = ''] = process.argv.slice(2);
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-process.stdout.write('begins\n');
+process.stdout.write('started\n');
 prepareDatabase({ file, now: Date.now, log, migrations });
 process.stdout.write('ended\n');

@@ -10,6 +10,7 @@ import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migr
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
+import { slowMigrations } from './slow-migrations.ts';
 
 /** `GATEWAY_TEST_KILLS=100` for a night. */
 const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 5);
@@ -18,13 +19,14 @@ const script = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));
 const { newFolder, cleanUp } = openTemporarily();
 afterEach(cleanUp);
 
-/** A database of the first version with many keys, so that the way to today's takes a while. */
-function firstVersion(file: string): void {
-  createIfMissing(file, migrations.slice(0, 1));
+/** A database with many keys, so that migrating it takes a while. */
+function createFilled(file: string): void {
+  createIfMissing(file, migrations);
   const database = new Database(file);
-  database.exec("INSERT INTO workspaces VALUES ('ws_1', 'home', 'Home', 0)");
+  database.exec("INSERT INTO workspaces (id, slug, name, created_at) VALUES ('ws_1', 'home', 'Home', 0)");
   const insert = database.prepare(
-    "INSERT INTO keys VALUES (?, 'ws_1', 'usr_1', NULL, 'a', ?, 'h', '[]', 0, NULL, NULL)",
+    `INSERT INTO keys (id, workspace_id, owner_id, name, digest, hint, scopes, created_at)
+     VALUES (?, 'ws_1', 'usr_1', 'a', ?, 'h', '[]', 0)`,
   );
   database.transaction(() => {
     for (let index = 0; index < keyCount; index += 1) insert.run(`key_${index}`, `digest ${index}`);
@@ -32,24 +34,24 @@ function firstVersion(file: string): void {
   database.close();
 }
 
-/** Starts a migration and kills it so many milliseconds after it began, or lets it end; resolves to how long it ran. */
+/** Starts a migration and kills it after `ms`, or lets it finish; resolves to how long it ran, in milliseconds. */
 async function migrateFor(file: string, ms: number | undefined): Promise<number> {
   const child = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   await once(child.stdout, 'data');
-  const beganAt = performance.now();
+  const startedAt = performance.now();
   const timer = ms === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), ms);
   await ended;
   clearTimeout(timer);
-  return performance.now() - beganAt;
+  return performance.now() - startedAt;
 }
 
-test(`a migration that is killed loses nothing and is ended by the next start, ${kills} times`, {
+test(`a killed migration loses nothing and is completed by the next start, ${kills} times`, {
   timeout: 600_000,
 }, async () => {
   const folder = newFolder();
   const original = join(folder, 'first.db');
-  firstVersion(original);
+  createFilled(original);
   const fresh = (name: string) => {
     mkdirSync(join(folder, name));
     const file = join(folder, name, 'gateway.db');
@@ -60,7 +62,7 @@ test(`a migration that is killed loses nothing and is ended by the next start, $
   for (let round = 0; round < kills; round += 1) {
     const file = fresh(`round-${round}`);
     await migrateFor(file, (wholeMs * round) / kills);
-    prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
+    prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations: slowMigrations });
     const database = new Database(file, { readonly: true });
     const found = {
       version: database.pragma('user_version', { simple: true }),
@@ -70,6 +72,6 @@ test(`a migration that is killed loses nothing and is ended by the next start, $
     database.close();
     const copies = readdirSync(join(folder, `round-${round}`, 'backups'));
     expect(copies).toEqual(copies.map(() => expect.stringMatching(/^gateway-v\d+-.*Z\.db$/)));
-    expect(found).toEqual({ version: migrations.at(-1)?.version, keys: keyCount, integrity: 'ok' });
+    expect(found).toEqual({ version: slowMigrations.at(-1)?.version, keys: keyCount, integrity: 'ok' });
   }
 });

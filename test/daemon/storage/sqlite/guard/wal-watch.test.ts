@@ -29,13 +29,13 @@ test('a write-ahead log that grows is told once, and ends long reads before it f
   };
 
   expect(await told(1000)).toEqual([]);
-  expect(await told(1001)).toEqual(['an old state']);
+  expect(await told(1001)).toEqual(['an old snapshot']);
   expect(await told(5000)).toEqual([]);
   expect(ended).toEqual([]);
-  expect(await told(5001)).toEqual(['can be emptied']);
+  expect(await told(5001)).toEqual(['can be reset']);
   expect(ended).toEqual([5000]);
   expect(await told(900)).toEqual([]);
-  expect(await told(2000)).toEqual(['an old state']);
+  expect(await told(2000)).toEqual(['an old snapshot']);
 });
 
 test('a read that is given up fails as one that may be tried again, and the next one is answered', async () => {

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { migrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import {
+  aHold,
+  aKey,
+  aLogin,
+  aResponse,
+  aSettlement,
+  aUsage,
+  dayMs,
+  morning,
+  owner,
+  tokens,
+} from '../../../storage/records.ts';
+import { openTemporarily } from './temporary.ts';
+
+/** Written by the code that built the schema in eleven migrations, which one migration replaced. */
+const dump = readFileSync(new URL('./fixtures/version-14.sql', import.meta.url), 'utf8');
+
+const { open, newFolder, cleanUp } = openTemporarily();
+let folder: string;
+beforeEach(() => {
+  folder = newFolder();
+  createDatabase(join(folder, 'gateway.db')).close();
+});
+afterEach(cleanUp);
+
+function createDatabase(file: string): Database.Database {
+  const database = new Database(file);
+  database.pragma('foreign_keys = OFF');
+  database.exec(dump);
+  return database;
+}
+
+test('a database of the first schema opens with all its records', async () => {
+  const {
+    keys,
+    workspaces,
+    people,
+    tokens: accessTokens,
+    metering,
+    ledger,
+    vault,
+    ...rest
+  } = await open({ folder });
+  expect(await workspaces.owner()).toMatchObject(owner);
+  expect(await workspaces.loginById('login_1')).toEqual(aLogin('login_1'));
+  expect(await keys.byId('ws_1', 'key_2')).toEqual(aKey('key_2', { parentId: 'key_1' }));
+  expect((await people.invitations('ws_1', { limit: 5, after: undefined })).map(({ id }) => id)).toEqual([
+    'inv_1',
+  ]);
+  expect(await accessTokens.byDigest('digest of tok_1')).toMatchObject({ abilities: ['whispers:read'] });
+
+  expect(await metering.usage('req_1')).toEqual(aUsage('req_1'));
+  expect(await metering.usage('req_2')).toMatchObject({ keyId: 'key_2', trace: { startedMs: [3] } });
+  expect(await metering.leftHolds()).toEqual([
+    { ...aHold('req_3'), provider: 'openai', progressTokens: tokens, progressCost: 300 },
+  ]);
+  expect(await metering.spendOfKey('key_1', morning)).toEqual({ total: 1572, day: 1572, month: 1572 });
+  expect(await ledger.verify()).toMatchObject({ entries: 5, grants: 1, problems: [], held: ['req_3'] });
+  expect(await vault.secretsCount()).toBe(1);
+
+  const { responses, background, threads, idempotency, cache, events, shouts, whispers, autopilots } = rest;
+  expect(await responses.byId('ws_1', 'resp_1', morning)).toEqual(aResponse('resp_1'));
+  expect(await background.eventsAfter('resp_3', 0)).toEqual({ lastSequence: 4, text: 'data: x\n\n' });
+  expect(await threads.runs('th_1', 5)).toMatchObject([
+    { id: 'run_1', meta: { a: 'b' }, usage: { cost: 7 } },
+  ]);
+  expect(await threads.conversation('th_1')).toHaveLength(2);
+  expect(await idempotency.answer('ws_1', 'once')).toMatchObject({
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(await cache.find('ws_1', 'd1', morning)).toMatchObject({ providerModel: 'gpt-5' });
+  expect(await events.last()).toBe(2);
+  expect(await shouts.find(1)).toMatchObject({ body: 'hello', author: { handle: 'ada' } });
+  expect(await whispers.find(1)).toMatchObject({ body: 'psst', recipient: { handle: 'bob' } });
+  expect(await autopilots.find(1, 'pilot')).toMatchObject({ id: 'ap_1' });
+});
+
+test('a database of the first schema is written like a new one', async () => {
+  const storage = await open({ folder });
+  await storage.metering.settle(aSettlement('req_3', { completedAt: morning + dayMs }));
+  await storage.keys.insert(aKey('key_3'));
+  expect(await storage.events.last()).toBe(3);
+  expect(await storage.check()).toEqual({ ok: true, problems: [] });
+  expect((await storage.ledger.verify()).problems).toEqual([]);
+});
+
+test('the first migration builds the same schema', () => {
+  const created = new Database(':memory:');
+  migrate(created, migrations.slice(0, 1));
+  expect(schemaOf(created)).toEqual(schemaOf(createDatabase(':memory:')));
+});
+
+test('a database of an older development version is refused', async () => {
+  const database = new Database(join(folder, 'gateway.db'));
+  database.pragma('user_version = 13');
+  database.close();
+  await expect(open({ folder })).rejects.toThrow(
+    'has schema version 13; this version of Gateway supports version 14',
+  );
+});
+
+function schemaOf(database: Database.Database): Record<string, string> {
+  const rows = database
+    .prepare<[], { name: string; sql: string }>(
+      `SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+    )
+    .all();
+  return Object.fromEntries(
+    rows.map(({ name, sql }) => [name, sql.replace(/\s+/g, ' ').replace(/\( | \)| ,/g, (it) => it.trim())]),
+  );
+}
