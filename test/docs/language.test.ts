@@ -10,7 +10,9 @@ const unclear = [
 ];
 const pattern = new RegExp(`\\b(?:${unclear.join('|')})\\b`, 'gi');
 
-const guides = (await readdir('docs')).filter((name) => /^(?!commands|changing)\w.*\.md$/.test(name));
+const guides = (await readdir('docs', { recursive: true })).filter((name) =>
+  /^(?!commands).*\.md$/.test(name),
+);
 const files = ['README.md', 'CHANGELOG.md', ...guides.map((name) => `docs/${name}`)];
 
 test.each(files)('%s uses plain words', async (name) => {
