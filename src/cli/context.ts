@@ -3,8 +3,8 @@ import type { DaemonModule } from '../shared/daemon-module.ts';
 import type { ExitCode } from '../shared/errors.ts';
 import type { CommonFlags } from './common-flags.ts';
 import type { Host } from './hosts/hosts.ts';
-import type { Io } from './io.ts';
 import type { Output } from './output/output.ts';
+import type { Io } from './terminal/io.ts';
 
 /**
  * All that a command may use, each part made when it is first asked for. Commands take everything from here, so that a

@@ -7,8 +7,8 @@ import type { Context } from './context.ts';
 import { isSentInClear } from './hosts/host-address.ts';
 import { findHost, type Host } from './hosts/hosts.ts';
 import { wayTo } from './hosts/send.ts';
-import type { Io } from './io.ts';
 import { createOutput } from './output/output.ts';
+import type { Io } from './terminal/io.ts';
 
 export interface Surroundings {
   io: Io;
@@ -120,7 +120,8 @@ function processIo(): Io {
       },
       readLine,
       lines,
-      readHidden: async (signal) => (await import('./read-hidden.ts')).readHidden(process.stdin, signal),
+      readHidden: async (signal) =>
+        (await import('./terminal/read-hidden.ts')).readHidden(process.stdin, signal),
     },
     // Some terminals say 0.
     columns: () => process.stdout.columns || process.stderr.columns || 80,

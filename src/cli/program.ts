@@ -1,14 +1,14 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
-import { buildProgram } from './build-program.ts';
-import { locate } from './command-line.ts';
 import type { Context } from './context.ts';
+import { buildProgram } from './manifest/build-program.ts';
+import { locate } from './manifest/locate.ts';
 
 /** Runs one command line; resolves to the exit code and never rejects. */
 export async function runProgram(argv: string[], context: Context): Promise<ExitCode> {
   try {
     if (argv[0] === 'help' && argv[1] === 'exit-codes') {
-      context.io.stdout.write((await import('./exit-codes.ts')).exitCodesHelp());
+      context.io.stdout.write((await import('./failures/exit-codes.ts')).exitCodesHelp());
       return exitCodes.done;
     }
     // What shells ask; a command could not answer, as it would need to know all commands.
@@ -29,7 +29,7 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
       context.out.warn('Interrupted.');
       return exitCodes.interrupted;
     }
-    const { tellFailure } = await import('./tell-failure.ts');
+    const { tellFailure } = await import('./failures/explain.ts');
     return tellFailure(error, context);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { locate } from '../../src/cli/command-line.ts';
+import { locate } from '../../src/cli/manifest/locate.ts';
 import { tree } from '../../src/cli/tree/tree.ts';
 import { isNoun } from '../../src/cli/tree/verb.ts';
 import { exitCodes } from '../../src/shared/errors.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { progressBar } from '../../src/cli/output/progress-bar.ts';
+import { progressBar } from '../../src/cli/output/progress.ts';
 
 /** What a person sees last, and all that was written. */
 function shownOn({ isTty, columns = 80 }: { isTty: boolean; columns?: number }) {

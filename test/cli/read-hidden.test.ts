@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { ReadStream } from 'node:tty';
 import { expect, test } from 'vitest';
-import { readHidden } from '../../src/cli/read-hidden.ts';
+import { readHidden } from '../../src/cli/terminal/read-hidden.ts';
 
 /** A terminal that remembers whether it shows what is typed. */
 function terminal() {

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { environmentText, plistText, unitText } from '../../src/cli/commands/service/texts.ts';
+import { environmentText, plistText, unitText } from '../../src/cli/commands/service/service-files.ts';
 import { settings } from '../../src/daemon/config/settings.ts';
 import { providerFacts } from '../../src/shared/known-providers.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { runnable } from '../../src/cli/build-program.ts';
-import { locate } from '../../src/cli/command-line.ts';
+import { runnable } from '../../src/cli/manifest/build-program.ts';
+import { locate } from '../../src/cli/manifest/locate.ts';
 import { createContext } from '../../src/cli/process-context.ts';
 
 const names = [

@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { runnable } from '../../src/cli/build-program.ts';
+import { runnable } from '../../src/cli/manifest/build-program.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { tree } from '../../src/cli/tree/tree.ts';
 import { isNoun, type Verb } from '../../src/cli/tree/verb.ts';

@@ -3,11 +3,10 @@ import type { CompactedConversation } from '../../shared/contract/compaction.ts'
 import type { CreateResponseBody } from '../../shared/contract/responses.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { compactResponse } from '../addresses.ts';
-import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
-import { example } from './example.ts';
-import { wholeNumber } from './number-option.ts';
 import { tellCancelled } from './respond/bill.ts';
 import { modelOf } from './respond/request-body.ts';
 

@@ -1,7 +1,7 @@
 import { Argument, Command } from '@commander-js/extra-typings';
 import { scripts, shells } from '../completion/scripts.ts';
 import type { Context } from '../context.ts';
-import { example } from './example.ts';
+import { example } from '../manifest/options.ts';
 
 export const completionCommand = (context: Context) =>
   new Command('completion')

@@ -1,9 +1,249 @@
 import { Command } from '@commander-js/extra-typings';
+import type { ClientAnswer, ClientRequest } from '../../shared/client.ts';
+import { receivedError } from '../../shared/received-error.ts';
+import { SseReader } from '../../shared/sse.ts';
+import { asTyped } from '../as-typed.ts';
 import type { Context } from '../context.ts';
-import { example } from './example.ts';
-import { bridge } from './mcp/bridge.ts';
+import { explain } from '../failures/explain.ts';
+import type { Host } from '../hosts/hosts.ts';
+import { Unreachable, wayTo } from '../hosts/send.ts';
+import { example } from '../manifest/options.ts';
 
 export const mcpCommand = (context: Context) =>
   new Command('mcp')
     .addHelpText('after', example('claude mcp add gateway -- gateway mcp'))
     .action(() => bridge(context));
+
+/** For what the client asked just before it closed: a client that is gone waits for nothing. */
+const graceMs = 1_000;
+
+/** JSON-RPC's range for failures of an implementation's own: the daemon could not be asked. */
+const notAsked = -32000;
+
+/**
+ * Passes the messages of an MCP client, a line each, on to the daemon, and writes what it answers. Requests run beside
+ * each other. A daemon that was started again is found again.
+ */
+export async function bridge(context: Context): Promise<void> {
+  const session = new Session(context);
+  for await (const line of context.io.stdin.lines()) {
+    if (line.trim() !== '') session.take(line);
+  }
+  await session.end();
+}
+
+class Session {
+  readonly #context: Context;
+  readonly #running = new Map<AbortController, Promise<void>>();
+  readonly #requests = new Map<string | number, AbortController>();
+  /** Asked for once: that of a remote host lies in the keychain, which takes a process to open. */
+  #login: { host: Host; secret: Promise<string | undefined> } | undefined;
+  /** What `initialize` came to; clients say it in every message from then on. */
+  #agreed: string | undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  take(line: string): void {
+    const message = messageOf(line);
+    const { id, method, params } = message;
+    if (method === 'notifications/cancelled') {
+      // Over HTTP, leaving is how a request is cancelled: its answer is not awaited by anybody then.
+      this.#requests.get(params.requestId as string | number)?.abort();
+      return;
+    }
+    const controller = new AbortController();
+    if (id !== undefined && method !== undefined) this.#requests.set(id, controller);
+    const passed = this.#pass(line, message, controller.signal).finally(() => {
+      this.#running.delete(controller);
+      if (id !== undefined && this.#requests.get(id) === controller) this.#requests.delete(id);
+    });
+    this.#running.set(controller, passed);
+  }
+
+  async end(): Promise<void> {
+    const over = new AbortController();
+    const all = Promise.all(this.#running.values());
+    await Promise.race([all, this.#context.sleep(graceMs, over.signal)]);
+    over.abort();
+    for (const controller of this.#running.keys()) controller.abort();
+    await all;
+  }
+
+  async #pass(line: string, message: Message, signal: AbortSignal): Promise<void> {
+    const { id, method } = message;
+    let isAnswered = false;
+    try {
+      const answer = await this.#send(line, message, signal);
+      for await (const text of messagesIn(answer)) {
+        const told = objectOf(JSON.parse(text));
+        if (told.id === id && told.method === undefined) isAnswered = true;
+        if (method === 'initialize') this.#agree(told);
+        this.#write(told);
+      }
+      if (isAnswered || id === undefined || method === undefined) return;
+      throw new Error('The daemon ended before its answer did.');
+    } catch (error) {
+      if (!signal.aborted && !isAnswered) this.#tell(error, message);
+    }
+  }
+
+  #agree({ result }: Record<string, unknown>): void {
+    const { protocolVersion } = objectOf(result);
+    if (typeof protocolVersion === 'string') this.#agreed = protocolVersion;
+  }
+
+  async #send(line: string, message: Message, signal: AbortSignal): Promise<ClientAnswer> {
+    const context = this.#context;
+    const headers = headersOf(message, this.#agreed);
+    const post = async (host: Host) => {
+      const { baseUrl, send } = wayTo(host, context.env);
+      const { workspace } = host;
+      const secret = await this.#secretFor(host);
+      return await send(requestFor({ baseUrl, workspace, secret }, { headers, body: line, signal }));
+    };
+    try {
+      const answer = await post(context.host());
+      // Whoever logs in again meanwhile is served from then on.
+      if (answer.status === 401) this.#login = undefined;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Unreachable && error.kind === 'refused')) throw error;
+      context.forgetHost();
+      return await post(context.host());
+    }
+  }
+
+  #secretFor(host: Host): Promise<string | undefined> {
+    if (this.#login?.host !== host) {
+      const { token } = host;
+      this.#login = { host, secret: Promise.resolve(typeof token === 'function' ? token() : token) };
+      this.#login.secret.catch(() => {
+        this.#login = undefined;
+      });
+    }
+    return this.#login.secret;
+  }
+
+  #write(message: object): void {
+    this.#context.io.stdout.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #tell(error: unknown, { id, method }: Message): void {
+    const { sentence, details } = explain(error, { isLocal: this.#isLocal() });
+    const next = details.find(([name]) => name === 'next')?.[1];
+    const advice = next === undefined ? '' : ` ${asTyped(next, this.#context.env)}`;
+    const message = `${sentence}${advice}`;
+    this.#context.out.warn(message);
+    if (id !== undefined && method !== undefined) {
+      this.#write({ jsonrpc: '2.0', id, error: { code: notAsked, message } });
+    }
+  }
+
+  #isLocal(): boolean {
+    try {
+      return this.#context.host().isLocal;
+    } catch {
+      return true;
+    }
+  }
+}
+
+function requestFor(
+  { baseUrl, workspace, secret }: Pick<Host, 'workspace'> & { baseUrl: string; secret: string | undefined },
+  { headers, body, signal }: { headers: Record<string, string>; body: string; signal: AbortSignal },
+): ClientRequest {
+  return {
+    method: 'POST',
+    url: `${baseUrl.replace(/\/+$/, '')}/mcp`,
+    headers: {
+      ...headers,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(secret && { authorization: `Bearer ${secret}` }),
+      ...(workspace && { 'x-workspace-id': workspace }),
+    },
+    body,
+    signal,
+  };
+}
+
+/** The texts of the messages in an answer. Throws what the daemon refused the request for, where that is no message. */
+async function* messagesIn({ status, headers, body }: ClientAnswer): AsyncGenerator<string, void> {
+  if (headers['content-type']?.startsWith('text/event-stream')) {
+    const reader = new SseReader();
+    for await (const bytes of body) for (const { data } of reader.push(bytes)) if (data !== '') yield data;
+    return;
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const bytes of body) chunks.push(bytes);
+  const text = Buffer.concat(chunks).toString();
+  if (isMessage(text)) yield text;
+  else if (status !== 202) throw receivedError(status, headers, text);
+}
+
+function isMessage(text: string): boolean {
+  try {
+    return objectOf(JSON.parse(text)).jsonrpc === '2.0';
+  } catch {
+    return false;
+  }
+}
+
+/** A JSON-RPC message as far as it has to be understood here to be passed on. */
+export interface Message {
+  id: string | number | undefined;
+  method: string | undefined;
+  params: Record<string, unknown>;
+}
+
+/** The daemon tells what is wrong with a message; here, one that cannot be read has no parts. */
+export function messageOf(line: string): Message {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {}
+  const { id, method, params } = objectOf(value);
+  return {
+    id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
+    method: typeof method === 'string' ? method : undefined,
+    params: objectOf(params),
+  };
+}
+
+const versionMember = 'io.modelcontextprotocol/protocolVersion';
+
+/** Which parameter names what a request is for. */
+const nameMembers: Record<string, string> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+/**
+ * What a message says over stdio in its body alone and over HTTP in headers too. Source: the Model Context Protocol,
+ * revisions 2025-06-18 (version) and 2026-07-28 (method and name), streamable HTTP.
+ */
+export function headersOf({ method, params }: Message, agreed: string | undefined): Record<string, string> {
+  const claimed = objectOf(params._meta)[versionMember];
+  const version = typeof claimed === 'string' ? claimed : agreed;
+  const headers: Record<string, string> = {};
+  if (version !== undefined) headers['mcp-protocol-version'] = headerText(version);
+  if (typeof claimed !== 'string' || method === undefined) return headers;
+  headers['mcp-method'] = headerText(method);
+  const name = params[nameMembers[method] ?? ''];
+  if (typeof name === 'string') headers['mcp-name'] = headerText(name);
+  return headers;
+}
+
+/** What is more than visible ASCII travels as base64 between marks. */
+function headerText(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text) && !text.startsWith('=?base64?')) return text;
+  return `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+export function objectOf(value: unknown): Record<string, unknown> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : {};
+}

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { openApi } from '../addresses.ts';
 import type { Context } from '../context.ts';
-import { example } from './example.ts';
+import { example } from '../manifest/options.ts';
 
 export const openApiCommand = (context: Context) =>
   new Command('openapi')

@@ -2,9 +2,9 @@ import { Command } from '@commander-js/extra-typings';
 import type { Rate, RateRow } from '../../shared/contract/rates.ts';
 import { listRates } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { example } from '../manifest/options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { example } from './example.ts';
 
 export const ratesCommand = (context: Context) =>
   new Command('rates')

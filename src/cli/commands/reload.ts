@@ -2,8 +2,8 @@ import { Command } from '@commander-js/extra-typings';
 import type { ReloadReport } from '../../shared/contract/configuration.ts';
 import { reloadConfiguration } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
-import { example } from './example.ts';
 
 export const reloadCommand = (context: Context) =>
   new Command('reload').addHelpText('after', example('gateway reload')).action(async () => {

@@ -1,15 +1,15 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import type { RestoreOutcome } from '../../shared/restore.ts';
-import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { meantHost } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import { progressBar } from '../output/progress-bar.ts';
+import { example } from '../manifest/options.ts';
+import { progressBar } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
-import { confirm } from './confirm.ts';
-import { example } from './example.ts';
+import { confirm } from '../terminal/prompts.ts';
 
 export const restoreCommand = (context: Context) =>
   new Command('restore')

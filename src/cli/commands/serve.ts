@@ -1,12 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { Command, Option } from '@commander-js/extra-typings';
 import type { ServeOptions } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { listenDefaults } from '../../shared/listen-defaults.ts';
-import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { isInForeground } from '../foreground.ts';
-import { example } from './example.ts';
-import { wholeNumber } from './number-option.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const replaySpeeds = ['real', 'instant'] as const;
@@ -68,4 +67,19 @@ function askerOf({ io, out }: Context): ServeOptions['askSecret'] {
     io.stderr.write('\n');
     return typed?.trim();
   };
+}
+
+/**
+ * Whether what is typed at the terminal comes to this process: one that was sent to the background would be stopped by
+ * reading there. True where it cannot be told. Source: proc_pid_stat(5), fields 5 and 8.
+ */
+export function isInForeground(): boolean {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    // The name of the program may hold spaces and parentheses.
+    const [, , , group, , , terminalGroup] = stat.slice(stat.lastIndexOf(')') + 1).split(' ');
+    return group === terminalGroup;
+  } catch {
+    return true;
+  }
 }

@@ -2,10 +2,10 @@ import { Command } from '@commander-js/extra-typings';
 import type { DaemonStatus, ProviderStatus } from '../../shared/contract/daemon.ts';
 import { getStatus } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { example } from '../manifest/options.ts';
 import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { duration } from '../output/time.ts';
-import { example } from './example.ts';
 
 export const statusCommand = (context: Context) =>
   new Command('status')

@@ -2,14 +2,13 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import { stopDaemon } from '../addresses.ts';
-import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { isLocalDown, meantHost } from '../hosts/hosts.ts';
 import { isAlive, readDaemonFile } from '../hosts/local-daemon.ts';
-import { confirm } from './confirm.ts';
-import { example } from './example.ts';
-import { wholeNumber } from './number-option.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import { confirm } from '../terminal/prompts.ts';
 
 export const stopCommand = (context: Context) =>
   new Command('stop')

@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
-import { CliError } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { example } from './example.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { example } from '../manifest/options.ts';
 
 export const tuiCommand = (context: Context) =>
   new Command('tui')
@@ -22,3 +22,15 @@ export function needTerminal({ io, env }: Context, next: string): void {
   // Its other form keeps a record of every drawing, in memory that grows.
   env.NODE_ENV ??= 'production';
 }
+
+export const chatCommand = (context: Context) =>
+  new Command('chat')
+    .option('-m, --model <model>', 'the model to talk with; else GATEWAY_MODEL, else the daemon’s default')
+    .option('-t, --thread <thread>', 'the thread that keeps what is said: th_…')
+    .option('-i, --instructions <text>', 'instructions that stand before everything')
+    .addHelpText('after', example('gateway chat --model sim/assistant'))
+    .action(async (flags) => {
+      needTerminal(context, 'Ask once instead: gateway respond "What is a mutex?"');
+      const { startChat } = await import('../tui/chat/start-chat.tsx');
+      await startChat(context, flags);
+    });

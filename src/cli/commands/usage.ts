@@ -1,13 +1,12 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../shared/contract/endpoint.ts';
-import type { listUsage as listUsageContract } from '../../shared/contract/usage.ts';
+import type { listUsage as listUsageContract, UsageGroup, UsageView } from '../../shared/contract/usage.ts';
 import { getUsage, listUsage } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { checkNoFilter, example, timeBound } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
-import { example } from './example.ts';
-import { checkNoFilter } from './one-or-many.ts';
-import { timeBound } from './time-option.ts';
-import { groupColumns, usageColumns } from './usage-columns.ts';
+import type { Column } from '../output/table.ts';
+import { ago, duration } from '../output/time.ts';
 
 export const usageCommand = (context: Context) =>
   new Command('usage')
@@ -45,4 +44,73 @@ async function showSums(context: Context, query: Query<typeof listUsageContract>
   if (total.unpriced_requests > 0) {
     context.out.note(`${total.unpriced_requests} of them have no known price and are in no amount.`);
   }
+}
+
+/** One finished request, seen from `now` (milliseconds). */
+export const usageColumns = (now: number): Column<UsageView>[] => [
+  { title: 'request_id', value: (usage) => usage.request_id },
+  { title: 'response_id', value: (usage) => usage.response_id },
+  {
+    title: 'status',
+    value: (usage) => usage.status,
+    style: (usage) => (usage.status === 'completed' ? 'green' : 'yellow'),
+  },
+  { title: 'endpoint', value: (usage) => usage.endpoint },
+  { title: 'model', value: (usage) => usage.model },
+  { title: 'provider', value: (usage) => usage.provider },
+  { title: 'attempts', value: (usage) => attemptsText(usage) },
+  { title: 'key', value: (usage) => usage.key, show: (usage) => usage.key ?? 'login' },
+  { title: 'input', value: (usage) => usage.tokens.input, show: ({ tokens }) => count(tokens.input) },
+  {
+    title: 'cached_input',
+    value: (usage) => usage.tokens.cached_input,
+    show: ({ tokens }) => count(tokens.cached_input),
+  },
+  { title: 'output', value: (usage) => usage.tokens.output, show: ({ tokens }) => count(tokens.output) },
+  {
+    title: 'reasoning',
+    value: (usage) => usage.tokens.reasoning,
+    show: ({ tokens }) => count(tokens.reasoning),
+  },
+  {
+    title: 'cost_usd',
+    value: (usage) => usage.cost?.total_usd,
+    show: ({ cost }) => dollars(cost?.total_usd),
+  },
+  { title: 'charged_usd', value: (usage) => usage.charged_usd, show: (usage) => dollars(usage.charged_usd) },
+  {
+    title: 'ttft_ms',
+    label: 'first token',
+    value: (usage) => usage.ttft_ms,
+    show: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
+  },
+  { title: 'total_ms', value: (usage) => usage.total_ms, show: (usage) => duration(usage.total_ms) },
+  { title: 'created_at', value: (usage) => usage.created_at, show: (usage) => ago(usage.created_at, now) },
+];
+
+/** Sums by what they are grouped by. */
+export const groupColumns = (groupBy: 'day' | 'model' | 'key'): Column<UsageGroup>[] => [
+  {
+    title: groupBy,
+    value: (group) => group.group,
+    show: (group) => group.group ?? (groupBy === 'key' ? 'login' : '–'),
+  },
+  number('requests', (group) => group.requests),
+  { ...number('input', (group) => group.tokens.input), isSpare: true },
+  { ...number('cached_input', (group) => group.tokens.cached_input), isSpare: true },
+  { ...number('output', (group) => group.tokens.output), isSpare: true },
+  { ...amount('cost_usd', (group) => group.cost.total_usd), isSpare: true },
+  amount('charged_usd', (group) => group.charged_usd),
+];
+
+function attemptsText({ attempts }: UsageView): string {
+  return attempts.map(({ provider, status, error_code }) => `${provider} ${error_code ?? status}`).join(', ');
+}
+
+function number(title: string, value: (group: UsageGroup) => number): Column<UsageGroup> {
+  return { title, value, show: (group) => count(value(group)), align: 'right' };
+}
+
+function amount(title: string, value: (group: UsageGroup) => string): Column<UsageGroup> {
+  return { title, value, show: (group) => dollars(value(group)), align: 'right' };
 }

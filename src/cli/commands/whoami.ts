@@ -4,8 +4,8 @@ import type { getSession as getSessionContract } from '../../shared/contract/peo
 import { ReceivedError } from '../../shared/received-error.ts';
 import { getKey, getSession } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
-import { example } from './example.ts';
 
 export const whoamiCommand = (context: Context) =>
   new Command('whoami')

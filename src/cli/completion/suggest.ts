@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { runnable } from '../build-program.ts';
-import { locate } from '../command-line.ts';
 import type { Context } from '../context.ts';
+import { runnable } from '../manifest/build-program.ts';
+import { locate } from '../manifest/locate.ts';
 import { tree } from '../tree/tree.ts';
 import { isNoun, type Noun, type Verb } from '../tree/verb.ts';
 import { valuesOf } from './values.ts';

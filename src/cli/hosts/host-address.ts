@@ -1,6 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { isLoopback } from '../../shared/loopback.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../failures/cli-error.ts';
 
 /** `127.0.0.1:4100`, `gateway.example.org`, `unix:/PATH` or a whole URL; a name without a scheme is spoken to over TLS unless it is this machine. */
 export function hostUrl(name: string): string {
@@ -44,4 +44,16 @@ export function socketPathOf(address: string): string | undefined {
 /** The address of a Unix socket, as it is kept and shown. */
 export function socketAddress(path: string): string {
   return `unix:${path}`;
+}
+
+/** A login code and where it is good, in one line that can be pasted: `https://gateway.example.org/login#7K3QM-9XWZ2`. */
+export function loginLink(url: string, code: string): string {
+  return `${url.replace(/\/+$/, '')}/login#${code}`;
+}
+
+/** Takes a link apart; what is none is a code alone. */
+export function readLoginLink(text: string): { url: string | undefined; code: string } {
+  // What stands behind # is sent to no server by whoever opens the link in a browser.
+  const [, url, code] = /^((?:https?:\/\/|unix:\/)[^#\s]+?)\/login#([\w-]+)$/i.exec(text) ?? [];
+  return url === undefined || code === undefined ? { url: undefined, code: text } : { url, code };
 }

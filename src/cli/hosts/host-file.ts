@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
 import { foldersOf } from '../../shared/folders.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../failures/cli-error.ts';
 import type { Surroundings } from './hosts.ts';
 
 /** Where the login key of a remote host is kept: in the keychain, or in a file that only its owner can read. */

@@ -1,6 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles } from '../../shared/folders.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { hostUrl, isOtherName, socketPathOf } from './host-address.ts';
 import { type HostFile, hostNamed, localName, type NamedHost, readHostFile } from './host-file.ts';
 import { readDaemonFile, readSecret, socketOf } from './local-daemon.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, foldersOf } from '../../shared/folders.ts';
 import { type ProcessStat, readProcessStat } from '../../shared/process-stat.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../failures/cli-error.ts';
 import type { Surroundings } from './hosts.ts';
 
 /** The running local daemon, by the file that it wrote; undefined when there is none or its process is gone. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Keychain } from '../../keychain/index.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { foldersOf } from '../../shared/folders.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../failures/cli-error.ts';
 import type { LoginPlace, NamedHost } from './host-file.ts';
 import type { Surroundings } from './hosts.ts';
 

@@ -1,5 +1,5 @@
 import { exitCodes } from '../../shared/errors.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../failures/cli-error.ts';
 
 /** jq's own exit code for an expression that does not compile. */
 const doesNotCompile = 3;

@@ -1,6 +1,6 @@
 import { asTyped } from '../as-typed.ts';
 import type { CommonFlags } from '../common-flags.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 import { fieldsOf, jsonText, pick, unknownFields } from './json.ts';
 import { type Paint, painter } from './style.ts';
 import type { Column } from './table.ts';

@@ -4,11 +4,11 @@ import type { Noun, Verb } from './verb.ts';
 export const callCommands: Record<string, Verb | Noun> = {
   respond: {
     summary: 'Ask a model.',
-    load: async () => (await import('../commands/respond.ts')).respondCommand,
+    load: async () => (await import('../commands/respond/respond.ts')).respondCommand,
   },
   chat: {
     summary: 'Talk with a model.',
-    load: async () => (await import('../commands/chat.ts')).chatCommand,
+    load: async () => (await import('../commands/tui.ts')).chatCommand,
   },
   compact: {
     summary: 'Make a conversation short, with a sealed summary.',
@@ -19,11 +19,11 @@ export const callCommands: Record<string, Verb | Noun> = {
     verbs: {
       get: {
         summary: 'Show a stored response.',
-        load: async () => (await import('../commands/responses/get.ts')).getResponseCommand,
+        load: async () => (await import('../commands/responses/responses.ts')).getResponseCommand,
       },
       list: {
         summary: 'List the stored responses, and those that are being made.',
-        load: async () => (await import('../commands/responses/list.ts')).listResponsesCommand,
+        load: async () => (await import('../commands/responses/responses.ts')).listResponsesCommand,
       },
       watch: {
         summary: 'Follow a background response to its end.',
@@ -31,11 +31,11 @@ export const callCommands: Record<string, Verb | Noun> = {
       },
       cancel: {
         summary: 'End a background response; what was made is charged.',
-        load: async () => (await import('../commands/responses/cancel.ts')).cancelResponseCommand,
+        load: async () => (await import('../commands/responses/responses.ts')).cancelResponseCommand,
       },
       delete: {
         summary: 'Delete a stored response.',
-        load: async () => (await import('../commands/responses/delete.ts')).deleteResponseCommand,
+        load: async () => (await import('../commands/responses/responses.ts')).deleteResponseCommand,
       },
     },
   },
@@ -45,15 +45,15 @@ export const callCommands: Record<string, Verb | Noun> = {
     verbs: {
       list: {
         summary: 'List the models with their prices.',
-        load: async () => (await import('../commands/models/list.ts')).listModelsCommand,
+        load: async () => (await import('../commands/models.ts')).listModelsCommand,
       },
       show: {
         summary: 'Show one model and its providers.',
-        load: async () => (await import('../commands/models/show.ts')).showModelCommand,
+        load: async () => (await import('../commands/models.ts')).showModelCommand,
       },
       refresh: {
         summary: 'Ask the providers which models they have.',
-        load: async () => (await import('../commands/models/refresh.ts')).refreshModelsCommand,
+        load: async () => (await import('../commands/models.ts')).refreshModelsCommand,
       },
     },
   },
@@ -67,11 +67,11 @@ export const callCommands: Record<string, Verb | Noun> = {
   },
   traces: {
     summary: 'Show what finished requests went through, or one of them in detail.',
-    load: async () => (await import('../commands/traces.ts')).tracesCommand,
+    load: async () => (await import('../commands/traces/traces.ts')).tracesCommand,
   },
   tail: {
     summary: 'Follow the requests as they happen.',
-    load: async () => (await import('../commands/tail.ts')).tailCommand,
+    load: async () => (await import('../commands/tail/tail.ts')).tailCommand,
   },
   cache: {
     summary: 'Answers that are given again to the same request.',
@@ -79,11 +79,11 @@ export const callCommands: Record<string, Verb | Noun> = {
     verbs: {
       show: {
         summary: 'Show how many are kept.',
-        load: async () => (await import('../commands/cache/show.ts')).showCacheCommand,
+        load: async () => (await import('../commands/cache.ts')).showCacheCommand,
       },
       clear: {
         summary: 'Drop all of a workspace’s.',
-        load: async () => (await import('../commands/cache/clear.ts')).clearCacheCommand,
+        load: async () => (await import('../commands/cache.ts')).clearCacheCommand,
       },
     },
   },

@@ -17,11 +17,11 @@ export const daemonCommands: Record<string, Verb | Noun> = {
   },
   doctor: {
     summary: 'Look for what keeps Gateway from working, with the remedy.',
-    load: async () => (await import('../commands/doctor.ts')).doctorCommand,
+    load: async () => (await import('../commands/doctor/doctor.ts')).doctorCommand,
   },
   logs: {
     summary: 'Show what the daemon logged, and follow it.',
-    load: async () => (await import('../commands/logs.ts')).logsCommand,
+    load: async () => (await import('../commands/logs/logs.ts')).logsCommand,
   },
   backup: {
     summary: 'Copy the daemon’s data into one file, while it runs.',
@@ -37,15 +37,15 @@ export const daemonCommands: Record<string, Verb | Noun> = {
     verbs: {
       install: {
         summary: 'Make it a service of systemd or launchd, and start it.',
-        load: async () => (await import('../commands/service/install.ts')).installServiceCommand,
+        load: async () => (await import('../commands/service/service.ts')).installServiceCommand,
       },
       uninstall: {
         summary: 'Stop the service and take it away; data stays.',
-        load: async () => (await import('../commands/service/uninstall.ts')).uninstallServiceCommand,
+        load: async () => (await import('../commands/service/service.ts')).uninstallServiceCommand,
       },
       status: {
         summary: 'Show whether the service runs.',
-        load: async () => (await import('../commands/service/status.ts')).serviceStatusCommand,
+        load: async () => (await import('../commands/service/service.ts')).serviceStatusCommand,
       },
     },
   },
@@ -55,23 +55,23 @@ export const daemonCommands: Record<string, Verb | Noun> = {
     verbs: {
       get: {
         summary: 'Show each setting, and where it comes from.',
-        load: async () => (await import('../commands/config/get.ts')).getConfigCommand,
+        load: async () => (await import('../commands/config.ts')).getConfigCommand,
       },
       set: {
         summary: 'Write a setting into the file; comments stay.',
-        load: async () => (await import('../commands/config/set.ts')).setConfigCommand,
+        load: async () => (await import('../commands/config.ts')).setConfigCommand,
       },
       unset: {
         summary: 'Take a setting out of the file.',
-        load: async () => (await import('../commands/config/set.ts')).unsetConfigCommand,
+        load: async () => (await import('../commands/config.ts')).unsetConfigCommand,
       },
       path: {
         summary: 'Print where the file is.',
-        load: async () => (await import('../commands/config/path.ts')).configPathCommand,
+        load: async () => (await import('../commands/config.ts')).configPathCommand,
       },
       schema: {
         summary: 'Print the JSON Schema of the file, for editors.',
-        load: async () => (await import('../commands/config/schema.ts')).configSchemaCommand,
+        load: async () => (await import('../commands/config.ts')).configSchemaCommand,
       },
     },
   },

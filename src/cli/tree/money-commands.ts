@@ -8,11 +8,11 @@ export const moneyCommands: Record<string, Verb | Noun> = {
     verbs: {
       show: {
         summary: 'Show balances.',
-        load: async () => (await import('../commands/credit/show.ts')).showCreditCommand,
+        load: async () => (await import('../commands/credit.ts')).showCreditCommand,
       },
       grant: {
         summary: 'Grant credit to a workspace.',
-        load: async () => (await import('../commands/credit/grant.ts')).grantCreditCommand,
+        load: async () => (await import('../commands/credit.ts')).grantCreditCommand,
       },
     },
   },
@@ -21,7 +21,7 @@ export const moneyCommands: Record<string, Verb | Noun> = {
     verbs: {
       verify: {
         summary: 'Check whether the books add up.',
-        load: async () => (await import('../commands/ledger/verify.ts')).verifyLedgerCommand,
+        load: async () => (await import('../commands/ledger.ts')).verifyLedgerCommand,
       },
     },
   },

@@ -8,7 +8,7 @@ export const peopleCommands: Record<string, Verb | Noun> = {
   },
   logout: {
     summary: 'Log out of a host.',
-    load: async () => (await import('../commands/logout.ts')).logoutCommand,
+    load: async () => (await import('../commands/login.ts')).logoutCommand,
   },
   whoami: {
     summary: 'Show who is logged in, and where.',
@@ -20,19 +20,19 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     verbs: {
       add: {
         summary: 'Name a host.',
-        load: async () => (await import('../commands/host/add.ts')).addHostCommand,
+        load: async () => (await import('../commands/host.ts')).addHostCommand,
       },
       use: {
         summary: 'Speak to a host from now on.',
-        load: async () => (await import('../commands/host/use.ts')).useHostCommand,
+        load: async () => (await import('../commands/host.ts')).useHostCommand,
       },
       list: {
         summary: 'List the hosts that have a name here.',
-        load: async () => (await import('../commands/host/list.ts')).listHostsCommand,
+        load: async () => (await import('../commands/host.ts')).listHostsCommand,
       },
       remove: {
         summary: 'Log out of a host and forget it.',
-        load: async () => (await import('../commands/host/remove.ts')).removeHostCommand,
+        load: async () => (await import('../commands/host.ts')).removeHostCommand,
       },
     },
   },
@@ -42,11 +42,11 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     verbs: {
       list: {
         summary: 'List your logins.',
-        load: async () => (await import('../commands/sessions/list.ts')).listSessionsCommand,
+        load: async () => (await import('../commands/sessions.ts')).listSessionsCommand,
       },
       revoke: {
         summary: 'End one of your logins.',
-        load: async () => (await import('../commands/sessions/revoke.ts')).revokeSessionCommand,
+        load: async () => (await import('../commands/sessions.ts')).revokeSessionCommand,
       },
     },
   },
@@ -56,15 +56,15 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     verbs: {
       add: {
         summary: 'Add a user, with a code to log in.',
-        load: async () => (await import('../commands/users/add.ts')).addUserCommand,
+        load: async () => (await import('../commands/users.ts')).addUserCommand,
       },
       list: {
         summary: 'List the users.',
-        load: async () => (await import('../commands/users/list.ts')).listUsersCommand,
+        load: async () => (await import('../commands/users.ts')).listUsersCommand,
       },
       'login-code': {
         summary: 'Make a code to log in, for a user or yourself.',
-        load: async () => (await import('../commands/users/login-code.ts')).loginCodeCommand,
+        load: async () => (await import('../commands/users.ts')).loginCodeCommand,
       },
     },
   },
@@ -74,55 +74,55 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     verbs: {
       create: {
         summary: 'Create a workspace.',
-        load: async () => (await import('../commands/workspaces/create.ts')).createWorkspaceCommand,
+        load: async () => (await import('../commands/workspaces.ts')).createWorkspaceCommand,
       },
       list: {
         summary: 'List your workspaces.',
-        load: async () => (await import('../commands/workspaces/list.ts')).listWorkspacesCommand,
+        load: async () => (await import('../commands/workspaces.ts')).listWorkspacesCommand,
       },
       show: {
         summary: 'Show a workspace.',
-        load: async () => (await import('../commands/workspaces/show.ts')).showWorkspaceCommand,
+        load: async () => (await import('../commands/workspaces.ts')).showWorkspaceCommand,
       },
       set: {
         summary: 'Change a workspace.',
-        load: async () => (await import('../commands/workspaces/set.ts')).setWorkspaceCommand,
+        load: async () => (await import('../commands/workspaces.ts')).setWorkspaceCommand,
       },
       use: {
         summary: 'Act in a workspace from now on.',
-        load: async () => (await import('../commands/workspaces/use.ts')).useWorkspaceCommand,
+        load: async () => (await import('../commands/workspaces.ts')).useWorkspaceCommand,
       },
       members: {
         summary: 'List the members.',
-        load: async () => (await import('../commands/workspaces/members.ts')).membersCommand,
+        load: async () => (await import('../commands/workspaces.ts')).membersCommand,
       },
       role: {
         summary: 'Change what a member is.',
-        load: async () => (await import('../commands/workspaces/role.ts')).roleCommand,
+        load: async () => (await import('../commands/workspaces.ts')).roleCommand,
       },
       remove: {
         summary: 'Take a member out.',
-        load: async () => (await import('../commands/workspaces/remove.ts')).removeMemberCommand,
+        load: async () => (await import('../commands/workspaces.ts')).removeMemberCommand,
       },
       invite: {
         summary: 'Make a code that lets somebody join.',
-        load: async () => (await import('../commands/workspaces/invite.ts')).inviteCommand,
+        load: async () => (await import('../commands/workspaces.ts')).inviteCommand,
       },
       invitations: {
         summary: 'List the invitations.',
-        load: async () => (await import('../commands/workspaces/invitations.ts')).invitationsCommand,
+        load: async () => (await import('../commands/workspaces.ts')).invitationsCommand,
       },
       uninvite: {
         summary: 'Revoke an invitation.',
-        load: async () => (await import('../commands/workspaces/uninvite.ts')).uninviteCommand,
+        load: async () => (await import('../commands/workspaces.ts')).uninviteCommand,
       },
       accept: {
         summary: 'Join a workspace with a code.',
-        load: async () => (await import('../commands/workspaces/accept.ts')).acceptCommand,
+        load: async () => (await import('../commands/workspaces.ts')).acceptCommand,
       },
       leave: {
         summary: 'Leave a workspace.',
-        load: async () => (await import('../commands/workspaces/leave.ts')).leaveCommand,
+        load: async () => (await import('../commands/workspaces.ts')).leaveCommand,
       },
     },
   },
@@ -132,15 +132,15 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     verbs: {
       show: {
         summary: 'Show your profile.',
-        load: async () => (await import('../commands/profile/show.ts')).showProfileCommand,
+        load: async () => (await import('../commands/profile.ts')).showProfileCommand,
       },
       set: {
         summary: 'Change your profile.',
-        load: async () => (await import('../commands/profile/set.ts')).setProfileCommand,
+        load: async () => (await import('../commands/profile.ts')).setProfileCommand,
       },
       delete: {
         summary: 'Delete yourself from this host.',
-        load: async () => (await import('../commands/profile/delete.ts')).deleteProfileCommand,
+        load: async () => (await import('../commands/profile.ts')).deleteProfileCommand,
       },
     },
   },
@@ -150,15 +150,15 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     verbs: {
       create: {
         summary: 'Make an access token.',
-        load: async () => (await import('../commands/tokens/create.ts')).createTokenCommand,
+        load: async () => (await import('../commands/tokens.ts')).createTokenCommand,
       },
       list: {
         summary: 'List your access tokens.',
-        load: async () => (await import('../commands/tokens/list.ts')).listTokensCommand,
+        load: async () => (await import('../commands/tokens.ts')).listTokensCommand,
       },
       revoke: {
         summary: 'Revoke access tokens.',
-        load: async () => (await import('../commands/tokens/revoke.ts')).revokeTokenCommand,
+        load: async () => (await import('../commands/tokens.ts')).revokeTokenCommand,
       },
     },
   },

@@ -7,31 +7,31 @@ export const talkCommands: Record<string, Verb | Noun> = {
     verbs: {
       list: {
         summary: 'List the threads of the workspace.',
-        load: async () => (await import('../commands/threads/list.ts')).listThreadsCommand,
+        load: async () => (await import('../commands/threads.ts')).listThreadsCommand,
       },
       show: {
         summary: 'Show what was said in a thread.',
-        load: async () => (await import('../commands/threads/show.ts')).showThreadCommand,
+        load: async () => (await import('../commands/threads.ts')).showThreadCommand,
       },
       create: {
         summary: 'Create a thread.',
-        load: async () => (await import('../commands/threads/create.ts')).createThreadCommand,
+        load: async () => (await import('../commands/threads.ts')).createThreadCommand,
       },
       rename: {
         summary: 'Give a thread another title.',
-        load: async () => (await import('../commands/threads/rename.ts')).renameThreadCommand,
+        load: async () => (await import('../commands/threads.ts')).renameThreadCommand,
       },
       delete: {
         summary: 'Delete a thread with all that was said in it.',
-        load: async () => (await import('../commands/threads/delete.ts')).deleteThreadCommand,
+        load: async () => (await import('../commands/threads.ts')).deleteThreadCommand,
       },
       stop: {
         summary: 'End the call that runs in a thread; what was made is charged.',
-        load: async () => (await import('../commands/threads/stop.ts')).stopThreadCommand,
+        load: async () => (await import('../commands/threads.ts')).stopThreadCommand,
       },
       watch: {
         summary: 'Follow what happens in a thread.',
-        load: async () => (await import('../commands/threads/watch.ts')).watchThreadCommand,
+        load: async () => (await import('../commands/threads.ts')).watchThreadCommand,
       },
     },
   },
@@ -40,11 +40,11 @@ export const talkCommands: Record<string, Verb | Noun> = {
     verbs: {
       list: {
         summary: 'List the chats.',
-        load: async () => (await import('../commands/chats/list.ts')).listChatsCommand,
+        load: async () => (await import('../commands/chats.ts')).listChatsCommand,
       },
       runs: {
         summary: 'List the model calls that were made in a chat.',
-        load: async () => (await import('../commands/chats/runs.ts')).listRunsCommand,
+        load: async () => (await import('../commands/chats.ts')).listRunsCommand,
       },
     },
   },
@@ -54,23 +54,23 @@ export const talkCommands: Record<string, Verb | Noun> = {
     verbs: {
       send: {
         summary: 'Whisper to somebody.',
-        load: async () => (await import('../commands/whispers/send.ts')).sendWhisperCommand,
+        load: async () => (await import('../commands/whispers.ts')).sendWhisperCommand,
       },
       list: {
         summary: 'List your whispers, or whom you whisper with.',
-        load: async () => (await import('../commands/whispers/list.ts')).listWhispersCommand,
+        load: async () => (await import('../commands/whispers.ts')).listWhispersCommand,
       },
       thread: {
         summary: 'Show what was said with one person, from the top.',
-        load: async () => (await import('../commands/whispers/thread.ts')).whisperThreadCommand,
+        load: async () => (await import('../commands/whispers.ts')).whisperThreadCommand,
       },
       read: {
         summary: 'Mark whispers as read.',
-        load: async () => (await import('../commands/whispers/read.ts')).readWhisperCommand,
+        load: async () => (await import('../commands/whispers.ts')).readWhisperCommand,
       },
       watch: {
         summary: 'Follow your whispers as they come.',
-        load: async () => (await import('../commands/whispers/watch.ts')).watchWhispersCommand,
+        load: async () => (await import('../commands/whispers.ts')).watchWhispersCommand,
       },
     },
   },
@@ -80,25 +80,25 @@ export const talkCommands: Record<string, Verb | Noun> = {
     verbs: {
       post: {
         summary: 'Shout.',
-        load: async () => (await import('../commands/shouts/post.ts')).postShoutCommand,
+        load: async () => (await import('../commands/shouts.ts')).postShoutCommand,
       },
       list: {
         summary: 'List shouts.',
-        load: async () => (await import('../commands/shouts/list.ts')).listShoutsCommand,
+        load: async () => (await import('../commands/shouts.ts')).listShoutsCommand,
       },
       delete: {
         summary: 'Delete one of your shouts.',
-        load: async () => (await import('../commands/shouts/delete.ts')).deleteShoutCommand,
+        load: async () => (await import('../commands/shouts.ts')).deleteShoutCommand,
       },
       watch: {
         summary: 'Follow shouts as they come.',
-        load: async () => (await import('../commands/shouts/watch.ts')).watchShoutsCommand,
+        load: async () => (await import('../commands/shouts.ts')).watchShoutsCommand,
       },
     },
   },
   zones: {
     summary: 'Show where people shout.',
-    load: async () => (await import('../commands/zones.ts')).zonesCommand,
+    load: async () => (await import('../commands/shouts.ts')).zonesCommand,
   },
   autopilots: {
     summary: 'What acts for you, and how.',
@@ -106,23 +106,23 @@ export const talkCommands: Record<string, Verb | Noun> = {
     verbs: {
       create: {
         summary: 'Create an autopilot.',
-        load: async () => (await import('../commands/autopilots/create.ts')).createAutopilotCommand,
+        load: async () => (await import('../commands/autopilots.ts')).createAutopilotCommand,
       },
       list: {
         summary: 'List your autopilots.',
-        load: async () => (await import('../commands/autopilots/list.ts')).listAutopilotsCommand,
+        load: async () => (await import('../commands/autopilots.ts')).listAutopilotsCommand,
       },
       show: {
         summary: 'Show an autopilot with its profile and policy.',
-        load: async () => (await import('../commands/autopilots/show.ts')).showAutopilotCommand,
+        load: async () => (await import('../commands/autopilots.ts')).showAutopilotCommand,
       },
       update: {
         summary: 'Change an autopilot.',
-        load: async () => (await import('../commands/autopilots/update.ts')).updateAutopilotCommand,
+        load: async () => (await import('../commands/autopilots.ts')).updateAutopilotCommand,
       },
       archive: {
         summary: 'Archive an autopilot.',
-        load: async () => (await import('../commands/autopilots/archive.ts')).archiveAutopilotCommand,
+        load: async () => (await import('../commands/autopilots.ts')).archiveAutopilotCommand,
       },
     },
   },

@@ -1,4 +1,4 @@
-import { explain } from '../failure.ts';
+import { explain } from '../failures/explain.ts';
 
 /** A failure in one line: what went wrong, then what to do next. */
 export function formatFailure(error: unknown, { isLocal }: { isLocal: boolean }): string {

@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changeHostFile, hostNamed, readHostFile } from '../../../src/cli/hosts/host-file.ts';
-import { loginLink, readLoginLink } from '../../../src/cli/hosts/login-link.ts';
+import { loginLink, readLoginLink } from '../../../src/cli/hosts/host-address.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 
 const surroundings = (home: string) => ({ env: { GATEWAY_HOME: home }, platform: process.platform, home });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CliError } from '../../../src/cli/cli-error.ts';
-import { proxyEnvironment } from '../../../src/cli/hosts/proxy.ts';
+import { CliError } from '../../../src/cli/failures/cli-error.ts';
+import { proxyEnvironment } from '../../../src/cli/hosts/send.ts';
 
 const proxy = 'http://proxy.test:3128';
 const told = (url: string, env: Record<string, string>) => proxyEnvironment(new URL(url), env);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { pictureIn } from '../../../shared/pictures.ts';
-import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
 
 /** The option of commands that show an answer. */
 export const picturesOption = [

@@ -2,9 +2,9 @@ import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import type { Prices } from '../../../shared/money.ts';
 import { getModel } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import type { Writer } from '../../io.ts';
-import { startSpinner } from '../../output/spinner.ts';
+import { startSpinner } from '../../output/progress.ts';
 import { duration } from '../../output/time.ts';
+import type { Writer } from '../../terminal/io.ts';
 
 /** What a person sees while a model answers: a spinner with time, tokens and cost. */
 export interface Progress {

@@ -1,16 +1,56 @@
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import { Argument, Command, Option } from '@commander-js/extra-typings';
+import type { CreateResponseBody, ResponseResource } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import { createResponse } from '../../addresses.ts';
-import { CliError } from '../../cli-error.ts';
 import type { Context } from '../../context.ts';
-import { textOfResponse } from './answer-text.ts';
-import { beginInBackground, onceHeaders } from './background.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { example, wholeNumber } from '../../manifest/options.ts';
+import { type Following, failureOf, followAnswer, textOfResponse } from './answer.ts';
 import { billOfResponse, tellCancelled } from './bill.ts';
-import { type Following, failureOf, followAnswer } from './follow-answer.ts';
-import { keepPictures, preparePictures } from './pictures.ts';
+import { keepPictures, picturesOption, preparePictures } from './pictures.ts';
 import { showProgress } from './progress.ts';
 import { type RequestFlags, requestBody } from './request-body.ts';
+
+// Not `<path...>`: that would take the prompt for one more file.
+const collect = (path: string, paths: string[] = []): string[] => [...paths, path];
+
+export const respondCommand = (context: Context) =>
+  new Command('respond')
+    .addArgument(new Argument('[prompt...]', 'what to ask; piped input is put after it'))
+    .option('-m, --model <model>', 'the model to ask; else GATEWAY_MODEL, else the daemon’s default')
+    .option('--stream', 'write the answer as it comes, as on a terminal; with --json an event a line')
+    .option('--no-stream', 'ask for the whole answer at once')
+    .option('-i, --instructions <text>', 'instructions that stand before the prompt')
+    .option('--json-schema <file>', 'a JSON schema that the answer must fit')
+    .option('-f, --file <path>', 'an image, PDF or text to ask about; can be repeated', collect)
+    .option(...picturesOption)
+    .option('--tools <file>', 'a JSON list of the functions that the model may call')
+    .option('--max-output-tokens <count>', 'the longest answer, reasoning included', wholeNumber({ min: 1 }))
+    .option('--reasoning-effort <effort>', 'how long a reasoning model thinks, like low or high')
+    .addOption(new Option('--pay <whose>', 'whose provider key pays').choices(['mine', 'ours'] as const))
+    .addOption(
+      new Option('--cache <mode>', 'whether the answer may come from the cache, and is kept there').choices([
+        'off',
+        'read-only',
+        'read-write',
+      ] as const),
+    )
+    .option('--store', 'keep the response, as is usual')
+    .option('--no-store', 'do not keep the response')
+    .option('--background', 'have it made without waiting: prints its id, or with --stream its events')
+    .option(
+      '--idempotency-key <key>',
+      'make the call once, however often it is sent with this key; not streamed',
+    )
+    .option('--previous <id>', 'the response that this one continues')
+    .option('--thread <thread>', 'the thread that this is said in; `new` makes one and tells its id')
+    .option('-n, --no-stdin', 'leave the standard input alone')
+    .addHelpText(
+      'after',
+      example('git diff | gateway respond "Write a commit message." --model sim/assistant'),
+    )
+    .action((words, options) => respondAndShow(context, { prompt: words.join(' '), ...options }));
 
 export interface RespondFlags extends RequestFlags {
   /** Left out, it is streamed where a person waits. */
@@ -105,4 +145,37 @@ export function tellEnd(context: Context, following: Following, tookMs: number):
   if (!failure) return;
   const headers: Record<string, string> = requestId === undefined ? {} : { 'x-request-id': requestId };
   throw failureOf(following, receivedError(500, headers, JSON.stringify({ error: failure })));
+}
+
+/**
+ * Has a response made and prints its id. It is begun as a stream that is left at once, so that its events are kept and
+ * can be watched; with an idempotency key it is not, as streams are not kept for one.
+ */
+export async function beginInBackground(
+  context: Context,
+  flags: RespondFlags,
+  body: CreateResponseBody,
+): Promise<void> {
+  const isStreamed = flags.stream !== false && flags.idempotencyKey === undefined;
+  const headers = onceHeaders(flags);
+  const queued = isStreamed
+    ? await firstResponse(context, body)
+    : await context.client().call(createResponse, { headers, body: { ...body, stream: false } });
+  if (context.out.wantsJson()) await context.out.document(queued);
+  else context.out.text(`${queued.id}\n`);
+  context.out.note(`It is being made: gateway responses watch ${queued.id}`);
+}
+
+/** The header that makes a call happen once, if it is asked for. */
+export function onceHeaders({ idempotencyKey }: Pick<RespondFlags, 'idempotencyKey'>) {
+  return idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+}
+
+async function firstResponse(context: Context, body: CreateResponseBody): Promise<ResponseResource> {
+  const events = context.client().stream(createResponse, { headers: {}, body: { ...body, stream: true } });
+  for await (const { data } of events) {
+    const { response } = JSON.parse(data) as { response?: ResponseResource };
+    if (response) return response;
+  }
+  throw new TypeError('a stream begins with its response');
 }

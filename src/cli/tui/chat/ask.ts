@@ -1,16 +1,16 @@
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import { createResponse } from '../../addresses.ts';
-import { CliError } from '../../cli-error.ts';
 import {
   type AnswerEvent,
   type AnswerSoFar,
+  callsOfResponse,
   isText,
   noteEvent,
-} from '../../commands/respond/answer-event.ts';
-import { callsOfResponse } from '../../commands/respond/answer-text.ts';
+} from '../../commands/respond/answer.ts';
 import { billOf, billOfResponse, tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Conversation } from './conversation.ts';
 

@@ -1,6 +1,6 @@
 import { type GrowingAnswer, pricesOf, progressLine } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
-import { mayPass } from '../../may-pass.ts';
+import { mayPass } from '../../failures/is-transient.ts';
 import { Observable } from '../observable.ts';
 import { untrustedLines } from '../text/cells.ts';
 import {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { getModel, listModels } from '../../addresses.ts';
-import { availableProviders } from '../../commands/models/model-columns.ts';
+import { availableProviders } from '../../commands/models.ts';
 import { tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
 import { dollars } from '../../output/amount.ts';

@@ -1,9 +1,9 @@
 import { render } from 'ink';
 import { getThread, listThreadMessages } from '../../addresses.ts';
-import { collectPages } from '../../commands/collect-pages.ts';
 import { modelOf } from '../../commands/respond/request-body.ts';
-import { textOf } from '../../commands/threads/show.ts';
+import { textOf } from '../../commands/threads.ts';
 import type { Context } from '../../context.ts';
+import { collectPages } from '../../hosts/pages.ts';
 import { formatFailure } from '../format-failure.ts';
 import { ChatApp } from './chat-app.tsx';
 import { ChatModel } from './chat-model.ts';

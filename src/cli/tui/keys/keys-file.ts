@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { exitCodes } from '../../../shared/errors.ts';
-import { CliError } from '../../cli-error.ts';
+import { CliError } from '../../failures/cli-error.ts';
 import {
   type BindingsByScreen,
   type CommandName,

@@ -1,6 +1,6 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { createResponse } from '../../addresses.ts';
-import { textOfResponse } from '../../commands/respond/answer-text.ts';
+import { textOfResponse } from '../../commands/respond/answer.ts';
 import { billOfResponse } from '../../commands/respond/bill.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

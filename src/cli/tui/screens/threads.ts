@@ -7,8 +7,8 @@ import {
   listThreadMessages,
   listThreads,
 } from '../../addresses.ts';
-import { collectPages } from '../../commands/collect-pages.ts';
-import { textOf } from '../../commands/threads/show.ts';
+import { textOf } from '../../commands/threads.ts';
+import { collectPages } from '../../hosts/pages.ts';
 import { ago } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

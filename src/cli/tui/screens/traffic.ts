@@ -1,7 +1,7 @@
 import { ownValue } from '../../../shared/own-value.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { getTrace } from '../../addresses.ts';
-import { traceRecord } from '../../commands/traces/columns.ts';
+import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';

@@ -1,5 +1,5 @@
 import type { SseEvent } from '../../../shared/sse.ts';
-import { followStream, type OpenStream } from '../../follow-stream.ts';
+import { followStream, type OpenStream } from '../../hosts/follow-stream.ts';
 
 /** The state of a stream. `refused`: the daemon does not allow this key to follow it. */
 export type Connection =

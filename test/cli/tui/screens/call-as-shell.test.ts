@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as addresses from '../../../../src/cli/addresses.ts';
-import { locate } from '../../../../src/cli/command-line.ts';
+import { locate } from '../../../../src/cli/manifest/locate.ts';
 import * as siteAddresses from '../../../../src/cli/site-addresses.ts';
 import { asCommand, asCurl, shellWord } from '../../../../src/cli/tui/screens/call-as-shell.ts';
 import type { LoggedCall } from '../../../../src/cli/tui/services/call-log.ts';

@@ -1,0 +1,40 @@
+import { Command } from '@commander-js/extra-typings';
+import type { CacheView } from '../../shared/contract/cache.ts';
+import { clearCache, getCache } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { example } from '../manifest/options.ts';
+import { count } from '../output/amount.ts';
+import { sizeText } from '../output/progress.ts';
+import type { Column } from '../output/table.ts';
+import { duration } from '../output/time.ts';
+
+export const showCacheCommand = (context: Context) =>
+  new Command('show')
+    .option('--workspace <workspace>', 'the workspace whose cache it is', 'me')
+    .addHelpText('after', example('gateway cache show --json=entries,bytes'))
+    .action(async ({ workspace }) => {
+      await context.out.record(await context.client().call(getCache, { params: { workspace } }), columns);
+    });
+
+const columns: Column<CacheView>[] = [
+  { title: 'entries', value: (cache) => cache.entries, show: (cache) => count(cache.entries) },
+  { title: 'bytes', label: 'size', value: (cache) => cache.bytes, show: (cache) => sizeText(cache.bytes) },
+  { title: 'default', value: (cache) => cache.default },
+  {
+    title: 'ttl_seconds',
+    label: 'given for',
+    value: (cache) => cache.ttl_seconds,
+    show: (cache) => duration(cache.ttl_seconds * 1000),
+  },
+];
+
+export const clearCacheCommand = (context: Context) =>
+  new Command('clear')
+    .option('--workspace <workspace>', 'the workspace whose cache it is', 'me')
+    .addHelpText('after', example('gateway cache clear'))
+    .action(async ({ workspace }) => {
+      const cleared = await context.client().call(clearCache, { params: { workspace } });
+      if (context.out.wantsJson()) return context.out.document(cleared);
+      const { removed } = cleared;
+      context.out.note(`${removed} ${removed === 1 ? 'answer was' : 'answers were'} dropped.`);
+    });

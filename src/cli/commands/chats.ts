@@ -1,0 +1,55 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Chat, Run } from '../../shared/contract/chats.ts';
+import { listChats, listRuns } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import { dollars } from '../output/amount.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+
+export const listChatsCommand = (context: Context) =>
+  new Command('list')
+    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1, max: 200 }), 50)
+    .addHelpText('after', example('gateway chats list'))
+    .action(async ({ limit }) => {
+      const { data } = await context.client().call(listChats, { query: { limit } });
+      await context.out.table(data, chatColumns(context.now()), { empty: 'No chats.' });
+    });
+
+const chatColumns = (now: number): Column<Chat>[] => [
+  { title: 'id', value: (chat) => chat.id },
+  { title: 'title', value: (chat) => chat.title },
+  { title: 'working', value: (chat) => chat.working },
+  { title: 'updated_at', value: (chat) => chat.updatedAt, show: (chat) => ago(chat.updatedAt, now) },
+];
+
+export const listRunsCommand = (context: Context) =>
+  new Command('runs')
+    .argument('<id>', 'the id of the chat, th_…')
+    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1, max: 500 }), 100)
+    .addHelpText('after', example('gateway chats runs th_01jd… --json id,status,model'))
+    .action(async (conversationId, { limit }) => {
+      const { data } = await context
+        .client()
+        .call(listRuns, { params: { conversationId }, query: { limit } });
+      await context.out.table(data, runColumns(context.now()), { empty: 'No runs.' });
+    });
+
+const runColumns = (now: number): Column<Run>[] => [
+  { title: 'id', value: (run) => run.id },
+  {
+    title: 'status',
+    value: (run) => run.status,
+    style: (run) => (run.status === 'failed' ? 'red' : run.status === 'completed' ? 'green' : 'dim'),
+  },
+  { title: 'model', value: (run) => run.model },
+  { title: 'provider', value: (run) => run.provider },
+  { title: 'tokens', value: (run) => run.usage?.totalTokens ?? null, isSpare: true },
+  {
+    title: 'charged_usd',
+    value: (run) => run.usage?.chargedUsd ?? null,
+    show: (run) => dollars(run.usage?.chargedUsd ?? null),
+  },
+  { title: 'error', value: (run) => run.error?.code ?? null, isSpare: true },
+  { title: 'started_at', value: (run) => run.startedAt, show: (run) => ago(run.startedAt, now) },
+];

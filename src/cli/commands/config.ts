@@ -1,0 +1,146 @@
+import { Command } from '@commander-js/extra-typings';
+import type { ConfigFault, ConfigPlace, ExplainedSetting } from '../../shared/daemon-module.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { getConfiguration, reloadConfiguration } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { localName } from '../hosts/host-file.ts';
+import { findHost, isLocalDown } from '../hosts/hosts.ts';
+import { readDaemonFile } from '../hosts/local-daemon.ts';
+import { example } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+
+export const getConfigCommand = (context: Context) =>
+  new Command('get')
+    .argument('[name]', 'a setting, as in listen.port, or a group of them, as in listen')
+    .option(...fileOption)
+    .addHelpText('after', example('gateway config get listen.port'))
+    .action((name, { config }) => show(context, name, config));
+
+type Row = ExplainedSetting & { waits_for_restart?: boolean };
+
+/** What the daemon runs with; where none runs, what one would start with. */
+async function show(context: Context, name: string | undefined, file: string | undefined): Promise<void> {
+  const all = await settingsOf(context, file);
+  const wanted =
+    name === undefined ? all : all.filter((one) => one.name === name || one.name.startsWith(`${name}.`));
+  if (wanted.length === 0) {
+    throw new CliError(`There is no setting ${name}.`, {
+      exit: exitCodes.usage,
+      next: 'All of them: gateway config get',
+    });
+  }
+  const [one] = wanted;
+  if (one?.name === name && one && !context.io.stdout.isTty && !context.out.wantsJson()) {
+    return context.out.text(`${textOf(one.value)}\n`);
+  }
+  await context.out.table(wanted, columns, { empty: '' });
+  for (const row of wanted) {
+    if (row.waits_for_restart) {
+      context.out.note(`${row.name}: the file says something else by now; a restart takes it in.`);
+    }
+  }
+}
+
+async function settingsOf(context: Context, file: string | undefined): Promise<Row[]> {
+  if (file === undefined && !isLocalDown(context)) {
+    return (await context.client().call(getConfiguration, {})).settings;
+  }
+  const tools = await (await context.daemon()).loadConfigTools();
+  const { settings, faults } = await tools.explain(placeOf(context, file));
+  if (faults.length > 0) throw faultsTold(faults, 'A daemon would not start with this.');
+  return settings.map(({ name, value, source, place }) => ({ name, value, source, place }));
+}
+
+function textOf(value: unknown): string {
+  if (value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+const columns: Column<Row>[] = [
+  { title: 'name', value: ({ name }) => name, essential: true },
+  { title: 'value', value: ({ value }) => textOf(value) },
+  {
+    title: 'source',
+    value: ({ source }) => source,
+    style: ({ source }) => (source === 'default' ? 'dim' : undefined),
+  },
+  { title: 'place', value: ({ place }) => place },
+];
+
+export const setConfigCommand = (context: Context) =>
+  new Command('set')
+    .argument('<name>', 'a setting, as in listen.port or aliases.fast')
+    .argument('<value>', 'text, a number, true or false; lists and maps as JSON or YAML')
+    .option(...fileOption)
+    .addHelpText('after', example('gateway config set aliases.fast openai/gpt-5-mini'))
+    .action((name, value, { config }) => change(context, { name, value, file: config }));
+
+export const unsetConfigCommand = (context: Context) =>
+  new Command('unset')
+    .argument('<name>', 'a setting')
+    .option(...fileOption)
+    .addHelpText('after', example('gateway config unset aliases.fast'))
+    .action((name, { config }) => change(context, { name, value: undefined, file: config }));
+
+interface Change {
+  name: string;
+  value: string | undefined;
+  file: string | undefined;
+}
+
+async function change(context: Context, { name, value, file }: Change): Promise<void> {
+  const tools = await (await context.daemon()).loadConfigTools();
+  const place = placeOf(context, file);
+  const outcome = await tools.set(place, name, value);
+  if ('faults' in outcome) throw faultsTold(outcome.faults, 'Nothing was written.');
+  const path = tools.path(place);
+  if (context.out.wantsJson()) await context.out.document({ file: path, changed: outcome.isChanged });
+  if (!outcome.isChanged) return context.out.note(`${path} says so already.`);
+  const isRunning = file === undefined && readDaemonFile(context) !== undefined;
+  context.out.note(`Written to ${path}.${isRunning ? await takenIn(context, name) : ''}`);
+}
+
+/** Has the local daemon read the file at once, so that what is asked next is answered as it says. */
+async function takenIn(context: Context, name: string): Promise<string> {
+  try {
+    const client = context.clientFor(findHost(localName, context));
+    const { waiting } = await client.call(reloadConfiguration, {});
+    const waits = waiting.some(
+      (one) => name === one || name.startsWith(`${one}.`) || one.startsWith(`${name}.`),
+    );
+    return waits ? ' It waits for a restart: gateway stop, then gateway serve' : ' The daemon has read it.';
+  } catch {
+    return ' The daemon could not be told: gateway reload';
+  }
+}
+
+export const configPathCommand = (context: Context) =>
+  new Command('path').addHelpText('after', example('$EDITOR "$(gateway config path)"')).action(async () => {
+    const tools = await (await context.daemon()).loadConfigTools();
+    const file = tools.path(placeOf(context, undefined));
+    if (context.out.wantsJson()) return context.out.document({ file });
+    context.out.text(`${file}\n`);
+  });
+
+export const configSchemaCommand = (context: Context) =>
+  new Command('schema')
+    .addHelpText('after', example('gateway config schema > ~/.config/gateway/config.schema.json'))
+    .action(async () => {
+      const tools = await (await context.daemon()).loadConfigTools();
+      const schema = tools.schema();
+      if (context.out.wantsJson()) return context.out.document(schema);
+      context.io.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+    });
+
+/** Where the configuration of this machine is. */
+export function placeOf({ env, platform, home }: Context, file: string | undefined): ConfigPlace {
+  return { ...(file !== undefined && { file }), env, platform, home };
+}
+
+export function faultsTold(faults: readonly ConfigFault[], next: string): CliError {
+  const lines = faults.map(({ place, message }) => `${place}: ${message}`);
+  return new CliError(lines.join('\n'), { exit: exitCodes.usage, next });
+}
+
+export const fileOption = ['--config <file>', 'the file, where it is not the usual one'] as const;

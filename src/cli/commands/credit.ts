@@ -1,0 +1,93 @@
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import type { CreditAccount, CreditGrant } from '../../shared/contract/credit.ts';
+import type { KeyView } from '../../shared/contract/keys.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
+import { getKey, grantCredit, listCredit } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { example } from '../manifest/options.ts';
+import { dollars } from '../output/amount.ts';
+import type { Column } from '../output/table.ts';
+
+export const showCreditCommand = (context: Context) =>
+  new Command('show')
+    .argument('[workspace]', 'the id or slug of a workspace; without it, all that you may see')
+    .addHelpText('after', example('gateway credit show laboratory --json=balance_usd'))
+    .action((workspace) => showCredit(context, workspace));
+
+/** Whoever runs the host sees every workspace, everybody else their own. */
+async function showCredit(context: Context, workspace: string | undefined): Promise<void> {
+  try {
+    const { data } = await context.client().call(listCredit, { query: { workspace } });
+    await context.out.table(data, accountColumns, { empty: 'No workspaces yet.' });
+  } catch (error) {
+    const isNotHost = error instanceof ReceivedError && ['signed_out', 'permission'].includes(error.code);
+    if (!isNotHost || workspace !== undefined) throw error;
+    await context.out.record(await context.client().call(getKey, {}), ownColumns);
+  }
+}
+
+const afterwards = 'pays afterwards';
+
+const accountColumns: Column<CreditAccount>[] = [
+  { title: 'workspace', value: (account) => account.workspace },
+  { title: 'name', value: (account) => account.slug },
+  {
+    title: 'balance_usd',
+    value: (account) => account.balance_usd,
+    show: ({ balance_usd: balance }) => (balance === null ? afterwards : dollars(balance)),
+    style: ({ balance_usd: balance }) => (balance !== null && Number(balance) <= 0 ? 'yellow' : undefined),
+    align: 'right',
+  },
+  usd('spent_usd', (account) => account.spent_usd),
+  usd('granted_usd', (account) => account.granted_usd),
+  { ...usd('held_usd', (account) => account.held_usd), isSpare: true },
+];
+
+function usd(title: string, value: (account: CreditAccount) => string): Column<CreditAccount> {
+  return { title, value, show: (account) => dollars(value(account)), align: 'right' };
+}
+
+const ownColumns: Column<KeyView>[] = [
+  { title: 'workspace', value: (key) => key.workspace },
+  {
+    title: 'balance_usd',
+    value: (key) => key.balance_usd,
+    show: ({ balance_usd: balance }) => (balance === null ? afterwards : dollars(balance)),
+  },
+  {
+    title: 'spent_usd',
+    value: (key) => key.spend_usd.total,
+    show: (key) => dollars(key.spend_usd.total),
+  },
+];
+
+export const grantCreditCommand = (context: Context) =>
+  new Command('grant')
+    .argument('<workspace>', 'the id or slug of the workspace')
+    .argument('<usd>', 'how many dollars', amount)
+    .option('--note <text>', 'what it is for')
+    .option('--reference <name>', 'your own name of the grant: it is made once, however often it is sent')
+    .addHelpText('after', example('gateway credit grant laboratory 20 --reference invoice-17'))
+    .action(async (workspace, usd, { note, reference }) => {
+      const body = { workspace, usd, note: note ?? null, reference: reference ?? null };
+      await context.out.record(await context.client().call(grantCredit, { body }), grantColumns);
+    });
+
+const grantColumns: Column<CreditGrant>[] = [
+  { title: 'id', value: (grant) => grant.id },
+  { title: 'workspace', value: (grant) => grant.workspace },
+  { title: 'granted_usd', value: (grant) => grant.usd, show: (grant) => dollars(grant.usd) },
+  {
+    title: 'balance_usd',
+    value: (grant) => grant.balance_usd,
+    show: (grant) => (grant.balance_usd === null ? 'pays afterwards' : dollars(grant.balance_usd)),
+  },
+  { title: 'note', value: (grant) => grant.note },
+  { title: 'reference', value: (grant) => grant.reference },
+];
+
+function amount(text: string): string {
+  const usd = text.replace(/^\$/, '');
+  if (/^\d{1,7}(\.\d{1,9})?$/.test(usd) && Number(usd) > 0) return usd;
+  throw new InvalidArgumentError('It must be dollars above 0 and at most 1000000, like 20 or 0.5.');
+}

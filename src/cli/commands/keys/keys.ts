@@ -1,0 +1,302 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import { type Input, type Result, scopeNames } from '../../../shared/contract/endpoint.ts';
+import type { ActionName } from '../../../shared/contract/key-limits.ts';
+import type {
+  issueKey as issueKeyContract,
+  Key,
+  KeyView,
+  KeyWithUse,
+} from '../../../shared/contract/keys.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { dataFiles } from '../../../shared/folders.ts';
+import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { readSecret } from '../../hosts/local-daemon.ts';
+import { collectPages } from '../../hosts/pages.ts';
+import { example, wholeNumber } from '../../manifest/options.ts';
+import { dollars } from '../../output/amount.ts';
+import type { Column } from '../../output/table.ts';
+import { ago } from '../../output/time.ts';
+import { confirm } from '../../terminal/prompts.ts';
+import { defaultFlags, defaultsChange, defaultsText } from './defaults.ts';
+import { limitFlags, limitsChange, limitsText } from './limits.ts';
+import { keyNamed } from './resolve-key.ts';
+
+export const issueKeyCommand = (context: Context) =>
+  defaultFlags(
+    limitFlags(
+      new Command('issue')
+        .option('--workspace <workspace>', 'the workspace that will own the key', 'me')
+        .option('--name <name>', 'a name you will recognise later')
+        .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopeNames))
+        .option(
+          '--allow-model <pattern...>',
+          'the only models for its whole life; * stands for any characters',
+        )
+        .addOption(
+          new Option('--allow-action <action...>', 'the only kinds of calls for its whole life').choices(
+            actions,
+          ),
+        ),
+    ),
+  )
+    .addHelpText(
+      'after',
+      example('export GATEWAY_KEY=$(gateway keys issue --name ci --spend-cap 5/day --quiet)'),
+    )
+    .action(({ workspace, name, scope: scopes, allowModel: models, allowAction: actions, ...flags }) => {
+      const change = limitsChange(flags, context.now());
+      const limits = Object.keys(change).length > 0 ? change : undefined;
+      const wanted = defaultsChange(flags);
+      const defaults = Object.keys(wanted).length > 0 ? wanted : undefined;
+      return issueKeyAndShow(context, {
+        params: { workspace },
+        body: { name, scopes, models, actions, limits, defaults },
+      });
+    });
+
+/** As the contract has them; loading it would load its schemas too. */
+const actions = ['responses', 'chat', 'compact'] as const satisfies readonly ActionName[];
+
+/** Piped, the output is the id, a tab and the secret; with --quiet the secret alone. */
+async function issueKeyAndShow(context: Context, input: Input<typeof issueKeyContract>): Promise<void> {
+  const issued = await context.client().call(issueKey, input);
+  await context.out.record(issued, [id, name, scopes, secret], { pipedRow: [id, secret] });
+  context.out.note('Keep the secret now: it is not shown again.');
+}
+
+type Issued = Column<Result<typeof issueKeyContract>>;
+
+const id: Issued = { title: 'id', value: ({ key }) => key.id };
+const name: Issued = { title: 'name', value: ({ key }) => key.name };
+const scopes: Issued = { title: 'scopes', value: ({ key }) => key.scopes.join(' ') };
+const secret: Issued = {
+  title: 'secret',
+  value: (issued) => issued.secret,
+  style: () => 'bold',
+  essential: true,
+};
+
+export const listKeysCommand = (context: Context) =>
+  new Command('list')
+    .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
+    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 1000)
+    .addHelpText('after', example('gateway keys list --json id,name,last_used_at'))
+    .action((options) => listKeysAndShow(context, options));
+
+async function listKeysAndShow(
+  context: Context,
+  { workspace, limit }: { workspace: string; limit: number },
+): Promise<void> {
+  const keys = await collectPages(limit, (page) =>
+    context.client().call(listKeys, { params: { workspace }, query: page }),
+  );
+  await context.out.table(keys, keyColumns(context.now()), { empty: 'No keys yet: gateway keys issue' });
+}
+
+const keyColumns = (now: number): Column<Key>[] => [
+  { title: 'id', value: (key) => key.id },
+  { title: 'name', value: (key) => key.name },
+  {
+    title: 'status',
+    value: (key) => key.status,
+    style: (key) => (key.status === 'active' ? 'green' : 'dim'),
+  },
+  { title: 'secret', value: (key) => key.hint, isSpare: true },
+  { title: 'scopes', value: (key) => key.scopes.join(' '), isSpare: true },
+  { title: 'limits', value: (key) => limitsText(key.limits), isSpare: true },
+  {
+    title: 'created',
+    value: (key) => key.created_at,
+    show: (key) => ago(key.created_at, now),
+    isSpare: true,
+  },
+  { title: 'last used', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
+];
+
+export const showKeyCommand = (context: Context) =>
+  new Command('show')
+    .argument('<key>', 'the key: its id, key_…, or its name')
+    .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .addHelpText('after', example('gateway keys show key_01jd…'))
+    .action(async (key, { workspace }) => {
+      const params = { workspace, key: await keyNamed(context, { workspace, key }) };
+      const shown = await context.client().call(showKey, { params });
+      await context.out.record(shown, keyRecord(context.now()));
+    });
+
+/** One key and what of its limits is used up, seen from `now` (milliseconds). */
+export const keyRecord = (now: number): Column<KeyWithUse>[] => [
+  { title: 'id', value: (key) => key.id },
+  { title: 'name', value: (key) => key.name },
+  {
+    title: 'status',
+    value: (key) => key.status,
+    style: (key) => (key.status === 'active' ? 'green' : 'red'),
+  },
+  { title: 'secret', value: (key) => key.hint },
+  { title: 'scopes', value: (key) => key.scopes.join(' ') },
+  {
+    title: 'allowed_models',
+    value: (key) => key.models?.join(' '),
+    show: (key) => key.models?.join(' ') ?? 'all',
+  },
+  {
+    title: 'allowed_actions',
+    value: (key) => key.actions?.join(' '),
+    show: (key) => key.actions?.join(' ') ?? 'all',
+  },
+  {
+    title: 'limits',
+    value: (key) => limitsText(key.limits),
+    show: (key) => limitsText(key.limits) || 'none',
+  },
+  {
+    title: 'defaults',
+    value: (key) => defaultsText(key.defaults),
+    show: (key) => defaultsText(key.defaults) || 'as the host has them',
+  },
+  ...(['day', 'month', 'total'] as const).map(
+    (period): Column<KeyWithUse> => ({
+      title: `spend_${period}_usd`,
+      value: (key) => key.used.spend_usd[period],
+      show: (key) => spendText(key, period),
+      style: (key) => styleOf(spendShare(key, period)),
+    }),
+  ),
+  {
+    title: 'requests_last_minute',
+    value: (key) => key.used.requests_last_minute,
+    show: (key) => requestsText(key),
+    style: (key) => styleOf(requestsShare(key)),
+  },
+  { title: 'created_at', value: (key) => key.created_at, show: (key) => ago(key.created_at, now) },
+  { title: 'last_used_at', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
+];
+
+type Period = 'day' | 'month' | 'total';
+
+/** How much of a limit is used, from 0 on; undefined where nothing is limited. */
+export function spendShare({ limits, used }: KeyWithUse, period: Period): number | undefined {
+  if (limits.spend_cap?.period !== period) return undefined;
+  const cap = Number(limits.spend_cap.usd);
+  return cap === 0 ? 1 : Number(used.spend_usd[period]) / cap;
+}
+
+/** How much of the calls of a minute is used, from 0 on; undefined where they are not limited. */
+export function requestsShare({ limits, used }: KeyWithUse): number | undefined {
+  return limits.requests_per_minute === null
+    ? undefined
+    : used.requests_last_minute / limits.requests_per_minute;
+}
+
+function spendText(key: KeyWithUse, period: Period): string {
+  const spent = dollars(key.used.spend_usd[period]);
+  const share = spendShare(key, period);
+  return share === undefined ? spent : `${bar(share)} ${spent} of ${dollars(key.limits.spend_cap?.usd)}`;
+}
+
+function requestsText(key: KeyWithUse): string {
+  const share = requestsShare(key);
+  const count = String(key.used.requests_last_minute);
+  return share === undefined ? count : `${bar(share)} ${count} of ${key.limits.requests_per_minute}`;
+}
+
+const barWidth = 16;
+
+/** `████████░░░░░░░░`: anything that is used shows, and only what is used up fills it. */
+export function bar(share: number): string {
+  const exact = Math.min(1, Math.max(0, share)) * barWidth;
+  const full = exact >= barWidth ? barWidth : Math.min(barWidth - 1, Math.ceil(exact));
+  return '█'.repeat(full) + '░'.repeat(barWidth - full);
+}
+
+function styleOf(share: number | undefined): 'red' | 'yellow' | undefined {
+  if (share === undefined || share < 0.8) return undefined;
+  return share >= 1 ? 'red' : 'yellow';
+}
+
+export const revokeKeyCommand = (context: Context) =>
+  new Command('revoke')
+    .argument('<key>', 'the key: its id, key_…, or its name')
+    .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
+    .action(async (key, { workspace, yes }) =>
+      revokeKeyAndTell(context, { workspace, id: await keyNamed(context, { workspace, key }), yes }),
+    );
+
+interface Revocation {
+  workspace: string;
+  id: string;
+  yes?: true | undefined;
+}
+
+async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
+  const question = `Revoke ${id}? Calls with it, and with keys that it issued, fail from then on.`;
+  await confirm(context, question, { yes });
+  const deleted = await context.client().call(revokeKey, { params: { workspace, key: id } });
+  if (context.out.wantsJson()) return context.out.document(deleted);
+  // A daemon of an earlier version does not tell of them.
+  const others = deleted.also_revoked ?? [];
+  const issued =
+    others.length === 1 ? 'the key that it had issued' : `${others.length} keys that it had issued`;
+  const also = others.length > 0 ? ` and ${issued}: ${others.join(', ')}` : '';
+  context.out.note(`Revoked ${deleted.id}${also}.`);
+}
+
+export const defaultKeyCommand = (context: Context) =>
+  new Command('default')
+    .addHelpText('after', example('curl -H "authorization: Bearer $(gateway keys default)" …'))
+    .action(() => showDefaultKey(context));
+
+/** Reads the file that the first start wrote; no daemon has to run. */
+async function showDefaultKey(context: Context): Promise<void> {
+  const secret = readSecret(context, dataFiles.defaultKey);
+  if (secret === undefined) {
+    throw new CliError('There is no default key on this machine.', {
+      exit: exitCodes.failed,
+      next: 'The first start makes it: gateway serve. Another key: gateway keys issue',
+    });
+  }
+  if (context.out.wantsJson()) await context.out.document({ secret });
+  else context.out.text(`${secret}\n`);
+}
+
+export const keyCommand = (context: Context) =>
+  new Command('key')
+    .addHelpText('after', example('GATEWAY_KEY=$(gateway keys default) gateway key'))
+    .action(async () => {
+      await context.out.record(await context.client().call(getKey, {}), callingKeyColumns(context.now()));
+    });
+
+const callingKeyColumns = (now: number): Column<KeyView>[] => [
+  { title: 'id', value: (key) => key.id },
+  { title: 'name', value: (key) => key.name },
+  { title: 'workspace', value: (key) => key.workspace },
+  { title: 'scopes', value: (key) => key.scopes.join(' ') },
+  { title: 'balance_usd', value: (key) => key.balance_usd, show: (key) => balance(key) },
+  { title: 'spend_day_usd', value: (key) => key.spend_usd.day, show: (key) => dollars(key.spend_usd.day) },
+  {
+    title: 'spend_month_usd',
+    value: (key) => key.spend_usd.month,
+    show: (key) => dollars(key.spend_usd.month),
+  },
+  {
+    title: 'spend_total_usd',
+    value: (key) => key.spend_usd.total,
+    show: (key) => dollars(key.spend_usd.total),
+  },
+  {
+    title: 'limits',
+    value: (key) => limitsText(key.limits),
+    show: (key) => limitsText(key.limits) || 'none',
+  },
+  { title: 'created_at', value: (key) => key.created_at, show: (key) => ago(key.created_at, now) },
+  { title: 'last_used_at', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
+];
+
+function balance(key: KeyView): string {
+  return key.balance_usd === null ? 'not prepaid' : dollars(key.balance_usd);
+}

@@ -1,0 +1,136 @@
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { exitCodes } from '../../../shared/errors.ts';
+import { foldersOf } from '../../../shared/folders.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { localName } from '../../hosts/host-file.ts';
+import { meantHost } from '../../hosts/hosts.ts';
+import { example, wholeNumber } from '../../manifest/options.ts';
+import type { Paint } from '../../output/style.ts';
+import { visibleCell } from '../../output/visible.ts';
+import { readLog } from './log-files.ts';
+
+export const logsCommand = (context: Context) =>
+  new Command('logs')
+    .option('-f, --follow', 'go on as the daemon logs more, over restarts too; Ctrl-C ends')
+    .option('--since <time>', 'from then on: 10m, 2h, 3d, or a time like 2026-05-01T10:00:00Z', sinceOption)
+    .option('--lines <count>', 'at most so many of the last lines', wholeNumber({ min: 0, max: 1_000_000 }))
+    .addOption(
+      new Option('--level <level>', 'only lines of this level and above').choices(
+        Object.keys(levels) as LevelName[],
+      ),
+    )
+    .addHelpText('after', example('gateway logs --since 1h --level warn'))
+    .action((options) => showLogs(context, options));
+
+interface Wishes {
+  follow?: true;
+  since?: (now: number) => number;
+  lines?: number;
+  level?: LevelName;
+}
+
+const usualLines = 200;
+const lookEveryMs = 250;
+
+/** Reads the files of this machine's daemon, which need not run. */
+async function showLogs(context: Context, { follow, since, lines, level }: Wishes): Promise<void> {
+  const { said } = meantHost(context.flags.host, context);
+  if (said !== localName) {
+    throw new CliError(`The log of ${said} is read on the machine that it is on.`, {
+      exit: exitCodes.usage,
+      next: `Run this there. That of this machine: gateway logs --host ${localName}`,
+    });
+  }
+  const from = since?.(context.now()) ?? 0;
+  const isWanted = (entry: { level: number; time: string }) =>
+    entry.level >= (level ? levels[level] : 0) && Date.parse(entry.time) >= from;
+  const show = async (texts: readonly string[]) => {
+    for (const text of texts) await showLine(context, text, isWanted);
+  };
+  const { lines: all, follower } = readLog(foldersOf(context).data);
+  try {
+    const wanted = all.filter((text) => {
+      const entry = entryOf(text);
+      return entry !== undefined && isWanted(entry);
+    });
+    const count = lines ?? (since === undefined ? usualLines : wanted.length);
+    await show(count === 0 ? [] : wanted.slice(-count));
+    if (wanted.length === 0 && !follow) context.out.note('Nothing of that kind was logged.');
+    if (!follow) return;
+    const signal = context.interrupted();
+    while (!signal.aborted) {
+      await show(follower.read());
+      await context.sleep(lookEveryMs, signal);
+    }
+    context.exit = exitCodes.interrupted;
+  } finally {
+    follower.close();
+  }
+}
+
+async function showLine(
+  { out, io }: Context,
+  text: string,
+  isWanted: (entry: { level: number; time: string }) => boolean,
+): Promise<void> {
+  const entry = entryOf(text);
+  if (entry === undefined || !isWanted(entry)) return;
+  if (out.wantsJson()) return out.element(entry);
+  // Who reads this in a program gets what the daemon wrote.
+  if (!io.stdout.isTty) return void io.stdout.write(`${text}\n`);
+  io.stdout.write(lineOf(entry, out.paint.stdout));
+}
+
+const unitsMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time, or how long before now. */
+function sinceOption(text: string): (now: number) => number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  if (count && unit) return (now) => now - Number(count) * (unitsMs[unit] ?? 0);
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Not a time: 10m, 2h, 3d, or 2026-05-01T10:00:00Z.');
+  return () => at;
+}
+
+/** A line of the log, as the daemon writes it. Source of the numbers: pino's levels. */
+export interface LogEntry {
+  level: number;
+  time: string;
+  msg: string;
+  [name: string]: unknown;
+}
+
+export const levels = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 } as const;
+
+export type LevelName = keyof typeof levels;
+
+/** Undefined for what is no line of a log: the end of a file whose writer died. */
+export function entryOf(line: string): LogEntry | undefined {
+  try {
+    const entry = JSON.parse(line) as LogEntry | null;
+    return typeof entry?.level === 'number' && typeof entry.time === 'string' ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** For people: time, level, sentence, and the rest as `name=value`; what an error said goes below. */
+export function lineOf({ level, time, msg, err, ...rest }: LogEntry, paint: Paint): string {
+  const name = nameOf(level);
+  const style = level >= levels.error ? 'red' : level >= levels.warn ? 'yellow' : 'dim';
+  const details = Object.entries(rest).map(([key, value]) =>
+    paint('dim', ` ${key}=${visibleCell(textOf(value))}`),
+  );
+  const day = time.replace('T', ' ').replace(/\.\d+Z$|Z$/, '');
+  const cause = err === undefined ? '' : `\n    ${visibleCell(textOf(err))}`;
+  return `${paint('dim', day)} ${paint(style, name.padEnd(5))} ${visibleCell(msg ?? '')}${details.join('')}${cause}\n`;
+}
+
+function nameOf(level: number): string {
+  return Object.entries(levels).find(([, number]) => number === level)?.[0] ?? String(level);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

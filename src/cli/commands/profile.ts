@@ -1,0 +1,59 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Profile } from '../../shared/contract/profile.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { example } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+import { deleteProfile, getMe, updateProfile } from '../site-addresses.ts';
+import { confirm } from '../terminal/prompts.ts';
+
+export const showProfileCommand = (context: Context) =>
+  new Command('show').addHelpText('after', example('gateway profile show')).action(async () => {
+    const { data } = await context.client().call(getMe, { query: { chat_limit: 1 } });
+    await context.out.record(data.user, profileColumns(context.now()));
+  });
+
+export const setProfileCommand = (context: Context) =>
+  new Command('set')
+    .option('--name <name>', 'your name, for people')
+    .option('--email <address>', 'your address')
+    .option('--avatar <url>', 'the address of a picture; empty for none')
+    .option('--handle <handle>', 'what you are called on this host')
+    .addHelpText('after', example('gateway profile set --name "Ann Lee" --email ann@example.com'))
+    .action(async ({ name, email, avatar, handle }) => {
+      const changes = { name, email, avatar, handle };
+      if (Object.values(changes).every((value) => value === undefined)) {
+        throw new CliError('Nothing was said to change.', { exit: exitCodes.usage });
+      }
+      await context.client().call(updateProfile, { body: changes });
+      const { data } = await context.client().call(getMe, { query: { chat_limit: 1 } });
+      await context.out.record(data.user, profileColumns(context.now()));
+    });
+
+export const deleteProfileCommand = (context: Context) =>
+  new Command('delete')
+    .argument('<email>', 'your own address, to be sure')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway profile delete ann@example.com --yes'))
+    .action(async (email, { yes }) => {
+      const question =
+        'Delete yourself from this host? Your logins, tokens and keys end, and your shouts go.';
+      await confirm(context, question, { yes });
+      const { data } = await context.client().call(deleteProfile, { body: { email } });
+      if (context.out.wantsJson()) return context.out.document(data);
+      context.out.note('Deleted.');
+    });
+
+type Shown = Profile & { handle?: string };
+
+export const profileColumns = (now: number): Column<Shown>[] => [
+  { title: 'id', value: ({ id }) => id },
+  { title: 'handle', value: ({ handle }) => handle, essential: true },
+  { title: 'name', value: ({ name }) => name },
+  { title: 'email', value: ({ email }) => email, show: ({ email }) => email || '–' },
+  { title: 'avatar', value: ({ avatar }) => avatar, show: ({ avatar }) => avatar || '–' },
+  { title: 'created', value: ({ createdAt }) => createdAt, show: ({ createdAt }) => ago(createdAt, now) },
+  { title: 'updated', value: ({ updatedAt }) => updatedAt, show: ({ updatedAt }) => ago(updatedAt, now) },
+];

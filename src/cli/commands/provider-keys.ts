@@ -1,0 +1,84 @@
+import { Argument, Command } from '@commander-js/extra-typings';
+import type { ProviderKey, ProviderKeyCheck } from '../../shared/contract/provider-keys.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { knownProviders } from '../../shared/known-providers.ts';
+import { checkProviderKey, deleteProviderKey, listProviderKeys, putProviderKey } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { example } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+import { askSecret, confirm } from '../terminal/prompts.ts';
+
+export const setProviderKeyCommand = (context: Context) =>
+  new Command('set')
+    .addArgument(providerArgument())
+    .option('--workspace <workspace>', 'the workspace whose calls may use it', 'me')
+    .option('--from-env <name>', 'the environment variable that holds the key')
+    .addHelpText('after', example('gateway provider-keys set openai --from-env OPENAI_API_KEY'))
+    .action(async (provider, { workspace, fromEnv }) => {
+      const key = await askSecret(context, { prompt: `Key for ${provider}`, fromEnv });
+      const params = { workspace, provider };
+      const stored = await context.client().call(putProviderKey, { params, body: { key } });
+      const shown = providerKeyColumns(context.now());
+      await context.out.record(stored, shown, { pipedRow: shown });
+      context.out.note(`Ask ${provider} whether it takes it: gateway provider-keys check ${provider}`);
+    });
+
+export const listProviderKeysCommand = (context: Context) =>
+  new Command('list')
+    .option('--workspace <workspace>', 'the workspace whose keys they are', 'me')
+    .addHelpText('after', example('gateway provider-keys list --json provider,fingerprint'))
+    .action(async ({ workspace }) => {
+      const { data } = await context.client().call(listProviderKeys, { params: { workspace } });
+      const empty = 'No provider keys yet: gateway provider-keys set <provider>';
+      await context.out.table(data, providerKeyColumns(context.now()), { empty });
+    });
+
+export const deleteProviderKeyCommand = (context: Context) =>
+  new Command('delete')
+    .addArgument(providerArgument())
+    .option('--workspace <workspace>', 'the workspace whose key it is', 'me')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway provider-keys delete openai --yes'))
+    .action(async (provider, { workspace, yes }) => {
+      await confirm(context, `Delete the key for ${provider}? Calls that need it fail from then on.`, {
+        yes,
+      });
+      const deleted = await context.client().call(deleteProviderKey, { params: { workspace, provider } });
+      if (context.out.wantsJson()) return context.out.document(deleted);
+      context.out.note(`There is no key for ${provider} now.`);
+    });
+
+export const checkProviderKeyCommand = (context: Context) =>
+  new Command('check')
+    .addArgument(providerArgument())
+    .option('--workspace <workspace>', 'the workspace whose key it is', 'me')
+    .addHelpText('after', example('gateway provider-keys check openai && echo good'))
+    .action(async (provider, { workspace }) => {
+      const check = await context.client().call(checkProviderKey, { params: { workspace, provider } });
+      await context.out.record(check, checkColumns, { pipedRow: checkColumns });
+      context.exit = exitOf[check.result];
+    });
+
+const exitOf = {
+  good: exitCodes.done,
+  refused: exitCodes.refused,
+  unreachable: exitCodes.tryLater,
+} as const;
+
+const colours = { good: 'green', refused: 'red', unreachable: 'yellow' } as const;
+
+const checkColumns: Column<ProviderKeyCheck>[] = [
+  { title: 'provider', value: (check) => check.provider },
+  { title: 'result', value: (check) => check.result, style: (check) => colours[check.result] },
+  { title: 'message', value: (check) => check.message },
+];
+
+export const providerKeyColumns = (now: number): Column<ProviderKey>[] => [
+  { title: 'provider', value: (key) => key.provider },
+  { title: 'fingerprint', value: (key) => key.fingerprint },
+  { title: 'added', value: (key) => key.added_at, show: (key) => ago(key.added_at, now), isSpare: true },
+  { title: 'updated', value: (key) => key.updated_at, show: (key) => ago(key.updated_at, now) },
+];
+
+export const providerArgument = () => new Argument('<provider>', 'whose key it is').choices(knownProviders);

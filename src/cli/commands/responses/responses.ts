@@ -1,0 +1,78 @@
+import { Command } from '@commander-js/extra-typings';
+import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ListedResponse } from '../../../shared/contract/stored-responses.ts';
+import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { collectPages } from '../../hosts/pages.ts';
+import { example, wholeNumber } from '../../manifest/options.ts';
+import type { Column } from '../../output/table.ts';
+import { ago } from '../../output/time.ts';
+import { confirm } from '../../terminal/prompts.ts';
+import { textOfResponse } from '../respond/answer.ts';
+import { keepPictures, picturesOption, preparePictures } from '../respond/pictures.ts';
+
+export const listResponsesCommand = (context: Context) =>
+  new Command('list')
+    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 20)
+    .addHelpText('after', example('gateway responses list --json id,status'))
+    .action(async ({ limit }) => {
+      const rows = await collectPages(limit, (page) => context.client().call(listResponses, { query: page }));
+      await context.out.table(rows, columns(context.now()), { empty: 'No stored responses.' });
+    });
+
+const created = (row: ListedResponse) => new Date(row.created_at * 1000).toISOString();
+
+const columns = (now: number): Column<ListedResponse>[] => [
+  { title: 'id', value: (row) => row.id },
+  {
+    title: 'status',
+    value: (row) => row.status,
+    style: (row) => (row.status === 'failed' ? 'red' : row.status === 'completed' ? 'green' : 'dim'),
+  },
+  { title: 'model', value: (row) => row.model },
+  { title: 'background', value: (row) => row.background, isSpare: true },
+  { title: 'created', value: created, show: (row) => ago(created(row), now) },
+];
+
+export const getResponseCommand = (context: Context) =>
+  new Command('get')
+    .argument('<id>', 'the id of the response, resp_…')
+    .option(...picturesOption)
+    .addHelpText('after', example('gateway responses get resp_01jd… --json'))
+    .action(async (id, { pictures }) => {
+      preparePictures(pictures);
+      const response = await context.client().call(getResponse, { params: { id }, query: {} });
+      if (context.out.wantsJson()) await context.out.document(response);
+      else show(context, response);
+      keepPictures(context, response, pictures);
+    });
+
+function show({ out }: Context, response: ResponseResource): void {
+  if (response.status === 'queued' || response.status === 'in_progress')
+    out.note(`It is ${response.status}: gateway responses watch ${response.id}`);
+  if (response.error) out.warn(`It failed: ${response.error.message}`);
+  out.text(out.isQuiet() ? `${response.id}\n` : textOfResponse(response));
+}
+
+export const cancelResponseCommand = (context: Context) =>
+  new Command('cancel')
+    .argument('<id>', 'the id of a background response, resp_…')
+    .addHelpText('after', example('gateway responses cancel resp_01jd…'))
+    .action(async (id) => {
+      const response = await context.client().call(cancelResponse, { params: { id } });
+      if (context.out.wantsJson()) return context.out.document(response);
+      const { status } = response;
+      context.out.note(status === 'cancelled' ? `Cancelled ${id}.` : `${id} had ended before: ${status}.`);
+    });
+
+export const deleteResponseCommand = (context: Context) =>
+  new Command('delete')
+    .argument('<id>', 'the id of the response, resp_…')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway responses delete resp_01jd… --yes'))
+    .action(async (id, { yes }) => {
+      await confirm(context, `Delete ${id}? It cannot be brought back.`, { yes });
+      const deleted = await context.client().call(deleteResponse, { params: { id } });
+      if (context.out.wantsJson()) return context.out.document(deleted);
+      context.out.note(`Deleted ${deleted.id}.`);
+    });

@@ -1,0 +1,223 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Command } from '@commander-js/extra-typings';
+import { exitCodes } from '../../../shared/errors.ts';
+import { foldersOf } from '../../../shared/folders.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { readDaemonFile } from '../../hosts/local-daemon.ts';
+import { example } from '../../manifest/options.ts';
+import type { Column } from '../../output/table.ts';
+import { environmentText, launchdLabel, plistText, type ServiceFacts, unitText } from './service-files.ts';
+
+export const installServiceCommand = (context: Context) =>
+  new Command('install')
+    .option('--config <file>', 'the configuration file, where it is not the usual one')
+    .option('--env <names>', 'further variables to keep for the service, as in GROQ_API_KEY,OTHER')
+    .option('--print', 'print what would be written, and do nothing')
+    .addHelpText('after', example('gateway service install --env GROQ_API_KEY'))
+    .action((options) => install(context, options));
+
+interface Wishes {
+  config?: string;
+  env?: string;
+  print?: true;
+}
+
+async function install(context: Context, { config, env: names, print }: Wishes): Promise<void> {
+  const manager = serviceManager(context);
+  const environmentFile = `${foldersOf(context).config}/service.env`;
+  const facts = factsOf(context, { config, environmentFile });
+  const text = manager.text(facts);
+  if (print) return context.out.text(text);
+  const { env } = context;
+  const running = readDaemonFile(context);
+  const isService = (await run(manager.ask, env)).code === 0;
+  if (running && !isService) {
+    throw new CliError(`A daemon runs already (process ${running.pid}).`, {
+      exit: exitCodes.failed,
+      next: 'Stop it first: gateway stop',
+    });
+  }
+  writePrivate(environmentFile, environmentText(env, names?.split(',') ?? []), { mode: 0o600 });
+  writePrivate(manager.file, text, { mode: 0o644 });
+  await verify(context, manager);
+  if (context.platform === 'darwin' && isService) await run(manager.stop[0] ?? [], env);
+  for (const command of manager.start) await must(context, command);
+  if (context.out.wantsJson()) {
+    await context.out.document({ file: manager.file, environment_file: environmentFile });
+  }
+  context.out.note(`Written: ${manager.file}, and the variables it gets: ${environmentFile}`);
+  context.out.note(
+    'The daemon runs, and starts with your login. See: gateway service status, gateway logs -f',
+  );
+  if (context.platform === 'linux') {
+    context.out.note('To have it run before you log in, too: loginctl enable-linger');
+  }
+}
+
+interface Given {
+  config: string | undefined;
+  environmentFile: string;
+}
+
+/** The paths hold whatever the PATH of the service is. */
+function factsOf({ env }: Context, { config, environmentFile }: Given): ServiceFacts {
+  return {
+    node: process.execPath,
+    program: realpathSync(process.argv[1] ?? ''),
+    environmentFile,
+    home: env.GATEWAY_HOME ? resolve(env.GATEWAY_HOME) : undefined,
+    configFile: config === undefined ? undefined : resolve(config),
+  };
+}
+
+/** Keys are in it: it is made for its owner alone, and never half there. */
+function writePrivate(file: string, text: string, { mode }: { mode: number }): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const partial = `${file}.${process.pid}.partial`;
+  writeFileSync(partial, text, { mode, flag: 'wx' });
+  renameSync(partial, file);
+}
+
+/** Where systemd brings its checker, a unit that it would not take is told before it is used. */
+async function verify({ platform, env, out }: Context, { file }: ServiceManager): Promise<void> {
+  if (platform !== 'linux') return;
+  const { code, text } = await run(['systemd-analyze', '--user', 'verify', file], env);
+  if (code !== undefined && code !== 0) out.warn(`systemd-analyze says: ${text}`);
+}
+
+async function must({ env }: Context, command: string[]): Promise<void> {
+  const { code, text } = await run(command, env);
+  if (code === 0) return;
+  throw new CliError(`${command.join(' ')} failed: ${text}`, {
+    exit: exitCodes.failed,
+    next: 'The files are written; the service manager of this session does not take them.',
+  });
+}
+
+export const uninstallServiceCommand = (context: Context) =>
+  new Command('uninstall')
+    .addHelpText('after', example('gateway service uninstall'))
+    .action(() => uninstall(context));
+
+/** Data and configuration stay. */
+async function uninstall(context: Context): Promise<void> {
+  const manager = serviceManager(context);
+  const { env, out } = context;
+  const wasThere = existsSync(manager.file);
+  if (wasThere) {
+    for (const command of manager.stop) {
+      const { code, text } = await run(command, env);
+      if (code !== 0) out.warn(`${command.join(' ')}: ${text}`);
+    }
+  }
+  rmSync(manager.file, { force: true });
+  rmSync(`${foldersOf(context).config}/service.env`, { force: true });
+  if (wasThere && context.platform === 'linux') await run(['systemctl', '--user', 'daemon-reload'], env);
+  if (out.wantsJson()) return out.document({ file: manager.file, removed: wasThere });
+  out.note(wasThere ? 'The service is gone; data and configuration stay.' : 'There was no service.');
+}
+
+export const serviceStatusCommand = (context: Context) =>
+  new Command('status')
+    .addHelpText('after', example('gateway service status'))
+    .action(() => showStatus(context));
+
+/** Exit code 1 where it does not run. */
+async function showStatus(context: Context): Promise<void> {
+  const manager = serviceManager(context);
+  const { code, text } = await run(manager.ask, context.env);
+  const isInstalled = existsSync(manager.file);
+  const running = code === 0 ? readDaemonFile(context) : undefined;
+  const status: Status = {
+    state: code === 0 ? 'running' : isInstalled ? 'stopped' : 'not installed',
+    file: isInstalled ? manager.file : null,
+    url: running?.url ?? null,
+    pid: running?.pid ?? null,
+    reason: code === 0 ? null : text.split('\n')[0] || null,
+  };
+  if (status.state !== 'running') context.exit = exitCodes.failed;
+  await context.out.record(status, columns);
+}
+
+interface Status {
+  state: 'running' | 'stopped' | 'not installed';
+  file: string | null;
+  url: string | null;
+  pid: number | null;
+  reason: string | null;
+}
+
+const columns: Column<Status>[] = [
+  {
+    title: 'state',
+    value: ({ state }) => state,
+    style: ({ state }) => (state === 'running' ? 'green' : 'yellow'),
+    essential: true,
+  },
+  { title: 'file', value: ({ file }) => file },
+  { title: 'url', value: ({ url }) => url },
+  { title: 'pid', value: ({ pid }) => pid },
+  { title: 'reason', value: ({ reason }) => reason },
+];
+
+/** What keeps services on a platform: its file, and the commands that tell it so. */
+export interface ServiceManager {
+  file: string;
+  text(facts: ServiceFacts): string;
+  start: string[][];
+  stop: string[][];
+  /** Succeeds while it runs. */
+  ask: string[];
+}
+
+const unitName = 'gateway.service';
+
+/** systemd or launchd, for this user alone. */
+export function serviceManager(context: Context): ServiceManager {
+  const { platform, env, home } = context;
+  if (platform === 'linux') {
+    const systemctl = (...words: string[]) => ['systemctl', '--user', ...words];
+    return {
+      file: `${env.XDG_CONFIG_HOME || `${home}/.config`}/systemd/user/${unitName}`,
+      text: unitText,
+      start: [systemctl('daemon-reload'), systemctl('enable', unitName), systemctl('restart', unitName)],
+      stop: [systemctl('disable', '--now', unitName)],
+      ask: systemctl('is-active', unitName),
+    };
+  }
+  if (platform === 'darwin') {
+    const domain = `gui/${process.getuid?.() ?? 501}`;
+    const file = `${home}/Library/LaunchAgents/${launchdLabel}.plist`;
+    return {
+      file,
+      text: (facts) => plistText(facts, { logFile: `${foldersOf(context).data}/service.log` }),
+      start: [['launchctl', 'bootstrap', domain, file]],
+      stop: [['launchctl', 'bootout', `${domain}/${launchdLabel}`]],
+      ask: ['launchctl', 'print', `${domain}/${launchdLabel}`],
+    };
+  }
+  throw new CliError('Services are made for systemd and launchd only.', {
+    exit: exitCodes.failed,
+    next: `Have this started at login: gateway serve (${dirname(process.execPath)})`,
+  });
+}
+
+export interface Ran {
+  /** Undefined where the program is not there. */
+  code: number | undefined;
+  text: string;
+}
+
+/** Runs a command with this command's environment. Never rejects. */
+export function run([program = '', ...words]: string[], env: Context['env']): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(program, words, { env }, (error, stdout, stderr) => {
+      const text = `${stdout}${stderr}`.trim();
+      if (!error) return resolve({ code: 0, text });
+      resolve({ code: typeof error.code === 'number' ? error.code : undefined, text: text || error.message });
+    });
+  });
+}

@@ -1,0 +1,45 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Session } from '../../shared/contract/people.ts';
+import { deleteSession, listSessions } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { collectPages } from '../hosts/pages.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+import { confirm } from '../terminal/prompts.ts';
+
+export const listSessionsCommand = (context: Context) =>
+  new Command('list')
+    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .addHelpText('after', example('gateway sessions list'))
+    .action(async ({ limit }) => {
+      const found = await collectPages(limit, (page) => context.client().call(listSessions, { query: page }));
+      await context.out.table(found, sessionColumns(context.now()), { empty: 'No logins.' });
+    });
+
+const sessionColumns = (now: number): Column<Session>[] => [
+  { title: 'id', value: ({ id }) => id },
+  { title: 'name', value: ({ name }) => name },
+  {
+    title: 'current',
+    value: (session) => session.is_current,
+    show: (session) => (session.is_current ? 'yes' : ''),
+  },
+  {
+    title: 'created',
+    value: (session) => session.created_at,
+    show: (session) => ago(session.created_at, now),
+  },
+];
+
+export const revokeSessionCommand = (context: Context) =>
+  new Command('revoke')
+    .argument('<id>', 'the id of one of your logins')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway sessions revoke key_01jd… --yes'))
+    .action(async (session, { yes }) => {
+      await confirm(context, `End the login ${session}? What uses it is refused from then on.`, { yes });
+      const ended = await context.client().call(deleteSession, { params: { session } });
+      if (context.out.wantsJson()) return context.out.document(ended);
+      context.out.note(`Ended ${session}.`);
+    });

@@ -1,0 +1,50 @@
+import { Command } from '@commander-js/extra-typings';
+import type { EventView } from '../../../shared/contract/events.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { streamEvents } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { example, wholeNumber } from '../../manifest/options.ts';
+import { follow } from '../follow.ts';
+import { eventLine, titleLine } from './event-line.ts';
+
+export const tailCommand = (context: Context) =>
+  new Command('tail')
+    .option('--after <sequence>', 'begin after this event instead of now', wholeNumber({ min: 0 }))
+    .addHelpText('after', example('gateway tail --jq \'select(.type == "request.failed")\''))
+    .action(async ({ after }) => {
+      await followAndShow(context, { after });
+      context.exit = exitCodes.interrupted;
+    });
+
+/** Follows events until Ctrl-C. */
+export async function followAndShow(
+  context: Context,
+  { after }: { after?: number | undefined },
+): Promise<void> {
+  await follow(context, {
+    open: (lastId, options) =>
+      context.client().stream(
+        streamEvents,
+        {
+          query: { after: lastId === undefined ? after : undefined },
+          headers: { 'last-event-id': lastId },
+        },
+        options,
+      ),
+    show: ({ data }) => showEvent(context, JSON.parse(data) as EventView),
+    onFirst: () => showTitles(context),
+  });
+}
+
+async function showEvent(context: Context, event: EventView): Promise<void> {
+  if (context.out.wantsJson()) return context.out.element(event);
+  const { stdout, columns } = context.io;
+  const paint = context.out.paint.stdout;
+  const line = eventLine(event, { isTty: stdout.isTty, columns: columns(), paint });
+  if (line !== undefined) stdout.write(line);
+}
+
+function showTitles({ io, out }: Context): void {
+  if (!io.stdout.isTty || out.wantsJson()) return;
+  io.stdout.write(out.paint.stdout('bold', titleLine(io.columns())));
+}

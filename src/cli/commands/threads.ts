@@ -1,0 +1,194 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Thread, ThreadEvent, ThreadMessage } from '../../shared/contract/threads.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import {
+  createThread,
+  deleteThread,
+  followThread,
+  getThread,
+  listThreadMessages,
+  listThreads,
+  stopThread,
+  updateThread,
+} from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { collectPages } from '../hosts/pages.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago, clockTime } from '../output/time.ts';
+import { tabSeparatedCell, visible, visibleCell } from '../output/visible.ts';
+import { confirm } from '../terminal/prompts.ts';
+import { follow } from './follow.ts';
+
+export const listThreadsCommand = (context: Context) =>
+  new Command('list')
+    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 20)
+    .addHelpText('after', example('gateway threads list --json id,title'))
+    .action(async ({ limit }) => {
+      const rows = await collectPages(limit, (page) => context.client().call(listThreads, { query: page }));
+      await context.out.table(rows, threadColumns(context.now()), { empty: 'No threads.' });
+    });
+
+export const showThreadCommand = (context: Context) =>
+  new Command('show')
+    .argument('<id>', 'the id of the thread, th_…')
+    .option('--limit <count>', 'at most so many messages, oldest first', wholeNumber({ min: 1 }), 1000)
+    .addHelpText('after', example('gateway threads show th_01jd…'))
+    .action(async (id, { limit }) => {
+      const params = { id };
+      const { thread } = await context.client().call(getThread, { params });
+      const messages = await collectPages(limit, (query) =>
+        context.client().call(listThreadMessages, { params, query }),
+      );
+      if (context.out.wantsJson()) return context.out.document({ ...thread, messages });
+      if (thread.title !== null) context.out.note(thread.title);
+      if (thread.working) context.out.note(`A call is under way: gateway threads watch ${id}`);
+      if (context.io.stdout.isTty && messages.length > 0) return showTalk(context, messages);
+      await context.out.table(messages, columns, { empty: 'Nothing was said yet.' });
+    });
+
+/** A conversation as a person reads it. */
+function showTalk({ io, out }: Context, messages: ThreadMessage[]): void {
+  const blocks = messages.map((message) => {
+    const role = out.paint.stdout('bold', visibleCell(message.role));
+    return `${role}\n${visible(textOf(message)).trimEnd()}\n`;
+  });
+  io.stdout.write(blocks.join('\n'));
+}
+
+const columns: Column<ThreadMessage>[] = [
+  { title: 'role', value: (message) => message.role },
+  { title: 'text', value: textOf },
+];
+
+/** What a message says; of calls and their outputs, what they are. */
+export function textOf({ type, content }: ThreadMessage): string {
+  if (type === 'message')
+    return content.map((part) => part.text ?? part.refusal ?? `[${part.type}]`).join('');
+  const [item = {}] = content;
+  if (type === 'function_call') return `${item.name}(${item.arguments})`;
+  if (type === 'function_call_output')
+    return typeof item.output === 'string' ? item.output : JSON.stringify(item.output);
+  return `[${type}]`;
+}
+
+export const createThreadCommand = (context: Context) =>
+  new Command('create')
+    .argument('[title]', 'its title; the first message gives one unless told')
+    .addHelpText('after', example('gateway threads create "Trip to Rome"'))
+    .action(async (title) => {
+      const { thread } = await context.client().call(createThread, { body: { title } });
+      await context.out.record(thread, threadColumns(context.now()));
+    });
+
+export const renameThreadCommand = (context: Context) =>
+  new Command('rename')
+    .argument('<id>', 'the id of the thread, th_…')
+    .argument('<title>', 'its new title')
+    .addHelpText('after', example('gateway threads rename th_01jd… "Trip to Rome"'))
+    .action(async (id, title) => {
+      const { thread } = await context.client().call(updateThread, { params: { id }, body: { title } });
+      await context.out.record(thread, threadColumns(context.now()));
+    });
+
+export const deleteThreadCommand = (context: Context) =>
+  new Command('delete')
+    .argument('<id>', 'the id of the thread, th_…')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway threads delete th_01jd… --yes'))
+    .action(async (id, { yes }) => {
+      await confirm(context, `Delete ${id} with all that was said in it? It cannot be brought back.`, {
+        yes,
+      });
+      const deleted = await context.client().call(deleteThread, { params: { id } });
+      if (context.out.wantsJson()) return context.out.document(deleted);
+      context.out.note(`Deleted ${deleted.id}.`);
+    });
+
+export const stopThreadCommand = (context: Context) =>
+  new Command('stop')
+    .argument('<id>', 'the id of the thread, th_…')
+    .addHelpText('after', example('gateway threads stop th_01jd…'))
+    .action(async (id) => {
+      const params = { id };
+      const { thread: before } = await context.client().call(getThread, { params });
+      const { thread } = await context.client().call(stopThread, { params });
+      if (context.out.wantsJson()) return context.out.document(thread);
+      context.out.note(before.working ? `Stopped what ran in ${id}.` : `Nothing runs in ${id}.`);
+    });
+
+export const watchThreadCommand = (context: Context) =>
+  new Command('watch')
+    .argument('<id>', 'the id of the thread, th_…')
+    .option('--after <sequence>', 'only what came after this event', wholeNumber({ min: 0 }))
+    .option('--once', 'end with the first run that has ended, or ends')
+    .addHelpText('after', example('gateway threads watch th_01jd… --json'))
+    .action((id, options) => watch(context, { id, ...options }));
+
+interface WatchFlags {
+  id: string;
+  after?: number | undefined;
+  once?: boolean | undefined;
+}
+
+/** Follows a thread until it is deleted, or Ctrl-C. A lost connection is told, tried again, and resumed. */
+async function watch(context: Context, { id, after, once }: WatchFlags): Promise<void> {
+  const done = new AbortController();
+  await follow(context, {
+    until: done.signal,
+    open: (lastId, options) =>
+      context.client().stream(
+        followThread,
+        {
+          params: { id },
+          query: { after: lastId === undefined ? after : undefined },
+          headers: { 'last-event-id': lastId },
+        },
+        options,
+      ),
+    async show({ data }) {
+      const event = JSON.parse(data) as ThreadEvent;
+      await show(context, event);
+      if (once && /^run_(completed|failed|cancelled)$/.test(event.type)) done.abort();
+    },
+  });
+  if (!done.signal.aborted) context.exit = exitCodes.interrupted;
+}
+
+async function show(context: Context, event: ThreadEvent): Promise<void> {
+  if (context.out.wantsJson()) return context.out.element(event);
+  const { created_at: at, type, run, data } = event;
+  const { isTty } = context.io.stdout;
+  const cells = [isTty ? clockTime(at) : at, type, run ?? '', detailOf(data)].map(tabSeparatedCell);
+  const line = cells.join('\t');
+  context.out.text(`${isTty ? line.trimEnd() : line}\n`);
+}
+
+function detailOf({ error, provider, model, messages }: ThreadEvent['data']): string {
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
+  if (typeof provider === 'string') return `${provider} ${model}`;
+  if (typeof model === 'string') return model;
+  return Array.isArray(messages) ? `${messages.length} messages` : '';
+}
+
+/** A thread, seen from `now` (milliseconds). */
+export const threadColumns = (now: number): Column<Thread>[] => [
+  { title: 'id', value: (thread) => thread.id },
+  { title: 'title', value: (thread) => thread.title },
+  {
+    title: 'working',
+    value: (thread) => thread.working,
+    style: (thread) => (thread.working ? 'yellow' : 'dim'),
+  },
+  {
+    title: 'created_at',
+    value: (thread) => thread.created_at,
+    show: (thread) => ago(thread.created_at, now),
+    isSpare: true,
+  },
+  {
+    title: 'updated_at',
+    value: (thread) => thread.updated_at,
+    show: (thread) => ago(thread.updated_at, now),
+  },
+];

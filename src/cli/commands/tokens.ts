@@ -1,0 +1,106 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import { abilityNames, type Result } from '../../shared/contract/endpoint.ts';
+import type { AccessToken, createToken as createTokenContract } from '../../shared/contract/tokens.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { example } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+import { createToken, listTokens, revokeToken, revokeTokens } from '../site-addresses.ts';
+import { confirm } from '../terminal/prompts.ts';
+
+export const createTokenCommand = (context: Context) =>
+  new Command('create')
+    .argument('<name>', 'a name you will recognise later')
+    .addOption(
+      new Option('--ability <ability...>', 'what it may do; everything unless told').choices(abilityNames),
+    )
+    .option('--expires <time>', 'when it ends: a day or a time in UTC; never unless told')
+    .addHelpText('after', example('gateway tokens create bot --ability shouts:write --expires 2027-01-31'))
+    .action(async (name, { ability, expires }) => {
+      const body = { name, abilities: ability, expires_at: expires };
+      const { data } = await context.client().call(createToken, { body });
+      await context.out.record(data, [id, named, able, ends, secret], { pipedRow: [id, secret] });
+      context.out.note('Keep the token now: it is not shown again.');
+    });
+
+type Made = Column<Result<typeof createTokenContract>['data']>;
+
+const id: Made = { title: 'id', value: (made) => made.id };
+const named: Made = { title: 'name', value: ({ name }) => name };
+const able: Made = { title: 'abilities', value: (made) => made.abilities.join(' ') };
+const ends: Made = {
+  title: 'expires',
+  value: ({ expiresAt }) => expiresAt,
+  show: ({ expiresAt }) => expiresAt ?? 'never',
+};
+const secret: Made = {
+  title: 'token',
+  value: ({ token }) => token,
+  style: () => 'bold',
+  essential: true,
+};
+
+export const listTokensCommand = (context: Context) =>
+  new Command('list').addHelpText('after', example('gateway tokens list --json=id,name')).action(async () => {
+    const { data } = await context.client().call(listTokens, {});
+    await context.out.table(data, tokenColumns(context.now()), { empty: 'No access tokens.' });
+  });
+
+const tokenColumns = (now: number): Column<AccessToken>[] => [
+  { title: 'id', value: ({ id }) => id },
+  { title: 'name', value: ({ name }) => name },
+  { title: 'abilities', value: ({ abilities }) => abilities.join(' ') },
+  {
+    title: 'expires',
+    value: ({ expiresAt }) => expiresAt,
+    show: ({ expiresAt }) => (expiresAt === null ? 'never' : ago(expiresAt, now)),
+  },
+  {
+    title: 'last_used',
+    value: ({ lastUsedAt }) => lastUsedAt,
+    show: ({ lastUsedAt }) => ago(lastUsedAt, now),
+  },
+  {
+    title: 'current',
+    value: ({ isCurrent }) => isCurrent,
+    show: ({ isCurrent }) => (isCurrent ? 'yes' : ''),
+    isSpare: true,
+  },
+];
+
+export const revokeTokenCommand = (context: Context) =>
+  new Command('revoke')
+    .argument('[id]', 'the id of one of your tokens, tok_…')
+    .option('--all', 'all of your tokens')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway tokens revoke tok_01jd… --yes'))
+    .action(async (id, { all, yes }) => {
+      if ((id === undefined) === (all === undefined)) {
+        throw new CliError('Name one token, or say --all.', { exit: exitCodes.usage });
+      }
+      if (id === undefined) {
+        await confirm(context, 'Revoke all of your access tokens? Calls with them fail from then on.', {
+          yes,
+        });
+        const { data } = await context.client().call(revokeTokens, {});
+        if (context.out.wantsJson()) return context.out.document(data);
+        return context.out.note(`Revoked ${data.deletedCount}.`);
+      }
+      if (!yes)
+        await confirm(
+          context,
+          `Revoke ${id}?${await warning(context, id)} Calls with it fail from then on.`,
+          { yes },
+        );
+      const { data } = await context.client().call(revokeToken, { params: { tokenId: id } });
+      if (context.out.wantsJson()) return context.out.document(data);
+      context.out.note(`Revoked ${id}.`);
+    });
+
+/** Whoever revokes what they are calling with should know. */
+async function warning(context: Context, id: string): Promise<string> {
+  const { data } = await context.client().call(listTokens, {});
+  return data.some((token) => token.id === id && token.isCurrent) ? ' It is the one that you are using.' : '';
+}

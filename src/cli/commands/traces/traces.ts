@@ -1,0 +1,162 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import type { Query } from '../../../shared/contract/endpoint.ts';
+import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
+import { getTrace, listTraces } from '../../addresses.ts';
+import type { Context } from '../../context.ts';
+import { collectPages } from '../../hosts/pages.ts';
+import { checkNoFilter, example, timeBound, wholeNumber } from '../../manifest/options.ts';
+import { count, dollars } from '../../output/amount.ts';
+import type { Style } from '../../output/style.ts';
+import type { Column } from '../../output/table.ts';
+import { ago, duration } from '../../output/time.ts';
+import { waterfall } from './waterfall.ts';
+
+export const tracesCommand = (context: Context) =>
+  new Command('traces')
+    .argument('[request]', 'the id of a request, req_…; without it, those that ended last')
+    .addOption(
+      new Option('--status <status>', 'only requests that ended so').choices([
+        'completed',
+        'incomplete',
+        'failed',
+        'canceled',
+        'interrupted',
+      ] as const),
+    )
+    .option('--model <model>', 'only requests of this model')
+    .option('--provider <provider>', 'only requests that it answered')
+    .option('--key <key>', 'only requests of this key')
+    .option('--since <time>', 'that ended at or after this UTC day or time, like 2026-11-01', timeBound)
+    .option('--until <time>', 'that ended before this UTC day or time', timeBound)
+    .option('--limit <count>', 'at most so many, the last one first', wholeNumber({ min: 1 }), 20)
+    .addHelpText('after', example('gateway traces --status failed --since 2026-11-01'))
+    .action((request, { limit, status, model, provider, key, since, until }) => {
+      const filter = { status, model, provider, key, since, until };
+      if (request === undefined) return showTraces(context, { limit, filter });
+      checkNoFilter(request, filter);
+      return showTrace(context, request);
+    });
+
+type Filter = Omit<Query<typeof listTracesContract>, 'limit' | 'after'>;
+
+async function showTraces(
+  context: Context,
+  { limit, filter }: { limit: number; filter: Filter },
+): Promise<void> {
+  const traces = await collectPages(limit, (page) =>
+    context.client().call(listTraces, { query: { ...filter, ...page } }),
+  );
+  await context.out.table(traces, traceColumns(context.now()), { empty: 'No finished requests.' });
+}
+
+/** On a terminal its members, then a line of time; where a program reads, the members alone. */
+async function showTrace(context: Context, request: string): Promise<void> {
+  const trace = await context.client().call(getTrace, { params: { request_id: request } });
+  const { out, io } = context;
+  await out.record(trace, traceRecord(context.now()));
+  if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
+  out.text(`\n${waterfall(trace, io.columns())}`);
+}
+
+const styles: Record<TraceView['status'], Style> = {
+  completed: 'green',
+  incomplete: 'yellow',
+  canceled: 'yellow',
+  failed: 'red',
+  interrupted: 'red',
+};
+
+const status: Column<TraceView> = {
+  title: 'status',
+  value: (trace) => trace.error_code ?? trace.status,
+  style: (trace) => styles[trace.status],
+};
+const model: Column<TraceView> = { title: 'model', value: (trace) => trace.model };
+const provider: Column<TraceView> = {
+  title: 'provider',
+  value: (trace) => trace.provider,
+  show: (trace) => trace.provider ?? '–',
+};
+const firstToken: Column<TraceView> = {
+  title: 'first_token_ms',
+  label: 'first token',
+  value: (trace) => trace.timings.first_token_ms,
+  show: ({ timings: { first_token_ms: ms } }) => (ms === null ? '–' : duration(ms)),
+};
+const total: Column<TraceView> = {
+  title: 'total_ms',
+  label: 'total',
+  value: (trace) => trace.timings.total_ms,
+  show: (trace) => duration(trace.timings.total_ms),
+};
+const cost: Column<TraceView> = {
+  title: 'cost_usd',
+  label: 'cost',
+  value: (trace) => trace.cost?.total_usd,
+  show: (trace) => dollars(trace.cost?.total_usd),
+};
+
+/** Finished requests in a list, seen from `now` (milliseconds). */
+export const traceColumns = (now: number): Column<TraceView>[] => [
+  { title: 'request_id', value: (trace) => trace.request_id },
+  status,
+  model,
+  { ...provider, isSpare: true },
+  {
+    title: 'attempts',
+    value: (trace) => trace.attempts.length,
+    align: 'right',
+    isSpare: true,
+  },
+  { ...firstToken, align: 'right', isSpare: true },
+  { ...total, align: 'right' },
+  { ...cost, align: 'right', isSpare: true },
+  {
+    title: 'completed_at',
+    label: 'ended',
+    value: (trace) => trace.completed_at,
+    show: (trace) => ago(trace.completed_at, now),
+    isSpare: true,
+  },
+];
+
+/** One finished request. */
+export const traceRecord = (now: number): Column<TraceView>[] => [
+  { title: 'request_id', value: (trace) => trace.request_id },
+  { title: 'response_id', value: (trace) => trace.response_id },
+  { ...status, value: (trace) => trace.status },
+  { title: 'error_code', value: (trace) => trace.error_code },
+  { title: 'finish_reason', value: (trace) => trace.finish_reason },
+  { title: 'endpoint', value: (trace) => trace.endpoint },
+  model,
+  provider,
+  { title: 'key', value: (trace) => trace.key, show: (trace) => trace.key ?? 'login' },
+  { title: 'input', value: ({ tokens }) => tokens.input, show: ({ tokens }) => count(tokens.input) },
+  { title: 'output', value: ({ tokens }) => tokens.output, show: ({ tokens }) => count(tokens.output) },
+  cost,
+  { title: 'charged_usd', value: (trace) => trace.charged_usd, show: (trace) => dollars(trace.charged_usd) },
+  firstToken,
+  total,
+  {
+    title: 'settled_ms',
+    label: 'settled',
+    value: (trace) => trace.timings.settled_ms,
+    show: ({ timings: { settled_ms: ms } }) => (ms === null ? '–' : duration(ms)),
+  },
+  {
+    title: 'attempts',
+    value: ({ attempts }) =>
+      attempts
+        .map(({ provider: asked, status: told, error_code: code }) => `${asked} ${code ?? told}`)
+        .join(', '),
+  },
+  {
+    title: 'routes',
+    value: ({ routes }) => routes?.map((route) => `${route.provider}/${route.model}`).join(', '),
+  },
+  {
+    title: 'completed_at',
+    value: (trace) => trace.completed_at,
+    show: (trace) => ago(trace.completed_at, now),
+  },
+];

@@ -1,0 +1,90 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import type { LoginCode, User } from '../../shared/contract/people.ts';
+import { addUser, createLoginCode, listUsers } from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { hostUrl, isLoopbackUrl, loginLink } from '../hosts/host-address.ts';
+import { collectPages } from '../hosts/pages.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+
+export const addUserCommand = (context: Context) =>
+  new Command('add')
+    .argument('<handle>', 'what the user is called on this host')
+    .option('--name <name>', 'the name of the person')
+    .addOption(urlOption())
+    .addHelpText('after', example('gateway users add ann --name "Ann Lee"'))
+    .action(async (handle, { name, url }) => {
+      const added = await context.client().call(addUser, { body: { handle, name } });
+      await showLoginCode(context, added, url);
+    });
+
+export const listUsersCommand = (context: Context) =>
+  new Command('list')
+    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .addHelpText('after', example('gateway users list --json=handle,name'))
+    .action(async ({ limit }) => {
+      const users = await collectPages(limit, (page) => context.client().call(listUsers, { query: page }));
+      await context.out.table(users, userColumns(context.now()), { empty: 'No users.' });
+    });
+
+const userColumns = (now: number): Column<User>[] => [
+  { title: 'id', value: ({ id }) => id },
+  { title: 'handle', value: ({ handle }) => handle },
+  { title: 'name', value: ({ name }) => name },
+  {
+    title: 'created',
+    value: (user) => user.created_at,
+    show: (user) => ago(user.created_at, now),
+    isSpare: true,
+  },
+];
+
+export const loginCodeCommand = (context: Context) =>
+  new Command('login-code')
+    .argument('[user]', 'the handle or id of a user; yourself unless told', 'me')
+    .addOption(urlOption())
+    .addHelpText('after', example('gateway users login-code ann --url https://gateway.example.org'))
+    .action(async (user, { url }) => {
+      const made = await context.client().call(createLoginCode, { params: { user } });
+      await showLoginCode(context, made, url);
+    });
+
+export const urlOption = () =>
+  new Option('--url <url>', 'the address by which the user reaches this host; for the link');
+
+/** Piped, the output is handle, code and link; with --quiet the link alone. */
+export async function showLoginCode(
+  context: Context,
+  made: LoginCode,
+  asked: string | undefined,
+): Promise<void> {
+  const url = asked === undefined ? context.host().url : hostUrl(asked);
+  const shown = { ...made, link: loginLink(url, made.code) };
+  await context.out.record(shown, loginCodeColumns(context.now()), { pipedRow: [user, code, link] });
+  if (isLoopbackUrl(url)) {
+    context.out.note(
+      'From another machine, this address does not lead here: give the one that does with --url.',
+    );
+  }
+  context.out.note(
+    'It works once: run `gateway login` and paste the link, or `gateway login URL` with the code.',
+  );
+}
+
+type Shown = Column<LoginCode & { link: string }>;
+
+const user: Shown = { title: 'user', value: (shown) => shown.user.handle };
+const code: Shown = { title: 'code', value: (shown) => shown.code, style: () => 'bold' };
+const link: Shown = { title: 'link', value: (shown) => shown.link, essential: true };
+
+const loginCodeColumns = (now: number): Shown[] => [
+  user,
+  code,
+  link,
+  {
+    title: 'expires_at',
+    value: (shown) => shown.expires_at,
+    show: (shown) => ago(shown.expires_at, now),
+  },
+];

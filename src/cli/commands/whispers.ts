@@ -1,0 +1,165 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { collectRows } from '../hosts/pages.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago, clockTime } from '../output/time.ts';
+import { tabSeparatedCell, visibleCell } from '../output/visible.ts';
+import {
+  listWhispers,
+  listWhisperThreads,
+  readAllWhispers,
+  readWhisper,
+  sendWhisper,
+  streamWhispers,
+} from '../site-addresses.ts';
+import { messageText } from '../terminal/prompts.ts';
+import { followRows } from './follow.ts';
+
+export const sendWhisperCommand = (context: Context) =>
+  new Command('send')
+    .argument('<person>', 'the handle of whoever gets it, or their id')
+    .argument('[text]', 'what to say; piped in unless told')
+    .addHelpText('after', example('gateway whispers send ann "The build is green."'))
+    .action(async (person, text) => {
+      const body = await messageText(context, text);
+      const recipient = /^\d+$/.test(person) ? { recipientId: Number(person) } : { recipientHandle: person };
+      const { data } = await context.client().call(sendWhisper, { body: { body, ...recipient } });
+      if (context.out.wantsJson()) return context.out.document(data);
+      if (!context.io.stdout.isTty || context.out.isQuiet()) {
+        return context.out.record(data, whisperColumns(context.now()), {
+          pipedRow: whisperColumns(context.now()),
+        });
+      }
+      context.out.note(`Whispered to ${data.recipient.handle}.`);
+    });
+
+export const listWhispersCommand = (context: Context) =>
+  new Command('list')
+    .option('--with <person>', 'only those with this person, by handle or id')
+    .option('--by-person', 'a line a person, with how many are unread')
+    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 50)
+    .addHelpText('after', example('gateway whispers list --with ann'))
+    .action(async ({ with: person, byPerson, limit }) => {
+      const empty = 'No whispers.';
+      if (byPerson) {
+        const threads = await collectRows(limit, (query) =>
+          context.client().call(listWhisperThreads, { query }),
+        );
+        return context.out.table(threads, threadColumns(context.now()), { empty });
+      }
+      const found = await listWhispersOf(context, { person, limit });
+      await context.out.table(found, whisperColumns(context.now()), { empty });
+    });
+
+export const whisperThreadCommand = (context: Context) =>
+  new Command('thread')
+    .argument('<person>', 'the handle or id of a person')
+    .option('--limit <count>', 'at most so many, the newest', wholeNumber({ min: 1 }), 50)
+    .addHelpText('after', example('gateway whispers thread ann'))
+    .action(async (person, { limit }) => {
+      const found = await listWhispersOf(context, { person, limit });
+      // As it was said, from the top.
+      const whispers = found.toReversed();
+      const { out } = context;
+      if (out.wantsJson() || out.isQuiet())
+        return out.table(whispers, whisperColumns(context.now()), { empty: '' });
+      if (whispers.length === 0) out.note('No whispers.');
+      for (const whisper of whispers) context.io.stdout.write(whisperLine(whisper, context));
+    });
+
+export const readWhisperCommand = (context: Context) =>
+  new Command('read')
+    .argument('[id]', 'the id of a whisper to you', wholeNumber({ min: 1 }))
+    .option('--all', 'all whispers to you')
+    .option('--with <person>', 'all from this person, by handle or id')
+    .addHelpText('after', example('gateway whispers read --with ann'))
+    .action(async (id, { all, with: person }) => {
+      if ((id === undefined) === (all === undefined && person === undefined)) {
+        throw new CliError('Name one whisper, or say --all or --with PERSON.', { exit: exitCodes.usage });
+      }
+      if (id !== undefined) {
+        const { data } = await context.client().call(readWhisper, { params: { id } });
+        if (context.out.wantsJson()) return context.out.document(data);
+        return context.out.note(`Read ${data.id}, from ${data.sender.handle}.`);
+      }
+      const { data } = await context.client().call(readAllWhispers, { query: { with: person } });
+      if (context.out.wantsJson()) return context.out.document(data);
+      context.out.note(`Read ${data.readCount}.`);
+    });
+
+export const watchWhispersCommand = (context: Context) =>
+  new Command('watch')
+    .addHelpText('after', example('gateway whispers watch --jq \'.sender.handle + ": " + .body\''))
+    .action(async () => {
+      await followRows(context, {
+        newest: async () => {
+          const { data } = await context.client().call(listWhispers, { query: { limit: 1 } });
+          return data[0]?.id ?? 0;
+        },
+        open: (lastId, options) =>
+          context.client().stream(streamWhispers, { headers: { 'last-event-id': lastId } }, options),
+        show: ({ event, data }) => {
+          if (event !== 'whisper.created') return;
+          const whisper = JSON.parse(data) as Whisper;
+          if (context.out.wantsJson()) return context.out.element(whisper);
+          context.io.stdout.write(whisperLine(whisper, context));
+        },
+      });
+      context.exit = exitCodes.interrupted;
+    });
+
+/** Newest first. */
+export function listWhispersOf(
+  context: Context,
+  { person, limit }: { person: string | undefined; limit: number },
+): Promise<Whisper[]> {
+  return collectRows(limit, (page) =>
+    context.client().call(listWhispers, { query: { with: person, ...page } }),
+  );
+}
+
+/** One whisper on one line: times of day for a person, whole times and ids for a program. */
+export function whisperLine(
+  { id, body, createdAt, sender, recipient }: Whisper,
+  { io, out }: Pick<Context, 'io' | 'out'>,
+): string {
+  if (!io.stdout.isTty) {
+    const cells = [createdAt, String(id), sender.handle, recipient.handle, body];
+    return `${cells.map(tabSeparatedCell).join('\t')}\n`;
+  }
+  const paint = out.paint.stdout;
+  const who = paint('cyan', visibleCell(`${sender.handle} → ${recipient.handle}`));
+  return `${paint('dim', clockTime(createdAt))}  ${who}  ${visibleCell(body)}\n`;
+}
+
+export const whisperColumns = (now: number): Column<Whisper>[] => [
+  { title: 'id', value: ({ id }) => id, align: 'right' },
+  { title: 'from', value: ({ sender }) => sender.handle },
+  { title: 'to', value: ({ recipient }) => recipient.handle },
+  { title: 'text', value: ({ body }) => body },
+  { title: 'sent', value: ({ createdAt }) => createdAt, show: ({ createdAt }) => ago(createdAt, now) },
+  {
+    title: 'read',
+    value: ({ readAt }) => readAt,
+    show: ({ readAt }) => (readAt === null ? 'no' : ago(readAt, now)),
+    style: ({ readAt }) => (readAt === null ? 'bold' : 'dim'),
+    isSpare: true,
+  },
+];
+
+export const threadColumns = (now: number): Column<WhisperThread>[] => [
+  { title: 'with', value: ({ peer }) => peer.handle },
+  { title: 'name', value: ({ peer }) => peer.name, isSpare: true },
+  {
+    title: 'unread',
+    value: ({ unread }) => unread,
+    style: ({ unread }) => (unread > 0 ? 'bold' : 'dim'),
+    align: 'right',
+  },
+  { title: 'last', value: ({ last }) => last.body },
+  { title: 'at', value: ({ last }) => last.createdAt, show: ({ last }) => ago(last.createdAt, now) },
+];

@@ -1,0 +1,292 @@
+import { Argument, Command, Option } from '@commander-js/extra-typings';
+import type { Result } from '../../shared/contract/endpoint.ts';
+import type {
+  createInvitation as createInvitationContract,
+  Invitation,
+  Member,
+  Workspace,
+} from '../../shared/contract/workspaces.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  createWorkspace,
+  getWorkspace,
+  listInvitations,
+  listMembers,
+  listWorkspaces,
+  removeMember,
+  revokeInvitation,
+  updateMember,
+  updateWorkspace,
+} from '../addresses.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { changeHostFile, localName } from '../hosts/host-file.ts';
+import { collectPages } from '../hosts/pages.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+import { confirm, readCode } from '../terminal/prompts.ts';
+
+export const createWorkspaceCommand = (context: Context) =>
+  new Command('create')
+    .argument('<name>', 'its name, for people')
+    .option('--slug <slug>', 'what names it in commands; made from the name unless told')
+    .option('--use', 'act in it from now on')
+    .addHelpText('after', example('gateway workspaces create "Research" --use'))
+    .action(async (name, { slug, use }) => {
+      const made = await context.client().call(createWorkspace, { body: { name, slug } });
+      if (use) actIn(context, made.id);
+      await context.out.record(made, workspaceColumns(context.now()));
+    });
+
+export const listWorkspacesCommand = (context: Context) =>
+  new Command('list')
+    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .addHelpText('after', example('gateway workspaces list --json=slug,role'))
+    .action(async ({ limit }) => {
+      // Also where the workspace in use is none of the caller's any more.
+      const client = context.clientFor({ ...context.host(), workspace: undefined });
+      const found = await collectPages(limit, (page) => client.call(listWorkspaces, { query: page }));
+      await context.out.table(found, workspaceColumns(context.now()), { empty: 'No workspaces.' });
+    });
+
+export const showWorkspaceCommand = (context: Context) =>
+  new Command('show')
+    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
+    .addHelpText('after', example('gateway workspaces show research'))
+    .action(async (workspace) => {
+      const found = await context.client().call(getWorkspace, { params: { workspace } });
+      await context.out.record(found, workspaceColumns(context.now()));
+    });
+
+export const setWorkspaceCommand = (context: Context) =>
+  new Command('set')
+    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
+    .option('--name <name>', 'its name, for people')
+    .option('--slug <slug>', 'what names it in commands')
+    .addOption(
+      new Option('--members-may-issue-keys <yes|no>', 'whether plain members may issue API keys').choices([
+        'yes',
+        'no',
+      ] as const),
+    )
+    .addHelpText('after', example('gateway workspaces set research --members-may-issue-keys yes'))
+    .action(async (workspace, { name, slug, membersMayIssueKeys: may }) => {
+      if (name === undefined && slug === undefined && may === undefined) {
+        throw new CliError('Nothing was said to change.', { exit: exitCodes.usage });
+      }
+      const body = { name, slug, members_may_issue_keys: may === undefined ? undefined : may === 'yes' };
+      const changed = await context.client().call(updateWorkspace, { params: { workspace }, body });
+      await context.out.record(changed, workspaceColumns(context.now()));
+    });
+
+export const useWorkspaceCommand = (context: Context) =>
+  new Command('use')
+    .argument('<workspace>', 'the id or slug of the workspace to act in from now on; me is your own')
+    .addHelpText('after', example('gateway workspaces use research'))
+    .action((workspace) => chooseWorkspace(context, workspace));
+
+async function chooseWorkspace(context: Context, reference: string): Promise<void> {
+  // The one in use may be none of the caller's any more.
+  const client = context.clientFor({ ...context.host(), workspace: undefined });
+  const workspace = await client.call(getWorkspace, { params: { workspace: reference } });
+  actIn(context, reference === 'me' ? null : workspace.id);
+  if (context.out.wantsJson()) await context.out.document(workspace);
+  context.out.note(`Commands act in ${workspace.slug} from now on.`);
+  if (context.env.GATEWAY_WORKSPACE) context.out.warn('GATEWAY_WORKSPACE is set, and goes before this.');
+}
+
+/** Notes the workspace to act in on the host that is spoken to; null for the caller's own. */
+export function actIn(context: Context, workspaceId: string | null): void {
+  const { name } = context.host();
+  changeHostFile(context, (file) => {
+    const entry = name === undefined ? undefined : file.hosts[name];
+    if (entry) entry.workspace = workspaceId;
+    else if (name === localName) file.localWorkspace = workspaceId;
+    else {
+      throw new CliError('A host without a name here has no workspace in use.', {
+        exit: exitCodes.usage,
+        next: 'Name it with gateway host add NAME URL, or set GATEWAY_WORKSPACE.',
+      });
+    }
+  });
+}
+
+export const membersCommand = (context: Context) =>
+  new Command('members')
+    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
+    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .addHelpText('after', example('gateway workspaces members research'))
+    .action(async (workspace, { limit }) => {
+      const members = await collectPages(limit, (page) =>
+        context.client().call(listMembers, { params: { workspace }, query: page }),
+      );
+      await context.out.table(members, memberColumns(context.now()), { empty: 'No members.' });
+    });
+
+export const roleCommand = (context: Context) =>
+  new Command('role')
+    .argument('<user>', 'the handle or id of a member')
+    .addArgument(new Argument('<role>', 'what they are from now on').choices(roles))
+    .addOption(workspaceOption())
+    .addHelpText('after', example('gateway workspaces role ann admin'))
+    .action(async (user, role, { workspace }) => {
+      const member = await context
+        .client()
+        .call(updateMember, { params: { workspace, user }, body: { role } });
+      await context.out.record(member, memberColumns(context.now()));
+    });
+
+export const removeMemberCommand = (context: Context) =>
+  new Command('remove')
+    .argument('<user>', 'the handle or id of a member')
+    .addOption(workspaceOption())
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway workspaces remove ann --yes'))
+    .action(async (user, { workspace, yes }) => {
+      await confirm(context, `Take ${user} out of the workspace? Their keys there pass to its owner.`, {
+        yes,
+      });
+      const removed = await context.client().call(removeMember, { params: { workspace, user } });
+      if (context.out.wantsJson()) return context.out.document(removed);
+      context.out.note(`${user} is no member any more.`);
+    });
+
+export const inviteCommand = (context: Context) =>
+  new Command('invite')
+    .addOption(
+      new Option('--role <role>', 'what whoever accepts will be').choices(roles).default('member' as const),
+    )
+    .option('--note <note>', 'for whom it is, for the list of invitations')
+    .addOption(workspaceOption())
+    .addHelpText('after', example('gateway workspaces invite --role admin --note "for Ann"'))
+    .action(async ({ role, note, workspace }) => {
+      const made = await context
+        .client()
+        .call(createInvitation, { params: { workspace }, body: { role, note } });
+      await context.out.record(made, columns(context.now()), { pipedRow: [id, code] });
+      context.out.note('It lets one user of this host in, once: gateway workspaces accept');
+    });
+
+type Made = Column<Result<typeof createInvitationContract>>;
+
+const id: Made = { title: 'id', value: ({ invitation }) => invitation.id };
+const code: Made = { title: 'code', value: (made) => made.code, style: () => 'bold', essential: true };
+
+const columns = (now: number): Made[] => [
+  id,
+  { title: 'role', value: ({ invitation }) => invitation.role },
+  code,
+  {
+    title: 'expires_at',
+    value: ({ invitation }) => invitation.expires_at,
+    show: ({ invitation }) => ago(invitation.expires_at, now),
+  },
+];
+
+export const invitationsCommand = (context: Context) =>
+  new Command('invitations')
+    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
+    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 1000)
+    .addHelpText('after', example('gateway workspaces invitations research'))
+    .action(async (workspace, { limit }) => {
+      const found = await collectPages(limit, (page) =>
+        context.client().call(listInvitations, { params: { workspace }, query: page }),
+      );
+      await context.out.table(found, invitationColumns(context.now()), { empty: 'No invitations.' });
+    });
+
+export const uninviteCommand = (context: Context) =>
+  new Command('uninvite')
+    .argument('<invitation>', 'the id of an open invitation, invite_…')
+    .addOption(workspaceOption())
+    .addHelpText('after', example('gateway workspaces uninvite invite_01jd…'))
+    .action(async (invitation, { workspace }) => {
+      const revoked = await context.client().call(revokeInvitation, { params: { workspace, invitation } });
+      if (context.out.wantsJson()) return context.out.document(revoked);
+      context.out.note(`Revoked ${invitation}.`);
+    });
+
+export const acceptCommand = (context: Context) =>
+  new Command('accept')
+    .option('--code-from-env <variable>', 'read the code from this environment variable')
+    .option('--use', 'act in the workspace from now on')
+    .addHelpText('after', example('echo "$CODE" | gateway workspaces accept --use'))
+    .action(async ({ codeFromEnv: fromEnv, use }) => {
+      const code = await readCode(context, { question: 'Invitation code', fromEnv });
+      const joined = await context.client().call(acceptInvitation, { body: { code } });
+      if (use) actIn(context, joined.id);
+      await context.out.record(joined, workspaceColumns(context.now()));
+    });
+
+export const leaveCommand = (context: Context) =>
+  new Command('leave')
+    .argument('<workspace>', 'its id or slug')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gateway workspaces leave research --yes'))
+    .action((workspace, { yes }) => leave(context, workspace, { yes }));
+
+export async function leave(
+  context: Context,
+  reference: string,
+  { yes }: { yes?: true | undefined },
+): Promise<void> {
+  const { id, slug } = await context.client().call(getWorkspace, { params: { workspace: reference } });
+  await confirm(context, `Leave ${slug}? Your keys there pass to its owner.`, { yes });
+  const params = { workspace: id, user: 'me' };
+  const left = await context.client().call(removeMember, { params });
+  // What was acted in is no place to act in any more.
+  if (context.host().workspace === id && !context.env.GATEWAY_WORKSPACE) actIn(context, null);
+  if (context.out.wantsJson()) return context.out.document(left);
+  context.out.note(`You are no member of ${slug} any more.`);
+}
+
+export const workspaceColumns = (now: number): Column<Workspace>[] => [
+  { title: 'id', value: ({ id }) => id, isSpare: true },
+  { title: 'slug', value: ({ slug }) => slug, essential: true },
+  { title: 'name', value: ({ name }) => name },
+  { title: 'role', value: ({ role }) => role },
+  {
+    title: 'members_may_issue_keys',
+    value: (workspace) => workspace.members_may_issue_keys,
+    isSpare: true,
+  },
+  {
+    title: 'created_at',
+    value: (workspace) => workspace.created_at,
+    show: (workspace) => ago(workspace.created_at, now),
+    isSpare: true,
+  },
+];
+
+export const memberColumns = (now: number): Column<Member>[] => [
+  { title: 'id', value: ({ user }) => user.id, isSpare: true },
+  { title: 'handle', value: ({ user }) => user.handle, essential: true },
+  { title: 'name', value: ({ user }) => user.name },
+  { title: 'role', value: ({ role }) => role },
+  { title: 'joined', value: (member) => member.joined_at, show: (member) => ago(member.joined_at, now) },
+];
+
+export const invitationColumns = (now: number): Column<Invitation>[] => [
+  { title: 'id', value: ({ id }) => id },
+  { title: 'role', value: ({ role }) => role },
+  { title: 'note', value: ({ note }) => note, show: ({ note }) => note ?? '' },
+  {
+    title: 'status',
+    value: ({ status }) => status,
+    style: ({ status }) => (status === 'open' ? 'green' : 'dim'),
+  },
+  {
+    title: 'expires',
+    value: (invitation) => invitation.expires_at,
+    show: (invitation) => ago(invitation.expires_at, now),
+    isSpare: true,
+  },
+];
+
+export const roles = ['owner', 'admin', 'member'] as const;
+
+export const workspaceOption = () =>
+  new Option('--workspace <workspace>', 'the id or slug of the workspace').default('me');

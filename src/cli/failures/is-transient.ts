@@ -1,0 +1,11 @@
+import { exitCodes, failures } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
+import { Unreachable } from '../hosts/send.ts';
+import { CliError } from './cli-error.ts';
+
+/** Whether a failure is of the kind that a restart of the daemon brings and ends. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof Unreachable) return error.kind !== 'untrusted' && error.kind !== 'forbidden';
+  if (error instanceof ReceivedError) return failures[error.code].retry === 'after-waiting';
+  return error instanceof CliError && error.exit === exitCodes.tryLater;
+}

@@ -1,0 +1,75 @@
+import type { Io } from '../terminal/io.ts';
+import { visibleCell } from './visible.ts';
+import { cutToWidth } from './width.ts';
+
+export interface ProgressBar {
+  /** `done` of `total`, in bytes. */
+  show(label: string, done: number, total: number): void;
+  /** Work on `total` bytes of which nobody is told how far it is. */
+  wait(label: string, total: number): void;
+  /** Takes the line away. */
+  stop(): void;
+}
+
+const clearLine = '\r\u001b[2K';
+const cells = 24;
+
+/** One line on the terminal's standard error; nothing where it is none. */
+export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>): ProgressBar {
+  let shown = '';
+  const draw = (line: string) => {
+    if (line === shown || !stderr.isTty) return;
+    shown = line;
+    stderr.write(clearLine + line);
+  };
+  return {
+    show(label, done, total) {
+      const part = total === 0 ? 1 : Math.min(1, done / total);
+      const full = Math.round(part * cells);
+      const bar = '█'.repeat(full) + '░'.repeat(cells - full);
+      draw(cutToWidth(`${label} ${bar} ${Math.round(part * 100)} % of ${sizeText(total)}`, columns() - 1));
+    },
+    wait: (label, total) => draw(cutToWidth(`${label} ${sizeText(total)} …`, columns() - 1)),
+    stop: () => draw(''),
+  };
+}
+
+/** `1.4 MB`: a thousand bytes to the kilobyte. */
+export function sizeText(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  let amount = bytes;
+  let at = 0;
+  while (amount >= 1000 && at < units.length - 1) {
+    amount /= 1000;
+    at += 1;
+  }
+  return `${at > 0 && amount < 100 ? amount.toFixed(1) : Math.round(amount)} ${units[at]}`;
+}
+
+export interface Spinner {
+  stop(): void;
+}
+
+const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
+const frameMs = 100;
+
+/** Turns on one line of a terminal, with a text that is asked for anew at each turn, until stopped. */
+export function startSpinner(
+  { stderr, columns }: Pick<Io, 'stderr' | 'columns'>,
+  text: () => string,
+): Spinner {
+  let turn = 0;
+  const timer = setInterval(() => {
+    turn += 1;
+    // A line that wrapped could not be cleared.
+    const line = cutToWidth(`${frames[turn % frames.length]} ${visibleCell(text())}`, columns() - 1);
+    stderr.write(clearLine + line);
+  }, frameMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      if (turn > 0) stderr.write(clearLine);
+      turn = 0;
+    },
+  };
+}

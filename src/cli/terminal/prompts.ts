@@ -1,0 +1,100 @@
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { visible } from '../output/visible.ts';
+
+/** Asks before something is destroyed. Where nobody can be asked, `--yes` has to be given. */
+export async function confirm(
+  context: Context,
+  question: string,
+  { yes }: { yes?: true | undefined },
+): Promise<void> {
+  if (yes) return;
+  const { stdin, stderr } = context.io;
+  if (!stdin.isTty || !context.out.isInteractive()) {
+    throw new CliError(`${question} Nobody can be asked here.`, {
+      exit: exitCodes.usage,
+      next: 'Say yes with --yes.',
+    });
+  }
+  stderr.write(`${visible(question)} [y/N] `);
+  const answer = await stdin.readLine();
+  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
+    throw new CliError('Nothing was done.', { exit: exitCodes.failed });
+  }
+}
+
+interface SecretOptions {
+  /** What is asked for, as a person reads it: `Key for openai`. */
+  prompt: string;
+  /** The name of an environment variable that holds it, from `--from-env`. */
+  fromEnv?: string | undefined;
+}
+
+/**
+ * A secret from the environment, from what is piped in, or typed unseen. Never from an argument: those are in the
+ * shell's history and in the list of processes. Without the line end; never empty.
+ */
+export async function askSecret(context: Context, { prompt, fromEnv }: SecretOptions): Promise<string> {
+  const secret = (await found(context, prompt, fromEnv))?.replace(/\r?\n$/, '').trim();
+  if (secret) return secret;
+  throw new CliError(fromEnv === undefined ? 'Nothing was given.' : `${fromEnv} is not set, or empty.`, {
+    exit: exitCodes.usage,
+    next:
+      fromEnv === undefined
+        ? 'Pipe it in, or name a variable that holds it with --from-env NAME.'
+        : undefined,
+  });
+}
+
+async function found(
+  { io, env, out }: Context,
+  prompt: string,
+  fromEnv: string | undefined,
+): Promise<string | undefined> {
+  if (fromEnv !== undefined) return env[fromEnv];
+  if (!io.stdin.isTty) return Buffer.from(await io.stdin.read()).toString('utf8');
+  if (!out.isInteractive()) return undefined;
+  io.stderr.write(`${prompt}: `);
+  const typed = await io.stdin.readHidden();
+  io.stderr.write('\n');
+  return typed;
+}
+
+/** A one-time code: from the environment variable that was named, from stdin, or asked for. Never from an argument. */
+export async function readCode(
+  context: Context,
+  { question, fromEnv }: { question: string; fromEnv: string | undefined },
+): Promise<string> {
+  const code = await codeFrom(context, question, fromEnv);
+  if (code !== '') return code;
+  throw new CliError('No code was given.', {
+    exit: exitCodes.usage,
+    next: 'Pipe it in, or name the variable that holds it: --code-from-env NAME',
+  });
+}
+
+async function codeFrom(context: Context, question: string, fromEnv: string | undefined): Promise<string> {
+  if (fromEnv !== undefined) return (context.env[fromEnv] ?? '').trim();
+  const { stdin, stderr } = context.io;
+  if (!stdin.isTty) return new TextDecoder().decode(await stdin.read()).trim();
+  if (!context.out.isInteractive()) return '';
+  stderr.write(visible(`${question}: `));
+  return ((await stdin.readLine()) ?? '').trim();
+}
+
+/** What to say: the argument, or what is piped in, without its last line end. */
+export async function messageText(context: Context, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given;
+  const { stdin } = context.io;
+  const piped = stdin.isTty
+    ? ''
+    : Buffer.from(await stdin.read())
+        .toString('utf8')
+        .replace(/\r?\n$/, '');
+  if (piped.trim() !== '') return piped;
+  throw new CliError('There is nothing to say.', {
+    exit: exitCodes.usage,
+    next: 'Give the text as an argument, or pipe it in.',
+  });
+}
