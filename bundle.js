@@ -15,11 +15,11 @@ const bundled = new Set(['typebox', 'undici', 'commander', '@commander-js/extra-
  */
 const together = {
   command: [
-    /\/build\/cli\/(program|build-program|\w+-commands|tree|verb|command-line|process-context)\.js$/,
-    /\/build\/cli\/(cli-error|as-typed|addresses)\.js$/,
-    /\/build\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|proxy)\.js$/,
+    /\/build\/cli\/(program|context)\.js$/,
+    /\/build\/cli\/(manifest\/[\w-]+|terminal\/process-context)\.js$/,
+    /\/build\/cli\/failures\/cli-error\.js$/,
+    /\/build\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|pages)\.js$/,
     /\/build\/cli\/output\/(output|json|visible|style|time)\.js$/,
-    /\/build\/cli\/commands\/(collect-pages|example|number-option)\.js$/,
     /\/(commander|extra-typings)\//,
   ],
   common: [/\/build\/shared\/(errors|client|received-error|sse|folders|proxies|loopback)\.js$/],

@@ -1,8 +1,10 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
 import type { Context } from './context.ts';
+import { CliError } from './failures/cli-error.ts';
 import { buildProgram } from './manifest/build-program.ts';
 import { locate } from './manifest/locate.ts';
+import { withNpx } from './output/output.ts';
 
 /** Runs one command line; resolves to the exit code and never rejects. */
 export async function runProgram(argv: string[], context: Context): Promise<ExitCode> {
@@ -11,41 +13,68 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
       context.io.stdout.write((await import('./failures/exit-codes.ts')).exitCodesHelp());
       return exitCodes.done;
     }
-    // What shells ask; a command could not answer, as it would need to know all commands.
+    // Called by the completion scripts. It is not a command, because it needs all commands.
     if (argv[0] === 'completion' && argv[2] === '--') {
       const { suggest, suggestionLines } = await import('./completion/suggest.ts');
       context.io.stdout.write(suggestionLines(await suggest(argv.slice(3), context)));
       return exitCodes.done;
     }
-    const asked = argv.length === 0 && wantsScreen(context) ? ['tui'] : argv;
-    const line = locate(asked[0] === 'help' ? [...asked.slice(1), '--help'] : asked);
-    const { program, takesArguments } = await buildProgram(line, context);
-    const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
-    await program.parseAsync([...line.words, ...rest], { from: 'user' });
-    return context.exit;
+    if (argv.length === 0 && isOnTerminal(context)) {
+      if (!hasHost(context)) return welcome(context);
+      return await run(['tui'], context);
+    }
+    return await run(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, context);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     if (context.isInterrupted) {
       context.out.warn('Interrupted.');
       return exitCodes.interrupted;
     }
-    const { tellFailure } = await import('./failures/explain.ts');
-    return tellFailure(error, context);
+    const { reportFailure } = await import('./failures/explain.ts');
+    return reportFailure(error, context);
   }
 }
 
-/** `gateway` alone is the screen where a person sits at a terminal and a daemon can be spoken to; else it is the help. */
-function wantsScreen(context: Context): boolean {
-  const { io, env } = context;
-  if (!io.stdin.isTty || !io.stdout.isTty || env.TERM === 'dumb' || env.CI) return false;
+async function run(argv: string[], context: Context): Promise<ExitCode> {
+  const line = locate(argv);
+  if (line.words[0] === 'version') {
+    throw new CliError("unknown command 'version'", {
+      exit: exitCodes.usage,
+      next: 'Use gateway --version; for the version of the daemon, use gateway status.',
+    });
+  }
+  const { program, takesArguments } = await buildProgram(line, context);
+  const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
+  await program.parseAsync([...line.words, ...rest], { from: 'user' });
+  return context.exit;
+}
+
+function isOnTerminal({ io, env }: Context): boolean {
+  return io.stdin.isTty && io.stdout.isTty && env.TERM !== 'dumb' && !env.CI;
+}
+
+function hasHost(context: Context): boolean {
   try {
     return context.host() !== undefined;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof CliError && error.exit === exitCodes.tryLater) return false;
+    throw error;
   }
 }
 
-/** Before an argument, only `--json=id,name` can tell fields from it: bare `--json` asks for all. */
+/** `gateway` alone on a terminal, with no daemon to show. */
+function welcome({ io, out, env }: Context): ExitCode {
+  const command = (line: string) => out.paint.stdout('bold', withNpx(line, env));
+  io.stdout.write(`The daemon is not running.
+
+  Start it:          ${command('gateway serve')}
+  Use another host:  ${command('gateway login URL')}
+  All commands:      ${command('gateway --help')}
+`);
+  return exitCodes.done;
+}
+
+/** Where arguments follow, bare `--json` must not take the next word as its fields: only `--json=id,name` does. */
 function jsonWithoutFields(words: string[]): string[] {
   const end = words.indexOf('--');
   return words.map((word, at) => (word === '--json' && (end < 0 || at < end) ? '--json=' : word));

@@ -41,14 +41,15 @@ export interface DaemonFile {
   started_at: string;
 }
 
-interface Surroundings {
+/** What decides where the folders are. */
+export interface Environment {
   env: Record<string, string | undefined>;
   platform: string;
   home: string;
 }
 
 /** `GATEWAY_HOME` puts everything into one folder; otherwise each platform's conventions apply. */
-export function foldersOf({ env, platform, home }: Surroundings): Folders {
+export function foldersOf({ env, platform, home }: Environment): Folders {
   const own = env.GATEWAY_HOME;
   if (own) return { data: own, config: own };
   if (platform === 'darwin') {

@@ -28,5 +28,5 @@ test.skipIf(process.platform !== 'linux')('a full disk is told in a sentence', a
   const full = openSync('/dev/full', 'w');
   const told = await print({ stdout: full });
   closeSync(full);
-  expect(told).toEqual({ code: 1, stderr: 'error: The output cannot be written (ENOSPC).\n' });
+  expect(told).toEqual({ code: 1, stderr: 'error: Cannot write the output (ENOSPC).\n' });
 });

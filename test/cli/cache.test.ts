@@ -25,7 +25,7 @@ test('cache clear says how many answers were dropped', async () => {
   const { env } = await start();
   const cleared = await runCli(['cache', 'clear'], { env });
   expect(cleared).toMatchObject({ code: 0, stdout: '' });
-  expect(cleared.stderr).toContain('1 answer was dropped.');
+  expect(cleared.stderr).toContain('1 response was removed.');
   const json = await runCli(['cache', 'clear', '--json'], { env });
   expect(JSON.parse(json.stdout)).toEqual({ object: 'cache', removed: 1 });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelEntry } from '../../src/shared/contract/models.ts';
 import type { RateCard } from '../../src/shared/contract/rates.ts';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
 import { runCli } from '../support/run-cli.ts';
 import { fakeDaemon } from './fake-daemon.ts';
 
@@ -92,11 +93,13 @@ test.each([
   expect(calls).toHaveLength(1);
 });
 
-test('a field that is not there is told with those that are', async () => {
+test('an unknown field is a usage error that names the valid ones', async () => {
   const { env } = await fakeDaemon({ 'GET /v1/models': () => ({ object: 'list', data: [model('m')] }) });
-  const { stdout, stderr } = await runCli(['models', 'list', '--json=id,prize'], { env });
-  expect(stdout).toBe('[{"id":"m","prize":null}]\n');
-  expect(stderr).toBe('There is no field prize here; there are id, object, created, owned_by, service.\n');
+  const { code, stdout, stderr } = await runCli(['models', 'list', '--json=id,prize'], { env });
+  expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
+  expect(stderr).toBe(
+    'error: There is no field prize.\n  next    Fields: id, object, created, owned_by, service\n',
+  );
 });
 
 test('models show names the providers and why one is missing', async () => {
@@ -139,7 +142,7 @@ test('rates show the sum that is charged', async () => {
   const { env } = await fakeDaemon({ 'GET /v1/rates': () => card });
   expect((await runCli(['rates'], { env })).stdout).toBe('m\tp\t1.05\t\t\t1.05\n');
   const { stderr } = await runCli(['rates'], { env, tty: true });
-  expect(stderr).toBe('USD per million tokens, with a margin of 5 %.\n');
+  expect(stderr).toBe('USD per million tokens, including a margin of 5 %.\n');
 });
 
 describe('usage', () => {

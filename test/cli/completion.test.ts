@@ -3,7 +3,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { scripts, shells } from '../../src/cli/completion/scripts.ts';
-import { tree } from '../../src/cli/tree/tree.ts';
+import { manifest } from '../../src/cli/manifest/manifest.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
 import { fail, fakeDaemon } from './fake-daemon.ts';
 
@@ -16,9 +16,9 @@ async function suggested(words: string[], env: Record<string, string> = {}): Pro
 
 describe('the words that are suggested', () => {
   test('are all commands first, with what they do', async () => {
-    expect(await suggested([''])).toEqual(Object.keys(tree));
+    expect(await suggested([''])).toEqual(Object.keys(manifest));
     const { stdout } = await runCli(['completion', 'zsh', '--', 'stat']);
-    expect(stdout).toBe('status\tShow how the daemon is doing.\n');
+    expect(stdout).toBe("status\tShow the daemon's status.\n");
   });
 
   test.each([
@@ -128,7 +128,7 @@ describe('the values that are suggested', () => {
   test.each<[string[], string, object, string[]]>([
     [['threads', 'show', ''], '/v1/threads', { id: 'th_1', title: null }, ['th_1']],
     [['respond', '--thread', ''], '/v1/threads', { id: 'th_1', title: 'A' }, ['th_1']],
-    [['chats', 'runs', ''], '/v1/threads', { id: 'th_1', title: 'A' }, ['th_1']],
+    [['chats', 'runs', ''], '/api/chats', { id: 'th_1', title: 'A' }, ['th_1']],
     [['autopilots', 'show', ''], '/api/autopilots', { handle: 'watch', displayName: 'W' }, ['watch']],
     [['whispers', 'send', ''], '/api/whispers/threads', { peer: { handle: 'ann', name: 'A' } }, ['ann']],
     [['shouts', 'list', '--zone', ''], '/api/shouts/zones', { zone: 'dev', count24h: 1 }, ['dev']],

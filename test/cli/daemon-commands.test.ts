@@ -116,7 +116,7 @@ describe('doctor', () => {
     expect(of('provider')).toMatchObject(provider);
     const { stdout } = await runCli(['doctor'], { env });
     expect(stdout).toMatch(
-      /^warning\tprovider\tonly the simulator answers\tStart the daemon with a provider’s key/m,
+      /^warning\tprovider\tonly the simulator is available\tStart the daemon with a provider key/m,
     );
   });
 
@@ -124,7 +124,7 @@ describe('doctor', () => {
     const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const { stdout } = await runCli(['doctor', '--no-color'], { env, tty: true, columns: 30 });
     expect(stdout).toMatch(
-      /^warning +provider +only the simulator answers\n +→ Start the daemon with a provider’s key; which: gateway status\n/m,
+      /^warning +provider +only the simulator is available\n +→ Start the daemon with a provider key. Providers: gateway status\n/m,
     );
   });
 
@@ -137,7 +137,7 @@ describe('doctor', () => {
     const taken = await examine(env);
     expect(taken.code).toBe(exitCodes.failed);
     expect(taken.of('daemon')).toMatchObject({ state: 'warning', remedy: 'gateway serve' });
-    expect(taken.of('port')).toMatchObject({ state: 'broken', message: `${port} is taken (EADDRINUSE)` });
+    expect(taken.of('port')).toMatchObject({ state: 'broken', message: `${port} is in use (EADDRINUSE)` });
     await new Promise((resolve) => free.close(resolve));
     expect((await examine(env)).of('port')?.state).toBe('ok');
   });

@@ -83,7 +83,7 @@ describe('doctor', () => {
       expect(keychain).toMatchObject({
         state: 'warning',
         message: expect.stringContaining('locked'),
-        remedy: 'Once it is open: gateway vault unlock',
+        remedy: 'Unlock it, then run: gateway vault unlock',
       });
     } finally {
       await service.close();
@@ -118,7 +118,7 @@ describe('doctor', () => {
     const { code, of } = await examine(env, { args: ['--online'] });
     expect(code).toBe(exitCodes.failed);
     expect(of('online').map(({ state, message }) => `${state} ${message}`)).toEqual([
-      'ok openai: it takes the key and has 3 models',
+      'ok openai: accepts the key and has 3 models',
       'broken google: the key is not taken',
     ]);
   });
@@ -130,7 +130,7 @@ describe('doctor', () => {
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
     const { of } = await examine({ GATEWAY_HOME: await temporaryHome(), GATEWAY_PORT: String(port) });
-    expect(of('port')).toMatchObject([{ message: expect.stringContaining('another daemon of Gateway') }]);
+    expect(of('port')).toMatchObject([{ message: expect.stringContaining('another Gateway daemon') }]);
     other.close();
   });
 
@@ -144,10 +144,10 @@ describe('doctor', () => {
       return (await examine({ GATEWAY_HOME: home })).of('port');
     };
     expect(await found(`{ port: ${port} }`)).toMatchObject([
-      { state: 'broken', message: `${port} is taken (EADDRINUSE)` },
+      { state: 'broken', message: `${port} is in use (EADDRINUSE)` },
     ]);
     other.close();
-    expect(await found('{ port: 0 }')).toMatchObject([{ state: 'ok', message: 'any that is free' }]);
+    expect(await found('{ port: 0 }')).toMatchObject([{ state: 'ok', message: 'any free port' }]);
     // Of a block that is reserved for documentation: RFC 5737.
     expect(await found('{ host: 192.0.2.1, port: 0 }')).toMatchObject([
       { state: 'broken', message: expect.stringContaining('EADDRNOTAVAIL') },
@@ -156,6 +156,6 @@ describe('doctor', () => {
 
   test.skipIf(process.platform !== 'linux')('tells how many files may be open', async () => {
     const { of } = await examine({ GATEWAY_HOME: await temporaryHome(), GATEWAY_PORT: '1' });
-    expect(of('open files')).toMatchObject([{ message: expect.stringMatching(/^(\d+|unlimited) at most$/) }]);
+    expect(of('open files')).toMatchObject([{ message: expect.stringMatching(/^limit (\d+|unlimited)$/) }]);
   });
 });

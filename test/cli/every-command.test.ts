@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tree } from '../../src/cli/tree/tree.ts';
-import { isNoun } from '../../src/cli/tree/verb.ts';
+import { isNoun } from '../../src/cli/manifest/entry.ts';
+import { manifest } from '../../src/cli/manifest/manifest.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { apart, commandLines } from '../support/command-lines.ts';
 import { addPerson } from '../support/people.ts';
@@ -37,7 +37,7 @@ const escapeCode = '\u001b';
 const colour = new RegExp(`${escapeCode}\\[[\\d;]*m`);
 
 test('every command is held to the rules of output, or to tests of its own', () => {
-  const commands = Object.entries(tree).flatMap(([name, entry]) =>
+  const commands = Object.entries(manifest).flatMap(([name, entry]) =>
     isNoun(entry) ? Object.keys(entry.verbs).map((verb) => `${name} ${verb}`) : [name],
   );
   const held = [...Object.keys(commandLines), ...apart];

@@ -48,7 +48,7 @@ test('a wrong invitation code is told where another comes from', async () => {
       fail(response, 404, { code: 'not_found', message: 'No.', param: 'code' }),
   });
   const { stderr } = await runCli(['workspaces', 'accept'], { env, stdin: 'ABCDE' });
-  expect(stderr).toMatch(/next +Ask whoever sent it for another: gateway workspaces invite\n/);
+  expect(stderr).toMatch(/next +Ask the sender for a new code: gateway workspaces invite\n/);
 });
 
 test('a missing key of a provider is told where to set it', async () => {
@@ -58,13 +58,13 @@ test('a missing key of a provider is told where to set it', async () => {
   });
   const { code, stderr } = await runCli(['rates'], { env });
   expect(code).toBe(exitCodes.tryLater);
-  expect(stderr).toMatch(/next +Set a key where the daemon runs, then start it again; see: gateway status\n/);
+  expect(stderr).toMatch(/next +Set a key where the daemon runs, then restart it; see: gateway status\n/);
 });
 
 test('what to type next is told as it has to be typed where npx was', async () => {
   const { env } = await failing(503, 'unavailable');
   const { stderr } = await runCli(['rates'], { env: { ...env, npm_command: 'exec' } });
-  expect(stderr).toMatch(/next +Try again in a moment\. What is wrong: npx gateway doctor\n/);
+  expect(stderr).toMatch(/next +Try again in a moment\. To see what is wrong: npx gateway doctor\n/);
 });
 
 test('what the service says cannot steer the terminal', async () => {
@@ -112,7 +112,7 @@ describe('on a daemon', () => {
     const env = { GATEWAY_HOME: daemon.home };
     const { code, stderr } = await runCli(line.split(' '), { env });
     expect(code).toBe(exitCodes.failed);
-    expect(stderr).toMatch(new RegExp(`next +See what there is: ${command}\n`));
+    expect(stderr).toMatch(new RegExp(`next +List what exists: ${command}\n`));
     const listed = await runCli([...command.split(' ').slice(1), '--help'], { env });
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining(command)]);
   });

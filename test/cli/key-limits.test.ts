@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { limitsText } from '../../src/cli/commands/keys/limits.ts';
 import type { Limits } from '../../src/shared/contract/key-limits.ts';
 import type { KeyWithUse } from '../../src/shared/contract/keys.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
@@ -171,6 +172,12 @@ describe('credit', () => {
   });
 });
 
+test('a limit of one call is written in the singular', () => {
+  const none = { spend_cap: null, max_price: null, models: null, expires_at: null };
+  expect(limitsText({ ...none, requests_per_minute: 1 })).toBe('1 request per minute');
+  expect(limitsText({ ...none, requests_per_minute: 60 })).toBe('60 requests per minute');
+});
+
 describe('ledger verify', () => {
   const check = {
     ok: true,
@@ -186,7 +193,7 @@ describe('ledger verify', () => {
     const { env } = await fakeDaemon({ 'POST /v1/admin/ledger/verify': () => check });
     const { code, stdout, stderr } = await runCli(['ledger', 'verify'], { env });
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('The books add up: 3 accounts, 1,200 entries, 1 grant, 0 running calls.');
+    expect(stderr).toContain('The ledger balances: 3 accounts, 1,200 entries, 1 grant, 0 running calls.');
   });
 
   test('prints what is wrong, a line each, and exits 1', async () => {

@@ -167,8 +167,8 @@ describe('keys revoke', () => {
 
   test.each([
     [[], 'Revoked key_1.\n'],
-    [['key_2'], 'Revoked key_1 and the key that it had issued: key_2.\n'],
-    [['key_2', 'key_3'], 'Revoked key_1 and 2 keys that it had issued: key_2, key_3.\n'],
+    [['key_2'], 'Revoked key_1 and the key it issued: key_2.\n'],
+    [['key_2', 'key_3'], 'Revoked key_1 and the 2 keys it issued: key_2, key_3.\n'],
   ])('tells which keys ended with it: %j', async (others, told) => {
     const { env } = await revoking(others);
     expect((await runCli(['keys', 'revoke', 'key_1', '--yes'], { env })).stderr).toBe(told);

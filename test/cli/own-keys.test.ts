@@ -37,7 +37,7 @@ test('a host without a place for the master key says what would be one', async (
   expect((await run('vault status --json=state,store,secrets')).stdout).toBe(
     `${JSON.stringify({ state: 'no_vault', store: null, secrets: 0 })}\n`,
   );
-  expect((await run('doctor')).stdout).toMatch(/^warning\tvault\tit could not be made\t.*--passphrase/m);
+  expect((await run('doctor')).stdout).toMatch(/^warning\tvault\tcould not be created\t.*--passphrase/m);
 });
 
 test('unlocking where there is no vault says how to make one', async () => {

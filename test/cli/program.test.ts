@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { isNoun } from '../../src/cli/manifest/entry.ts';
 import { locate } from '../../src/cli/manifest/locate.ts';
-import { tree } from '../../src/cli/tree/tree.ts';
-import { isNoun } from '../../src/cli/tree/verb.ts';
+import { manifest } from '../../src/cli/manifest/manifest.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { version } from '../../src/shared/version.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
 
-const commandLines = Object.entries(tree).flatMap(([name, entry]) =>
+const commandLines = Object.entries(manifest).flatMap(([name, entry]) =>
   isNoun(entry) ? Object.keys(entry.verbs).map((verb) => [name, verb]) : [[name]],
 );
 
@@ -14,7 +14,7 @@ describe('help', () => {
   test.each([[[]], [['--help']], [['help']]])('of %j lists every command on stdout', async (args) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const name of Object.keys(tree)) expect(stdout).toContain(`\n  ${name} `);
+    for (const name of Object.keys(manifest)) expect(stdout).toContain(`\n  ${name} `);
   });
 
   test.each(commandLines)('of "%s %s" has one example that can be typed', async (...words) => {
@@ -45,7 +45,7 @@ describe('help', () => {
 
   test('tells what a command has of its own first', async () => {
     const { stdout } = await runCli(['models', 'list', '--help']);
-    expect(stdout).toMatch(/\nOptions:\n.*--all .*\nOptions that every command has:\n.*-h, --help/s);
+    expect(stdout).toMatch(/\nOptions:\n.*--all .*\nCommon options:\n.*-h, --help/s);
     expect(stdout).not.toContain('default: false');
   });
 
@@ -63,6 +63,29 @@ test('--version prints the version', async () => {
   expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
+test('version suggests --version and status', async () => {
+  const { code, stderr } = await runCli(['version']);
+  expect(code).toBe(exitCodes.usage);
+  expect(stderr).toBe(
+    "error: unknown command 'version'\n  next    Use gateway --version; for the version of the daemon, use gateway status.\n",
+  );
+});
+
+test('alone on a terminal without a daemon, it says how to start one', async () => {
+  const env = { GATEWAY_HOME: await temporaryHome() };
+  const { code, stdout, stderr } = await runCli([], { env, tty: true });
+  expect({ code, stderr }).toEqual({ code: exitCodes.done, stderr: '' });
+  expect(stdout).toContain('gateway serve');
+  expect(stdout.split('\n').length).toBeLessThan(10);
+});
+
+test('restore reports a missing file before it asks for --yes', async () => {
+  const env = { GATEWAY_HOME: await temporaryHome() };
+  const { code, stderr } = await runCli(['restore', 'missing.db'], { env });
+  expect(code).toBe(exitCodes.failed);
+  expect(stderr).toBe('error: The file missing.db does not exist.\n');
+});
+
 test.each([
   [['nonsense'], "unknown command 'nonsense'"],
   [['help', 'nonsense'], "unknown command 'nonsense'"],
@@ -77,10 +100,10 @@ test.each([
   [['serve', '--host', ''], '--host is empty'],
   [['serve', '--data', ' '], '--data is empty'],
   [['serve', '--socket='], '--socket is empty'],
-  [['serve', '--replay-speed', 'real'], '--replay-speed is of no use without --replay'],
+  [['serve', '--replay-speed', 'real'], '--replay-speed requires --replay'],
   [['models', 'sim/echo'], "unknown command 'sim/echo'"],
-  [['usage', 'req_1', '--model', 'sim/echo'], '--model is of no use where one request is named'],
-  [['traces', 'req_1', '--since', '2026-11-01'], '--since is of no use where one request is named'],
+  [['usage', 'req_1', '--model', 'sim/echo'], '--model cannot be combined with a request id'],
+  [['traces', 'req_1', '--since', '2026-11-01'], '--since cannot be combined with a request id'],
 ])('%j is a mistake in the command line: exit code 2', async (args, sentence) => {
   const { code, stdout, stderr } = await runCli(args);
   expect(code).toBe(exitCodes.usage);
@@ -95,10 +118,10 @@ test.each([
   ['models', 'list', '--json'],
   ['models', '--json'],
 ])('a flag that every command has may stand anywhere: %s %s %s', async (...args) => {
-  const { words, rest, verb } = locate(args);
-  expect({ words, summary: verb?.summary }).toEqual({
+  const { words, rest, command } = locate(args);
+  expect({ words, summary: command?.summary }).toEqual({
     words: ['models', 'list'],
-    summary: 'List the models with their prices.',
+    summary: 'List models and their prices.',
   });
   expect(rest).toContain('--json');
 });

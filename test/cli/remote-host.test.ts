@@ -41,7 +41,7 @@ async function loggedIn() {
   const run = (args: string[], options: RunOptions = {}): Promise<RunResult> =>
     runCli(args, { env, ...options });
   const { code, stderr } = await run(['login', remote.url, ...file], { stdin: user.code });
-  expect([code, stderr]).toEqual([0, expect.stringContaining('from now on')]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Commands now connect to')]);
   return { ...user, env, run };
 }
 
@@ -84,7 +84,7 @@ describe('a login elsewhere', () => {
     const inArgument = await runCli(['login', link, ...file], { env });
     expect([inArgument.code, inArgument.stderr]).toEqual([
       2,
-      expect.stringContaining('can be read by others'),
+      expect.stringContaining('can be read by other users'),
     ]);
     const without = await runCli(['login', remote.url, '--code-from-env', 'NONE', ...file], { env });
     expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('No code was given')]);
@@ -117,7 +117,7 @@ describe('a login elsewhere', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await chmod(path, 0o644);
     const { code, stderr } = await run(['whoami']);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('can be read by others')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('can be read by other users')]);
   });
 
   test('is refused where nothing keeps it, before its code is used up', async () => {
@@ -200,7 +200,7 @@ describe('hosts', () => {
     expect((await run(['whoami', '--host', remote.url])).code).toBe(0);
     expect((await run(['host', 'remove', name, '--yes'])).code).toBe(0);
     expect(textOf(env.GATEWAY_HOME)).not.toContain('gwl_');
-    expect((await run(['host', 'use', name])).stderr).toContain('no host named');
+    expect((await run(['host', 'use', name])).stderr).toContain('No host named');
     await run(['host', 'use', 'local']);
     expect(await run(['whoami'])).toMatchObject({ code: exitCodes.tryLater });
   });
@@ -245,12 +245,12 @@ describe('hosts', () => {
       const unasked = await run(['stop'], { stdin: '' });
       expect([unasked.code, unasked.stderr]).toEqual([
         exitCodes.usage,
-        expect.stringContaining(`the daemon of work (${other.url})`),
+        expect.stringContaining(`the daemon on work (${other.url})`),
       ]);
       expect((await run(['stop'], { tty: true, typed: ['n'] })).code).toBe(exitCodes.failed);
       expect((await run(['whoami'])).code).toBe(0);
       const stopped = await run(['stop', '--yes']);
-      expect([stopped.code, stopped.stderr]).toEqual([0, expect.stringContaining('The daemon of work')]);
+      expect([stopped.code, stopped.stderr]).toEqual([0, expect.stringContaining('The daemon on work')]);
     } finally {
       await other.stop();
     }
@@ -258,7 +258,7 @@ describe('hosts', () => {
 
   test('keep this machine’s own login', async () => {
     const { code, stderr } = await runCli(['logout'], { env: { GATEWAY_HOME: local.home } });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('which stays')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('needs no login')]);
     expect((await runCli(['whoami', '--quiet'], { env: { GATEWAY_HOME: local.home } })).stdout).toBe(
       'owner\n',
     );

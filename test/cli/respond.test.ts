@@ -272,7 +272,7 @@ describe('the question', () => {
   test('needs something to ask', async () => {
     const { code, stderr } = await runCli(['respond', '--model', 'm'], { stdin: '' });
     expect(code).toBe(exitCodes.usage);
-    expect(stderr).toContain('nothing to ask');
+    expect(stderr).toContain('Nothing to ask');
   });
 
   test('carries every flag', async () => {
@@ -343,7 +343,7 @@ describe('the question', () => {
   test.each(['--file', '--tools', '--json-schema'])('with a %s that is not there exits 2', async (flag) => {
     const { code, stderr } = await runCli(['respond', '--model', 'm', 'Hi', flag, '/nonexistent/x']);
     expect(code).toBe(exitCodes.usage);
-    expect(stderr).toContain('There is no file /nonexistent/x.');
+    expect(stderr).toContain('The file /nonexistent/x does not exist.');
   });
 
   test('goes to GATEWAY_MODEL, else to the default of the daemon', async () => {
@@ -436,7 +436,7 @@ describe('pictures that a model draws', () => {
 
   test('are spoken of where there is no folder for them', async () => {
     const { env } = await whole(answer);
-    expect((await runCli(ask, { env })).stderr).toContain('--pictures FOLDER keeps them');
+    expect((await runCli(ask, { env })).stderr).toContain('Save them with --pictures FOLDER');
   });
 
   test.each(['get', 'watch'])('are written by responses %s, too', async (verb) => {
@@ -460,12 +460,12 @@ describe('pictures that a model draws', () => {
     expect(stderr).toContain('gateway responses watch ID --pictures FOLDER');
   });
 
-  test('are not asked for where their folder cannot be made', async () => {
+  test('are not asked for where their folder Cannot create the folder', async () => {
     const { env, home, calls } = await whole(answer);
     const file = join(home, 'taken');
     await writeFile(file, '');
     const { code, stderr } = await runCli([...ask, '--pictures', join(file, 'drawn')], { env });
     expect({ code, calls }).toEqual({ code: exitCodes.usage, calls: [] });
-    expect(stderr).toContain('cannot be made');
+    expect(stderr).toContain('Cannot create the folder');
   });
 });

@@ -133,8 +133,8 @@ describe('tail', () => {
     });
     expect(stdout).toBe('{"sequence":7}\n{"sequence":8}\n');
     expect(restarted?.calls[0]?.headers['last-event-id']).toBe('7');
-    expect(stderr.match(/connection was lost/g)).toHaveLength(1);
-    expect(stderr).toContain(`Connected again to ${restarted?.url}`);
+    expect(stderr.match(/Connection lost/g)).toHaveLength(1);
+    expect(stderr).toContain(`Reconnected to ${restarted?.url}`);
   });
 
   test.each([

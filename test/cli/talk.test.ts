@@ -41,8 +41,10 @@ describe('whispers', () => {
     ]);
     const byPerson = await run(['whispers', 'list', '--by-person', '--no-color'], { tty: true });
     expect(byPerson.stdout).toMatch(/ann +ann +1 +Back\. +just now/);
-    expect((await run(['whispers', 'read', String(data.id)])).stderr).toBe(`Read ${data.id}, from ann.\n`);
-    expect((await run(['whispers', 'read', '--all'])).stderr).toBe('Read 0.\n');
+    expect((await run(['whispers', 'read', String(data.id)])).stderr).toBe(
+      `Marked ${data.id} from ann as read.\n`,
+    );
+    expect((await run(['whispers', 'read', '--all'])).stderr).toBe('Marked 0 as read.\n');
     expect((await json(['whispers', 'list', '--limit', '1']))[0]).toMatchObject({ body: 'Back.' });
   });
 
@@ -183,7 +185,7 @@ test('access tokens are made, listed and revoked, and the one in use is told', a
   const env = { GATEWAY_HOST: daemon.url, GATEWAY_KEY: everything };
   const own = (await json(['tokens', 'list'], { env })).find((it: { isCurrent: boolean }) => it.isCurrent);
   const asked = await run(['tokens', 'revoke', own.id], { env, tty: true, typed: ['n'] });
-  expect(asked.stderr).toContain('It is the one that you are using.');
+  expect(asked.stderr).toContain('It is the token in use.');
   expect((await run(['tokens', 'revoke', id, '--yes'])).stderr).toBe(`Revoked ${id}.\n`);
   expect((await run(['tokens', 'revoke', '--all', '--yes'])).stderr).toBe('Revoked 1.\n');
   expect((await run(['tokens', 'list'], { env })).code).toBe(exitCodes.signIn);

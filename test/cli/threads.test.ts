@@ -49,7 +49,7 @@ test('a thread is made, said in, shown, renamed and deleted', async () => {
 
 test('what runs in a thread is watched and stopped', async () => {
   const id = await made('Rain');
-  expect((await gateway(['threads', 'stop', id])).stderr).toContain('Nothing runs');
+  expect((await gateway(['threads', 'stop', id])).stderr).toContain('No call is running');
   const begun = await gateway([
     'respond',
     '--background',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { tree } from '../../src/cli/tree/tree.ts';
-import { isNoun } from '../../src/cli/tree/verb.ts';
+import { isNoun } from '../../src/cli/manifest/entry.ts';
+import { manifest } from '../../src/cli/manifest/manifest.ts';
 import { commandReference } from '../support/command-reference.ts';
 
 test('the reference of the commands is that of the program: npm run docs', async () => {
@@ -13,7 +13,7 @@ describe('the guide of the command line', async () => {
   const [, table = ''] = /## Commands\n(.*?)\n## /s.exec(guide) ?? [];
   const named = [...table.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll('\\|', ' '));
 
-  test.each(Object.entries(tree))('names %s and what it has', (name, entry) => {
+  test.each(Object.entries(manifest))('names %s and what it has', (name, entry) => {
     const words = named.filter((it) => it.split(' ')[0] === name).flatMap((it) => it.split(/[\s[\]]+/));
     expect(words).toContain(name);
     if (isNoun(entry)) for (const verb of Object.keys(entry.verbs)) expect(words).toContain(verb);

@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { runnable } from '../../src/cli/manifest/build-program.ts';
+import { createContext } from '../../src/cli/context.ts';
+import { buildCommand } from '../../src/cli/manifest/build-program.ts';
+import { commandIndex } from '../../src/cli/manifest/command-index.ts';
 import { locate } from '../../src/cli/manifest/locate.ts';
-import { createContext } from '../../src/cli/process-context.ts';
 
 const names = [
   'README.md',
@@ -28,6 +29,7 @@ const context = createContext({
   env: {},
   platform: 'linux',
   home: '/nowhere',
+  commands: commandIndex,
   now: Date.now,
   sleep: async () => {},
   interrupted: () => new AbortController().signal,
@@ -79,9 +81,9 @@ test('the guides have people type commands', () => {
 });
 
 test.each(typed)('%s: gateway %s', async (_name, _line, words) => {
-  const { verb, rest } = locate([...words]);
+  const { command: verb, rest } = locate([...words]);
   if (verb === undefined) return expect(words.join(' ')).toMatch(/^(--version|help exit-codes|--help)$/);
-  const command = await runnable(verb, context);
+  const command = await buildCommand(verb, context);
   const { operands, unknown } = command.parseOptions(rest);
   expect(unknown).toEqual([]);
   const { registeredArguments: taken } = command;

@@ -211,7 +211,7 @@ test('a copy of the database file alone is no backup', async () => {
 
 test('a name that is typed wrong makes nothing', async () => {
   const { code, stderr } = await cli(join(places, 'nowhere'), 'restore', '/nonexistent.db', '--yes');
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no file') });
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('does not exist') });
   await expect(stat(join(places, 'nowhere'))).rejects.toThrow('ENOENT');
 });
 

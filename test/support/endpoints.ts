@@ -11,7 +11,7 @@ export const endpoints: readonly Endpoint[] = [
   ...new Set(modules.flatMap((it) => Object.values(it)).filter(isEndpoint)),
 ];
 
-function isEndpoint(value: unknown): value is Endpoint {
+export function isEndpoint(value: unknown): value is Endpoint {
   return (
     typeof value === 'object' && value !== null && 'path' in value && 'method' in value && 'result' in value
   );

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { render } from 'ink-testing-library';
 import { createElement } from 'react';
 import { onTestFinished } from 'vitest';
+import { commandIndex } from '../../src/cli/manifest/command-index.ts';
 import { painter } from '../../src/cli/output/style.ts';
 import { App } from '../../src/cli/tui/app.tsx';
 import { type BindingsByScreen, defaultBindings } from '../../src/cli/tui/keys/bindings.ts';
@@ -74,7 +75,12 @@ export function openTui(options: OpenOptions = {}) {
     }),
   };
   const state: TuiState = new TuiState({
-    screens: allScreens({ baseUrl: () => 'http://127.0.0.1:4100', workspace: undefined, keyNames }),
+    screens: allScreens({
+      baseUrl: () => 'http://127.0.0.1:4100',
+      workspace: undefined,
+      keyNames,
+      commands: commandIndex,
+    }),
     services,
     bindings: options.bindings ?? defaultBindings,
     isPlain,

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createContext } from '../../src/cli/process-context.ts';
+import { createContext } from '../../src/cli/context.ts';
+import { commandIndex } from '../../src/cli/manifest/command-index.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import type { DaemonModule } from '../../src/shared/daemon-module.ts';
 
@@ -60,6 +61,7 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
     env: options.env ?? {},
     platform: process.platform,
     home: options.env?.GATEWAY_HOME ?? '/nonexistent',
+    commands: commandIndex,
     now: options.now ?? Date.now,
     sleep: (ms, signal) => shortly(Math.min(ms, 5), signal),
     interrupted: () => options.interrupt ?? new AbortController().signal,

@@ -1,4 +1,4 @@
-/** Writes docs/commands.md anew: `npm run docs`. */
+/** Regenerates docs/commands.md from the manifest: `npm run docs`. */
 import { writeFile } from 'node:fs/promises';
 import { commandReference } from './command-reference.ts';
 

@@ -10,20 +10,20 @@ import type {
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
-import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 import {
   archiveAutopilot,
   createAutopilot,
   getAutopilot,
   listAutopilots,
   updateAutopilot,
-} from '../site-addresses.ts';
+} from '../manifest/endpoints.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 export const createAutopilotCommand = (context: Context) =>
-  autopilotFlags(new Command('create').argument('<name>', 'its name, for people'))
+  autopilotFlags(new Command('create').argument('<name>', 'its display name'))
     .addHelpText(
       'after',
       example('gateway autopilots create "Night Watch" --policy \'{"model":"sim/assistant"}\''),
@@ -38,10 +38,10 @@ const statuses = ['active', 'disabled', 'archived'] as const satisfies readonly 
 
 export const listAutopilotsCommand = (context: Context) =>
   new Command('list')
-    .addOption(new Option('--status <status>', 'only those in this state').choices(statuses))
+    .addOption(new Option('--status <status>', 'only autopilots with this status').choices(statuses))
     .option(
       '--limit <count>',
-      'at most so many, the latest changed first',
+      'maximum number to list, last changed first',
       wholeNumber({ min: 1, max: 200 }),
       100,
     )
@@ -53,7 +53,7 @@ export const listAutopilotsCommand = (context: Context) =>
 
 export const showAutopilotCommand = (context: Context) =>
   new Command('show')
-    .argument('<autopilot>', 'the id or handle of one of yours')
+    .argument('<autopilot>', 'the id or handle of one of your autopilots')
     .addHelpText('after', example('gateway autopilots show night-watch'))
     .action(async (autopilot) => {
       const { data } = await context.client().call(getAutopilot, { params: { autopilot } });
@@ -63,17 +63,15 @@ export const showAutopilotCommand = (context: Context) =>
 export const updateAutopilotCommand = (context: Context) =>
   autopilotFlags(
     new Command('update')
-      .argument('<autopilot>', 'the id or handle of one of yours')
-      .option('--name <name>', 'its name, for people')
-      .addOption(
-        new Option('--status <status>', 'what it is from now on').choices(['active', 'disabled'] as const),
-      ),
+      .argument('<autopilot>', 'the id or handle of one of your autopilots')
+      .option('--name <name>', 'its display name')
+      .addOption(new Option('--status <status>', 'its new status').choices(['active', 'disabled'] as const)),
   )
     .addHelpText('after', example('gateway autopilots update night-watch --status disabled'))
     .action(async (autopilot, { name: displayName, status, ...flags }) => {
       const body = { displayName, status, ...autopilotBody(flags) };
       if (Object.values(body).every((value) => value === undefined)) {
-        throw new CliError('Nothing was said to change.', { exit: exitCodes.usage });
+        throw new CliError('Nothing to change: give at least one option.', { exit: exitCodes.usage });
       }
       const { data } = await context.client().call(updateAutopilot, { params: { autopilot }, body });
       await context.out.record(data, detailColumns(context.now()));
@@ -81,11 +79,11 @@ export const updateAutopilotCommand = (context: Context) =>
 
 export const archiveAutopilotCommand = (context: Context) =>
   new Command('archive')
-    .argument('<autopilot>', 'the id or handle of one of yours')
-    .option('--yes', 'do not ask')
+    .argument('<autopilot>', 'the id or handle of one of your autopilots')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway autopilots archive night-watch --yes'))
     .action(async (autopilot, { yes }) => {
-      await confirm(context, `Archive ${autopilot}? It does not change any more.`, { yes });
+      await confirm(context, `Archive ${autopilot}? It can no longer be changed.`, { yes });
       const { data } = await context.client().call(archiveAutopilot, { params: { autopilot } });
       if (context.out.wantsJson()) return context.out.document(data);
       context.out.note(`Archived ${data.handle}.`);
@@ -93,17 +91,17 @@ export const archiveAutopilotCommand = (context: Context) =>
 
 const visibilities = ['private', 'discoverable', 'public'] as const satisfies readonly AutopilotVisibility[];
 
-/** What can be said of an autopilot when it is made and later. */
+/** The options that set an autopilot's fields, for create and update. */
 export function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(
   command: Command<A, O>,
 ) {
   return command
-    .option('--handle <handle>', 'what it is called: letters, digits and : _ -')
-    .option('--tagline <text>', 'a line about it')
-    .option('--avatar <url>', 'the address of a picture; empty for none')
-    .addOption(new Option('--visibility <visibility>', 'who may find it').choices(visibilities))
-    .option('--profile <json>', 'members of its profile, as a JSON object')
-    .option('--policy <json>', 'members of its policy, as a JSON object');
+    .option('--handle <handle>', 'its handle: letters, digits and : _ -')
+    .option('--tagline <text>', 'a one-line description')
+    .option('--avatar <url>', 'the URL of an avatar image; empty for none')
+    .addOption(new Option('--visibility <visibility>', 'who can find it').choices(visibilities))
+    .option('--profile <json>', 'profile fields, as a JSON object')
+    .option('--policy <json>', 'policy fields, as a JSON object');
 }
 
 interface Flags {
@@ -115,7 +113,7 @@ interface Flags {
   policy?: string | undefined;
 }
 
-/** The flags as the API takes them. */
+/** The flags as a request body. */
 export function autopilotBody({ profile, policy, handle, tagline, avatar, visibility }: Flags) {
   return {
     handle,

@@ -14,27 +14,27 @@ import { basename, dirname, resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import type { Backup, BackupEvent } from '../../shared/contract/backups.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { createBackup } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
+import { createBackup } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { progressBar, sizeText } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 
 export const backupCommand = (context: Context) =>
   new Command('backup')
-    .argument('[file]', 'where to put it: a new file, or a folder; else the data folder’s backups')
+    .argument('[file]', 'where to save it, a new file or a folder (default: backups in the data folder)')
     .addHelpText('after', example('gateway backup /media/disk/'))
     .action((file) => backUp(context, file));
 
-/** Has the daemon make a backup and puts it where it was asked for. */
+/** Makes a backup and moves it to where the user wants it. */
 export async function backUp(context: Context, file: string | undefined): Promise<void> {
-  // Told before the work is done and not after it.
+  // Check the destination before the daemon does the work.
   const place = file === undefined ? undefined : freePlace(file);
   if (place !== undefined && !context.host().isLocal) {
-    throw new CliError('The backup of another machine stays on that machine.', {
+    throw new CliError('A backup of another machine is saved on that machine.', {
       exit: exitCodes.usage,
-      next: 'Leave the file out, and fetch what is printed then.',
+      next: 'Omit the file, and copy the backup from the path that is printed.',
     });
   }
   const made = await make(context);
@@ -42,7 +42,7 @@ export async function backUp(context: Context, file: string | undefined): Promis
   await context.out.record(backup, columns, { pipedRow: columns });
   for (const { key_id, kept_in } of backup.master_keys) {
     context.out.note(
-      `Provider keys in it stay sealed under master key ${key_id} (${kept_in}); keep that too: gateway vault export`,
+      `Its provider keys are encrypted with master key ${key_id} (${kept_in}). Back that up too: gateway vault export`,
     );
   }
 }
@@ -55,7 +55,7 @@ async function make(context: Context): Promise<Backup> {
       const event = JSON.parse(data) as BackupEvent;
       if (event.type === 'backup.completed') return event.backup;
       if (event.type === 'backup.failed') {
-        throw new CliError(`There is no backup: ${event.message}.`, { exit: exitCodes.failed });
+        throw new CliError(`The backup failed: ${event.message}.`, { exit: exitCodes.failed });
       }
       const { done_bytes: done, total_bytes: total } = event;
       if (done < total) bar.show('Copying', done, total);
@@ -64,7 +64,7 @@ async function make(context: Context): Promise<Backup> {
   } finally {
     bar.stop();
   }
-  throw new CliError('There is no backup: the daemon ended.', { exit: exitCodes.tryLater });
+  throw new CliError('The backup failed: the daemon stopped.', { exit: exitCodes.tryLater });
 }
 
 const columns: Column<Backup>[] = [
@@ -76,32 +76,33 @@ const columns: Column<Backup>[] = [
 
 interface Place {
   folder: string;
-  /** Undefined: it keeps the name that it has. */
+  /** Undefined to keep the file's name. */
   name: string | undefined;
 }
 
-/** A folder that is there, with a name that is free in it. Nothing is ever written over. */
+/** Splits a destination into folder and file name. Throws if the file exists: backups never overwrite anything. */
 export function freePlace(file: string): Place {
   const path = resolve(file);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return { folder: path, name: undefined };
-  if (found) throw new CliError(`${path} is there already.`, { exit: exitCodes.usage });
+  if (found) throw new CliError(`${path} already exists.`, { exit: exitCodes.usage });
   const folder = dirname(path);
-  if (!existsSync(folder)) throw new CliError(`There is no folder ${folder}.`, { exit: exitCodes.usage });
+  if (!existsSync(folder))
+    throw new CliError(`The folder ${folder} does not exist.`, { exit: exitCodes.usage });
   return { folder, name: basename(path) };
 }
 
-/** Moves the file there; across disks it is copied whole before it gets its name and the first one goes. */
+/** Moves the file; across disks it is copied completely before it gets its name and the original is deleted. */
 export function moveTo(file: string, { folder, name = basename(file) }: Place): string {
   const to = resolve(folder, name);
   try {
-    // A link, as a rename would write over what came there meanwhile.
+    // A link instead of a rename, which would overwrite a file created in the meantime.
     linkSync(file, to);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') {
       const next = `The backup is ${file}.`;
-      throw new CliError(`${to} is there already.`, { exit: exitCodes.failed, next });
+      throw new CliError(`${to} already exists.`, { exit: exitCodes.failed, next });
     }
     copyAcross(file, to);
   }
@@ -120,7 +121,7 @@ function copyAcross(file: string, to: string): void {
   } catch (error) {
     rmSync(partial, { force: true });
     const { code } = error as NodeJS.ErrnoException;
-    throw new CliError(`${to} cannot be written (${code}).`, {
+    throw new CliError(`Cannot write ${to} (${code}).`, {
       exit: exitCodes.failed,
       next: `The backup is ${file}.`,
       cause: error,

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CacheView } from '../../shared/contract/cache.ts';
-import { clearCache, getCache } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { clearCache, getCache } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { count } from '../output/amount.ts';
 import { sizeText } from '../output/progress.ts';
@@ -10,7 +10,7 @@ import { duration } from '../output/time.ts';
 
 export const showCacheCommand = (context: Context) =>
   new Command('show')
-    .option('--workspace <workspace>', 'the workspace whose cache it is', 'me')
+    .option('--workspace <workspace>', 'the workspace whose cache to use', 'me')
     .addHelpText('after', example('gateway cache show --json=entries,bytes'))
     .action(async ({ workspace }) => {
       await context.out.record(await context.client().call(getCache, { params: { workspace } }), columns);
@@ -22,7 +22,7 @@ const columns: Column<CacheView>[] = [
   { title: 'default', value: (cache) => cache.default },
   {
     title: 'ttl_seconds',
-    label: 'given for',
+    label: 'kept for',
     value: (cache) => cache.ttl_seconds,
     show: (cache) => duration(cache.ttl_seconds * 1000),
   },
@@ -30,11 +30,11 @@ const columns: Column<CacheView>[] = [
 
 export const clearCacheCommand = (context: Context) =>
   new Command('clear')
-    .option('--workspace <workspace>', 'the workspace whose cache it is', 'me')
+    .option('--workspace <workspace>', 'the workspace whose cache to use', 'me')
     .addHelpText('after', example('gateway cache clear'))
     .action(async ({ workspace }) => {
       const cleared = await context.client().call(clearCache, { params: { workspace } });
       if (context.out.wantsJson()) return context.out.document(cleared);
       const { removed } = cleared;
-      context.out.note(`${removed} ${removed === 1 ? 'answer was' : 'answers were'} dropped.`);
+      context.out.note(`${removed} ${removed === 1 ? 'response was' : 'responses were'} removed.`);
     });

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Chat, Run } from '../../shared/contract/chats.ts';
-import { listChats, listRuns } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { listChats, listRuns } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
@@ -9,7 +9,7 @@ import { ago } from '../output/time.ts';
 
 export const listChatsCommand = (context: Context) =>
   new Command('list')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1, max: 200 }), 50)
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1, max: 200 }), 50)
     .addHelpText('after', example('gateway chats list'))
     .action(async ({ limit }) => {
       const { data } = await context.client().call(listChats, { query: { limit } });
@@ -25,8 +25,8 @@ const chatColumns = (now: number): Column<Chat>[] => [
 
 export const listRunsCommand = (context: Context) =>
   new Command('runs')
-    .argument('<id>', 'the id of the chat, th_…')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1, max: 500 }), 100)
+    .argument('<chat>', 'the id of a chat: th_…')
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1, max: 500 }), 100)
     .addHelpText('after', example('gateway chats runs th_01jd… --json id,status,model'))
     .action(async (conversationId, { limit }) => {
       const { data } = await context

@@ -2,12 +2,12 @@ import { Command } from '@commander-js/extra-typings';
 import type { CompactedConversation } from '../../shared/contract/compaction.ts';
 import type { CreateResponseBody } from '../../shared/contract/responses.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { compactResponse } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
+import { compactResponse } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
-import { tellCancelled } from './respond/bill.ts';
+import { showCancelledCost } from './respond/bill.ts';
 import { modelOf } from './respond/request-body.ts';
 
 interface CompactFlags {
@@ -18,21 +18,21 @@ interface CompactFlags {
 
 export const compactCommand = (context: Context) =>
   new Command('compact')
-    .argument('[response]', 'the id of a stored response; its conversation comes before piped items')
+    .argument('[response]', 'a stored response to compact, before any piped items')
     .option(
       '-m, --model <model>',
-      'the model that writes the summary; else GATEWAY_MODEL, else the daemon’s default',
+      "the model that writes the summary (default: GATEWAY_MODEL, then the daemon's default)",
     )
-    .option('-i, --instructions <text>', 'instructions that the conversation was held under')
+    .option('-i, --instructions <text>', 'the system instructions of the conversation')
     .option(
       '--max-output-tokens <count>',
-      'the longest summary, reasoning included',
+      'the maximum length of the summary, including reasoning',
       wholeNumber({ min: 16 }),
     )
     .addHelpText('after', example('gateway compact < items.json > shorter.json'))
     .action((response, flags) => compactAndShow(context, response, flags));
 
-/** Prints the items that a new conversation begins with; with `--json` all that was answered. */
+/** Prints the items to start a new conversation with; with `--json` the whole result. */
 async function compactAndShow(
   context: Context,
   response: string | undefined,
@@ -40,9 +40,9 @@ async function compactAndShow(
 ): Promise<void> {
   const input = await pipedItems(context);
   if (input === undefined && response === undefined) {
-    throw new CliError('There is nothing to compact.', {
+    throw new CliError('Nothing to compact.', {
       exit: exitCodes.usage,
-      next: 'Name a response, or pipe in a JSON list of items: gateway compact < items.json',
+      next: 'Give a response id, or pipe in a JSON list of items: gateway compact < items.json',
     });
   }
   const body: CreateResponseBody = { model: await modelOf(context, flags) };
@@ -56,7 +56,7 @@ async function compactAndShow(
   context.out.note(billOf(compacted));
 }
 
-/** Undefined after Ctrl-C, which ends the call at the provider too. */
+/** Undefined after Ctrl-C, which also cancels the call at the provider. */
 async function compact(
   context: Context,
   body: CreateResponseBody,
@@ -67,12 +67,12 @@ async function compact(
   } catch (error) {
     if (!signal.aborted) throw error;
     context.exit = exitCodes.interrupted;
-    await tellCancelled(context, undefined);
+    await showCancelledCost(context, undefined);
     return undefined;
   }
 }
 
-/** A list of items, or an object that holds one as its `input` or `output`: what other commands print. */
+/** Reads a list of items, or an object with such a list in `input` or `output`, as other commands print. */
 async function pipedItems({ io }: Context): Promise<CreateResponseBody['input']> {
   const text = io.stdin.isTty ? '' : new TextDecoder().decode(await io.stdin.read()).trim();
   if (text === '') return undefined;
@@ -98,9 +98,9 @@ function parsed(text: string): unknown {
 }
 
 function notItems(): CliError {
-  return new CliError('What was piped in is no JSON list of items.', {
+  return new CliError('The piped input is not a JSON list of items.', {
     exit: exitCodes.usage,
-    next: 'Pipe in the input of a conversation: [{"role": "user", "content": "Hello!"}, …]',
+    next: 'Pipe in the items of a conversation: [{"role": "user", "content": "Hello!"}, …]',
   });
 }
 

@@ -5,6 +5,6 @@ import { example } from '../manifest/options.ts';
 
 export const completionCommand = (context: Context) =>
   new Command('completion')
-    .addArgument(new Argument('<shell>', 'the shell to print a script for').choices(shells))
+    .addArgument(new Argument('<shell>', 'the shell to complete in').choices(shells))
     .addHelpText('after', example('source <(gateway completion bash)'))
     .action((shell) => void context.io.stdout.write(scripts[shell]));

@@ -1,33 +1,33 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ConfigFault, ConfigPlace, ExplainedSetting } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { getConfiguration, reloadConfiguration } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { findHost, isLocalDown } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
+import { getConfiguration, reloadConfiguration } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 
 export const getConfigCommand = (context: Context) =>
   new Command('get')
-    .argument('[name]', 'a setting, as in listen.port, or a group of them, as in listen')
+    .argument('[setting]', 'a setting such as listen.port, or a group such as listen')
     .option(...fileOption)
     .addHelpText('after', example('gateway config get listen.port'))
     .action((name, { config }) => show(context, name, config));
 
 type Row = ExplainedSetting & { waits_for_restart?: boolean };
 
-/** What the daemon runs with; where none runs, what one would start with. */
+/** Shows the running daemon's settings, or those it would start with. */
 async function show(context: Context, name: string | undefined, file: string | undefined): Promise<void> {
   const all = await settingsOf(context, file);
   const wanted =
     name === undefined ? all : all.filter((one) => one.name === name || one.name.startsWith(`${name}.`));
   if (wanted.length === 0) {
-    throw new CliError(`There is no setting ${name}.`, {
+    throw new CliError(`There is no setting named ${name}.`, {
       exit: exitCodes.usage,
-      next: 'All of them: gateway config get',
+      next: 'List all settings: gateway config get',
     });
   }
   const [one] = wanted;
@@ -37,7 +37,7 @@ async function show(context: Context, name: string | undefined, file: string | u
   await context.out.table(wanted, columns, { empty: '' });
   for (const row of wanted) {
     if (row.waits_for_restart) {
-      context.out.note(`${row.name}: the file says something else by now; a restart takes it in.`);
+      context.out.note(`${row.name}: the file has changed; restart the daemon to apply it.`);
     }
   }
 }
@@ -48,7 +48,7 @@ async function settingsOf(context: Context, file: string | undefined): Promise<R
   }
   const tools = await (await context.daemon()).loadConfigTools();
   const { settings, faults } = await tools.explain(placeOf(context, file));
-  if (faults.length > 0) throw faultsTold(faults, 'A daemon would not start with this.');
+  if (faults.length > 0) throw faultsTold(faults, 'The daemon cannot start with this configuration.');
   return settings.map(({ name, value, source, place }) => ({ name, value, source, place }));
 }
 
@@ -70,15 +70,15 @@ const columns: Column<Row>[] = [
 
 export const setConfigCommand = (context: Context) =>
   new Command('set')
-    .argument('<name>', 'a setting, as in listen.port or aliases.fast')
-    .argument('<value>', 'text, a number, true or false; lists and maps as JSON or YAML')
+    .argument('<setting>', 'a setting such as listen.port or aliases.fast')
+    .argument('<value>', 'text, a number, true or false; or a list or map as JSON or YAML')
     .option(...fileOption)
     .addHelpText('after', example('gateway config set aliases.fast openai/gpt-5-mini'))
     .action((name, value, { config }) => change(context, { name, value, file: config }));
 
 export const unsetConfigCommand = (context: Context) =>
   new Command('unset')
-    .argument('<name>', 'a setting')
+    .argument('<setting>', 'a setting')
     .option(...fileOption)
     .addHelpText('after', example('gateway config unset aliases.fast'))
     .action((name, { config }) => change(context, { name, value: undefined, file: config }));
@@ -96,12 +96,12 @@ async function change(context: Context, { name, value, file }: Change): Promise<
   if ('faults' in outcome) throw faultsTold(outcome.faults, 'Nothing was written.');
   const path = tools.path(place);
   if (context.out.wantsJson()) await context.out.document({ file: path, changed: outcome.isChanged });
-  if (!outcome.isChanged) return context.out.note(`${path} says so already.`);
+  if (!outcome.isChanged) return context.out.note(`${path} already says so.`);
   const isRunning = file === undefined && readDaemonFile(context) !== undefined;
   context.out.note(`Written to ${path}.${isRunning ? await takenIn(context, name) : ''}`);
 }
 
-/** Has the local daemon read the file at once, so that what is asked next is answered as it says. */
+/** Reloads the local daemon immediately, so that the next command sees the change. Returns the sentence to print. */
 async function takenIn(context: Context, name: string): Promise<string> {
   try {
     const client = context.clientFor(findHost(localName, context));
@@ -109,9 +109,11 @@ async function takenIn(context: Context, name: string): Promise<string> {
     const waits = waiting.some(
       (one) => name === one || name.startsWith(`${one}.`) || one.startsWith(`${name}.`),
     );
-    return waits ? ' It waits for a restart: gateway stop, then gateway serve' : ' The daemon has read it.';
+    return waits
+      ? ' Restart the daemon to apply it: gateway stop, then gateway serve'
+      : ' The daemon has reloaded it.';
   } catch {
-    return ' The daemon could not be told: gateway reload';
+    return ' The daemon did not reload it: gateway reload';
   }
 }
 
@@ -133,7 +135,7 @@ export const configSchemaCommand = (context: Context) =>
       context.io.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
     });
 
-/** Where the configuration of this machine is. */
+/** Locates this machine's configuration. */
 export function placeOf({ env, platform, home }: Context, file: string | undefined): ConfigPlace {
   return { ...(file !== undefined && { file }), env, platform, home };
 }
@@ -143,4 +145,7 @@ export function faultsTold(faults: readonly ConfigFault[], next: string): CliErr
   return new CliError(lines.join('\n'), { exit: exitCodes.usage, next });
 }
 
-export const fileOption = ['--config <file>', 'the file, where it is not the usual one'] as const;
+export const fileOption = [
+  '--config <file>',
+  'the configuration file (default: the one in the config folder)',
+] as const;

@@ -2,19 +2,19 @@ import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { CreditAccount, CreditGrant } from '../../shared/contract/credit.ts';
 import type { KeyView } from '../../shared/contract/keys.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
-import { getKey, grantCredit, listCredit } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { getKey, grantCredit, listCredit } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 
 export const showCreditCommand = (context: Context) =>
   new Command('show')
-    .argument('[workspace]', 'the id or slug of a workspace; without it, all that you may see')
+    .argument('[workspace]', 'the id or slug of a workspace (default: all workspaces you can see)')
     .addHelpText('after', example('gateway credit show laboratory --json=balance_usd'))
     .action((workspace) => showCredit(context, workspace));
 
-/** Whoever runs the host sees every workspace, everybody else their own. */
+/** Admins of the host see every workspace, other users their own. */
 async function showCredit(context: Context, workspace: string | undefined): Promise<void> {
   try {
     const { data } = await context.client().call(listCredit, { query: { workspace } });
@@ -26,7 +26,7 @@ async function showCredit(context: Context, workspace: string | undefined): Prom
   }
 }
 
-const afterwards = 'pays afterwards';
+const afterwards = 'postpaid';
 
 const accountColumns: Column<CreditAccount>[] = [
   { title: 'workspace', value: (account) => account.workspace },
@@ -64,9 +64,9 @@ const ownColumns: Column<KeyView>[] = [
 export const grantCreditCommand = (context: Context) =>
   new Command('grant')
     .argument('<workspace>', 'the id or slug of the workspace')
-    .argument('<usd>', 'how many dollars', amount)
-    .option('--note <text>', 'what it is for')
-    .option('--reference <name>', 'your own name of the grant: it is made once, however often it is sent')
+    .argument('<usd>', 'the amount in dollars', amount)
+    .option('--note <text>', 'a note about the grant')
+    .option('--reference <name>', 'an id of your own that makes retries safe: one grant per reference')
     .addHelpText('after', example('gateway credit grant laboratory 20 --reference invoice-17'))
     .action(async (workspace, usd, { note, reference }) => {
       const body = { workspace, usd, note: note ?? null, reference: reference ?? null };
@@ -80,7 +80,7 @@ const grantColumns: Column<CreditGrant>[] = [
   {
     title: 'balance_usd',
     value: (grant) => grant.balance_usd,
-    show: (grant) => (grant.balance_usd === null ? 'pays afterwards' : dollars(grant.balance_usd)),
+    show: (grant) => (grant.balance_usd === null ? 'postpaid' : dollars(grant.balance_usd)),
   },
   { title: 'note', value: (grant) => grant.note },
   { title: 'reference', value: (grant) => grant.reference },
@@ -89,5 +89,5 @@ const grantColumns: Column<CreditGrant>[] = [
 function amount(text: string): string {
   const usd = text.replace(/^\$/, '');
   if (/^\d{1,7}(\.\d{1,9})?$/.test(usd) && Number(usd) > 0) return usd;
-  throw new InvalidArgumentError('It must be dollars above 0 and at most 1000000, like 20 or 0.5.');
+  throw new InvalidArgumentError('It must be more than 0 and at most 1000000 dollars, like 20 or 0.5.');
 }

@@ -3,7 +3,8 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { hostUrl } from '../hosts/host-address.ts';
-import { changeHostFile, hostNamed, localName, loggedOut, readHostFile } from '../hosts/host-file.ts';
+import { changeHostFile, findHostEntry, localName, loggedOut, readHostFile } from '../hosts/host-file.ts';
+import { noSuchHost } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
@@ -12,9 +13,9 @@ import { dropLogin, localIsTaken } from './login.ts';
 
 export const addHostCommand = (context: Context) =>
   new Command('add')
-    .argument('<name>', 'what to call it here')
+    .argument('<name>', 'the name to use for it')
     .argument('<url>', 'its address')
-    .option('--use', 'speak to it from now on')
+    .option('--use', 'make it the host in use')
     .addHelpText('after', example('gateway host add work https://gateway.example.org --use'))
     .action((name, url, { use }) => addHost(context, { name, address: url, use }));
 
@@ -27,16 +28,16 @@ interface NewHost {
 async function addHost(context: Context, { name, address, use }: NewHost): Promise<void> {
   if (name === localName) throw localIsTaken();
   if (!/^[\w.:-]{1,100}$/.test(name) || /^(https?|unix):/.test(name)) {
-    throw new CliError(`"${name}" is no name for a host: letters, digits and . : - _ alone.`, {
+    throw new CliError(`"${name}" is not a valid host name. Use letters, digits and . : - _`, {
       exit: exitCodes.usage,
     });
   }
   const url = hostUrl(address);
-  const known = hostNamed(readHostFile(context), name);
+  const known = findHostEntry(readHostFile(context), name);
   if (known && known.url !== url) {
     throw new CliError(`${name} is ${known.url}.`, {
       exit: exitCodes.failed,
-      next: `Remove it first: gateway host remove ${name}`,
+      next: `Remove that host first: gateway host remove ${name}`,
     });
   }
   changeHostFile(context, (file) => {
@@ -49,24 +50,17 @@ async function addHost(context: Context, { name, address, use }: NewHost): Promi
 
 export const useHostCommand = (context: Context) =>
   new Command('use')
-    .argument('<name>', `the host to speak to from now on; ${localName} is this machine's own daemon`)
+    .argument('<host>', `the host to connect to; ${localName} is this machine's daemon`)
     .addHelpText('after', example('gateway host use work'))
     .action((name) => chooseHost(context, name));
 
 async function chooseHost(context: Context, name: string): Promise<void> {
-  if (name !== localName && !hostNamed(readHostFile(context), name)) throw noSuchHost(name);
+  if (name !== localName && !findHostEntry(readHostFile(context), name)) throw noSuchHost(name);
   changeHostFile(context, (file) => {
     file.current = name === localName ? null : name;
   });
   if (context.out.wantsJson()) await context.out.document({ name });
-  if (context.env.GATEWAY_HOST) context.out.warn('GATEWAY_HOST is set, and goes before this.');
-}
-
-export function noSuchHost(name: string): CliError {
-  return new CliError(`There is no host named ${name} here.`, {
-    exit: exitCodes.failed,
-    next: 'See what there is: gateway host list. Add one: gateway host add NAME URL',
-  });
+  if (context.env.GATEWAY_HOST) context.out.warn('GATEWAY_HOST is set and takes precedence.');
 }
 
 export const listHostsCommand = (context: Context) =>
@@ -82,7 +76,7 @@ interface HostRow {
   login: string | null;
 }
 
-/** Reads files alone: no daemon is asked. */
+/** Reads only files; no daemon is called. */
 async function listHosts(context: Context): Promise<void> {
   const { hosts, current } = readHostFile(context);
   const local: HostRow = {
@@ -112,24 +106,23 @@ const columns: Column<HostRow>[] = [
 
 export const removeHostCommand = (context: Context) =>
   new Command('remove')
-    .argument('<name>', 'the host to forget')
-    .option('--yes', 'do not ask')
+    .argument('<host>', 'the host to remove')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway host remove work --yes'))
     .action((name, { yes }) => removeHost(context, name, { yes }));
 
-/** Logs out of it, then forgets it. */
 async function removeHost(
   context: Context,
   name: string,
   { yes }: { yes?: true | undefined },
 ): Promise<void> {
-  if (!hostNamed(readHostFile(context), name)) throw noSuchHost(name);
-  await confirm(context, `Log out of ${name} and forget it?`, { yes });
+  if (!findHostEntry(readHostFile(context), name)) throw noSuchHost(name);
+  await confirm(context, `Log out of ${name} and remove it?`, { yes });
   await dropLogin(context, name);
   changeHostFile(context, (file) => {
     delete file.hosts[name];
     if (file.current === name) file.current = null;
   });
   if (context.out.wantsJson()) await context.out.document({ name, removed: true });
-  context.out.note(`Forgot ${name}.`);
+  context.out.note(`Removed ${name}.`);
 }

@@ -1,24 +1,24 @@
 import { Command } from '@commander-js/extra-typings';
 import type { LedgerCheck } from '../../shared/contract/credit.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { verifyLedger } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { verifyLedger } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { count } from '../output/amount.ts';
 
 export const verifyLedgerCommand = (context: Context) =>
   new Command('verify')
-    .addHelpText('after', example('gateway ledger verify && echo "The books add up."'))
+    .addHelpText('after', example('gateway ledger verify && echo balanced'))
     .action(() => verifyAndTell(context));
 
-/** One problem a line on stdout; exit code 1 when there is any. */
+/** Prints one problem per line; the exit code is 1 if there are any. */
 async function verifyAndTell(context: Context): Promise<void> {
   const check = await context.client().call(verifyLedger, {});
   if (!check.ok) context.exit = exitCodes.failed;
   if (context.out.wantsJson()) return context.out.document(check);
   if (!check.ok) context.out.text(check.problems.map((problem) => `${problem}\n`).join(''));
   const problems = check.problems.length === 1 ? '1 problem' : `${check.problems.length} problems`;
-  context.out.note(check.ok ? `The books add up: ${size(check)}.` : `${problems} in ${size(check)}.`);
+  context.out.note(check.ok ? `The ledger balances: ${size(check)}.` : `${problems} in ${size(check)}.`);
 }
 
 function size({ accounts, entries, grants, holds }: LedgerCheck): string {

@@ -3,20 +3,20 @@ import type { Result } from '../../shared/contract/endpoint.ts';
 import type { createSession as createSessionContract } from '../../shared/contract/people.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
-import { createSession, signOut } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { hostUrl, readLoginLink, socketPathOf } from '../hosts/host-address.ts';
 import {
   changeHostFile,
-  hostNamed,
-  type LoginPlace,
+  findHostEntry,
+  type LoginStore,
   localName,
   loggedOut,
   type NamedHost,
   readHostFile,
 } from '../hosts/host-file.ts';
 import { remoteLogins } from '../hosts/remote-login.ts';
+import { createSession, signOut } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { readCode } from '../terminal/prompts.ts';
@@ -29,29 +29,29 @@ interface LoginOptions {
 
 export const loginCommand = (context: Context) =>
   new Command('login')
-    .argument('[url]', 'the address of the host, or its name; a link that is pasted as the code says it too')
-    .option('--name <name>', 'what to call the host here; its address unless told')
+    .argument('[url]', "the host's URL or name (default: the one in the pasted link)")
+    .option('--name <name>', 'a name for the host (default: its address)')
     .option('--code-from-env <variable>', 'read the code from this environment variable')
-    .option('--insecure-storage', 'keep the login in a file that only you can read, not in the keychain')
+    .option('--insecure-storage', 'store the login in a file that only you can read, not in the keychain')
     .addHelpText('after', example('gateway login https://gateway.example.org'))
     .action((url, options) => logIn(context, url, options));
 
-/** Exchanges a code for a login, keeps it, and makes the host the one in use. */
+/** Exchanges a code for a login, stores it, and makes the host the one in use. */
 export async function logIn(
   context: Context,
   asked: string | undefined,
   { name, codeFromEnv, insecureStorage }: LoginOptions,
 ): Promise<void> {
   if (asked?.includes('#')) {
-    throw new CliError('A code in an argument can be read by others.', {
+    throw new CliError('A code in an argument can be read by other users.', {
       exit: exitCodes.usage,
       next: 'Run gateway login and paste the link when it asks.',
     });
   }
-  const place: LoginPlace = insecureStorage ? 'file' : 'keychain';
+  const store: LoginStore = insecureStorage ? 'file' : 'keychain';
   const logins = remoteLogins(context);
-  // A code works once: whether its login can be kept is found out before it is used up.
-  await logins.check(place);
+  // A code works once, so check first that its login can be stored.
+  await logins.check(store);
   const question = asked === undefined ? 'Login link' : `Login code for ${asked}`;
   const { url: linked, code } = readLoginLink(await readCode(context, { question, fromEnv: codeFromEnv }));
   const url = addressOf(context, asked ?? context.flags.host ?? linked);
@@ -64,9 +64,9 @@ export async function logIn(
   const made = await context
     .clientFor({ url, token: undefined, workspace: undefined })
     .call(createSession, { body: { code, name: machineName() } });
-  const entry = { url, login: place, session: made.session.id, user: made.user.handle, workspace: null };
+  const entry = { url, login: store, session: made.session.id, user: made.user.handle, workspace: null };
   try {
-    await logins.keep(entry, made.secret);
+    await logins.store(entry, made.secret);
   } catch (error) {
     await endLogin(context, url, made.secret);
     throw error;
@@ -79,24 +79,24 @@ export async function logIn(
   context.forgetHost();
   await context.out.record({ ...made, host: chosen, url }, columns);
   context.out.note(
-    `Commands speak to ${chosen} from now on; back to this machine: gateway host use ${localName}`,
+    `Commands now connect to ${chosen}. To switch back to this machine: gateway host use ${localName}`,
   );
   for (const variable of ['GATEWAY_HOST', 'GATEWAY_KEY']) {
-    if (context.env[variable]) context.out.warn(`${variable} is set, and goes before this.`);
+    if (context.env[variable]) context.out.warn(`${variable} is set and takes precedence.`);
   }
 }
 
-function addressOf(context: Context, said: string | undefined): string {
-  if (said === undefined) {
-    throw new CliError('Which host?', {
+function addressOf(context: Context, wanted: string | undefined): string {
+  if (wanted === undefined) {
+    throw new CliError('No host was given.', {
       exit: exitCodes.usage,
-      next: 'Say its address, gateway login URL, or paste the whole link.',
+      next: 'Give its address with gateway login URL, or paste the whole link.',
     });
   }
-  return hostNamed(readHostFile(context), said)?.url ?? hostUrl(said);
+  return findHostEntry(readHostFile(context), wanted)?.url ?? hostUrl(wanted);
 }
 
-/** The name that this address has already, else its host and port, or that of its socket's file. */
+/** The configured name of this address, else its host and port, or the name of its socket file. */
 function nameFor(context: Context, url: string): string {
   const { hosts } = readHostFile(context);
   const known = Object.keys(hosts).find((name) => hosts[name]?.url === url);
@@ -104,16 +104,16 @@ function nameFor(context: Context, url: string): string {
 }
 
 function previousLogin(context: Context, name: string) {
-  return hostNamed(readHostFile(context), name);
+  return findHostEntry(readHostFile(context), name);
 }
 
 export function localIsTaken(): CliError {
-  return new CliError(`\`${localName}\` is the daemon of this machine; choose another name.`, {
+  return new CliError(`\`${localName}\` is this machine's daemon; choose another name.`, {
     exit: exitCodes.usage,
   });
 }
 
-/** Ends a login in whose place there is another; one that cannot be had or reached is only told of. */
+/** Ends the login that a new one has replaced; only warns if that fails. */
 async function replaceLogin(context: Context, old: NamedHost): Promise<void> {
   const logins = remoteLogins(context);
   try {
@@ -122,18 +122,18 @@ async function replaceLogin(context: Context, old: NamedHost): Promise<void> {
     await logins.forget(old);
     if (await endLogin(context, old.url, secret)) return;
   } catch {
-    // As for one that did not answer.
+    // As if the host had not responded.
   }
-  context.out.warn(`The login from before could not be ended; see: gateway sessions list`);
+  context.out.warn(`The previous login could not be ended; see: gateway sessions list`);
 }
 
-/** Signs a login out that nobody will use; that it could not be reached changes nothing. */
+/** Ends a login on its host; returns whether it has ended. */
 export async function endLogin(context: Context, url: string, token: string): Promise<boolean> {
   try {
     await context.clientFor({ url, token, workspace: undefined }).call(signOut, {});
     return true;
   } catch (error) {
-    // One that is refused was ended before.
+    // A refused login has already ended.
     return error instanceof ReceivedError && error.code === 'unauthenticated';
   }
 }
@@ -159,20 +159,20 @@ export const logoutCommand = (context: Context) =>
 
 async function logOut(context: Context): Promise<void> {
   const { name = '' } = context.host();
-  const entry = hostNamed(readHostFile(context), name);
+  const entry = findHostEntry(readHostFile(context), name);
   if (!entry) {
-    throw new CliError('You are not logged in to this host with a login that could be ended here.', {
+    throw new CliError('You are not logged in to this host.', {
       exit: exitCodes.failed,
-      next: 'The daemon of this machine has its own login, which stays. Others: gateway host list',
+      next: "This machine's daemon needs no login. Other hosts: gateway host list",
     });
   }
   await dropLogin(context, entry.name);
   context.out.note(`Logged out of ${name}.`);
 }
 
-/** Ends the login of a named host there, and forgets it here. */
+/** Ends the login of a configured host and deletes it here. */
 export async function dropLogin(context: Context, name: string): Promise<void> {
-  const entry = hostNamed(readHostFile(context), name);
+  const entry = findHostEntry(readHostFile(context), name);
   if (!entry || entry.login === null) return;
   const logins = remoteLogins(context);
   const secret = await logins.read(entry).catch((error: unknown) => {
@@ -185,5 +185,5 @@ export async function dropLogin(context: Context, name: string): Promise<void> {
     hosts[name] = loggedOut(entry.url);
   });
   if (isEnded) return;
-  context.out.warn(`${entry.url} did not answer: the login is forgotten here, but still good there.`);
+  context.out.warn(`${entry.url} did not respond: the login is deleted here but still valid there.`);
 }

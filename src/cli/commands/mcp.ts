@@ -2,27 +2,27 @@ import { Command } from '@commander-js/extra-typings';
 import type { ClientAnswer, ClientRequest } from '../../shared/client.ts';
 import { receivedError } from '../../shared/received-error.ts';
 import { SseReader } from '../../shared/sse.ts';
-import { asTyped } from '../as-typed.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../failures/explain.ts';
 import type { Host } from '../hosts/hosts.ts';
-import { Unreachable, wayTo } from '../hosts/send.ts';
+import { routeTo, Unreachable } from '../hosts/send.ts';
 import { example } from '../manifest/options.ts';
+import { withNpx } from '../output/output.ts';
 
 export const mcpCommand = (context: Context) =>
   new Command('mcp')
     .addHelpText('after', example('claude mcp add gateway -- gateway mcp'))
     .action(() => bridge(context));
 
-/** For what the client asked just before it closed: a client that is gone waits for nothing. */
+/** How long to wait for running requests after the client has closed its input. */
 const graceMs = 1_000;
 
-/** JSON-RPC's range for failures of an implementation's own: the daemon could not be asked. */
+/** In JSON-RPC's range for implementation-defined errors: the daemon could not be reached. */
 const notAsked = -32000;
 
 /**
- * Passes the messages of an MCP client, a line each, on to the daemon, and writes what it answers. Requests run beside
- * each other. A daemon that was started again is found again.
+ * Forwards the messages of an MCP client, one per line, to the daemon and writes its answers. Requests run concurrently. A
+ * restarted daemon is found again.
  */
 export async function bridge(context: Context): Promise<void> {
   const session = new Session(context);
@@ -36,9 +36,9 @@ class Session {
   readonly #context: Context;
   readonly #running = new Map<AbortController, Promise<void>>();
   readonly #requests = new Map<string | number, AbortController>();
-  /** Asked for once: that of a remote host lies in the keychain, which takes a process to open. */
+  /** Read once per host: reading the keychain starts a process. */
   #login: { host: Host; secret: Promise<string | undefined> } | undefined;
-  /** What `initialize` came to; clients say it in every message from then on. */
+  /** The protocol version agreed by `initialize`, sent with every later request. */
   #agreed: string | undefined;
 
   constructor(context: Context) {
@@ -49,7 +49,7 @@ class Session {
     const message = messageOf(line);
     const { id, method, params } = message;
     if (method === 'notifications/cancelled') {
-      // Over HTTP, leaving is how a request is cancelled: its answer is not awaited by anybody then.
+      // Over HTTP, closing the connection cancels a request.
       this.#requests.get(params.requestId as string | number)?.abort();
       return;
     }
@@ -83,7 +83,7 @@ class Session {
         this.#write(told);
       }
       if (isAnswered || id === undefined || method === undefined) return;
-      throw new Error('The daemon ended before its answer did.');
+      throw new Error('The daemon stopped before answering.');
     } catch (error) {
       if (!signal.aborted && !isAnswered) this.#tell(error, message);
     }
@@ -98,14 +98,14 @@ class Session {
     const context = this.#context;
     const headers = headersOf(message, this.#agreed);
     const post = async (host: Host) => {
-      const { baseUrl, send } = wayTo(host, context.env);
+      const { baseUrl, send } = routeTo(host, context.env);
       const { workspace } = host;
       const secret = await this.#secretFor(host);
       return await send(requestFor({ baseUrl, workspace, secret }, { headers, body: line, signal }));
     };
     try {
       const answer = await post(context.host());
-      // Whoever logs in again meanwhile is served from then on.
+      // Read the login again next time: the user may have logged in again.
       if (answer.status === 401) this.#login = undefined;
       return answer;
     } catch (error) {
@@ -133,7 +133,7 @@ class Session {
   #tell(error: unknown, { id, method }: Message): void {
     const { sentence, details } = explain(error, { isLocal: this.#isLocal() });
     const next = details.find(([name]) => name === 'next')?.[1];
-    const advice = next === undefined ? '' : ` ${asTyped(next, this.#context.env)}`;
+    const advice = next === undefined ? '' : ` ${withNpx(next, this.#context.env)}`;
     const message = `${sentence}${advice}`;
     this.#context.out.warn(message);
     if (id !== undefined && method !== undefined) {
@@ -169,7 +169,7 @@ function requestFor(
   };
 }
 
-/** The texts of the messages in an answer. Throws what the daemon refused the request for, where that is no message. */
+/** Yields the messages in an HTTP response. Throws the daemon's error if the response is not a message. */
 async function* messagesIn({ status, headers, body }: ClientAnswer): AsyncGenerator<string, void> {
   if (headers['content-type']?.startsWith('text/event-stream')) {
     const reader = new SseReader();
@@ -191,14 +191,14 @@ function isMessage(text: string): boolean {
   }
 }
 
-/** A JSON-RPC message as far as it has to be understood here to be passed on. */
+/** The parts of a JSON-RPC message that matter for forwarding it. */
 export interface Message {
   id: string | number | undefined;
   method: string | undefined;
   params: Record<string, unknown>;
 }
 
-/** The daemon tells what is wrong with a message; here, one that cannot be read has no parts. */
+/** Parses a message. An invalid one has no parts: the daemon reports what is wrong with it. */
 export function messageOf(line: string): Message {
   let value: unknown;
   try {
@@ -214,7 +214,7 @@ export function messageOf(line: string): Message {
 
 const versionMember = 'io.modelcontextprotocol/protocolVersion';
 
-/** Which parameter names what a request is for. */
+/** The parameter that names the target of a request. */
 const nameMembers: Record<string, string> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -222,8 +222,8 @@ const nameMembers: Record<string, string> = {
 };
 
 /**
- * What a message says over stdio in its body alone and over HTTP in headers too. Source: the Model Context Protocol,
- * revisions 2025-06-18 (version) and 2026-07-28 (method and name), streamable HTTP.
+ * The headers that MCP over HTTP requires besides the message. Source: the Model Context Protocol, revisions 2025-06-18
+ * (version) and 2026-07-28 (method and name), streamable HTTP.
  */
 export function headersOf({ method, params }: Message, agreed: string | undefined): Record<string, string> {
   const claimed = objectOf(params._meta)[versionMember];
@@ -237,7 +237,7 @@ export function headersOf({ method, params }: Message, agreed: string | undefine
   return headers;
 }
 
-/** What is more than visible ASCII travels as base64 between marks. */
+/** Encodes anything but visible ASCII as base64. */
 function headerText(text: string): string {
   if (/^[\x21-\x7e]+$/.test(text) && !text.startsWith('=?base64?')) return text;
   return `=?base64?${Buffer.from(text).toString('base64')}?=`;

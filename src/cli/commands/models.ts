@@ -6,8 +6,8 @@ import type {
   RefreshedProvider,
 } from '../../shared/contract/models.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { getModel, listModels, refreshModels } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { getModel, listModels, refreshModels } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
@@ -15,8 +15,8 @@ import { duration } from '../output/time.ts';
 
 export const listModelsCommand = (context: Context) =>
   new Command('list')
-    .option('--match <text>', 'only models whose id holds this text')
-    .option('--all', 'also models that no provider can answer now')
+    .option('--match <text>', 'only models whose id contains this text')
+    .option('--all', 'include models without an available provider')
     .addHelpText('after', example('gateway models list --match gpt --json=id'))
     .action((options) => listModelsAndShow(context, options));
 
@@ -33,12 +33,12 @@ async function listModelsAndShow(context: Context, { match = '', all }: Filter):
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
   const hidden = matching.length - models.length;
   if (models.length > 0) context.out.note(priceUnit);
-  if (hidden > 0) context.out.note(`${hidden} more have no provider now: gateway models list --all`);
+  if (hidden > 0) context.out.note(`${hidden} more have no available provider: gateway models list --all`);
 }
 
 export const showModelCommand = (context: Context) =>
   new Command('show')
-    .argument('<model>', 'its id, or any name that a call may use')
+    .argument('<model>', 'its id, or any name that a call can use')
     .addHelpText('after', example('gateway models show sim/assistant'))
     .action((model) => showModel(context, model));
 
@@ -65,7 +65,7 @@ export const refreshModelsCommand = (context: Context) =>
 
 async function refreshAndShow(context: Context): Promise<void> {
   const { data } = await context.client().call(refreshModels, {});
-  await context.out.table(data, columns, { empty: 'No provider can be asked: none has a key.' });
+  await context.out.table(data, columns, { empty: 'No provider has a key.' });
   if (data.some(({ error }) => error !== null)) context.exit = exitCodes.partlyDone;
 }
 
@@ -95,7 +95,7 @@ export const modelColumns: Column<ModelEntry>[] = [
   {
     title: 'providers',
     value: (model) => availableProviders(model),
-    show: (model) => availableProviders(model) || 'none now',
+    show: (model) => availableProviders(model) || 'none available',
     style: (model) => (availableProviders(model) ? 'green' : 'dim'),
   },
 ];
@@ -125,7 +125,7 @@ export const modelRecordColumns: Column<ModelEntry>[] = [
   {
     title: 'providers',
     value: (model) => availableProviders(model),
-    show: (model) => availableProviders(model) || 'none now',
+    show: (model) => availableProviders(model) || 'none available',
   },
 ];
 
@@ -166,7 +166,7 @@ function abilities({ service: { capabilities } }: ModelEntry): string {
   return [...known.map(([name]) => name), ...input_modalities.filter((kind) => kind !== 'text')].join(' ');
 }
 
-/** What costs otherwise than text: sound and pictures by the million tokens, the provider's own tools by the use. */
+/** Prices other than text: audio and images per million tokens, the provider's own tools per use. */
 function otherPrices(prices: PricesView | null, write: (price: string) => string): string {
   const { audio_input, cached_audio, audio_output, image_output, fees = {} } = prices ?? {};
   const byTokens = { audio_input, cached_audio, audio_output, image_output };

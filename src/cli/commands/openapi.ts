@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
-import { openApi } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { openApi } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 
 export const openApiCommand = (context: Context) =>

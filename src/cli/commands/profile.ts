@@ -3,10 +3,10 @@ import type { Profile } from '../../shared/contract/profile.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
+import { deleteProfile, getMe, updateProfile } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
-import { deleteProfile, getMe, updateProfile } from '../site-addresses.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 export const showProfileCommand = (context: Context) =>
@@ -17,15 +17,15 @@ export const showProfileCommand = (context: Context) =>
 
 export const setProfileCommand = (context: Context) =>
   new Command('set')
-    .option('--name <name>', 'your name, for people')
-    .option('--email <address>', 'your address')
-    .option('--avatar <url>', 'the address of a picture; empty for none')
-    .option('--handle <handle>', 'what you are called on this host')
+    .option('--name <name>', 'your display name')
+    .option('--email <address>', 'your email address')
+    .option('--avatar <url>', 'the URL of an avatar image; empty for none')
+    .option('--handle <handle>', 'your handle on this host')
     .addHelpText('after', example('gateway profile set --name "Ann Lee" --email ann@example.com'))
     .action(async ({ name, email, avatar, handle }) => {
       const changes = { name, email, avatar, handle };
       if (Object.values(changes).every((value) => value === undefined)) {
-        throw new CliError('Nothing was said to change.', { exit: exitCodes.usage });
+        throw new CliError('Nothing to change: give at least one option.', { exit: exitCodes.usage });
       }
       await context.client().call(updateProfile, { body: changes });
       const { data } = await context.client().call(getMe, { query: { chat_limit: 1 } });
@@ -34,12 +34,12 @@ export const setProfileCommand = (context: Context) =>
 
 export const deleteProfileCommand = (context: Context) =>
   new Command('delete')
-    .argument('<email>', 'your own address, to be sure')
-    .option('--yes', 'do not ask')
+    .argument('<email>', 'your email address, to confirm')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway profile delete ann@example.com --yes'))
     .action(async (email, { yes }) => {
       const question =
-        'Delete yourself from this host? Your logins, tokens and keys end, and your shouts go.';
+        'Delete your account on this host? This ends your logins, tokens and keys, and deletes your shouts.';
       await confirm(context, question, { yes });
       const { data } = await context.client().call(deleteProfile, { body: { email } });
       if (context.out.wantsJson()) return context.out.document(data);

@@ -2,8 +2,13 @@ import { Argument, Command } from '@commander-js/extra-typings';
 import type { ProviderKey, ProviderKeyCheck } from '../../shared/contract/provider-keys.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { knownProviders } from '../../shared/known-providers.ts';
-import { checkProviderKey, deleteProviderKey, listProviderKeys, putProviderKey } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import {
+  checkProviderKey,
+  deleteProviderKey,
+  listProviderKeys,
+  putProviderKey,
+} from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
@@ -12,8 +17,8 @@ import { askSecret, confirm } from '../terminal/prompts.ts';
 export const setProviderKeyCommand = (context: Context) =>
   new Command('set')
     .addArgument(providerArgument())
-    .option('--workspace <workspace>', 'the workspace whose calls may use it', 'me')
-    .option('--from-env <name>', 'the environment variable that holds the key')
+    .option('--workspace <workspace>', 'the workspace whose calls may use the key', 'me')
+    .option('--from-env <name>', 'the environment variable with the key')
     .addHelpText('after', example('gateway provider-keys set openai --from-env OPENAI_API_KEY'))
     .action(async (provider, { workspace, fromEnv }) => {
       const key = await askSecret(context, { prompt: `Key for ${provider}`, fromEnv });
@@ -21,12 +26,12 @@ export const setProviderKeyCommand = (context: Context) =>
       const stored = await context.client().call(putProviderKey, { params, body: { key } });
       const shown = providerKeyColumns(context.now());
       await context.out.record(stored, shown, { pipedRow: shown });
-      context.out.note(`Ask ${provider} whether it takes it: gateway provider-keys check ${provider}`);
+      context.out.note(`To check that ${provider} accepts it: gateway provider-keys check ${provider}`);
     });
 
 export const listProviderKeysCommand = (context: Context) =>
   new Command('list')
-    .option('--workspace <workspace>', 'the workspace whose keys they are', 'me')
+    .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
     .addHelpText('after', example('gateway provider-keys list --json provider,fingerprint'))
     .action(async ({ workspace }) => {
       const { data } = await context.client().call(listProviderKeys, { params: { workspace } });
@@ -37,22 +42,22 @@ export const listProviderKeysCommand = (context: Context) =>
 export const deleteProviderKeyCommand = (context: Context) =>
   new Command('delete')
     .addArgument(providerArgument())
-    .option('--workspace <workspace>', 'the workspace whose key it is', 'me')
-    .option('--yes', 'do not ask')
+    .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway provider-keys delete openai --yes'))
     .action(async (provider, { workspace, yes }) => {
-      await confirm(context, `Delete the key for ${provider}? Calls that need it fail from then on.`, {
+      await confirm(context, `Delete the key for ${provider}? Calls that need it will fail.`, {
         yes,
       });
       const deleted = await context.client().call(deleteProviderKey, { params: { workspace, provider } });
       if (context.out.wantsJson()) return context.out.document(deleted);
-      context.out.note(`There is no key for ${provider} now.`);
+      context.out.note(`Deleted the key for ${provider}.`);
     });
 
 export const checkProviderKeyCommand = (context: Context) =>
   new Command('check')
     .addArgument(providerArgument())
-    .option('--workspace <workspace>', 'the workspace whose key it is', 'me')
+    .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
     .addHelpText('after', example('gateway provider-keys check openai && echo good'))
     .action(async (provider, { workspace }) => {
       const check = await context.client().call(checkProviderKey, { params: { workspace, provider } });
@@ -81,4 +86,4 @@ export const providerKeyColumns = (now: number): Column<ProviderKey>[] => [
   { title: 'updated', value: (key) => key.updated_at, show: (key) => ago(key.updated_at, now) },
 ];
 
-export const providerArgument = () => new Argument('<provider>', 'whose key it is').choices(knownProviders);
+export const providerArgument = () => new Argument('<provider>', 'the provider').choices(knownProviders);

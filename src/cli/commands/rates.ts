@@ -1,14 +1,14 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Rate, RateRow } from '../../shared/contract/rates.ts';
-import { listRates } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { listRates } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 
 export const ratesCommand = (context: Context) =>
   new Command('rates')
-    .option('--match <text>', 'only models whose id holds this text')
+    .option('--match <text>', 'only models whose id contains this text')
     .addHelpText('after', example('gateway rates --match claude'))
     .action(({ match = '' }) => showRates(context, match));
 
@@ -17,7 +17,7 @@ async function showRates(context: Context, match: string): Promise<void> {
   const rows = card.data.filter((row) => row.model.toLowerCase().includes(match.toLowerCase()));
   await context.out.table(rows, columns, { empty: 'No rates.' });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
-  context.out.note(`${card.unit}, with a margin of ${card.margin_percent} %.`);
+  context.out.note(`${card.unit}, including a margin of ${card.margin_percent} %.`);
 }
 
 const columns: Column<RateRow>[] = [

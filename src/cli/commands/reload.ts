@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ReloadReport } from '../../shared/contract/configuration.ts';
-import { reloadConfiguration } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { reloadConfiguration } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 
@@ -9,8 +9,9 @@ export const reloadCommand = (context: Context) =>
   new Command('reload').addHelpText('after', example('gateway reload')).action(async () => {
     const report = await context.client().call(reloadConfiguration, {});
     if (context.out.wantsJson()) return context.out.document(report);
-    await context.out.table(rowsOf(report), columns, { empty: 'Nothing has changed.' });
-    if (report.waiting.length > 0) context.out.note('What waits is taken in by: gateway stop, gateway serve');
+    await context.out.table(rowsOf(report), columns, { empty: 'No changes.' });
+    if (report.waiting.length > 0)
+      context.out.note('Restart to apply the rest: gateway stop, then gateway serve');
   });
 
 interface Row {

@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import type { RestoreOutcome } from '../../shared/restore.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
-import { meantHost } from '../hosts/hosts.ts';
+import { selectedHost } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
 import { example } from '../manifest/options.ts';
 import { progressBar } from '../output/progress.ts';
@@ -13,9 +14,9 @@ import { confirm } from '../terminal/prompts.ts';
 
 export const restoreCommand = (context: Context) =>
   new Command('restore')
-    .argument('<file>', 'a backup')
-    .option('--data <folder>', 'the data folder, where it is not the usual one')
-    .option('--yes', 'do not ask')
+    .argument('<file>', 'the backup file')
+    .option('--data <folder>', "the data folder (default: the daemon's)")
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway stop && gateway restore backup.db --yes'))
     .action((file, options) => restoreAndTell(context, file, options));
 
@@ -26,16 +27,19 @@ interface RestoreFlags {
 
 type Restored = Exclude<RestoreOutcome, { problem: string }>;
 
-/** Puts a backup in the place of this machine's data; what was there is kept. */
+/** Replaces this machine's data with a backup, keeping the old data. */
 async function restoreAndTell(context: Context, file: string, { data, yes }: RestoreFlags): Promise<void> {
   const running = data === undefined ? readDaemonFile(context) : undefined;
   if (running !== undefined) {
-    throw new CliError(`The daemon runs (process ${running.pid}).`, {
+    throw new CliError(`The daemon is running (process ${running.pid}).`, {
       exit: exitCodes.failed,
-      next: `Stop it first: gateway stop${meantHost(undefined, context).said === localName ? '' : ` --host ${localName}`}`,
+      next: `Stop it first: gateway stop${selectedHost(undefined, context).name === localName ? '' : ` --host ${localName}`}`,
     });
   }
-  await confirm(context, `Put ${file} in the place of the data?`, { yes });
+  if (!existsSync(file)) {
+    throw new CliError(`The file ${file} does not exist.`, { exit: exitCodes.failed });
+  }
+  await confirm(context, `Replace the data with ${file}?`, { yes });
   const { restore } = await context.daemon();
   const bar = progressBar(context.io);
   const outcome = await restore({
@@ -51,10 +55,10 @@ async function restoreAndTell(context: Context, file: string, { data, yes }: Res
   await context.out.record(viewOf(outcome), columns);
   for (const { keyId, store } of masters) {
     context.out.note(
-      `Provider keys are sealed under master key ${keyId} (${store}); where it is missing: gateway vault unlock --master-key`,
+      `Provider keys are encrypted with master key ${keyId} (${store}). If it is missing here: gateway vault unlock --master-key`,
     );
   }
-  context.out.note('Restored. Go on with: gateway serve');
+  context.out.note('Restored. Start the daemon with: gateway serve');
 }
 
 function viewOf({ dataFolder, madeAt, schemaVersion, aside, configWritten, masters }: Restored) {

@@ -14,27 +14,27 @@ const ports = { min: 0, max: 65_535 };
 
 export const serveCommand = (context: Context) =>
   new Command('serve')
-    .option('--port <port>', `the port to listen on (${listenDefaults.port} unless told)`, wholeNumber(ports))
-    .option('--host <address>', `the address to listen on (${listenDefaults.host} unless told)`)
-    .option('--socket <path>', 'a Unix socket to listen on as well')
-    .option('--data <folder>', 'where the data lies')
+    .option('--port <port>', `the port to listen on (default: ${listenDefaults.port})`, wholeNumber(ports))
+    .option('--host <address>', `the address to listen on (default: ${listenDefaults.host})`)
+    .option('--socket <path>', 'also listen on this Unix socket')
+    .option('--data <folder>', 'the data folder')
     .option('--config <file>', 'the configuration file')
-    .option('--simulate <file>', 'answer sim/ models by the rules of this file')
-    .option('--record <folder>', 'keep each call to a provider in a file there, without secrets')
-    .option('--replay <folder>', 'answer calls to providers from the files there, with no network')
+    .option('--simulate <file>', 'rules for the simulated sim/ models')
+    .option('--record <folder>', 'record provider calls to files in this folder, without secrets')
+    .option('--replay <folder>', 'replay recorded provider calls, without network access')
     .addOption(
       new Option(
         '--replay-speed <speed>',
-        'with the pauses of the recording, or without (instant unless told)',
+        "whether to keep the recording's timing (default: instant)",
       ).choices(replaySpeeds),
     )
-    .addOption(new Option('--log-level <level>', 'how much is logged (warn unless told)').choices(logLevels))
+    .addOption(new Option('--log-level <level>', 'minimum level to log (default: warn)').choices(logLevels))
     .addHelpText('after', example('gateway serve --port 4200'))
     .action(async ({ port, host, socket, data, config, simulate, record, replay, replaySpeed, logLevel }) => {
       if (replaySpeed !== undefined && replay === undefined) {
-        throw new CliError('--replay-speed is of no use without --replay.', {
+        throw new CliError('--replay-speed requires --replay.', {
           exit: exitCodes.usage,
-          next: 'Name what is to be replayed: --replay FOLDER',
+          next: 'Add --replay FOLDER.',
         });
       }
       refuseEmpty({ host, socket, data, config, simulate, record, replay });
@@ -52,13 +52,13 @@ export const serveCommand = (context: Context) =>
       })) as typeof context.exit;
     });
 
-/** A variable of a script that was not set would be a listener on every address, or data in the current folder. */
+/** An empty value, such as an unset shell variable, would mean all addresses or the current folder. */
 function refuseEmpty(options: Record<string, string | undefined>): void {
   const empty = Object.keys(options).find((name) => options[name]?.trim() === '');
   if (empty !== undefined) throw new CliError(`--${empty} is empty.`, { exit: exitCodes.usage });
 }
 
-/** Asks at the terminal that the daemon was started at, where somebody may type. */
+/** Asks for a secret at the daemon's terminal, if a user can type there. */
 function askerOf({ io, out }: Context): ServeOptions['askSecret'] {
   if (!io.stdin.isTty || !io.stderr.isTty || !out.isInteractive() || !isInForeground()) return undefined;
   return async (question, signal) => {
@@ -70,13 +70,13 @@ function askerOf({ io, out }: Context): ServeOptions['askSecret'] {
 }
 
 /**
- * Whether what is typed at the terminal comes to this process: one that was sent to the background would be stopped by
- * reading there. True where it cannot be told. Source: proc_pid_stat(5), fields 5 and 8.
+ * Whether this process is in the foreground: reading from the terminal would stop a background process. True where that
+ * is unknown. Source: proc_pid_stat(5), fields 5 and 8.
  */
-export function isInForeground(): boolean {
+function isInForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // The name of the program may hold spaces and parentheses.
+    // The program's name may contain spaces and parentheses.
     const [, , , group, , , terminalGroup] = stat.slice(stat.lastIndexOf(')') + 1).split(' ');
     return group === terminalGroup;
   } catch {

@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Session } from '../../shared/contract/people.ts';
-import { deleteSession, listSessions } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { collectPages } from '../hosts/pages.ts';
+import { deleteSession, listSessions } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
@@ -10,7 +10,7 @@ import { confirm } from '../terminal/prompts.ts';
 
 export const listSessionsCommand = (context: Context) =>
   new Command('list')
-    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .option('--limit <count>', 'maximum number to list, oldest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway sessions list'))
     .action(async ({ limit }) => {
       const found = await collectPages(limit, (page) => context.client().call(listSessions, { query: page }));
@@ -34,12 +34,12 @@ const sessionColumns = (now: number): Column<Session>[] => [
 
 export const revokeSessionCommand = (context: Context) =>
   new Command('revoke')
-    .argument('<id>', 'the id of one of your logins')
-    .option('--yes', 'do not ask')
+    .argument('<session>', 'the id of one of your logins')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway sessions revoke key_01jd… --yes'))
     .action(async (session, { yes }) => {
-      await confirm(context, `End the login ${session}? What uses it is refused from then on.`, { yes });
+      await confirm(context, `Revoke the login ${session}? Programs that use it will be refused.`, { yes });
       const ended = await context.client().call(deleteSession, { params: { session } });
       if (context.out.wantsJson()) return context.out.document(ended);
-      context.out.note(`Ended ${session}.`);
+      context.out.note(`Revoked ${session}.`);
     });

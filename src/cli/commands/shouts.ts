@@ -3,18 +3,18 @@ import type { Shout, Zone } from '../../shared/contract/shouts.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { collectRows } from '../hosts/pages.ts';
+import { deleteShout, listShouts, listZones, postShout, streamShouts } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
 import { tabSeparatedCell, visibleCell } from '../output/visible.ts';
-import { deleteShout, listShouts, listZones, postShout, streamShouts } from '../site-addresses.ts';
 import { confirm, messageText } from '../terminal/prompts.ts';
 import { followRows } from './follow.ts';
 
 export const postShoutCommand = (context: Context) =>
   new Command('post')
-    .argument('[text]', 'what to shout; piped in unless told')
-    .option('--zone <zone>', 'where: letters, digits and : _ - (default: global)')
+    .argument('[text]', 'the message (default: piped input)')
+    .option('--zone <zone>', 'the zone: letters, digits and : _ - (default: global)')
     .addHelpText('after', example('gateway shouts post "Deploying in five minutes." --zone dev'))
     .action(async (text, { zone }) => {
       const body = await messageText(context, text);
@@ -25,14 +25,14 @@ export const postShoutCommand = (context: Context) =>
           pipedRow: shoutColumns(context.now()),
         });
       }
-      context.out.note(`Shouted in ${data.zone}.`);
+      context.out.note(`Posted to ${data.zone}.`);
     });
 
 export const listShoutsCommand = (context: Context) =>
   new Command('list')
-    .option('--zone <zone>', 'only those of this zone')
-    .option('--since <time>', 'only those from this time on, like 2026-11-21T08:00:00Z')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 50)
+    .option('--zone <zone>', 'only shouts in this zone')
+    .option('--since <time>', 'only shouts since this time, like 2026-11-21T08:00:00Z')
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 50)
     .addHelpText('after', example('gateway shouts list --zone dev'))
     .action(async ({ zone, since, limit }) => {
       const found = await collectRows(limit, (page) =>
@@ -44,10 +44,10 @@ export const listShoutsCommand = (context: Context) =>
 export const deleteShoutCommand = (context: Context) =>
   new Command('delete')
     .argument('<id>', 'the id of one of your shouts', wholeNumber({ min: 1 }))
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway shouts delete 42 --yes'))
     .action(async (id, { yes }) => {
-      await confirm(context, `Delete the shout ${id}?`, { yes });
+      await confirm(context, `Delete shout ${id}?`, { yes });
       const { data } = await context.client().call(deleteShout, { params: { id } });
       if (context.out.wantsJson()) return context.out.document(data);
       context.out.note(`Deleted ${id}.`);
@@ -55,7 +55,7 @@ export const deleteShoutCommand = (context: Context) =>
 
 export const watchShoutsCommand = (context: Context) =>
   new Command('watch')
-    .option('--zone <zone>', 'only those of this zone')
+    .option('--zone <zone>', 'only shouts in this zone')
     .addHelpText('after', example('gateway shouts watch --zone dev'))
     .action(async ({ zone }) => {
       await followRows(context, {
@@ -78,11 +78,11 @@ export const watchShoutsCommand = (context: Context) =>
 
 export const zonesCommand = (context: Context) =>
   new Command('zones')
-    .option('--limit <count>', 'at most so many, the loudest first', wholeNumber({ min: 1, max: 100 }), 20)
+    .option('--limit <count>', 'maximum number to list, busiest first', wholeNumber({ min: 1, max: 100 }), 20)
     .addHelpText('after', example('gateway zones'))
     .action(async ({ limit }) => {
       const { data } = await context.client().call(listZones, { query: { limit } });
-      await context.out.table(data, zoneColumns, { empty: 'Nobody shouted in the last 24 hours.' });
+      await context.out.table(data, zoneColumns, { empty: 'No shouts in the last 24 hours.' });
     });
 
 export const shoutColumns = (now: number): Column<Shout>[] => [
@@ -98,7 +98,7 @@ export const zoneColumns: Column<Zone>[] = [
   { title: 'count24h', label: 'last 24 hours', value: ({ count24h }) => count24h, align: 'right' },
 ];
 
-/** One shout on one line: times of day for a person, whole times and ids for a program. */
+/** One shout on one line: with the time of day on a terminal, with full time and id in a pipe. */
 export function shoutLine(
   { id, zone, body, createdAt, author }: Shout,
   { io, out }: Pick<Context, 'io' | 'out'>,

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { DaemonStatus, ProviderStatus } from '../../shared/contract/daemon.ts';
-import { getStatus } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { getStatus } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';

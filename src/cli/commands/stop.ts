@@ -1,12 +1,12 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
-import { stopDaemon } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
-import { isLocalDown, meantHost } from '../hosts/hosts.ts';
+import { isLocalDown, selectedHost } from '../hosts/hosts.ts';
 import { isAlive, readDaemonFile } from '../hosts/local-daemon.ts';
+import { stopDaemon } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { confirm } from '../terminal/prompts.ts';
 
@@ -18,7 +18,7 @@ export const stopCommand = (context: Context) =>
       wholeNumber({ min: 0, max: 86_400 }),
       60,
     )
-    .option('--yes', 'do not ask, where the daemon of another machine is in use')
+    .option('--yes', 'skip the confirmation for a remote host')
     .addHelpText('after', example('gateway stop'))
     .action(({ wait, yes }) => stopAndWait(context, { waitMs: wait * 1000, yes }));
 
@@ -29,7 +29,7 @@ interface StopWish {
   yes?: true | undefined;
 }
 
-/** Asks the daemon to stop, and waits for its process to end where it runs on this machine. */
+/** Asks the daemon to stop; if it runs on this machine, waits for its process to exit. */
 async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise<void> {
   if (isLocalDown(context)) {
     context.out.note('The daemon is not running.');
@@ -37,15 +37,15 @@ async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise
   }
   const { isLocal, name, url } = context.host();
   const theirs = name === undefined || isLocal ? url : `${name} (${url})`;
-  // Whoever types only `stop` may have forgotten that another machine is in use.
-  if (!isLocal && !meantHost(context.flags.host, context).isNamed) {
-    await confirm(context, `Stop the daemon of ${theirs}? This machine’s own is --host ${localName}.`, {
+  // A bare `stop` may be meant for this machine.
+  if (!isLocal && !selectedHost(context.flags.host, context).isExplicit) {
+    await confirm(context, `Stop the daemon on ${theirs}? For this machine's, add --host ${localName}.`, {
       yes,
     });
   }
   const pid = await askToStop(context);
   if (!isLocal || pid === undefined) {
-    context.out.note(`The daemon of ${theirs} stops once running calls are done.`);
+    context.out.note(`The daemon on ${theirs} stops after running calls finish.`);
     return;
   }
   const until = context.now() + waitMs;
@@ -53,7 +53,7 @@ async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise
     if (context.now() >= until) {
       throw new CliError(`The daemon (process ${pid}) is still finishing its calls.`, {
         exit: exitCodes.tryLater,
-        next: 'It stops by itself when they are done; see: gateway status',
+        next: 'It stops when they are done; see: gateway status',
       });
     }
     await context.sleep(pollMs);
@@ -61,12 +61,12 @@ async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise
   context.out.note('Stopped.');
 }
 
-/** The process that stops; undefined where it is not known here. */
+/** Returns the process id of the daemon that is stopping, if known. */
 async function askToStop(context: Context): Promise<number | undefined> {
   try {
     return (await context.client().call(stopDaemon, {})).pid;
   } catch (error) {
-    // One that stops already takes no calls any more, this one included.
+    // A daemon that is already stopping refuses this call too.
     if (error instanceof ReceivedError && error.code === 'unavailable') return readDaemonFile(context)?.pid;
     throw error;
   }

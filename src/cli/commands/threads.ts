@@ -1,6 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Thread, ThreadEvent, ThreadMessage } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { collectPages } from '../hosts/pages.ts';
 import {
   createThread,
   deleteThread,
@@ -10,9 +12,7 @@ import {
   listThreads,
   stopThread,
   updateThread,
-} from '../addresses.ts';
-import type { Context } from '../context.ts';
-import { collectPages } from '../hosts/pages.ts';
+} from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
@@ -22,7 +22,7 @@ import { follow } from './follow.ts';
 
 export const listThreadsCommand = (context: Context) =>
   new Command('list')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 20)
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addHelpText('after', example('gateway threads list --json id,title'))
     .action(async ({ limit }) => {
       const rows = await collectPages(limit, (page) => context.client().call(listThreads, { query: page }));
@@ -31,8 +31,8 @@ export const listThreadsCommand = (context: Context) =>
 
 export const showThreadCommand = (context: Context) =>
   new Command('show')
-    .argument('<id>', 'the id of the thread, th_…')
-    .option('--limit <count>', 'at most so many messages, oldest first', wholeNumber({ min: 1 }), 1000)
+    .argument('<thread>', 'the id of a thread: th_…')
+    .option('--limit <count>', 'maximum number of messages, oldest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway threads show th_01jd…'))
     .action(async (id, { limit }) => {
       const params = { id };
@@ -42,12 +42,12 @@ export const showThreadCommand = (context: Context) =>
       );
       if (context.out.wantsJson()) return context.out.document({ ...thread, messages });
       if (thread.title !== null) context.out.note(thread.title);
-      if (thread.working) context.out.note(`A call is under way: gateway threads watch ${id}`);
+      if (thread.working) context.out.note(`A call is running. To follow it: gateway threads watch ${id}`);
       if (context.io.stdout.isTty && messages.length > 0) return showTalk(context, messages);
-      await context.out.table(messages, columns, { empty: 'Nothing was said yet.' });
+      await context.out.table(messages, columns, { empty: 'No messages.' });
     });
 
-/** A conversation as a person reads it. */
+/** Prints a conversation for reading. */
 function showTalk({ io, out }: Context, messages: ThreadMessage[]): void {
   const blocks = messages.map((message) => {
     const role = out.paint.stdout('bold', visibleCell(message.role));
@@ -61,7 +61,7 @@ const columns: Column<ThreadMessage>[] = [
   { title: 'text', value: textOf },
 ];
 
-/** What a message says; of calls and their outputs, what they are. */
+/** The text of a message, or a summary of a function call or its output. */
 export function textOf({ type, content }: ThreadMessage): string {
   if (type === 'message')
     return content.map((part) => part.text ?? part.refusal ?? `[${part.type}]`).join('');
@@ -74,7 +74,7 @@ export function textOf({ type, content }: ThreadMessage): string {
 
 export const createThreadCommand = (context: Context) =>
   new Command('create')
-    .argument('[title]', 'its title; the first message gives one unless told')
+    .argument('[title]', 'its title (default: from the first message)')
     .addHelpText('after', example('gateway threads create "Trip to Rome"'))
     .action(async (title) => {
       const { thread } = await context.client().call(createThread, { body: { title } });
@@ -83,7 +83,7 @@ export const createThreadCommand = (context: Context) =>
 
 export const renameThreadCommand = (context: Context) =>
   new Command('rename')
-    .argument('<id>', 'the id of the thread, th_…')
+    .argument('<thread>', 'the id of a thread: th_…')
     .argument('<title>', 'its new title')
     .addHelpText('after', example('gateway threads rename th_01jd… "Trip to Rome"'))
     .action(async (id, title) => {
@@ -93,11 +93,11 @@ export const renameThreadCommand = (context: Context) =>
 
 export const deleteThreadCommand = (context: Context) =>
   new Command('delete')
-    .argument('<id>', 'the id of the thread, th_…')
-    .option('--yes', 'do not ask')
+    .argument('<thread>', 'the id of a thread: th_…')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway threads delete th_01jd… --yes'))
     .action(async (id, { yes }) => {
-      await confirm(context, `Delete ${id} with all that was said in it? It cannot be brought back.`, {
+      await confirm(context, `Delete ${id} and all its messages? This cannot be undone.`, {
         yes,
       });
       const deleted = await context.client().call(deleteThread, { params: { id } });
@@ -107,21 +107,21 @@ export const deleteThreadCommand = (context: Context) =>
 
 export const stopThreadCommand = (context: Context) =>
   new Command('stop')
-    .argument('<id>', 'the id of the thread, th_…')
+    .argument('<thread>', 'the id of a thread: th_…')
     .addHelpText('after', example('gateway threads stop th_01jd…'))
     .action(async (id) => {
       const params = { id };
       const { thread: before } = await context.client().call(getThread, { params });
       const { thread } = await context.client().call(stopThread, { params });
       if (context.out.wantsJson()) return context.out.document(thread);
-      context.out.note(before.working ? `Stopped what ran in ${id}.` : `Nothing runs in ${id}.`);
+      context.out.note(before.working ? `Stopped the call in ${id}.` : `No call is running in ${id}.`);
     });
 
 export const watchThreadCommand = (context: Context) =>
   new Command('watch')
-    .argument('<id>', 'the id of the thread, th_…')
-    .option('--after <sequence>', 'only what came after this event', wholeNumber({ min: 0 }))
-    .option('--once', 'end with the first run that has ended, or ends')
+    .argument('<thread>', 'the id of a thread: th_…')
+    .option('--after <sequence>', 'only events after this one', wholeNumber({ min: 0 }))
+    .option('--once', 'stop after the first finished run')
     .addHelpText('after', example('gateway threads watch th_01jd… --json'))
     .action((id, options) => watch(context, { id, ...options }));
 
@@ -131,7 +131,7 @@ interface WatchFlags {
   once?: boolean | undefined;
 }
 
-/** Follows a thread until it is deleted, or Ctrl-C. A lost connection is told, tried again, and resumed. */
+/** Follows a thread until it is deleted or Ctrl-C is pressed, reconnecting when the connection is lost. */
 async function watch(context: Context, { id, after, once }: WatchFlags): Promise<void> {
   const done = new AbortController();
   await follow(context, {
@@ -171,7 +171,7 @@ function detailOf({ error, provider, model, messages }: ThreadEvent['data']): st
   return Array.isArray(messages) ? `${messages.length} messages` : '';
 }
 
-/** A thread, seen from `now` (milliseconds). */
+/** A thread; `now` in milliseconds since 1970. */
 export const threadColumns = (now: number): Column<Thread>[] => [
   { title: 'id', value: (thread) => thread.id },
   { title: 'title', value: (thread) => thread.title },

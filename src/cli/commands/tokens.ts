@@ -4,25 +4,25 @@ import type { AccessToken, createToken as createTokenContract } from '../../shar
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
+import { createToken, listTokens, revokeToken, revokeTokens } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
-import { createToken, listTokens, revokeToken, revokeTokens } from '../site-addresses.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 export const createTokenCommand = (context: Context) =>
   new Command('create')
-    .argument('<name>', 'a name you will recognise later')
+    .argument('<name>', 'a name to recognise it by')
     .addOption(
-      new Option('--ability <ability...>', 'what it may do; everything unless told').choices(abilityNames),
+      new Option('--ability <ability...>', 'permissions of the token (default: all)').choices(abilityNames),
     )
-    .option('--expires <time>', 'when it ends: a day or a time in UTC; never unless told')
+    .option('--expires <time>', 'when it expires: a UTC day or time (default: never)')
     .addHelpText('after', example('gateway tokens create bot --ability shouts:write --expires 2027-01-31'))
     .action(async (name, { ability, expires }) => {
       const body = { name, abilities: ability, expires_at: expires };
       const { data } = await context.client().call(createToken, { body });
       await context.out.record(data, [id, named, able, ends, secret], { pipedRow: [id, secret] });
-      context.out.note('Keep the token now: it is not shown again.');
+      context.out.note('Save the token now: it is not shown again.');
     });
 
 type Made = Column<Result<typeof createTokenContract>['data']>;
@@ -72,16 +72,16 @@ const tokenColumns = (now: number): Column<AccessToken>[] => [
 
 export const revokeTokenCommand = (context: Context) =>
   new Command('revoke')
-    .argument('[id]', 'the id of one of your tokens, tok_…')
+    .argument('[token]', 'the id of one of your tokens: tok_…')
     .option('--all', 'all of your tokens')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway tokens revoke tok_01jd… --yes'))
     .action(async (id, { all, yes }) => {
       if ((id === undefined) === (all === undefined)) {
-        throw new CliError('Name one token, or say --all.', { exit: exitCodes.usage });
+        throw new CliError('Give a token id, or --all.', { exit: exitCodes.usage });
       }
       if (id === undefined) {
-        await confirm(context, 'Revoke all of your access tokens? Calls with them fail from then on.', {
+        await confirm(context, 'Revoke all your access tokens? Calls with them will fail.', {
           yes,
         });
         const { data } = await context.client().call(revokeTokens, {});
@@ -89,18 +89,16 @@ export const revokeTokenCommand = (context: Context) =>
         return context.out.note(`Revoked ${data.deletedCount}.`);
       }
       if (!yes)
-        await confirm(
-          context,
-          `Revoke ${id}?${await warning(context, id)} Calls with it fail from then on.`,
-          { yes },
-        );
+        await confirm(context, `Revoke ${id}?${await warning(context, id)} Calls with it will fail.`, {
+          yes,
+        });
       const { data } = await context.client().call(revokeToken, { params: { tokenId: id } });
       if (context.out.wantsJson()) return context.out.document(data);
       context.out.note(`Revoked ${id}.`);
     });
 
-/** Whoever revokes what they are calling with should know. */
+/** Warns a user who is about to revoke the token in use. */
 async function warning(context: Context, id: string): Promise<string> {
   const { data } = await context.client().call(listTokens, {});
-  return data.some((token) => token.id === id && token.isCurrent) ? ' It is the one that you are using.' : '';
+  return data.some((token) => token.id === id && token.isCurrent) ? ' It is the token in use.' : '';
 }

@@ -1,8 +1,8 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract, UsageGroup, UsageView } from '../../shared/contract/usage.ts';
-import { getUsage, listUsage } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { getUsage, listUsage } from '../manifest/endpoints.ts';
 import { checkNoFilter, example, timeBound } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
@@ -10,15 +10,15 @@ import { ago, duration } from '../output/time.ts';
 
 export const usageCommand = (context: Context) =>
   new Command('usage')
-    .argument('[request]', 'the id of a request, req_…; without it, sums')
+    .argument('[request]', 'the id of a request: req_… (default: totals)')
     .addOption(
-      new Option('--group-by <what>', 'what each sum is of')
+      new Option('--group-by <what>', 'how to group the totals')
         .choices(['day', 'model', 'key'] as const)
         .default('day'),
     )
-    .option('--key <key>', 'only calls of this key')
-    .option('--model <model>', 'only calls that this model answered')
-    .option('--since <time>', 'from this UTC day or time on, like 2026-11-01', timeBound)
+    .option('--key <key>', 'only calls with this key')
+    .option('--model <model>', 'only calls to this model')
+    .option('--since <time>', 'from this UTC day or time, like 2026-11-01', timeBound)
     .option('--until <time>', 'before this UTC day or time', timeBound)
     .addHelpText('after', example('gateway usage --group-by model --since 2026-11-01'))
     .action((request, { groupBy, key, model, since, until }) => {
@@ -35,18 +35,20 @@ async function showRequest(context: Context, requestId: string): Promise<void> {
 
 async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
   const sums = await context.client().call(listUsage, { query });
-  await context.out.table(sums.data, groupColumns(sums.group_by), { empty: 'No calls in this time.' });
+  await context.out.table(sums.data, groupColumns(sums.group_by), { empty: 'No calls in this period.' });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
   const { total } = sums;
   if (total.requests === 0) return;
   const requests = total.requests === 1 ? '1 request' : `${count(total.requests)} requests`;
-  context.out.note(`${requests}, charged ${dollars(total.charged_usd)} in all.`);
+  context.out.note(`${requests}, charged ${dollars(total.charged_usd)} in total.`);
   if (total.unpriced_requests > 0) {
-    context.out.note(`${total.unpriced_requests} of them have no known price and are in no amount.`);
+    context.out.note(
+      `${total.unpriced_requests} of them have no known price and are not included in the amounts.`,
+    );
   }
 }
 
-/** One finished request, seen from `now` (milliseconds). */
+/** One finished request; `now` in milliseconds since 1970. */
 export const usageColumns = (now: number): Column<UsageView>[] => [
   { title: 'request_id', value: (usage) => usage.request_id },
   { title: 'response_id', value: (usage) => usage.response_id },
@@ -88,7 +90,7 @@ export const usageColumns = (now: number): Column<UsageView>[] => [
   { title: 'created_at', value: (usage) => usage.created_at, show: (usage) => ago(usage.created_at, now) },
 ];
 
-/** Sums by what they are grouped by. */
+/** Totals by day, model or key. */
 export const groupColumns = (groupBy: 'day' | 'model' | 'key'): Column<UsageGroup>[] => [
   {
     title: groupBy,

@@ -1,17 +1,17 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LoginCode, User } from '../../shared/contract/people.ts';
-import { addUser, createLoginCode, listUsers } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { hostUrl, isLoopbackUrl, loginLink } from '../hosts/host-address.ts';
 import { collectPages } from '../hosts/pages.ts';
+import { addUser, createLoginCode, listUsers } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 
 export const addUserCommand = (context: Context) =>
   new Command('add')
-    .argument('<handle>', 'what the user is called on this host')
-    .option('--name <name>', 'the name of the person')
+    .argument('<handle>', "the user's handle on this host")
+    .option('--name <name>', "the user's display name")
     .addOption(urlOption())
     .addHelpText('after', example('gateway users add ann --name "Ann Lee"'))
     .action(async (handle, { name, url }) => {
@@ -21,7 +21,7 @@ export const addUserCommand = (context: Context) =>
 
 export const listUsersCommand = (context: Context) =>
   new Command('list')
-    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .option('--limit <count>', 'maximum number to list, oldest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway users list --json=handle,name'))
     .action(async ({ limit }) => {
       const users = await collectPages(limit, (page) => context.client().call(listUsers, { query: page }));
@@ -42,7 +42,7 @@ const userColumns = (now: number): Column<User>[] => [
 
 export const loginCodeCommand = (context: Context) =>
   new Command('login-code')
-    .argument('[user]', 'the handle or id of a user; yourself unless told', 'me')
+    .argument('[user]', 'the handle or id of a user (default: yourself)', 'me')
     .addOption(urlOption())
     .addHelpText('after', example('gateway users login-code ann --url https://gateway.example.org'))
     .action(async (user, { url }) => {
@@ -51,9 +51,9 @@ export const loginCodeCommand = (context: Context) =>
     });
 
 export const urlOption = () =>
-  new Option('--url <url>', 'the address by which the user reaches this host; for the link');
+  new Option('--url <url>', 'the URL at which the user reaches this host, for the link');
 
-/** Piped, the output is handle, code and link; with --quiet the link alone. */
+/** Piped, it prints handle, code and link; with --quiet only the link. */
 export async function showLoginCode(
   context: Context,
   made: LoginCode,
@@ -63,12 +63,10 @@ export async function showLoginCode(
   const shown = { ...made, link: loginLink(url, made.code) };
   await context.out.record(shown, loginCodeColumns(context.now()), { pipedRow: [user, code, link] });
   if (isLoopbackUrl(url)) {
-    context.out.note(
-      'From another machine, this address does not lead here: give the one that does with --url.',
-    );
+    context.out.note('Other machines cannot use this address. Give a reachable one with --url.');
   }
   context.out.note(
-    'It works once: run `gateway login` and paste the link, or `gateway login URL` with the code.',
+    'The code works once: run `gateway login` and paste the link, or `gateway login URL` with the code.',
   );
 }
 

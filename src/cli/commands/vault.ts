@@ -2,9 +2,9 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { exportVault as exportVaultContract, VaultStatus } from '../../shared/contract/vault.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { exportVault, getVault, rotateVault, unlockVault } from '../addresses.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
+import { exportVault, getVault, rotateVault, unlockVault } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
@@ -25,16 +25,16 @@ interface UnlockOptions {
 
 export const unlockVaultCommand = (context: Context) =>
   new Command('unlock')
-    .addOption(new Option('--passphrase', 'make a vault that a passphrase opens, where there is none yet'))
-    .addOption(new Option('--master-key', 'take what an export printed').conflicts('passphrase'))
-    .option('--from-env <name>', 'the environment variable that holds the passphrase or key')
+    .addOption(new Option('--passphrase', 'create a passphrase-protected vault, if there is none yet'))
+    .addOption(new Option('--master-key', 'unlock with an exported master key').conflicts('passphrase'))
+    .option('--from-env <name>', 'the environment variable with the passphrase or key')
     .addHelpText('after', example('gateway vault unlock --from-env VAULT_PASSPHRASE'))
     .action(async (options) => {
       const body = await unlockBody(context, options);
       const status = await context.client().call(unlockVault, { body });
       await showVault(context, status, { mustBeOpen: true });
       if (status.state === 'no_vault') {
-        context.out.note('To make one that a passphrase opens: gateway vault unlock --passphrase');
+        context.out.note('To create one protected by a passphrase: gateway vault unlock --passphrase');
       }
     });
 
@@ -44,18 +44,18 @@ async function unlockBody(context: Context, { passphrase, masterKey, fromEnv }: 
   if (store === 'passphrase') {
     return { passphrase: await askSecret(context, { prompt: 'Passphrase', fromEnv }) };
   }
-  // Without being asked for, a passphrase would be one more thing to lose.
+  // Only on request: a passphrase is one more thing to lose.
   if (store !== null || !passphrase) return {};
   return { passphrase: await newPassphrase(context, fromEnv) };
 }
 
-/** Typed twice: one that was mistyped would lock its owner out. */
+/** Asks for a passphrase twice, because a typo would lock the user out. */
 export async function newPassphrase(context: Context, fromEnv: string | undefined): Promise<string> {
   const chosen = await askSecret(context, { prompt: 'New passphrase (8 characters or more)', fromEnv });
   if (fromEnv !== undefined || !context.io.stdin.isTty) return chosen;
-  const again = await askSecret(context, { prompt: 'The same again' });
+  const again = await askSecret(context, { prompt: 'Repeat the passphrase' });
   if (again === chosen) return chosen;
-  throw new CliError('The two are not the same; nothing was done.', { exit: exitCodes.usage });
+  throw new CliError('The passphrases differ; nothing was changed.', { exit: exitCodes.usage });
 }
 
 const stores = ['file', 'keychain', 'passphrase', 'plain'] as const;
@@ -63,13 +63,13 @@ const stores = ['file', 'keychain', 'passphrase', 'plain'] as const;
 export const rotateVaultCommand = (context: Context) =>
   new Command('rotate')
     .addOption(
-      new Option('--to <store>', 'where the new master key is kept; as before unless told').choices(stores),
+      new Option('--to <store>', 'where to store the new master key (default: as before)').choices(stores),
     )
-    .option('--from-env <name>', 'the environment variable that holds the new passphrase')
-    .option('--yes', 'do not ask')
+    .option('--from-env <name>', 'the environment variable with the new passphrase')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway vault rotate --to keychain --yes'))
     .action(async ({ to: wanted, fromEnv, yes }) => {
-      const question = 'Make a new master key? Backups from before open only with an export of the old one.';
+      const question = 'Create a new master key? Existing backups will need an export of the old one.';
       await confirm(context, question, { yes });
       const to = wanted ?? (await context.client().call(getVault, {})).store ?? undefined;
       const passphrase = to === 'passphrase' ? await newPassphrase(context, fromEnv) : undefined;
@@ -79,15 +79,14 @@ export const rotateVaultCommand = (context: Context) =>
 
 export const exportVaultCommand = (context: Context) =>
   new Command('export')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway vault export --yes --quiet | lpr'))
     .action(async ({ yes }) => {
-      const question =
-        'Print the master key? Whoever reads it and the database can read every sealed secret.';
+      const question = 'Print the master key? Anyone with it and the database can read every secret.';
       await confirm(context, question, { yes });
       const exported = await context.client().call(exportVault, {});
       await context.out.record(exported, [id, secret], { pipedRow: [id, secret] });
-      context.out.note('Keep it on paper. It goes back in with: gateway vault unlock --master-key');
+      context.out.note('Keep it on paper. To restore it: gateway vault unlock --master-key');
     });
 
 type Exported = Column<Result<typeof exportVaultContract>>;
@@ -100,7 +99,7 @@ const secret: Exported = {
   essential: true,
 };
 
-/** Shows the vault; the exit code tells scripts whether it is open, where that was asked for. */
+/** Prints the vault's status; with `mustBeOpen`, a locked vault sets the exit code. */
 export async function showVault(
   context: Context,
   status: VaultStatus,
@@ -128,5 +127,5 @@ const columns = (now: number): Column<VaultStatus>[] => [
 ];
 
 function untouched({ state }: VaultStatus): string {
-  return state === 'no_vault' ? 'It is made with the first provider key.' : '–';
+  return state === 'no_vault' ? 'Created with the first provider key.' : '–';
 }

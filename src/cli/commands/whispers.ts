@@ -4,10 +4,6 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { collectRows } from '../hosts/pages.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
-import type { Column } from '../output/table.ts';
-import { ago, clockTime } from '../output/time.ts';
-import { tabSeparatedCell, visibleCell } from '../output/visible.ts';
 import {
   listWhispers,
   listWhisperThreads,
@@ -15,14 +11,18 @@ import {
   readWhisper,
   sendWhisper,
   streamWhispers,
-} from '../site-addresses.ts';
+} from '../manifest/endpoints.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import type { Column } from '../output/table.ts';
+import { ago, clockTime } from '../output/time.ts';
+import { tabSeparatedCell, visibleCell } from '../output/visible.ts';
 import { messageText } from '../terminal/prompts.ts';
 import { followRows } from './follow.ts';
 
 export const sendWhisperCommand = (context: Context) =>
   new Command('send')
-    .argument('<person>', 'the handle of whoever gets it, or their id')
-    .argument('[text]', 'what to say; piped in unless told')
+    .argument('<person>', "the recipient's handle or id")
+    .argument('[text]', 'the message (default: piped input)')
     .addHelpText('after', example('gateway whispers send ann "The build is green."'))
     .action(async (person, text) => {
       const body = await messageText(context, text);
@@ -34,14 +34,14 @@ export const sendWhisperCommand = (context: Context) =>
           pipedRow: whisperColumns(context.now()),
         });
       }
-      context.out.note(`Whispered to ${data.recipient.handle}.`);
+      context.out.note(`Sent to ${data.recipient.handle}.`);
     });
 
 export const listWhispersCommand = (context: Context) =>
   new Command('list')
-    .option('--with <person>', 'only those with this person, by handle or id')
-    .option('--by-person', 'a line a person, with how many are unread')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 50)
+    .option('--with <person>', 'only whispers with this person, by handle or id')
+    .option('--by-person', 'one line per person, with the number of unread whispers')
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 50)
     .addHelpText('after', example('gateway whispers list --with ann'))
     .action(async ({ with: person, byPerson, limit }) => {
       const empty = 'No whispers.';
@@ -58,11 +58,11 @@ export const listWhispersCommand = (context: Context) =>
 export const whisperThreadCommand = (context: Context) =>
   new Command('thread')
     .argument('<person>', 'the handle or id of a person')
-    .option('--limit <count>', 'at most so many, the newest', wholeNumber({ min: 1 }), 50)
+    .option('--limit <count>', 'maximum number of whispers, the newest', wholeNumber({ min: 1 }), 50)
     .addHelpText('after', example('gateway whispers thread ann'))
     .action(async (person, { limit }) => {
       const found = await listWhispersOf(context, { person, limit });
-      // As it was said, from the top.
+      // Oldest first, as a conversation.
       const whispers = found.toReversed();
       const { out } = context;
       if (out.wantsJson() || out.isQuiet())
@@ -74,21 +74,21 @@ export const whisperThreadCommand = (context: Context) =>
 export const readWhisperCommand = (context: Context) =>
   new Command('read')
     .argument('[id]', 'the id of a whisper to you', wholeNumber({ min: 1 }))
-    .option('--all', 'all whispers to you')
-    .option('--with <person>', 'all from this person, by handle or id')
+    .option('--all', 'all your whispers')
+    .option('--with <person>', 'all whispers from this person, by handle or id')
     .addHelpText('after', example('gateway whispers read --with ann'))
     .action(async (id, { all, with: person }) => {
       if ((id === undefined) === (all === undefined && person === undefined)) {
-        throw new CliError('Name one whisper, or say --all or --with PERSON.', { exit: exitCodes.usage });
+        throw new CliError('Give a whisper id, --all or --with PERSON.', { exit: exitCodes.usage });
       }
       if (id !== undefined) {
         const { data } = await context.client().call(readWhisper, { params: { id } });
         if (context.out.wantsJson()) return context.out.document(data);
-        return context.out.note(`Read ${data.id}, from ${data.sender.handle}.`);
+        return context.out.note(`Marked ${data.id} from ${data.sender.handle} as read.`);
       }
       const { data } = await context.client().call(readAllWhispers, { query: { with: person } });
       if (context.out.wantsJson()) return context.out.document(data);
-      context.out.note(`Read ${data.readCount}.`);
+      context.out.note(`Marked ${data.readCount} as read.`);
     });
 
 export const watchWhispersCommand = (context: Context) =>
@@ -122,7 +122,7 @@ export function listWhispersOf(
   );
 }
 
-/** One whisper on one line: times of day for a person, whole times and ids for a program. */
+/** One whisper on one line: with the time of day on a terminal, with full time and id in a pipe. */
 export function whisperLine(
   { id, body, createdAt, sender, recipient }: Whisper,
   { io, out }: Pick<Context, 'io' | 'out'>,

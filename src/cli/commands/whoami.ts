@@ -2,23 +2,23 @@ import { Command } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { getSession as getSessionContract } from '../../shared/contract/people.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
-import { getKey, getSession } from '../addresses.ts';
 import type { Context } from '../context.ts';
+import { getKey, getSession } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 
 export const whoamiCommand = (context: Context) =>
   new Command('whoami')
     .addHelpText('after', example('gateway whoami --jq .user.handle'))
-    .action(() => tellWho(context));
+    .action(() => showCurrentUser(context));
 
-async function tellWho(context: Context): Promise<void> {
+async function showCurrentUser(context: Context): Promise<void> {
   const { url, name } = context.host();
   try {
     const session = await context.client().call(getSession, {});
     await context.out.record({ host: name ?? null, url, ...session }, columns);
   } catch (error) {
-    // An API key is no person, but it belongs somewhere too.
+    // The credential is an API key, which has no user.
     if (!(error instanceof ReceivedError) || error.code !== 'signed_out') throw error;
     const key = await context.client().call(getKey, {});
     await context.out.record(

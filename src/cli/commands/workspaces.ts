@@ -7,6 +7,10 @@ import type {
   Workspace,
 } from '../../shared/contract/workspaces.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { changeHostFile, localName } from '../hosts/host-file.ts';
+import { collectPages } from '../hosts/pages.ts';
 import {
   acceptInvitation,
   createInvitation,
@@ -19,11 +23,7 @@ import {
   revokeInvitation,
   updateMember,
   updateWorkspace,
-} from '../addresses.ts';
-import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
-import { changeHostFile, localName } from '../hosts/host-file.ts';
-import { collectPages } from '../hosts/pages.ts';
+} from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
@@ -31,22 +31,22 @@ import { confirm, readCode } from '../terminal/prompts.ts';
 
 export const createWorkspaceCommand = (context: Context) =>
   new Command('create')
-    .argument('<name>', 'its name, for people')
-    .option('--slug <slug>', 'what names it in commands; made from the name unless told')
-    .option('--use', 'act in it from now on')
+    .argument('<name>', 'its display name')
+    .option('--slug <slug>', 'its short name for commands (default: from the name)')
+    .option('--use', 'make it the workspace in use')
     .addHelpText('after', example('gateway workspaces create "Research" --use'))
     .action(async (name, { slug, use }) => {
       const made = await context.client().call(createWorkspace, { body: { name, slug } });
-      if (use) actIn(context, made.id);
+      if (use) setWorkspaceInUse(context, made.id);
       await context.out.record(made, workspaceColumns(context.now()));
     });
 
 export const listWorkspacesCommand = (context: Context) =>
   new Command('list')
-    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .option('--limit <count>', 'maximum number to list, oldest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway workspaces list --json=slug,role'))
     .action(async ({ limit }) => {
-      // Also where the workspace in use is none of the caller's any more.
+      // Without the workspace in use, which the user may have left.
       const client = context.clientFor({ ...context.host(), workspace: undefined });
       const found = await collectPages(limit, (page) => client.call(listWorkspaces, { query: page }));
       await context.out.table(found, workspaceColumns(context.now()), { empty: 'No workspaces.' });
@@ -54,7 +54,7 @@ export const listWorkspacesCommand = (context: Context) =>
 
 export const showWorkspaceCommand = (context: Context) =>
   new Command('show')
-    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
+    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
     .addHelpText('after', example('gateway workspaces show research'))
     .action(async (workspace) => {
       const found = await context.client().call(getWorkspace, { params: { workspace } });
@@ -63,11 +63,11 @@ export const showWorkspaceCommand = (context: Context) =>
 
 export const setWorkspaceCommand = (context: Context) =>
   new Command('set')
-    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
-    .option('--name <name>', 'its name, for people')
-    .option('--slug <slug>', 'what names it in commands')
+    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
+    .option('--name <name>', 'its display name')
+    .option('--slug <slug>', 'its short name for commands')
     .addOption(
-      new Option('--members-may-issue-keys <yes|no>', 'whether plain members may issue API keys').choices([
+      new Option('--members-may-issue-keys <yes|no>', 'whether members may issue API keys').choices([
         'yes',
         'no',
       ] as const),
@@ -75,7 +75,7 @@ export const setWorkspaceCommand = (context: Context) =>
     .addHelpText('after', example('gateway workspaces set research --members-may-issue-keys yes'))
     .action(async (workspace, { name, slug, membersMayIssueKeys: may }) => {
       if (name === undefined && slug === undefined && may === undefined) {
-        throw new CliError('Nothing was said to change.', { exit: exitCodes.usage });
+        throw new CliError('Nothing to change: give at least one option.', { exit: exitCodes.usage });
       }
       const body = { name, slug, members_may_issue_keys: may === undefined ? undefined : may === 'yes' };
       const changed = await context.client().call(updateWorkspace, { params: { workspace }, body });
@@ -84,31 +84,31 @@ export const setWorkspaceCommand = (context: Context) =>
 
 export const useWorkspaceCommand = (context: Context) =>
   new Command('use')
-    .argument('<workspace>', 'the id or slug of the workspace to act in from now on; me is your own')
+    .argument('<workspace>', 'the id or slug of the workspace to use; me is your own')
     .addHelpText('after', example('gateway workspaces use research'))
-    .action((workspace) => chooseWorkspace(context, workspace));
+    .action((workspace) => switchWorkspace(context, workspace));
 
-async function chooseWorkspace(context: Context, reference: string): Promise<void> {
-  // The one in use may be none of the caller's any more.
+async function switchWorkspace(context: Context, reference: string): Promise<void> {
+  // Without the workspace in use, which the user may have left.
   const client = context.clientFor({ ...context.host(), workspace: undefined });
   const workspace = await client.call(getWorkspace, { params: { workspace: reference } });
-  actIn(context, reference === 'me' ? null : workspace.id);
+  setWorkspaceInUse(context, reference === 'me' ? null : workspace.id);
   if (context.out.wantsJson()) await context.out.document(workspace);
-  context.out.note(`Commands act in ${workspace.slug} from now on.`);
-  if (context.env.GATEWAY_WORKSPACE) context.out.warn('GATEWAY_WORKSPACE is set, and goes before this.');
+  context.out.note(`Commands now act in ${workspace.slug}.`);
+  if (context.env.GATEWAY_WORKSPACE) context.out.warn('GATEWAY_WORKSPACE is set and takes precedence.');
 }
 
-/** Notes the workspace to act in on the host that is spoken to; null for the caller's own. */
-export function actIn(context: Context, workspaceId: string | null): void {
+/** Stores the workspace to act in for the current host; null for the caller's own. */
+export function setWorkspaceInUse(context: Context, workspaceId: string | null): void {
   const { name } = context.host();
   changeHostFile(context, (file) => {
     const entry = name === undefined ? undefined : file.hosts[name];
     if (entry) entry.workspace = workspaceId;
     else if (name === localName) file.localWorkspace = workspaceId;
     else {
-      throw new CliError('A host without a name here has no workspace in use.', {
+      throw new CliError('Only a configured host can have a workspace in use.', {
         exit: exitCodes.usage,
-        next: 'Name it with gateway host add NAME URL, or set GATEWAY_WORKSPACE.',
+        next: 'Add it with gateway host add NAME URL, or set GATEWAY_WORKSPACE.',
       });
     }
   });
@@ -116,8 +116,8 @@ export function actIn(context: Context, workspaceId: string | null): void {
 
 export const membersCommand = (context: Context) =>
   new Command('members')
-    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
-    .option('--limit <count>', 'at most so many, oldest first', wholeNumber({ min: 1 }), 1000)
+    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
+    .option('--limit <count>', 'maximum number to list, oldest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway workspaces members research'))
     .action(async (workspace, { limit }) => {
       const members = await collectPages(limit, (page) =>
@@ -128,8 +128,8 @@ export const membersCommand = (context: Context) =>
 
 export const roleCommand = (context: Context) =>
   new Command('role')
-    .argument('<user>', 'the handle or id of a member')
-    .addArgument(new Argument('<role>', 'what they are from now on').choices(roles))
+    .argument('<member>', 'the handle or id of a member')
+    .addArgument(new Argument('<role>', 'their new role').choices(roles))
     .addOption(workspaceOption())
     .addHelpText('after', example('gateway workspaces role ann admin'))
     .action(async (user, role, { workspace }) => {
@@ -141,25 +141,25 @@ export const roleCommand = (context: Context) =>
 
 export const removeMemberCommand = (context: Context) =>
   new Command('remove')
-    .argument('<user>', 'the handle or id of a member')
+    .argument('<member>', 'the handle or id of a member')
     .addOption(workspaceOption())
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway workspaces remove ann --yes'))
     .action(async (user, { workspace, yes }) => {
-      await confirm(context, `Take ${user} out of the workspace? Their keys there pass to its owner.`, {
+      await confirm(context, `Remove ${user} from the workspace? Their keys there pass to its owner.`, {
         yes,
       });
       const removed = await context.client().call(removeMember, { params: { workspace, user } });
       if (context.out.wantsJson()) return context.out.document(removed);
-      context.out.note(`${user} is no member any more.`);
+      context.out.note(`Removed ${user}.`);
     });
 
 export const inviteCommand = (context: Context) =>
   new Command('invite')
     .addOption(
-      new Option('--role <role>', 'what whoever accepts will be').choices(roles).default('member' as const),
+      new Option('--role <role>', 'the role of the new member').choices(roles).default('member' as const),
     )
-    .option('--note <note>', 'for whom it is, for the list of invitations')
+    .option('--note <note>', 'a note for the list of invitations')
     .addOption(workspaceOption())
     .addHelpText('after', example('gateway workspaces invite --role admin --note "for Ann"'))
     .action(async ({ role, note, workspace }) => {
@@ -167,7 +167,7 @@ export const inviteCommand = (context: Context) =>
         .client()
         .call(createInvitation, { params: { workspace }, body: { role, note } });
       await context.out.record(made, columns(context.now()), { pipedRow: [id, code] });
-      context.out.note('It lets one user of this host in, once: gateway workspaces accept');
+      context.out.note('One user of this host can join with it: gateway workspaces accept');
     });
 
 type Made = Column<Result<typeof createInvitationContract>>;
@@ -188,8 +188,8 @@ const columns = (now: number): Made[] => [
 
 export const invitationsCommand = (context: Context) =>
   new Command('invitations')
-    .argument('[workspace]', 'its id or slug; the one in use unless told', 'me')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 1000)
+    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway workspaces invitations research'))
     .action(async (workspace, { limit }) => {
       const found = await collectPages(limit, (page) =>
@@ -212,19 +212,19 @@ export const uninviteCommand = (context: Context) =>
 export const acceptCommand = (context: Context) =>
   new Command('accept')
     .option('--code-from-env <variable>', 'read the code from this environment variable')
-    .option('--use', 'act in the workspace from now on')
+    .option('--use', 'make it the workspace in use')
     .addHelpText('after', example('echo "$CODE" | gateway workspaces accept --use'))
     .action(async ({ codeFromEnv: fromEnv, use }) => {
       const code = await readCode(context, { question: 'Invitation code', fromEnv });
       const joined = await context.client().call(acceptInvitation, { body: { code } });
-      if (use) actIn(context, joined.id);
+      if (use) setWorkspaceInUse(context, joined.id);
       await context.out.record(joined, workspaceColumns(context.now()));
     });
 
 export const leaveCommand = (context: Context) =>
   new Command('leave')
     .argument('<workspace>', 'its id or slug')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway workspaces leave research --yes'))
     .action((workspace, { yes }) => leave(context, workspace, { yes }));
 
@@ -237,10 +237,10 @@ export async function leave(
   await confirm(context, `Leave ${slug}? Your keys there pass to its owner.`, { yes });
   const params = { workspace: id, user: 'me' };
   const left = await context.client().call(removeMember, { params });
-  // What was acted in is no place to act in any more.
-  if (context.host().workspace === id && !context.env.GATEWAY_WORKSPACE) actIn(context, null);
+  // Commands can no longer act in this workspace.
+  if (context.host().workspace === id && !context.env.GATEWAY_WORKSPACE) setWorkspaceInUse(context, null);
   if (context.out.wantsJson()) return context.out.document(left);
-  context.out.note(`You are no member of ${slug} any more.`);
+  context.out.note(`You have left ${slug}.`);
 }
 
 export const workspaceColumns = (now: number): Column<Workspace>[] => [

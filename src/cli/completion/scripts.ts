@@ -1,12 +1,12 @@
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
 /**
- * Each asks the program what the word at the cursor may become, and runs nothing of what is typed. Paths are left to the shell: the
- * program answers `:files` or `:folders`. Sources: the manuals of bash (Programmable Completion), zsh (zshcompsys) and
- * fish (complete, commandline).
+ * Each script asks the program for completions of the word at the cursor, and never runs what was typed. The program answers
+ * `:files` or `:folders` to let the shell complete paths. Sources: the manuals of bash (Programmable Completion), zsh
+ * (zshcompsys) and fish (complete, commandline).
  */
 export const scripts: Record<(typeof shells)[number], string> = {
-  // Split at spaces: bash's own words also end at = and :, which ids of models have. It replaces what follows the last of these.
+  // Split at spaces, because bash's own words also end at = and :, which occur in model ids. Bash replaces what follows the last of these.
   bash: `# Completion of gateway for bash. In ~/.bashrc: source <(gateway completion bash)
 _gateway() {
   local line=\${COMP_LINE:0:COMP_POINT} current kept value meaning

@@ -1,38 +1,31 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
-import { runnable } from '../manifest/build-program.ts';
+import { buildCommand } from '../manifest/build-program.ts';
+import { type CommandEntry, isNoun, type NounEntry, type Suggestion } from '../manifest/entry.ts';
 import { locate } from '../manifest/locate.ts';
-import { tree } from '../tree/tree.ts';
-import { isNoun, type Noun, type Verb } from '../tree/verb.ts';
-import { valuesOf } from './values.ts';
+import { allCommands, manifest } from '../manifest/manifest.ts';
 
-/** What a word may become. The values `:files` and `:folders` ask the shell for paths. */
-export interface Suggestion {
-  value: string;
-  meaning?: string | undefined;
-}
-
-/** What the last of the words may become, given those before it; `gateway` itself is not among them. */
+/** Completes the last of `words`, the command line after `gateway`. */
 export async function suggest(words: string[], context: Context): Promise<Suggestion[]> {
   const current = words.at(-1) ?? '';
   const typed = words.slice(0, -1);
   const before = typed[0] === 'help' ? typed.slice(1) : typed;
-  const all = await possible(before, current, context);
+  const all = await candidates(before, current, context);
   return all.filter(({ value }) => value.startsWith(current) || value.startsWith(':'));
 }
 
-async function possible(before: string[], current: string, context: Context): Promise<Suggestion[]> {
-  const { words, rest, verb } = locate(before);
-  const [noun] = words;
-  if (noun === undefined || noun === '--help') return current.startsWith('-') ? topFlags : named(tree);
-  const entry = Object.hasOwn(tree, noun) ? tree[noun] : undefined;
-  if (!entry) return [];
-  // A noun alone: its verbs come first, and its usual verb's own words where it has one.
-  const isAlone = isNoun(entry) && before.at(-1) === noun;
-  const verbs = isAlone && !current.startsWith('-') ? named(entry.verbs) : [];
-  if (!verb) return isAlone ? verbs : [];
-  const command = await runnable(verb, context);
-  return [...verbs, ...(await ofCommand({ command, noun, rest, current, context }))];
+async function candidates(before: string[], current: string, context: Context): Promise<Suggestion[]> {
+  const { words, rest, command: entry } = locate(before);
+  const [name] = words;
+  if (name === undefined || name === '--help') return current.startsWith('-') ? topFlags : named(manifest);
+  const parent = Object.hasOwn(manifest, name) ? manifest[name] : undefined;
+  if (!parent) return [];
+  // After a noun alone: its verbs first, then the options and arguments of its default verb.
+  const isAlone = isNoun(parent) && before.at(-1) === name;
+  const verbs = isAlone && !current.startsWith('-') ? named(parent.verbs) : [];
+  if (!entry) return isAlone ? verbs : [];
+  const command = await buildCommand(entry, context);
+  return [...verbs, ...(await inCommand({ command, rest, current, context }))];
 }
 
 const topFlags: Suggestion[] = [
@@ -40,47 +33,45 @@ const topFlags: Suggestion[] = [
   { value: '--version', meaning: 'print the version' },
 ];
 
-const named = (entries: Record<string, Verb | Noun>): Suggestion[] =>
+const named = (entries: Record<string, CommandEntry | NounEntry>): Suggestion[] =>
   Object.entries(entries).map(([value, { summary }]) => ({ value, meaning: summary }));
 
-interface Place {
+interface Position {
   command: CommandUnknownOpts;
-  noun: string;
-  /** The words of the command that stand before the current one. */
+  /** The command's words before the current one. */
   rest: string[];
   current: string;
   context: Context;
 }
 
-async function ofCommand({ command, noun, rest, current, context }: Place): Promise<Suggestion[]> {
+async function inCommand({ command, rest, current, context }: Position): Promise<Suggestion[]> {
   const { open, used, position, isEnded } = walk(command, rest);
-  const host = hostOf(rest);
+  const host = hostIn(rest);
   if (host !== undefined) context.setFlags({ host });
   const inline = /^(--[\w-]+=)/.exec(current)?.[1];
   if (inline !== undefined && !isEnded) {
-    const option = optionOf(command, inline.slice(0, -1));
-    const values = option ? await ofOption(option, noun, context) : [];
+    const option = findOption(command, inline.slice(0, -1));
+    const values = option ? await optionValues(option, context) : [];
     return values.map((it) => (it.value.startsWith(':') ? it : { ...it, value: inline + it.value }));
   }
-  if (open?.required && !(open.variadic && current.startsWith('-')))
-    return await ofOption(open, noun, context);
+  if (open?.required && !(open.variadic && current.startsWith('-'))) return await optionValues(open, context);
   if (current.startsWith('-') && !isEnded) return flags(command, used);
-  const values = open ? await ofOption(open, noun, context) : [];
+  const values = open ? await optionValues(open, context) : [];
   const { registeredArguments } = command;
   const last = registeredArguments.at(-1);
   const argument = registeredArguments[position] ?? (last?.variadic ? last : undefined);
   if (!argument) return values;
   const choices = argument.argChoices?.map((value) => ({ value }));
-  return [...values, ...(choices ?? (await valuesOf(argument.name(), noun, context)))];
+  return [...values, ...(choices ?? (await placeholderValues(argument.name(), context)))];
 }
 
 interface Walked {
-  /** The option that the current word may be a value of. */
+  /** The option whose value the current word may be. */
   open: Option | undefined;
   used: Set<Option>;
-  /** How many arguments stand before. */
+  /** The number of arguments before the current word. */
   position: number;
-  /** Whether `--` stands before: no more options. */
+  /** Whether `--` came before: no more options. */
   isEnded: boolean;
 }
 
@@ -95,9 +86,9 @@ function walk(command: CommandUnknownOpts, rest: string[]): Walked {
       walked.isEnded = true;
       walked.open = undefined;
     } else {
-      const option = optionOf(command, word.replace(/=.*$/s, ''));
+      const option = findOption(command, word.replace(/=.*$/s, ''));
       if (option) walked.used.add(option);
-      // `--json` takes fields behind `=` alone where arguments may follow.
+      // Where arguments may follow, `--json` takes fields only after `=`.
       const takesNext = option?.required || (option?.optional && command.registeredArguments.length === 0);
       walked.open = takesNext && !word.includes('=') ? option : undefined;
     }
@@ -105,43 +96,60 @@ function walk(command: CommandUnknownOpts, rest: string[]): Walked {
   return walked;
 }
 
-const optionOf = (command: CommandUnknownOpts, flag: string): Option | undefined =>
+const findOption = (command: CommandUnknownOpts, flag: string): Option | undefined =>
   command.options.find(({ short, long }) => flag === long || flag === short);
 
-/** Long ones alone, as they tell what they mean; those that were given are left out unless they can be repeated. */
+/** Long flags only, because they explain themselves; flags already given are left out unless they can be repeated. */
 function flags(command: CommandUnknownOpts, used: Set<Option>): Suggestion[] {
   const known = command.options.filter(
-    (option) => !option.hidden && (!used.has(option) || option.variadic || isRepeated(option)),
+    (option) => !option.hidden && (!used.has(option) || option.variadic || isRepeatable(option)),
   );
   const options = known.map(({ long, short, description }) => ({
     value: long ?? short ?? '',
     meaning: description,
   }));
-  return [...options, { value: '--help', meaning: 'show the help of this command' }];
+  return [...options, { value: '--help', meaning: 'show help for this command' }];
 }
 
-const isRepeated = ({ description }: Option) => /can be repeated/.test(description);
+const isRepeatable = ({ description }: Option) => /can be repeated/.test(description);
 
-async function ofOption(option: Option, noun: string, context: Context): Promise<Suggestion[]> {
+async function optionValues(option: Option, context: Context): Promise<Suggestion[]> {
   if (option.argChoices) return option.argChoices.map((value) => ({ value }));
-  const placeholder = /[<[]([\w-]+)/.exec(option.flags)?.[1] ?? '';
-  return await valuesOf(option.long === '--host' ? 'host' : placeholder, noun, context);
+  return await placeholderValues(/[<[]([\w-]+)/.exec(option.flags)?.[1] ?? '', context);
 }
 
-function hostOf(rest: string[]): string | undefined {
+/** The user is waiting at the prompt. */
+const timeoutMs = 1500;
+
+/** Values for a placeholder of a help text, such as `model`; none if the daemon is down, too slow or refuses. */
+async function placeholderValues(placeholder: string, context: Context): Promise<Suggestion[]> {
+  if (placeholder === 'file' || placeholder === 'path') return [{ value: ':files' }];
+  if (placeholder === 'folder') return [{ value: ':folders' }];
+  const listing = allCommands.find(({ entry }) => entry.lists?.completes?.includes(placeholder))?.entry.lists;
+  try {
+    return (await listing?.suggest?.(context, AbortSignal.timeout(timeoutMs))) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function hostIn(rest: string[]): string | undefined {
   const at = rest.findLastIndex((word) => word === '--host' || word.startsWith('--host='));
   if (at < 0) return undefined;
   const word = rest[at] ?? '';
   return word === '--host' ? rest[at + 1] : word.slice('--host='.length);
 }
 
-/** What every shell takes for one word and nothing more: it is put into the line as it is, and somebody presses Return. */
-const word = /^[\p{L}\p{N}_.:/@+,=%[\]-]+$/u;
+/** Words that no shell interprets: a suggestion is put on the command line as it is. */
+const plainWord = /^[\p{L}\p{N}_.:/@+,=%[\]-]+$/u;
 
-/** One a line: the value, a tab and what it means, without what would break the line. Others name models and hosts. */
+/**
+ * One suggestion a line: the value, a tab and its meaning. Values come from the daemon, and others name its models and
+ * hosts, so values that a shell would interpret are dropped and control characters replaced.
+ */
 export function suggestionLines(suggestions: Suggestion[]): string {
   return suggestions
-    .filter(({ value }) => word.test(value))
+    .filter(({ value }) => plainWord.test(value))
     .map(({ value, meaning = '' }) => `${value}\t${meaning.replace(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ')}\n`)
     .join('');
 }

@@ -2,12 +2,12 @@ import type { ExitCode } from '../../shared/errors.ts';
 
 interface CliErrorOptions {
   exit: ExitCode;
-  /** What the person can do now. */
+  /** What the user can do now. */
   next?: string;
   cause?: unknown;
 }
 
-/** A failure that a command explains itself: a sentence, an exit code, and what to do next. */
+/** A failure that a command explains: a sentence, an exit code, and what to do next. */
 export class CliError extends Error {
   readonly exit: ExitCode;
   readonly next: string | undefined;
@@ -20,7 +20,7 @@ export class CliError extends Error {
   }
 }
 
-/** What went wrong after a part of the answer was printed: it is told as it is, and the program ends as partly done. */
+/** A failure after part of the answer was printed: reported as usual, with the exit code for partly done. */
 export class CutShort extends Error {
   readonly failure: unknown;
 

@@ -2,19 +2,19 @@ import { exitCodes } from '../../shared/errors.ts';
 
 const meanings: Record<keyof typeof exitCodes, string> = {
   done: 'done',
-  failed: 'failed: the request or the environment has to change',
-  usage: 'the command line is not understood',
+  failed: 'failed: change the request or the environment',
+  usage: 'invalid command line',
   refused: 'refused by a limit, a scope or a permission',
-  signIn: 'no valid key: sign in',
-  pay: 'pay first, then try again',
-  tryLater: 'not now: the daemon is not running, or it or a provider is busy or down',
-  partlyDone: 'partly done: an answer that was cut short, or failed after its first words',
+  signIn: 'not signed in, or the key is not valid',
+  pay: 'payment required',
+  tryLater: 'temporarily unavailable: the daemon is not running, or it or a provider is busy',
+  partlyDone: 'partly done: the answer was incomplete, or failed after it had started',
   workerDied: 'serve: a worker of the daemon died',
-  dataNeedsRepair: 'serve: the data needs repair, or was moved away',
+  dataNeedsRepair: 'serve: the data needs repair or was moved',
   interrupted: 'interrupted by Ctrl-C',
 };
 
-/** The help topic `exit-codes`. */
+/** The text of `gateway help exit-codes`. */
 export function exitCodesHelp(): string {
   const lines = Object.entries(exitCodes).map(
     ([name, code]) => `${String(code).padStart(5)}  ${meanings[name as keyof typeof exitCodes]}\n`,

@@ -3,8 +3,8 @@ import { ReceivedError } from '../../shared/received-error.ts';
 import { Unreachable } from '../hosts/send.ts';
 import { CliError } from './cli-error.ts';
 
-/** Whether a failure is of the kind that a restart of the daemon brings and ends. */
-export function mayPass(error: unknown): boolean {
+/** Whether a failure is likely to pass by itself, as during a restart of the daemon. */
+export function isTransient(error: unknown): boolean {
   if (error instanceof Unreachable) return error.kind !== 'untrusted' && error.kind !== 'forbidden';
   if (error instanceof ReceivedError) return failures[error.code].retry === 'after-waiting';
   return error instanceof CliError && error.exit === exitCodes.tryLater;

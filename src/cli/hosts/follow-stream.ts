@@ -1,42 +1,42 @@
 import type { SseEvent } from '../../shared/sse.ts';
-import { mayPass } from '../failures/is-transient.ts';
+import { isTransient } from '../failures/is-transient.ts';
 
-/** Opens a stream, after the event of that id where one was seen. */
+/** Opens a stream, after the event with that id if given. */
 export type OpenStream = (
   lastId: string | undefined,
   options: { signal: AbortSignal; onOpen: () => void },
 ) => AsyncIterable<SseEvent>;
 
-/** Why a stream is not followed for now, and when it is tried again. */
+/** Why a stream was interrupted, and when it is retried. */
 export interface LostStream {
-  /** Undefined where the other side ended it as usual. */
+  /** Undefined if the server closed it normally. */
   error: unknown;
-  /** Whether the failure is one that a restart of the daemon brings and ends. */
-  mayPass: boolean;
-  /** Milliseconds until the next try. */
+  /** Whether the failure is likely a restart of the daemon. */
+  isTransient: boolean;
+  /** Milliseconds until the next attempt. */
   waitMs: number;
 }
 
 interface StreamFollowing {
   open: OpenStream;
-  /** The id to begin after; without one, wherever the stream begins by itself. */
+  /** The event id to start after; without one, the stream's own start. */
   after?: string | undefined;
   signal: AbortSignal;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** An event that it fails at is not seen: the stream is resumed before it. */
+  /** If it throws, the stream is resumed before this event. */
   onEvent(event: SseEvent): Promise<void> | void;
-  /** Each time that the stream is open, the first time too. */
+  /** Called each time the stream opens, including the first. */
   onOpen(): void;
-  /** Throws what is to end it all. */
+  /** Throws to stop following. */
   onLost(lost: LostStream): void;
-  /** Before another try. */
+  /** Called before each new attempt. */
   beforeRetry(): void;
 }
 
 const firstWaitMs = 250;
 const longestWaitMs = 5000;
 
-/** Follows a stream until the signal, over every restart of the daemon, each time from the last event that was seen. */
+/** Follows a stream until the signal, reconnecting after the last event whenever it is interrupted. */
 export async function followStream(following: StreamFollowing): Promise<void> {
   const { signal, open, onEvent, onLost } = following;
   let lastId = following.after;
@@ -56,10 +56,10 @@ export async function followStream(following: StreamFollowing): Promise<void> {
       error = thrown;
     }
     if (signal.aborted) return;
-    const passes = error === undefined || mayPass(error);
-    // What is refused now may be allowed later; it is asked seldom.
-    if (!passes) waitMs = longestWaitMs;
-    onLost({ error, mayPass: passes, waitMs });
+    const isRetryable = error === undefined || isTransient(error);
+    // A refusal may be lifted later, so retry, but rarely.
+    if (!isRetryable) waitMs = longestWaitMs;
+    onLost({ error, isTransient: isRetryable, waitMs });
     await following.sleep(waitMs, signal);
     waitMs = Math.min(waitMs * 2, longestWaitMs);
     following.beforeRetry();

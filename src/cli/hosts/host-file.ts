@@ -1,54 +1,53 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
-import { foldersOf } from '../../shared/folders.ts';
+import { type Environment, foldersOf } from '../../shared/folders.ts';
 import { CliError } from '../failures/cli-error.ts';
-import type { Surroundings } from './hosts.ts';
 
-/** Where the login key of a remote host is kept: in the keychain, or in a file that only its owner can read. */
-export type LoginPlace = 'keychain' | 'file';
+/** Where the login key of a remote host is stored: in the keychain, or in a file that only its owner can read. */
+export type LoginStore = 'keychain' | 'file';
 
-/** A host that has a name here. */
+/** A configured host. */
 export interface NamedHost {
   url: string;
-  /** Null while nobody is logged in. */
-  login: LoginPlace | null;
-  /** The id of that login: two people, or two folders of settings, may log in to one host. */
+  /** Null while logged out. */
+  login: LoginStore | null;
+  /** The id of that login: two users, or two config folders, may log in to one host. */
   session: string | null;
-  /** The handle of whoever is logged in. */
+  /** The handle of the logged-in user. */
   user: string | null;
   /** The id of the workspace to act in; null for the user's own. */
   workspace: string | null;
 }
 
-/** A host that nobody is logged in to. */
+/** The entry of a host without a login. */
 export function loggedOut(url: string): NamedHost {
   return { url, login: null, session: null, user: null, workspace: null };
 }
 
-/** `hosts.json` of the config folder; it holds no secrets. */
+/** `hosts.json` in the config folder; it holds no secrets. */
 export interface HostFile {
-  /** The name of the host that is spoken to when none is said; null for this machine's daemon. */
+  /** The name of the host that commands connect to by default; null for this machine's daemon. */
   current: string | null;
   hosts: Record<string, NamedHost>;
-  /** The workspace to act in on this machine's daemon. */
+  /** The workspace to act in on this machine's daemon; null for the owner's own. */
   localWorkspace: string | null;
 }
 
 const fileName = 'hosts.json';
 
-/** The daemon of this machine, which needs no entry. */
+/** The name of this machine's daemon, which needs no entry. */
 export const localName = 'local';
 
-export function readHostFile(surroundings: Surroundings): HostFile {
-  const path = join(foldersOf(surroundings).config, fileName);
+export function readHostFile(environment: Environment): HostFile {
+  const path = join(foldersOf(environment).config, fileName);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { current: null, hosts: {}, localWorkspace: null };
-    throw new CliError(`${path} cannot be read (${code}).`, { exit: exitCodes.failed, cause: error });
+    throw new CliError(`Cannot read ${path} (${code}).`, { exit: exitCodes.failed, cause: error });
   }
   try {
     const file = JSON.parse(text) as Partial<HostFile>;
@@ -59,24 +58,25 @@ export function readHostFile(surroundings: Surroundings): HostFile {
       localWorkspace: file.localWorkspace ?? null,
     };
   } catch (error) {
-    const next = 'Mend it, or remove it and log in again: gateway login URL';
-    throw new CliError(`${path} is damaged.`, { exit: exitCodes.failed, next, cause: error });
+    const next = 'Fix it, or delete it and log in again: gateway login URL';
+    throw new CliError(`${path} is not valid.`, { exit: exitCodes.failed, next, cause: error });
   }
 }
 
-/** Reads, changes and replaces it whole. */
-export function changeHostFile(surroundings: Surroundings, change: (file: HostFile) => void): void {
-  const file = readHostFile(surroundings);
+/** Changes `hosts.json`, replacing the whole file. */
+export function changeHostFile(environment: Environment, change: (file: HostFile) => void): void {
+  const file = readHostFile(environment);
   change(file);
-  const folder = foldersOf(surroundings).config;
+  const folder = foldersOf(environment).config;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const unfinished = join(folder, `${fileName}.${process.pid}`);
-  writeFileSync(unfinished, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  renameSync(unfinished, join(folder, fileName));
+  const partial = join(folder, `${fileName}.${process.pid}`);
+  writeFileSync(partial, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  renameSync(partial, join(folder, fileName));
 }
 
-/** The entry of this name, with its name; own members alone, so that `constructor` names nothing. */
-export function hostNamed(file: HostFile, name: string): (NamedHost & { name: string }) | undefined {
+/** The entry with this name. */
+export function findHostEntry(file: HostFile, name: string): (NamedHost & { name: string }) | undefined {
+  // Own properties only: `constructor` is no host.
   const found = Object.hasOwn(file.hosts, name) ? file.hosts[name] : undefined;
   return found && { ...found, name };
 }

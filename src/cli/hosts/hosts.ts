@@ -1,19 +1,19 @@
 import { exitCodes } from '../../shared/errors.ts';
-import { type DaemonFile, dataFiles } from '../../shared/folders.ts';
+import { type DaemonFile, dataFiles, type Environment } from '../../shared/folders.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { hostUrl, isOtherName, socketPathOf } from './host-address.ts';
-import { type HostFile, hostNamed, localName, type NamedHost, readHostFile } from './host-file.ts';
+import { differsInLoopbackName, hostUrl, socketPathOf } from './host-address.ts';
+import { findHostEntry, type HostFile, localName, type NamedHost, readHostFile } from './host-file.ts';
 import { readDaemonFile, readSecret, socketOf } from './local-daemon.ts';
 
-/** A daemon that commands can speak to. */
+/** A daemon that commands connect to. */
 export interface Host {
   /** `http://…`, `https://…` or `unix:/…`. */
   url: string;
-  /** A Unix socket that leads there too. */
+  /** A Unix socket that leads to the same daemon. */
   socket?: string | undefined;
-  /** Of a remote host, it is read from where it is kept when it is first needed. */
+  /** A remote host's token is a function that reads it from where it is stored. */
   token: string | (() => Promise<string | undefined>) | undefined;
-  /** By which it is known here; undefined for one that has none. */
+  /** Its name in `hosts.json`, or `local`; undefined for a host that is not configured. */
   name: string | undefined;
   /** The workspace to act in; undefined for the caller's own. */
   workspace: string | undefined;
@@ -21,13 +21,6 @@ export interface Host {
   isLocal: boolean;
 }
 
-export interface Surroundings {
-  env: Record<string, string | undefined>;
-  platform: string;
-  home: string;
-}
-
-/** What a person is told when no local daemon answers. */
 export function notRunning(): CliError {
   return new CliError('The daemon is not running.', {
     exit: exitCodes.tryLater,
@@ -35,72 +28,91 @@ export function notRunning(): CliError {
   });
 }
 
+export function noSuchHost(name: string): CliError {
+  return new CliError(`No host named ${name} is configured.`, {
+    exit: exitCodes.failed,
+    next: 'List the hosts: gateway host list. Add one: gateway host add NAME URL',
+  });
+}
+
 /**
- * `--host`, else GATEWAY_HOST, else the host in use, else the local daemon; the key is GATEWAY_KEY, else the login that was
- * kept for that host, or the local daemon's own login key.
+ * The host: `--host`, else GATEWAY_HOST, else the host in use, else the local daemon. Its key: GATEWAY_KEY, else the
+ * stored login for that host or the local daemon's own login key.
  */
-export function findHost(flag: string | undefined, surroundings: Surroundings): Host {
-  const { env } = surroundings;
-  const file = readHostFile(surroundings);
-  const { said } = meantHost(flag, surroundings, file);
-  const local = readDaemonFile(surroundings);
-  if (said === localName && local === undefined) throw notRunning();
-  const address =
-    said === localName ? (local as DaemonFile).url : (hostNamed(file, said)?.url ?? hostUrl(said));
-  const own = said === localName ? { url: address, socket: socketOf(local) } : asLocal(address, local);
-  const { url, socket } = own ?? { url: address, socket: undefined };
-  const isLocal = own !== undefined;
-  const entry = said === localName ? undefined : entryOf(file, said, address);
-  const kept = () =>
-    entry?.login ? keptLogin(entry, surroundings) : isLocal ? localLogin(surroundings) : undefined;
-  const token = env.GATEWAY_KEY || kept();
+export function findHost(flag: string | undefined, environment: Environment): Host {
+  const { env } = environment;
+  const file = readHostFile(environment);
+  const { name: wanted } = selectedHost(flag, environment, file);
+  const local = readDaemonFile(environment);
+  const found = wanted === localName ? localHost(local) : addressed(wanted, file, local);
+  const { url, socket, isLocal, entry } = found;
+  const token = env.GATEWAY_KEY || storedToken(found, environment);
   const chosen = entry ? entry.workspace : isLocal ? file.localWorkspace : null;
-  // An API key belongs to one workspace, and whoever sets a key in the environment says the workspace there too.
+  // An API key belongs to one workspace, so with GATEWAY_KEY only GATEWAY_WORKSPACE can select another.
   const workspace = env.GATEWAY_WORKSPACE || (env.GATEWAY_KEY ? undefined : (chosen ?? undefined));
   const name = entry?.name ?? (isLocal ? localName : undefined);
   return { url, socket, token, name, workspace, isLocal };
 }
 
-/** The host that is meant, as it was named, and by whom; `local` is the daemon of this machine. */
-export function meantHost(
+/** The name or address of the host to use, and whether the flag or the environment named it; `local` is this machine's. */
+export function selectedHost(
   flag: string | undefined,
-  surroundings: Surroundings,
-  file = readHostFile(surroundings),
-): { said: string; isNamed: boolean } {
-  const named = flag ?? (surroundings.env.GATEWAY_HOST || undefined);
-  return { said: named ?? file.current ?? localName, isNamed: named !== undefined };
+  environment: Environment,
+  file = readHostFile(environment),
+): { name: string; isExplicit: boolean } {
+  const explicit = flag ?? (environment.env.GATEWAY_HOST || undefined);
+  return { name: explicit ?? file.current ?? localName, isExplicit: explicit !== undefined };
 }
 
-/** Whether this machine's daemon is meant, and it does not run. */
-export function isLocalDown(context: Surroundings & { flags: { host?: string | undefined } }): boolean {
-  return meantHost(context.flags.host, context).said === localName && readDaemonFile(context) === undefined;
+/** Whether commands would use this machine's daemon, and it is not running. */
+export function isLocalDown(context: Environment & { flags: { host?: string | undefined } }): boolean {
+  return (
+    selectedHost(context.flags.host, context).name === localName && readDaemonFile(context) === undefined
+  );
 }
 
-/** A host that was named by its address is the entry of that address. */
-function entryOf(file: HostFile, said: string, url: string) {
-  const name = Object.keys(file.hosts).find((one) => one === said) ?? nameOf(file, url);
-  return name === undefined ? undefined : hostNamed(file, name);
+interface FoundHost extends Pick<Host, 'url' | 'socket' | 'isLocal'> {
+  entry: (NamedHost & { name: string }) | undefined;
 }
 
-function nameOf({ hosts }: HostFile, url: string): string | undefined {
-  return Object.keys(hosts).find((name) => hosts[name]?.url === url);
+function localHost(local: DaemonFile | undefined): FoundHost {
+  if (local === undefined) throw notRunning();
+  return { url: local.url, socket: socketOf(local), isLocal: true, entry: undefined };
 }
 
-// The login key opens everything on this machine: it is sent to the daemon that wrote it and to nobody else.
-function localLogin(surroundings: Surroundings): string | undefined {
-  return readSecret(surroundings, dataFiles.login);
+/** A host given by its name or address. */
+function addressed(wanted: string, file: HostFile, local: DaemonFile | undefined): FoundHost {
+  const named = findHostEntry(file, wanted);
+  // A bare word is meant as a name: sending a key to https://nosuch would only fail later, or reach a stranger.
+  if (!named && /^[\w-]+$/.test(wanted) && wanted !== 'localhost') throw noSuchHost(wanted);
+  const address = named?.url ?? hostUrl(wanted);
+  const own = asLocal(address, local);
+  return {
+    ...(own ?? { url: address, socket: undefined }),
+    isLocal: own !== undefined,
+    entry: named ?? entryWithUrl(file, address),
+  };
 }
 
-function keptLogin(entry: NamedHost, surroundings: Surroundings): Host['token'] {
-  return async () => (await import('./remote-login.ts')).remoteLogins(surroundings).read(entry);
+function entryWithUrl(file: HostFile, url: string): FoundHost['entry'] {
+  const name = Object.keys(file.hosts).find((one) => file.hosts[one]?.url === url);
+  return name === undefined ? undefined : findHostEntry(file, name);
 }
 
-/** How the local daemon is spoken to where an address is one of its own; undefined for others, which get no login key. */
+function storedToken({ entry, isLocal }: FoundHost, environment: Environment): Host['token'] {
+  if (entry?.login) {
+    return async () => (await import('./remote-login.ts')).remoteLogins(environment).read(entry);
+  }
+  // The login key gives full access to this machine's daemon, so only the daemon that wrote it gets it.
+  return isLocal ? readSecret(environment, dataFiles.login) : undefined;
+}
+
+/** The local daemon's URL and socket, if `address` is one of its own; other hosts must not get its login key. */
 function asLocal(address: string, local: DaemonFile | undefined): Pick<Host, 'url' | 'socket'> | undefined {
   if (local === undefined) return undefined;
   const path = socketPathOf(address);
   if (path !== undefined) return path === local.socket ? { url: local.url, socket: path } : undefined;
-  // Who listens at the other address of that name may be somebody else.
-  if (isOtherName(address, local.url)) return { url: local.url };
+  // `localhost` may also resolve to ::1, where another process may be listening.
+  if (differsInLoopbackName(address, local.url)) return { url: local.url };
   return URL.parse(address)?.origin === URL.parse(local.url)?.origin ? { url: address } : undefined;
 }

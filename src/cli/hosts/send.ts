@@ -7,17 +7,16 @@ import { CliError } from '../failures/cli-error.ts';
 import { socketAddress, socketPathOf } from './host-address.ts';
 
 /**
- * Why a host gave no (whole) answer: `refused` when nobody listens, `forbidden` when a Unix socket is not for this user,
- * `cut` when it broke off in the middle.
+ * Why a host gave no complete answer: `refused` if nothing listens there, `forbidden` if this user may not use the Unix
+ * socket, `cut` if the connection was lost in the middle.
  */
 export type UnreachableKind = 'refused' | 'forbidden' | 'unresolved' | 'timeout' | 'cut' | 'untrusted';
 
 export class Unreachable extends Error {
   readonly kind: UnreachableKind;
 
-  /** `place` is where nobody could be reached. */
-  constructor(kind: UnreachableKind, place: string, cause: Error) {
-    super(`${place}: ${cause.message || kind}`, { cause });
+  constructor(kind: UnreachableKind, address: string, cause: Error) {
+    super(`${address}: ${cause.message || kind}`, { cause });
     this.name = 'Unreachable';
     this.kind = kind;
   }
@@ -25,14 +24,14 @@ export class Unreachable extends Error {
 
 const connectTimeoutMs = 10_000;
 
-interface Way {
+interface Route {
   socketPath?: string;
-  /** The proxies that a call may go through. */
+  /** Proxies for the call. */
   proxyEnv?: ProxyEnvironment;
 }
 
-/** How a host is spoken to: what the addresses of requests begin with, and what sends them. */
-export function wayTo(
+/** How to reach a host: the base URL of requests, and what sends them. */
+export function routeTo(
   { url, socket }: { url: string; socket?: string | undefined },
   env: Record<string, string | undefined>,
 ): { baseUrl: string; send: Send } {
@@ -44,23 +43,23 @@ export function wayTo(
   return { baseUrl: url, send: (request) => sendOver(request, { proxyEnv }) };
 }
 
-/** Sends over Node's own HTTP client, a connection a call. */
+/** Sends with Node's own HTTP client, one connection per call. */
 export const send: Send = (request) => sendOver(request, {});
 
-const sendOver = (request: ClientRequest, way: Way): ReturnType<Send> =>
+const sendOver = (request: ClientRequest, route: Route): ReturnType<Send> =>
   new Promise((resolve, reject) => {
     const url = new URL(request.url);
-    const { socketPath, proxyEnv } = way;
-    const place = socketPath === undefined ? url.origin : socketAddress(socketPath);
+    const { socketPath, proxyEnv } = route;
+    const address = socketPath === undefined ? url.origin : socketAddress(socketPath);
     const { request: start, Agent } = transportOf(url.protocol);
-    // Without an agent nothing keeps the process alive once the answer is read, but only an agent knows of proxies.
+    // Without an agent nothing keeps the process alive after the answer, but only an agent supports proxies.
     const agent = proxyEnv === undefined ? (false as const) : new Agent({ proxyEnv });
     const options = { ...optionsOf(request), agent, ...(socketPath && { socketPath }) };
     const call = start(url, options, (answer) => {
       resolve({
         status: answer.statusCode ?? 0,
         headers: flat(answer.headers),
-        body: bodyOf(answer, request, place),
+        body: bodyOf(answer, request, address),
       });
     });
     const tooSlow = setTimeout(
@@ -72,7 +71,7 @@ const sendOver = (request: ClientRequest, way: Way): ReturnType<Send> =>
     });
     call.once('error', (error) => {
       clearTimeout(tooSlow);
-      reject(reasonOf(error, request, place));
+      reject(reasonOf(error, request, address));
     });
     call.end(request.body);
   });
@@ -83,8 +82,8 @@ function optionsOf({ method, headers, body, signal }: ClientRequest) {
 }
 
 /**
- * `import 'node:http'` evaluates every export of it, among them lazy ones that load a whole second HTTP client: 20 ms. Asking for the
- * module itself does not.
+ * `import 'node:http'` evaluates all its exports, including lazy ones that load a second HTTP client, which takes 20 ms.
+ * Getting the module itself does not.
  */
 function transportOf(protocol: string): Pick<typeof import('node:http'), 'request' | 'Agent'> {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
@@ -93,12 +92,12 @@ function transportOf(protocol: string): Pick<typeof import('node:http'), 'reques
 async function* bodyOf(
   answer: import('node:http').IncomingMessage,
   request: ClientRequest,
-  place: string,
+  address: string,
 ): ClientAnswer['body'] & AsyncGenerator<Uint8Array> {
   try {
     for await (const bytes of answer) yield bytes as Uint8Array;
   } catch (error) {
-    throw reasonOf(error as Error, request, place);
+    throw reasonOf(error as Error, request, address);
   }
 }
 
@@ -117,19 +116,19 @@ const kinds: Record<string, UnreachableKind> = {
   ENETUNREACH: 'timeout',
 };
 
-function reasonOf(error: NodeJS.ErrnoException, { signal }: ClientRequest, place: string): Error {
+function reasonOf(error: NodeJS.ErrnoException, { signal }: ClientRequest, address: string): Error {
   if (signal?.aborted) return signal.reason instanceof Error ? signal.reason : error;
   const code = error.code ?? '';
-  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return new Unreachable('untrusted', place, error);
-  return new Unreachable(kinds[code] ?? (code ? 'cut' : 'timeout'), place, error);
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return new Unreachable('untrusted', address, error);
+  return new Unreachable(kinds[code] ?? (code ? 'cut' : 'timeout'), address, error);
 }
 
-/** As Node's HTTP agent takes it. */
-export type ProxyEnvironment = { HTTP_PROXY: string; HTTPS_PROXY: string; NO_PROXY: string };
+/** The proxy settings of Node's HTTP agent. */
+type ProxyEnvironment = { HTTP_PROXY: string; HTTPS_PROXY: string; NO_PROXY: string };
 
 /**
- * What Node's HTTP agent is told of proxies on the way to a host; undefined where there is none. Fails with a CliError
- * where the environment names one that commands cannot use: Node would go past it in silence.
+ * The proxy settings for calls to a host; undefined without a proxy. Throws a CliError for a proxy that commands cannot
+ * use, which Node would silently bypass.
  */
 export function proxyEnvironment(
   url: URL,
@@ -150,7 +149,7 @@ export function proxyEnvironment(
   });
 }
 
-/** Whether `NO_PROXY` names a host, or a domain that it is in; ports in it are Node's to look at. */
+/** Whether `NO_PROXY` lists a host or its domain. Entries with ports are left to Node. */
 function isExcepted(hostname: string, except: string): boolean {
   return except
     .toLowerCase()

@@ -1,61 +1,63 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { version } from '../../shared/version.ts';
-import type { CommonFlags } from '../common-flags.ts';
-import type { Context } from '../context.ts';
-import { groups } from '../tree/tree.ts';
-import { isNoun, type Verb } from '../tree/verb.ts';
+import type { CommonFlags, Context } from '../context.ts';
+import { type CommandEntry, isNoun } from './entry.ts';
 import type { CommandLine } from './locate.ts';
+import { groups } from './manifest.ts';
 
-interface Built {
+interface BuiltProgram {
   program: CommandUnknownOpts;
-  /** Whether the command takes arguments beside its flags. */
+  /** Whether the command takes arguments as well as options. */
   takesArguments: boolean;
 }
 
-/** The command that was asked for and nothing else; where none was, the names and summaries of all, for help and for guesses. */
-export async function buildProgram({ words, verb }: CommandLine, context: Context): Promise<Built> {
+/** Builds the one command to run, or the names and summaries of all for help and suggestions. */
+export async function buildProgram(
+  { words, command: entry }: CommandLine,
+  context: Context,
+): Promise<BuiltProgram> {
   const program = prepare(new Command('gateway'), context)
     .description('A local inference gateway: one daemon and one CLI for model calls, keys, limits and money.')
     .version(version, '-V, --version', 'print the version')
     .addHelpText('after', '\nMore: gateway COMMAND --help, gateway help exit-codes')
-    .hook('preAction', (_program, command) => useFlags(command.opts(), context));
-  if (!verb) {
+    .hook('preAction', (_program, command) => applyFlags(command.opts(), context));
+  if (!entry) {
     addSummaries(program, words, context);
     return { program, takesArguments: false };
   }
-  const command = await runnable(verb, context);
+  const command = await buildCommand(entry, context);
   const noun = words.length > 1 ? prepare(new Command(words[0]), context) : undefined;
   if (noun) program.addCommand(noun.addCommand(command));
   else program.addCommand(command);
   return { program, takesArguments: command.registeredArguments.length > 0 };
 }
 
-async function useFlags({ json, ...flags }: CommonFlags, context: Context): Promise<void> {
+async function applyFlags({ json, ...flags }: CommonFlags, context: Context): Promise<void> {
   context.setFlags({ ...flags, json: json === '' ? true : json });
   if (flags.jq !== undefined) await (await import('../output/jq.ts')).checkJq(flags.jq);
 }
 
-const commonHeading = 'Options that every command has:';
+const commonHeading = 'Common options:';
 const helpFlags = '-h, --help';
 const helpSummary = 'show this help';
 
-/** One command with all of its options. */
-export async function runnable(
-  { summary, load, isPlain }: Verb,
+/** Loads a command and adds its summary and the common options. */
+export async function buildCommand(
+  { summary, load, isPlain }: CommandEntry,
   context: Context,
 ): Promise<CommandUnknownOpts> {
   const command = prepare((await load())(context), context).description(summary);
   if (isPlain) return command;
   return command
     .optionsGroup(commonHeading)
-    .option('--json [fields]', 'print JSON; with names, only these fields, as in --json=id,name')
-    .option('--jq <expression>', 'print what this jq expression makes of the JSON')
+    .option('--json [fields]', 'print JSON, optionally only these fields: --json=id,name')
+    .option('--jq <expression>', 'filter the JSON output with a jq expression')
     .option(
       '--host <host>',
-      'the daemon to speak to, by name or address; else GATEWAY_HOST, else the one in use',
+      'the daemon to connect to, by name or address (default: GATEWAY_HOST, then the host in use)',
     )
-    .option('-q, --quiet', 'print only ids or the secret, and no notes')
-    .option('--no-color', 'print without colours')
+    .option('-q, --quiet', 'print only ids or secrets, and no messages')
+    .option('--no-color', 'disable colours')
     .addHelpOption(new Option(helpFlags, helpSummary).helpGroup(commonHeading));
 }
 
@@ -69,8 +71,8 @@ function addSummaries(program: CommandUnknownOpts, words: string[], context: Con
     for (const [name, entry] of Object.entries(commands)) {
       const command = add(program, name, entry.summary, `${title}:`);
       if (!isNoun(entry) || name !== words[0]) continue;
-      for (const [verbName, { summary }] of Object.entries(entry.verbs)) {
-        add(command, verbName, summary, 'Commands:');
+      for (const [verb, { summary }] of Object.entries(entry.verbs)) {
+        add(command, verb, summary, 'Commands:');
       }
     }
   }
@@ -94,7 +96,7 @@ function prepare(command: CommandUnknownOpts, { io }: Context): CommandUnknownOp
     });
 }
 
-/** What should not have been typed may be a secret, and what is printed is kept in more places: it is not said again. */
+/** Removes misplaced words from an error: they may be secrets, and error messages end up in logs. */
 function withoutValues(text: string): string {
   return text
     .replace(/^(error: too many arguments .*? but got \d+): .*$/s, '$1.\n')

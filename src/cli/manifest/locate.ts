@@ -1,43 +1,43 @@
-import { tree } from '../tree/tree.ts';
-import { isNoun, type Verb } from '../tree/verb.ts';
+import { type CommandEntry, isNoun } from './entry.ts';
+import { manifest } from './manifest.ts';
 
-/** A command line, taken apart as far as the command tree goes. */
+/** A command line, split at the command's words. */
 export interface CommandLine {
   /** The noun and, where it has verbs, the verb. */
   words: string[];
   rest: string[];
-  /** The command that the words name, if they name one that runs. */
-  verb: Verb | undefined;
+  /** Undefined where the words name no command that runs. */
+  command: CommandEntry | undefined;
 }
 
 /**
- * Takes the words from the front. Flags that every command has may stand before and between them, and go behind; a noun
- * alone means its usual verb, or asks for its help.
+ * Finds the command's words. Common flags may come before, between and after them. A noun alone stands for its default
+ * verb, or asks for its help.
  */
 export function locate(argv: string[]): CommandLine {
   const nounAt = afterFlags(argv, 0, /^-(?!-$)/);
   const noun = argv[nounAt];
-  if (noun === undefined) return { words: [], rest: argv.length > 0 ? argv : ['--help'], verb: undefined };
-  const without = (...places: number[]) => argv.filter((_word, at) => !places.includes(at));
-  const entry = Object.hasOwn(tree, noun) ? tree[noun] : undefined;
-  // What names nothing is told alone, and not by the help that was asked for beside it.
-  if (!entry) return { words: [noun], rest: [], verb: undefined };
-  if (!isNoun(entry)) return { words: [noun], rest: without(nounAt), verb: entry };
+  if (noun === undefined) return { words: [], rest: argv.length > 0 ? argv : ['--help'], command: undefined };
+  const without = (...positions: number[]) => argv.filter((_word, at) => !positions.includes(at));
+  const entry = Object.hasOwn(manifest, noun) ? manifest[noun] : undefined;
+  // Even with --help, an unknown command is an error.
+  if (!entry) return { words: [noun], rest: [], command: undefined };
+  if (!isNoun(entry)) return { words: [noun], rest: without(nounAt), command: entry };
   const verbAt = afterFlags(argv, nounAt + 1, commonFlag);
   const next = argv[verbAt];
   if (next !== undefined && Object.hasOwn(entry.verbs, next)) {
-    return { words: [noun, next], rest: without(nounAt, verbAt), verb: entry.verbs[next] };
+    return { words: [noun, next], rest: without(nounAt, verbAt), command: entry.verbs[next] };
   }
-  if (isWord(next)) return { words: [noun], rest: [next], verb: undefined };
+  if (isWord(next)) return { words: [noun], rest: [next], command: undefined };
   const rest = without(nounAt);
-  const meant = rest.some(isHelp) ? undefined : entry.alone;
-  if (meant !== undefined) return { words: [noun, meant], rest, verb: entry.verbs[meant] };
-  return { words: [noun], rest: rest.length > 0 ? rest : ['--help'], verb: undefined };
+  const verb = rest.some(isHelp) ? undefined : entry.alone;
+  if (verb !== undefined) return { words: [noun, verb], rest, command: entry.verbs[verb] };
+  return { words: [noun], rest: rest.length > 0 ? rest : ['--help'], command: undefined };
 }
 
 const commonFlag = /^(-q|--quiet|--no-color|--(json|host|jq)(=.*)?)$/s;
 
-/** Where the first word stands from there on that is no such flag, nor the value of one. */
+/** The position of the first word from `from` on that is neither such a flag nor its value. */
 function afterFlags(argv: string[], from: number, flag: RegExp): number {
   let at = from;
   while (flag.test(argv[at] ?? '')) at += /^--(host|jq)$/.test(argv[at] ?? '') ? 2 : 1;

@@ -1,4 +1,4 @@
-/** Dollars as the service writes them → `$0.000123`; what nobody knows is said, never shown as 0. */
+/** Formats an amount as `$0.000123`; an unknown amount is `unknown`, never 0. */
 export function dollars(usd: string | null | undefined): string {
   if (usd === null || usd === undefined) return 'unknown';
   return usd.startsWith('-') ? `-$${usd.slice(1)}` : `$${usd}`;
@@ -9,7 +9,7 @@ export function count(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
-/** As `count`, but from 10,000 on as `12.3k` and `4.5M`, where there is little room. */
+/** Like `count`, but `12.3k` and `4.5M` from 10,000 on. */
 export function briefCount(number: number): string {
   if (number < 10_000) return count(number);
   const [part, unit] = number < 999_950 ? [number / 1e3, 'k'] : [number / 1e6, 'M'];
@@ -18,7 +18,7 @@ export function briefCount(number: number): string {
 
 const smallestShown = 0.000001;
 
-/** Dollars in nine cells at most, rounded to three digits: `$0.000338`, `$12.50`. Of what is less: that it is less. */
+/** Dollars in at most nine cells, rounded to three digits: `$0.000338`, `$12.50`. Smaller amounts are `<$0.00001`. */
 export function briefDollars(usd: string | null | undefined): string {
   const amount = Number(usd);
   if (usd === null || usd === undefined || amount < 0 || Number.isNaN(amount)) return dollars(usd);

@@ -1,6 +1,6 @@
 import { visibleJson } from './visible.ts';
 
-/** The members that `--json id,name` asks for, of a record or of each record of a list; null where there is none. */
+/** Picks fields of a record or of each record in a list; missing fields are null. */
 export function pick(value: unknown, fields: string[]): unknown {
   if (Array.isArray(value)) return value.map((one) => pick(one, fields));
   if (typeof value !== 'object' || value === null) return value;
@@ -8,19 +8,19 @@ export function pick(value: unknown, fields: string[]): unknown {
   return Object.fromEntries(fields.map((field) => [field, record[field] ?? null]));
 }
 
-/** Those of `fields` that no record has. */
+/** The `fields` that no record has. */
 export function unknownFields(value: unknown, fields: string[]): string[] {
   const known = fieldsOf(value);
   return known.length === 0 ? [] : fields.filter((field) => !known.includes(field));
 }
 
-/** The members that a record, or any record of a list, has. */
+/** The fields of a record, or of all records in a list. */
 export function fieldsOf(value: unknown): string[] {
   const records = Array.isArray(value) ? value : [value];
   return [...new Set(records.flatMap((one) => (typeof one === 'object' && one ? Object.keys(one) : [])))];
 }
 
-/** JSON on one line for programs, indented for people. */
+/** JSON on one line, or indented. */
 export function jsonText(value: unknown, { indented }: { indented: boolean }): string {
   return `${visibleJson(JSON.stringify(value, null, indented ? 2 : undefined) ?? 'null')}\n`;
 }

@@ -1,80 +1,95 @@
-import { asTyped } from '../as-typed.ts';
-import type { CommonFlags } from '../common-flags.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { CliError } from '../failures/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
 import { fieldsOf, jsonText, pick, unknownFields } from './json.ts';
 import { type Paint, painter } from './style.ts';
 import type { Column } from './table.ts';
 import { visible } from './visible.ts';
 
-/** Data goes to stdout, in the form that the flags and the reader at the other end ask for; talk goes to stderr. */
+/** Data goes to stdout, in the format that the flags and the reader need; messages go to stderr. */
 export interface Output {
   /** Whether `--json` or `--jq` asks for JSON. */
   wantsJson(): boolean;
   isQuiet(): boolean;
   table<Row>(rows: Row[], columns: Column<Row>[], options: { empty: string }): Promise<void>;
-  /** A line a member; where a program reads, one row of `pipedRow` if that is given. */
+  /** Prints one field per line; into a pipe one row of `pipedRow`, if given. */
   record<Row>(row: Row, columns: Column<Row>[], options?: { pipedRow?: Column<Row>[] }): Promise<void>;
-  /** A document that is JSON by nature; `--quiet` and tables do not apply. */
+  /** Prints JSON whatever the flags. */
   document(value: unknown): Promise<void>;
-  /** One element of a stream, on one line. */
+  /** Prints one element of a stream as a line of JSON. */
   element(value: unknown): Promise<void>;
-  /** Text as it is; on a terminal what could steer it is made visible. */
+  /** Prints text unchanged, except that control characters are made visible on a terminal. */
   text(text: string): void;
-  /** A line of talk, kept back by `--quiet`. */
+  /** A message that `--quiet` suppresses. */
   note(line: string): void;
-  /** A line of talk that `--quiet` does not keep back. */
+  /** A message that `--quiet` does not suppress. */
   warn(line: string): void;
   /** Colours for stdout and stderr. */
   paint: { stdout: Paint; stderr: Paint };
-  /** Whether a spinner or a question would reach a person. */
+  /** Whether a person would see a spinner or a question. */
   isInteractive(): boolean;
+}
+
+export interface OutputFlags {
+  /** True for all fields, or the names of the fields to print, comma-separated. */
+  json?: string | true | undefined;
+  jq?: string | undefined;
+  quiet?: boolean | undefined;
+  /** False after `--no-color`. */
+  color?: boolean | undefined;
 }
 
 interface OutputOptions {
   io: Io;
   env: Record<string, string | undefined>;
-  flags: () => CommonFlags;
+  flags: () => OutputFlags;
+  /** Whether a call was made that may have changed something. */
+  hasChangedData: () => boolean;
 }
 
-export function createOutput({ io, env, flags }: OutputOptions): Output {
-  const coloured = (isTty: boolean) =>
+export function createOutput({ io, env, flags, hasChangedData }: OutputOptions): Output {
+  const usesColor = (isTty: boolean) =>
     isTty && !env.NO_COLOR && flags().color !== false && env.TERM !== 'dumb' && !env.CI;
   const wantsJson = () => flags().json !== undefined || flags().jq !== undefined;
   const isQuiet = () => flags().quiet === true;
   const safe = (text: string) => (io.stdout.isTty ? visible(text) : text);
-  const terminal = () => ({ columns: io.columns(), paint: painter(coloured(io.stdout.isTty)) });
+  const terminal = () => ({ columns: io.columns(), paint: painter(usesColor(io.stdout.isTty)) });
   const warn = (line: string) => {
-    const told = asTyped(line, env);
-    io.stderr.write(`${io.stderr.isTty ? visible(told) : told}\n`);
+    const text = withNpx(line, env);
+    io.stderr.write(`${io.stderr.isTty ? visible(text) : text}\n`);
   };
 
-  const fieldsWanted = () => {
+  const wantedFields = () => {
     const { json: names } = flags();
     return typeof names === 'string' ? names.split(',').filter((name) => name !== '') : [];
   };
-  const json = async (value: unknown, { indented }: { indented: boolean }) => {
+  const json = async (value: unknown, fields: string[], { indented }: { indented: boolean }) => {
     const { jq } = flags();
-    const fields = fieldsWanted();
     const wanted = fields.length > 0 ? pick(value, fields) : value;
     if (jq === undefined) io.stdout.write(jsonText(wanted, { indented }));
     else io.stdout.write(safe(await (await import('./jq.ts')).runJq(wanted, jq)));
   };
-  const whole = (value: unknown) => {
-    const unknown = unknownFields(value, fieldsWanted());
-    if (unknown.length > 0) {
-      warn(`There is no field ${unknown.join(', ')} here; there are ${fieldsOf(value).join(', ')}.`);
-    }
-    return json(value, { indented: io.stdout.isTty });
+  const document = (value: unknown) => {
+    const fields = wantedFields();
+    const unknown = unknownFields(value, fields);
+    const options = { indented: io.stdout.isTty };
+    if (unknown.length === 0) return json(value, fields, options);
+    const message = `There is no field ${unknown.join(', ')}.`;
+    const next = `Fields: ${fieldsOf(value).join(', ')}`;
+    if (!hasChangedData()) throw new CliError(message, { exit: exitCodes.usage, next });
+    // After a change the output must not be lost: it may be the only chance to see a new key's secret.
+    warn(`${message} ${next}`);
+    return json(value, fields, options);
   };
 
   return {
     wantsJson,
     isQuiet,
     warn,
-    document: whole,
-    element: (value) => json(value, { indented: false }),
+    document: async (value) => document(value),
+    element: (value) => json(value, wantedFields(), { indented: false }),
     async table(rows, columns, { empty }) {
-      if (wantsJson()) return whole(rows);
+      if (wantsJson()) return document(rows);
       const show = await import('./table.ts');
       if (isQuiet()) return void io.stdout.write(safe(show.essentials(rows, columns)));
       if (!io.stdout.isTty) return void io.stdout.write(show.tabSeparatedRows(rows, columns));
@@ -82,7 +97,7 @@ export function createOutput({ io, env, flags }: OutputOptions): Output {
       io.stdout.write(show.alignedTable(rows, columns, terminal()));
     },
     async record(row, columns, { pipedRow } = {}) {
-      if (wantsJson()) return whole(row);
+      if (wantsJson()) return document(row);
       const show = await import('./table.ts');
       if (isQuiet()) return void io.stdout.write(safe(show.essentials([row], columns)));
       if (io.stdout.isTty) return void io.stdout.write(show.alignedRecord(row, columns, terminal()));
@@ -95,8 +110,13 @@ export function createOutput({ io, env, flags }: OutputOptions): Output {
       if (!isQuiet()) warn(line);
     },
     get paint() {
-      return { stdout: painter(coloured(io.stdout.isTty)), stderr: painter(coloured(io.stderr.isTty)) };
+      return { stdout: painter(usesColor(io.stdout.isTty)), stderr: painter(usesColor(io.stderr.isTty)) };
     },
     isInteractive: () => io.stderr.isTty && !env.CI,
   };
+}
+
+/** Writes `gateway` commands in a text as `npx gateway` where npx started this process, because then `gateway` is not on the PATH. */
+export function withNpx(text: string, env: Record<string, string | undefined>): string {
+  return env.npm_command === 'exec' ? text.replace(/\bgateway (?=[a-z])/g, 'npx gateway ') : text;
 }

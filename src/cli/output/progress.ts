@@ -5,16 +5,16 @@ import { cutToWidth } from './width.ts';
 export interface ProgressBar {
   /** `done` of `total`, in bytes. */
   show(label: string, done: number, total: number): void;
-  /** Work on `total` bytes of which nobody is told how far it is. */
+  /** Work on `total` bytes without known progress. */
   wait(label: string, total: number): void;
-  /** Takes the line away. */
+  /** Clears the line. */
   stop(): void;
 }
 
 const clearLine = '\r\u001b[2K';
 const cells = 24;
 
-/** One line on the terminal's standard error; nothing where it is none. */
+/** Draws on stderr if it is a terminal. */
 export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>): ProgressBar {
   let shown = '';
   const draw = (line: string) => {
@@ -34,7 +34,7 @@ export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>)
   };
 }
 
-/** `1.4 MB`: a thousand bytes to the kilobyte. */
+/** `1.4 MB`; one kB is 1000 bytes. */
 export function sizeText(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
   let amount = bytes;
@@ -53,7 +53,7 @@ export interface Spinner {
 const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const frameMs = 100;
 
-/** Turns on one line of a terminal, with a text that is asked for anew at each turn, until stopped. */
+/** Shows a spinner on one line of the terminal; `text` is called for each frame. */
 export function startSpinner(
   { stderr, columns }: Pick<Io, 'stderr' | 'columns'>,
   text: () => string,
@@ -61,7 +61,7 @@ export function startSpinner(
   let turn = 0;
   const timer = setInterval(() => {
     turn += 1;
-    // A line that wrapped could not be cleared.
+    // A wrapped line could not be cleared.
     const line = cutToWidth(`${frames[turn % frames.length]} ${visibleCell(text())}`, columns() - 1);
     stderr.write(clearLine + line);
   }, frameMs);

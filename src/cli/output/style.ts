@@ -1,4 +1,4 @@
-/** The few ways in which the commands stress text. Source of the codes: ECMA-48, select graphic rendition. */
+/** Source: ECMA-48, select graphic rendition. */
 const codes = {
   bold: 1,
   dim: 2,
@@ -14,7 +14,7 @@ export type Style = keyof typeof codes;
 
 export type Paint = (style: Style | undefined, text: string) => string;
 
-/** Colours text, or leaves it as it is where colours are not wanted. */
+/** Returns a function that colours text, or leaves it unchanged. */
 export function painter(wanted: boolean): Paint {
   if (!wanted) return (_style, text) => text;
   return (style, text) => (style ? `\u001b[${codes[style]}m${text}\u001b[0m` : text);

@@ -4,20 +4,20 @@ import { cutToWidth, widthOf, wrapToWidth } from './width.ts';
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** How one member of a record is shown: as it is where a program reads, as a person likes it on a terminal. */
+/** How to print one field of a record: raw in a pipe, formatted on a terminal. */
 export interface Column<Row> {
-  /** What a program reads it by, with its unit: `uptime_ms`. */
+  /** The field's name, with its unit: `uptime_ms`. */
   title: string;
-  /** On a terminal, where the value shows its unit; `title` without it unless told. */
+  /** The header on a terminal; defaults to `title` without its unit. */
   label?: string;
   value: (row: Row) => Cell;
-  /** On a terminal; `value` unless told. */
+  /** The formatted value; defaults to `value`. */
   show?: (row: Row) => string;
   style?: (row: Row) => Style | undefined;
   align?: 'right';
-  /** Left out where the terminal is too narrow for all. */
+  /** Hidden if the terminal is too narrow. */
   isSpare?: true;
-  /** What `--quiet` prints, and what is never cut; the first column unless told. */
+  /** Printed by `--quiet` and never truncated; defaults to the first column. */
   essential?: true;
 }
 
@@ -30,7 +30,7 @@ const gap = '  ';
 const narrowest = 8;
 const narrowestText = 20;
 
-/** Aligned rows under their titles. Where the terminal is too narrow, spare columns go, then the widest are cut. */
+/** Aligned rows under a header. On a narrow terminal, spare columns are hidden, then the widest truncated. */
 export function alignedTable<Row>(
   rows: Row[],
   all: Column<Row>[],
@@ -59,7 +59,7 @@ export function alignedTable<Row>(
   return lineOf(titles, () => 'bold') + lines.join('');
 }
 
-/** One record, a line a member; long ones go on under their own beginning. */
+/** One record with a line per field; long values wrap with an indent. */
 export function alignedRecord<Row>(
   row: Row,
   columns: Column<Row>[],
@@ -83,17 +83,17 @@ function labelOf<Row>({ title, label }: Column<Row>): string {
   return label ?? title.replace(/_(ms|usd|at)$/, '').replaceAll('_', ' ');
 }
 
-/** A row a line, a tab between cells, no titles. */
+/** One row per line, with tabs between cells and no header. */
 export function tabSeparatedRows<Row>(rows: Row[], columns: Column<Row>[]): string {
   return rows.map((row) => `${columns.map((column) => plain(column, row)).join('\t')}\n`).join('');
 }
 
-/** One record as lines of title and value. */
+/** One record as lines of title, tab and value. */
 export function tabSeparatedRecord<Row>(row: Row, columns: Column<Row>[]): string {
   return columns.map((column) => `${column.title}\t${plain(column, row)}\n`).join('');
 }
 
-/** The essential member of each row that has one, a line each. */
+/** The essential field of each row, one per line. */
 export function essentials<Row>(rows: Row[], columns: Column<Row>[]): string {
   const column = columns.find((one) => one.essential) ?? columns[0];
   const names = column ? rows.map((row) => plain(column, row)) : [];

@@ -6,7 +6,7 @@ const units: [string, number][] = [
   ['minute', 60],
 ];
 
-/** `2026-11-21T08:54:15Z` → `3 minutes ago`, seen from `now` (milliseconds). */
+/** Formats a time as `3 minutes ago`; `now` in milliseconds since 1970. */
 export function ago(iso: string | null | undefined, now: number): string {
   if (!iso) return 'never';
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
@@ -20,7 +20,7 @@ export function ago(iso: string | null | undefined, now: number): string {
   return seconds < 0 ? 'in a moment' : 'just now';
 }
 
-/** Milliseconds as `850 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
+/** Formats milliseconds as `850 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
@@ -32,7 +32,7 @@ export function duration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** The time of day in this place, `08:54:15`. */
+/** The local time of day: `08:54:15`. */
 export function clockTime(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;

@@ -1,6 +1,6 @@
 /**
- * Text that comes from others may hold characters that a terminal obeys: colours, cursor moves, reversed writing. Here they are
- * made visible instead. Line ends and tabs stay.
+ * Makes control characters visible, because text from others may contain terminal commands: colours, cursor moves, reversed
+ * writing. Line ends and tabs are kept.
  */
 export function visible(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) => {
@@ -9,19 +9,19 @@ export function visible(text: string): string {
   });
 }
 
-/** As `visible`, for one cell of a table: line ends and tabs would break its row. */
+/** Like `visible`, for one table cell: line ends and tabs are replaced too. */
 export function visibleCell(text: string): string {
   return visible(text).replace(/\t/g, ' ').replace(/\n/g, '␤');
 }
 
-/** For one cell of a tab-separated row: tabs and line ends are written as `\t` and `\n`, the rest is left alone. */
+/** Escapes tabs and line ends as `\t` and `\n` for one cell of a tab-separated row. */
 export function tabSeparatedCell(text: string): string {
   return text.replace(/[\t\n\r]/g, (character) =>
     character === '\t' ? '\\t' : character === '\n' ? '\\n' : '\\r',
   );
 }
 
-/** Writes the characters that JSON leaves raw though a terminal may obey them as `\u` escapes: still the same JSON. */
+/** Escapes control characters that JSON leaves raw; the JSON value is unchanged. */
 export function visibleJson(json: string): string {
   return json.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

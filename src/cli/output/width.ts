@@ -1,12 +1,12 @@
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const nothing = /\p{M}|\u200d/u;
-/** What makes one picture of several characters: joiners, skin tones, flags, keycaps. */
+/** Characters that combine with others into one: joiners, skin tones, flags, keycaps. */
 const joins = /[\u200d\ufe0f\u20e3\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]/u;
 let segmenter: Intl.Segmenter | undefined;
 const plain = /^[\x20-\x7e]*$/;
 
-/** How many cells of a terminal a text fills. */
+/** The width of a text in terminal cells. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -25,7 +25,7 @@ function widthOfEach(text: string): number {
   return width;
 }
 
-/** Cuts a text to `widthMax` cells; a cut one ends with `…`. */
+/** Truncates a text to `widthMax` cells, ending with `…`. */
 export function cutToWidth(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text;
   let width = 1;
@@ -38,7 +38,7 @@ export function cutToWidth(text: string, widthMax: number): string {
   return `${kept}…`;
 }
 
-/** Breaks a text between its words into lines of `widthMax` cells; a word that is longer stays whole. */
+/** Wraps a text at spaces into lines of `widthMax` cells; longer words are not broken. */
 export function wrapToWidth(text: string, widthMax: number): string[] {
   const lines: string[] = [];
   let line: string | undefined;

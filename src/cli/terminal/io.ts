@@ -1,4 +1,4 @@
-/** The three streams of a command, and what is at their other ends. */
+/** The standard streams of a command. */
 export interface Io {
   stdout: Writer;
   stderr: Writer;
@@ -14,12 +14,12 @@ export interface Writer {
 
 export interface Reader {
   isTty: boolean;
-  /** All of it; empty when nothing comes. */
+  /** Reads all input. */
   read(): Promise<Uint8Array>;
-  /** One line that a person typed, without its end; undefined when the input ended first. */
+  /** Reads a line without its line end; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
-  /** The same without showing what is typed; undefined too when the signal is aborted first. */
+  /** Like `readLine`, without echo; also undefined when the signal is aborted. */
   readHidden(signal?: AbortSignal): Promise<string | undefined>;
-  /** Line after line, as they come, without their ends. */
+  /** Yields lines as they arrive, without their line ends. */
   lines(): AsyncIterable<string>;
 }

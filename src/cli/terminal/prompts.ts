@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { visible } from '../output/visible.ts';
 
-/** Asks before something is destroyed. Where nobody can be asked, `--yes` has to be given. */
+/** Asks before a destructive action. Without a terminal, `--yes` is required. */
 export async function confirm(
   context: Context,
   question: string,
@@ -12,38 +12,36 @@ export async function confirm(
   if (yes) return;
   const { stdin, stderr } = context.io;
   if (!stdin.isTty || !context.out.isInteractive()) {
-    throw new CliError(`${question} Nobody can be asked here.`, {
+    throw new CliError(`${question} Confirmation is required.`, {
       exit: exitCodes.usage,
-      next: 'Say yes with --yes.',
+      next: 'Confirm with --yes.',
     });
   }
   stderr.write(`${visible(question)} [y/N] `);
   const answer = await stdin.readLine();
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
-    throw new CliError('Nothing was done.', { exit: exitCodes.failed });
+    throw new CliError('Cancelled; nothing was changed.', { exit: exitCodes.failed });
   }
 }
 
 interface SecretOptions {
-  /** What is asked for, as a person reads it: `Key for openai`. */
+  /** `Key for openai` */
   prompt: string;
-  /** The name of an environment variable that holds it, from `--from-env`. */
+  /** The name of an environment variable, from `--from-env`. */
   fromEnv?: string | undefined;
 }
 
 /**
- * A secret from the environment, from what is piped in, or typed unseen. Never from an argument: those are in the
- * shell's history and in the list of processes. Without the line end; never empty.
+ * Reads a secret from an environment variable, piped input or a hidden prompt. Never from an argument, which would end up
+ * in the shell's history and the process list. Without the line end; never empty.
  */
 export async function askSecret(context: Context, { prompt, fromEnv }: SecretOptions): Promise<string> {
   const secret = (await found(context, prompt, fromEnv))?.replace(/\r?\n$/, '').trim();
   if (secret) return secret;
-  throw new CliError(fromEnv === undefined ? 'Nothing was given.' : `${fromEnv} is not set, or empty.`, {
+  throw new CliError(fromEnv === undefined ? 'No value was given.' : `${fromEnv} is not set, or empty.`, {
     exit: exitCodes.usage,
     next:
-      fromEnv === undefined
-        ? 'Pipe it in, or name a variable that holds it with --from-env NAME.'
-        : undefined,
+      fromEnv === undefined ? 'Pipe it in, or name an environment variable with --from-env NAME.' : undefined,
   });
 }
 
@@ -61,7 +59,7 @@ async function found(
   return typed;
 }
 
-/** A one-time code: from the environment variable that was named, from stdin, or asked for. Never from an argument. */
+/** Reads a one-time code from an environment variable, piped input or a prompt; never from an argument. */
 export async function readCode(
   context: Context,
   { question, fromEnv }: { question: string; fromEnv: string | undefined },
@@ -70,7 +68,7 @@ export async function readCode(
   if (code !== '') return code;
   throw new CliError('No code was given.', {
     exit: exitCodes.usage,
-    next: 'Pipe it in, or name the variable that holds it: --code-from-env NAME',
+    next: 'Pipe it in, or name an environment variable with --code-from-env NAME.',
   });
 }
 
@@ -83,7 +81,7 @@ async function codeFrom(context: Context, question: string, fromEnv: string | un
   return ((await stdin.readLine()) ?? '').trim();
 }
 
-/** What to say: the argument, or what is piped in, without its last line end. */
+/** A message from an argument or piped input, without its last line end. */
 export async function messageText(context: Context, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
   const { stdin } = context.io;
@@ -93,7 +91,7 @@ export async function messageText(context: Context, given: string | undefined): 
         .toString('utf8')
         .replace(/\r?\n$/, '');
   if (piped.trim() !== '') return piped;
-  throw new CliError('There is nothing to say.', {
+  throw new CliError('The message is empty.', {
     exit: exitCodes.usage,
     next: 'Give the text as an argument, or pipe it in.',
   });

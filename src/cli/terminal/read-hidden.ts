@@ -1,8 +1,8 @@
 import type { ReadStream } from 'node:tty';
 
 /**
- * One line typed at a terminal that shows nothing of it; undefined when the input ends, or the signal is aborted, first.
- * Backspace and Ctrl-U work; Ctrl-C ends the program as it always does.
+ * Reads one line from a terminal without echo; undefined if the input ends or the signal is aborted first. Backspace and
+ * Ctrl-U work; Ctrl-C ends the program as usual.
  */
 export async function readHidden(terminal: ReadStream, signal?: AbortSignal): Promise<string | undefined> {
   if (signal?.aborted) return undefined;
@@ -27,7 +27,7 @@ const keys = {
   clear: '\u0015',
 };
 
-/** The line once a key was typed; keys that write nothing change nothing. */
+/** The line after a key press; other control keys are ignored. */
 function typed(line: string[], key: string): string[] {
   if (key === keys.backspace || key === keys.delete) return line.slice(0, -1);
   if (key === keys.clear) return [];

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
-import { getKey } from '../addresses.ts';
 import { modelOf } from '../commands/respond/request-body.ts';
 import type { Context } from '../context.ts';
-import { wayTo } from '../hosts/send.ts';
+import { routeTo } from '../hosts/send.ts';
+import { getKey } from '../manifest/endpoints.ts';
 import { formatFailure } from './format-failure.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
 import { openInBrowser } from './open-in-browser.ts';
@@ -27,7 +27,12 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
   await context.client().call(getKey, {});
   const host = context.host();
   const keyNames = new Map<string, string>();
-  const screenOptions = { baseUrl: () => context.host().url, workspace: host.workspace, keyNames };
+  const screenOptions = {
+    baseUrl: () => context.host().url,
+    workspace: host.workspace,
+    keyNames,
+    commands: context.commands,
+  };
   const screens = allScreens(screenOptions);
   const path = join(foldersOf(context).config, keysFileName);
   const bindings = loadBindings(
@@ -42,7 +47,7 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     services,
     bindings,
     isPlain: plain === true,
-    explain: (error) => formatFailure(error, host),
+    explain: (error) => formatFailure(error, { isLocal: host.isLocal, commands: context.commands }),
     copy: (text) => terminal.copy?.(text),
     quit: () => terminal.quit?.(),
     suspend: () => terminal.suspend?.(),
@@ -99,7 +104,7 @@ function servicesOf(
 function quietClient(context: Context): Client {
   const host = context.host();
   const { token, workspace } = host;
-  return createClient({ ...wayTo(host, context.env), token, workspace });
+  return createClient({ ...routeTo(host, context.env), token, workspace });
 }
 
 function urlOf(context: Context): string | undefined {

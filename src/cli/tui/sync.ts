@@ -1,5 +1,5 @@
 import type { EventView } from '../../shared/contract/events.ts';
-import { getKey, getSession, listTraces, streamEvents } from '../addresses.ts';
+import { getKey, getSession, listTraces, streamEvents } from '../manifest/endpoints.ts';
 import type { Services } from './services/services.ts';
 import type { ListView } from './state/list-view.ts';
 import type { AccountFacts, TuiState } from './state/tui-state.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changeHostFile, hostNamed, readHostFile } from '../../../src/cli/hosts/host-file.ts';
 import { loginLink, readLoginLink } from '../../../src/cli/hosts/host-address.ts';
+import { changeHostFile, findHostEntry, readHostFile } from '../../../src/cli/hosts/host-file.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 
 const surroundings = (home: string) => ({ env: { GATEWAY_HOME: home }, platform: process.platform, home });
@@ -22,8 +22,8 @@ test('what is changed is read back, from a file of its owner’s alone', async (
     file.hosts.work = work;
     file.current = 'work';
   });
-  expect(hostNamed(readHostFile(around), 'work')).toEqual({ ...work, name: 'work' });
-  expect(hostNamed(readHostFile(around), 'constructor')).toBeUndefined();
+  expect(findHostEntry(readHostFile(around), 'work')).toEqual({ ...work, name: 'work' });
+  expect(findHostEntry(readHostFile(around), 'constructor')).toBeUndefined();
   expect(readdirSync(home)).toEqual(['hosts.json']);
   if (process.platform !== 'win32') expect(statSync(join(home, 'hosts.json')).mode & 0o777).toBe(0o600);
 });
@@ -33,7 +33,7 @@ test('a damaged file is told with its name, and what to do', async () => {
   writeFileSync(join(home, 'hosts.json'), '{"hosts":');
   const { code, stderr } = await runCli(['host', 'list'], { env: { GATEWAY_HOME: home } });
   expect(code).toBe(1);
-  expect(stderr).toContain(`${join(home, 'hosts.json')} is damaged.`);
+  expect(stderr).toContain(`${join(home, 'hosts.json')} is not valid.`);
 });
 
 test('a login link is taken apart into what it was made of', () => {

@@ -96,7 +96,7 @@ describe('the host', () => {
     expect((await runCli(asked, { env })).stderr).toBe('');
     expect(calls).toHaveLength(1);
     const other = { GATEWAY_HOME: await temporaryHome(), GATEWAY_HOST: everywhere, GATEWAY_KEY: 'gwk_mine' };
-    expect((await runCli(asked, { env: other })).stderr).toContain('travels unencrypted');
+    expect((await runCli(asked, { env: other })).stderr).toContain('is sent unencrypted');
   });
 
   test('never gets the login key of another daemon', async () => {
@@ -191,11 +191,20 @@ describe.skipIf(process.platform === 'win32')('the login key', () => {
     await chmod(path, 0o640);
     const { code, stderr } = await runCli(asked, { env });
     expect(code).toBe(exitCodes.failed);
-    expect(stderr).toContain(`${path} can be read by others.`);
+    expect(stderr).toContain(`${path} can be read by other users.`);
     expect(stderr).toContain(`chmod 600 ${path}`);
     expect(calls).toEqual([]);
     expect((await runCli(asked, { env: { ...env, GATEWAY_KEY: 'gwk_mine' } })).code).toBe(0);
   });
+});
+
+test('a host that is not configured is reported by its name', async () => {
+  const env = { GATEWAY_HOME: await temporaryHome() };
+  const { code, stderr } = await runCli(['status', '--host', 'nosuch'], { env });
+  expect(code).toBe(exitCodes.failed);
+  expect(stderr).toBe(
+    'error: No host named nosuch is configured.\n  next    List the hosts: gateway host list. Add one: gateway host add NAME URL\n',
+  );
 });
 
 describe('an address', () => {
@@ -215,7 +224,7 @@ describe('an address', () => {
     ...['', 'ftp://example.org', 'http://', 'https://user:secret@example.org', 'a b'],
     ...['unix:gateway.sock', 'unix://run/gateway.sock'],
   ])('%j is none', (name) => {
-    expect(() => hostUrl(name)).toThrow(/not the address/);
+    expect(() => hostUrl(name)).toThrow(/not a valid host address/);
   });
 
   test('tells whether a key could be read on the way', () => {

@@ -26,7 +26,7 @@ test('a name that only ends alike is called through the proxy', () => {
 
 test.each([
   [{ ALL_PROXY: 'socks5://proxy.test' }, /cannot go through a SOCKS proxy/],
-  [{ https_proxy: 'ftp://me:secret@proxy.test' }, /^https_proxy: expected the address of a proxy/],
+  [{ https_proxy: 'ftp://me:secret@proxy.test' }, /^https_proxy: expected a proxy address/],
 ])('what Node would go past in silence is refused: %j', (env, message) => {
   const call = () => told('https://gateway.test', env as Record<string, string>);
   expect(call).toThrow(CliError);

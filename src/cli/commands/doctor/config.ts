@@ -3,7 +3,7 @@ import { KeychainFailure, openKeychain } from '../../../keychain/index.ts';
 import type { Context } from '../../context.ts';
 import { type Finding, readSettings } from './finding.ts';
 
-/** Every fault of the configuration file and of the variables that are read with it. */
+/** Reports every error in the configuration file and in the environment variables that override it. */
 export async function checkConfig(context: Context): Promise<Finding[]> {
   const { env, platform, home } = context;
   const tools = await (await context.daemon()).loadConfigTools();
@@ -15,7 +15,7 @@ export async function checkConfig(context: Context): Promise<Finding[]> {
       check: 'config',
       state: 'broken',
       message: `${where}: ${message}`,
-      remedy: `Mend it, then: gateway reload`,
+      remedy: `Fix it, then run: gateway reload`,
     }));
   }
   const own = settings.filter(({ source }) => source !== 'default').length;
@@ -26,7 +26,7 @@ export async function checkConfig(context: Context): Promise<Finding[]> {
   ];
 }
 
-/** Whoever may write the file may have the keys of providers sent elsewhere. */
+/** Who can write the file can redirect calls, and with them the provider keys. */
 function writers({ platform }: Context, path: string): Finding[] {
   const file = platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (!file || (file.mode & 0o022) === 0) return [];
@@ -34,29 +34,29 @@ function writers({ platform }: Context, path: string): Finding[] {
     {
       check: 'config',
       state: 'broken',
-      message: `${path}: others may write it, and have the keys of your providers sent to themselves`,
+      message: `${path}: other users can write it, and so capture your provider keys`,
       remedy: `chmod go-w ${path}`,
     },
   ];
 }
 
 const timeoutMs = 3_000;
-/** Nothing is ever kept under this name: whether one may ask is all that is asked. */
+/** A name that is never stored: the check is only whether the keychain responds. */
 const probe = 'doctor';
 
 /**
- * Whether the keychain of the operating system can be asked: logins and the master key are kept there. Where the
- * configuration names another place, one that does not answer is nothing to warn of.
+ * Whether the operating system's keychain responds. It stores logins and the master key; if the configuration stores the
+ * master key elsewhere, a keychain that does not respond is fine.
  */
 export async function checkKeychain(context: Context): Promise<Finding[]> {
   const { env } = context;
   try {
     await openKeychain({ timeoutMs, env }).get(probe);
-    return [{ check: 'keychain', state: 'ok', message: 'it answers', remedy: null }];
+    return [{ check: 'keychain', state: 'ok', message: 'responding', remedy: null }];
   } catch (error) {
     if (!(error instanceof KeychainFailure)) throw error;
     if (await isKeptElsewhere(context)) {
-      const message = `${error.message} The master key is kept elsewhere, as the configuration says.`;
+      const message = `${error.message} The configuration stores the master key elsewhere.`;
       return [{ check: 'keychain', state: 'ok', message, remedy: null }];
     }
     return [
@@ -64,10 +64,10 @@ export async function checkKeychain(context: Context): Promise<Finding[]> {
         check: 'keychain',
         state: 'warning',
         message: error.message,
-        // One that is there and shut may hold the master key already: another place would not have it.
+        // A locked keychain may already hold the master key, so do not suggest another store.
         remedy: /^(locked|timed-out)$/.test(error.fault)
-          ? 'Once it is open: gateway vault unlock'
-          : 'Without one, keep the master key elsewhere: gateway config set vault.store passphrase',
+          ? 'Unlock it, then run: gateway vault unlock'
+          : 'To work without a keychain: gateway config set vault.store passphrase',
       },
     ];
   }

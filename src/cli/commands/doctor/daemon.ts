@@ -5,14 +5,14 @@ import type { ErrorCode } from '../../../shared/errors.ts';
 import { listenDefaults } from '../../../shared/listen-defaults.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { version, versionHeader } from '../../../shared/version.ts';
-import { getStatus, refreshModels } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { explain } from '../../failures/explain.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
 import { send } from '../../hosts/send.ts';
+import { getStatus, refreshModels } from '../../manifest/endpoints.ts';
 import { type Finding, readSettings } from './finding.ts';
 
-/** Whether the daemon answers; if so, what it says of itself, and if not, whether it could start. */
+/** Reports the daemon's own status if it responds; otherwise whether it could start. */
 export async function checkDaemon(context: Context): Promise<Finding[]> {
   if (isLocalDown(context)) {
     return [
@@ -25,15 +25,15 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
     return [...findingsOf(status), ...(context.host().isLocal ? socketFindings(status) : [])];
   } catch (error) {
     if (error instanceof ReceivedError && /^(signed_out|permission)$/.test(error.code))
-      return [tellsOthers(context, error.code)];
+      return [runningButHidden(context, error.code)];
     const { sentence, details } = explain(error, { isLocal: context.host().isLocal });
     const next = details.find(([name]) => name === 'next')?.[1];
     return [{ check: 'daemon', state: 'broken', message: sentence, remedy: next ?? 'gateway serve' }];
   }
 }
 
-/** Only whoever runs a host may ask how it is; that others are told so says that it runs. */
-function tellsOthers(context: Context, code: ErrorCode): Finding {
+/** Only the host's admin may see its status; being refused still shows that it is running. */
+function runningButHidden(context: Context, code: ErrorCode): Finding {
   return {
     check: 'daemon',
     state: 'ok',
@@ -57,14 +57,14 @@ function findingsOf(status: DaemonStatus): Finding[] {
       check: 'storage',
       state: storage.writable ? 'ok' : 'broken',
       message: storage.writable ? 'writable' : (storage.reason ?? 'not writable'),
-      remedy: storage.writable ? null : 'Make room, which is enough, or repair the data and restart.',
+      remedy: storage.writable ? null : 'Free disk space, or repair the data and restart.',
     },
     vaultFinding(status),
     ...providerFindings(status),
   ];
 }
 
-/** Whether the daemon's Unix socket can be reached still: whoever tidies up folders may have removed its file. */
+/** Whether the daemon's Unix socket still exists: cleaning up a folder may have deleted it. */
 function socketFindings({ socket }: DaemonStatus): Finding[] {
   if (!socket) return [];
   const found = lstatSync(socket, { throwIfNoEntry: false });
@@ -73,28 +73,28 @@ function socketFindings({ socket }: DaemonStatus): Finding[] {
     {
       check: 'socket',
       state: isThere ? 'ok' : 'warning',
-      message: isThere ? `${socket}, ${accessOf(found)}` : `${socket} is gone: nobody can connect there`,
+      message: isThere ? `${socket}, ${accessOf(found)}` : `${socket} no longer exists`,
       remedy: isThere ? null : 'Restart the daemon: gateway stop, then gateway serve',
     },
   ];
 }
 
 function accessOf({ mode }: Stats): string {
-  if ((mode & 0o002) !== 0) return 'for every user';
-  return (mode & 0o020) === 0 ? 'for its owner alone' : 'for its owner and group';
+  if ((mode & 0o002) !== 0) return 'open to every user';
+  return (mode & 0o020) === 0 ? 'owner only' : 'owner and group';
 }
 
 function vaultFinding({ vault: { state, store, reason } }: DaemonStatus): Finding {
   if (state === 'unlocked')
     return { check: 'vault', state: 'ok', message: `unlocked (${store})`, remedy: null };
   if (state === 'no_vault') {
-    // A reason is one why it could not be made when it was needed.
+    // The reason why creating it failed.
     if (reason !== null)
-      return { check: 'vault', state: 'warning', message: 'it could not be made', remedy: reason };
+      return { check: 'vault', state: 'warning', message: 'could not be created', remedy: reason };
     return {
       check: 'vault',
       state: 'ok',
-      message: 'none yet: it is made with the first provider key',
+      message: 'none yet: created with the first provider key',
       remedy: null,
     };
   }
@@ -110,39 +110,39 @@ function providerFindings({ providers }: DaemonStatus): Finding[] {
       check: 'provider',
       state: isBenched ? 'warning' : 'ok',
       message: `${provider.name}: ${isBenched ? (provider.reason ?? 'benched') : `${provider.models} models`}`,
-      remedy: isBenched ? 'It is tried again by itself; see: gateway tail' : null,
+      remedy: isBenched ? 'It is retried automatically; see: gateway tail' : null,
     };
   });
   if (real.length > 0) return findings;
-  const remedy = 'Start the daemon with a provider’s key; which: gateway status';
+  const remedy = 'Start the daemon with a provider key. Providers: gateway status';
   return [
     ...findings,
-    { check: 'provider', state: 'warning', message: 'only the simulator answers', remedy },
+    { check: 'provider', state: 'warning', message: 'only the simulator is available', remedy },
   ];
 }
 
-/** Whether the port that the daemon would take is free. */
+/** Whether the port that the daemon would listen on is free. */
 export async function checkPort(context: Context): Promise<Finding> {
   const { host, port } = await placeToListen(context);
   const code = await codeOfListening(host, port);
   if (code === undefined) {
-    const message = port === 0 ? 'any that is free' : `${port} is free`;
+    const message = port === 0 ? 'any free port' : `${port} is free`;
     return { check: 'port', state: 'ok', message, remedy: null };
   }
   if (code !== 'EADDRINUSE') {
-    const message = `${host} port ${port} cannot be listened on (${code})`;
+    const message = `cannot listen on ${host} port ${port} (${code})`;
     return { check: 'port', state: 'broken', message, remedy: 'gateway serve --host ADDRESS --port PORT' };
   }
-  const holder = (await isOurs(port)) ? 'another daemon of Gateway, with other data' : code;
+  const holder = (await isOurs(port)) ? 'another Gateway daemon with other data' : code;
   return {
     check: 'port',
     state: 'broken',
-    message: `${port} is taken (${holder})`,
+    message: `${port} is in use (${holder})`,
     remedy: 'gateway serve --port ANOTHER',
   };
 }
 
-/** As a daemon that is started without flags would read it; with faults in the settings it would not start at all. */
+/** The address a daemon started without flags would listen on. */
 async function placeToListen(context: Context): Promise<{ host: string; port: number }> {
   const setting = await readSettings(context);
   return {
@@ -151,7 +151,7 @@ async function placeToListen(context: Context): Promise<{ host: string; port: nu
   };
 }
 
-/** The system's word on why nobody can listen there; undefined where one can. */
+/** The error code of listening there; undefined if it works. */
 function codeOfListening(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -162,7 +162,7 @@ function codeOfListening(host: string, port: number): Promise<string | undefined
 
 const answerMs = 1_000;
 
-/** Whether a daemon of this program answers at the port. */
+/** Whether a Gateway daemon is listening on the port. */
 async function isOurs(port: number): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(answerMs);
@@ -179,14 +179,14 @@ async function isOurs(port: number): Promise<boolean> {
   }
 }
 
-/** Has the daemon ask every provider that it has a key for; only where somebody wants it, as others hear of it. */
+/** Makes the daemon call every provider it has a key for; only on request, because it sends traffic to others. */
 export async function checkOnline(context: Context, { online }: { online?: true }): Promise<Finding[]> {
   if (!online || isLocalDown(context)) return [];
   const { data } = await context.client().call(refreshModels, {});
   return data.map(({ provider, models, error }) => ({
     check: 'online',
     state: error === null ? 'ok' : 'broken',
-    message: `${provider}: ${error ?? `it takes the key and has ${models} models`}`,
-    remedy: error === null ? null : 'Check the key and the way to the provider, then run this again.',
+    message: `${provider}: ${error ?? `accepts the key and has ${models} models`}`,
+    remedy: error === null ? null : 'Check the key and the connection to the provider, then run this again.',
   }));
 }

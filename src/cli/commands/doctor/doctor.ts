@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
-import { asTyped } from '../../as-typed.ts';
 import type { Context } from '../../context.ts';
 import { example } from '../../manifest/options.ts';
+import { withNpx } from '../../output/output.ts';
 import type { Paint } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { visibleCell } from '../../output/visible.ts';
@@ -13,11 +13,11 @@ import { checkClock, checkDisk, checkFolders, checkNode, checkOpenFiles } from '
 
 export const doctorCommand = (context: Context) =>
   new Command('doctor')
-    .option('--online', 'also have each provider asked whether it takes the key')
+    .option('--online', 'also check that each provider accepts its key')
     .addHelpText('after', example('gateway doctor --jq \'.[] | select(.state != "ok")\''))
     .action((wishes) => examine(context, wishes));
 
-/** Runs every check and tells all findings; the exit code is 1 when something is broken. */
+/** Runs every check and prints the findings; the exit code is 1 if anything is broken. */
 export async function examine(context: Context, wishes: Wishes = {}): Promise<void> {
   const findings: Finding[] = [];
   for (const check of checks) findings.push(...(await check(context, wishes)));
@@ -27,11 +27,11 @@ export async function examine(context: Context, wishes: Wishes = {}): Promise<vo
     await out.table(amiss, columns, { empty: '' });
   } else if (!io.stdout.isTty || out.wantsJson()) await out.table(findings, columns, { empty: '' });
   else
-    for (const finding of findings) io.stdout.write(asTyped(lines(finding, out.paint.stdout), context.env));
+    for (const finding of findings) io.stdout.write(withNpx(lines(finding, out.paint.stdout), context.env));
   if (findings.some((finding) => finding.state === 'broken')) context.exit = exitCodes.failed;
 }
 
-/** Whole, however narrow the terminal: a remedy that is cut is none. */
+/** Never cut to the terminal's width: a remedy must be complete. */
 function lines({ state, check, message, remedy }: Finding, paint: Paint): string {
   const first = `${paint(styles[state], state.padEnd(8))} ${check.padEnd(12)} ${visibleCell(message)}\n`;
   return remedy === null ? first : `${first}${' '.repeat(22)}→ ${visibleCell(remedy)}\n`;
@@ -47,13 +47,13 @@ const columns: Column<Finding>[] = [
 ];
 
 export interface Wishes {
-  /** Whether providers may be asked. */
+  /** Whether to call the providers. */
   online?: true;
 }
 
 export type Check = (context: Context, wishes: Wishes) => Promise<Finding[]> | Finding[];
 
-/** Every check, from the ground up. */
+/** Every check, starting with what the others depend on. */
 export const checks: Check[] = [
   checkNode,
   checkClock,

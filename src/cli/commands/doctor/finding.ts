@@ -1,15 +1,15 @@
 import type { Context } from '../../context.ts';
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   check: string;
   state: 'ok' | 'warning' | 'broken';
   message: string;
-  /** What to do about it; null when nothing is wrong. */
+  /** How to fix it; null when nothing is wrong. */
   remedy: string | null;
 }
 
-/** The settings by name, as a daemon would read them now; undefined where they have faults: a check of its own tells those. */
+/** Reads the settings as a daemon would now; undefined if they have errors, which `checkConfig` reports. */
 export async function readSettings({
   env,
   platform,

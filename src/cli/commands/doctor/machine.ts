@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts';
 
 const oldestNode = [22, 19] as const;
 
-/** The version of Node that runs this. */
+/** Whether this version of Node is supported. */
 export function checkNode(): Finding[] {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isOld = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
@@ -21,11 +21,11 @@ export function checkNode(): Finding[] {
   ];
 }
 
-/** No clock of a machine that runs this program stands before this day; one that does fails limits, expiry and TLS. */
+/** The program did not exist before this day. A clock set earlier breaks limits, expiry and TLS. */
 const programMadeAt = Date.UTC(2026, 0, 1);
 const toleratedMs = 5_000;
 
-/** Whether the clock can be right, and has not gone back since the data was written last. */
+/** Whether the clock is plausible, and has not gone back since the data was last written. */
 export function checkClock(context: Context): Finding[] {
   const at = context.now();
   const written = lastWritten(foldersOf(context).data);
@@ -36,13 +36,13 @@ export function checkClock(context: Context): Finding[] {
     {
       check: 'clock',
       state: isWrong ? 'broken' : wentBack ? 'warning' : 'ok',
-      message: wentBack && !isWrong ? `${now}, before the data was written` : now,
-      remedy: isWrong || wentBack ? 'Set the clock, best by NTP.' : null,
+      message: wentBack && !isWrong ? `${now}, earlier than the data` : now,
+      remedy: isWrong || wentBack ? 'Set the clock, preferably with NTP.' : null,
     },
   ];
 }
 
-/** Milliseconds since 1970; 0 where there is no data. */
+/** Milliseconds since 1970; 0 without data. */
 function lastWritten(folder: string): number {
   const times = ['gateway.db', 'gateway.db-wal'].map(
     (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
@@ -52,7 +52,7 @@ function lastWritten(folder: string): number {
 
 const openFilesWanted = 4096;
 
-/** How many files and connections a process may have open. Source: proc(5), /proc/pid/limits; Node takes the hard limit. */
+/** The limit of open files and connections. Source: proc(5), /proc/pid/limits; Node raises it to the hard limit. */
 export function checkOpenFiles(): Finding[] {
   const limits = textOf('/proc/self/limits');
   const [, hard] = /^Max open files\s+\S+\s+(\d+|unlimited)/m.exec(limits) ?? [];
@@ -62,8 +62,8 @@ export function checkOpenFiles(): Finding[] {
     {
       check: 'open files',
       state: isFew ? 'warning' : 'ok',
-      message: `${hard} at most`,
-      remedy: isFew ? `Allow ${openFilesWanted} or more: ulimit -n, or LimitNOFILE= of a service.` : null,
+      message: `limit ${hard}`,
+      remedy: isFew ? `Allow ${openFilesWanted} or more: ulimit -n, or LimitNOFILE= for a service.` : null,
     },
   ];
 }
@@ -76,12 +76,12 @@ function textOf(path: string): string {
   }
 }
 
-/** Whether the data folder can be used, by its owner alone, and its secrets are read by nobody else. */
+/** Whether the data folder is usable and private, and its secrets are readable only by their owner. */
 export function checkFolders(context: Context): Finding[] {
   const { data } = foldersOf(context);
   const folder = look(data);
   if (!folder) {
-    return [{ check: 'data folder', state: 'ok', message: `${data}: not there yet`, remedy: null }];
+    return [{ check: 'data folder', state: 'ok', message: `${data}: not created yet`, remedy: null }];
   }
   const findings = [folderFinding(data, folder)];
   if (context.platform === 'win32') return findings;
@@ -92,7 +92,7 @@ export function checkFolders(context: Context): Finding[] {
       findings.push({
         check: 'secrets',
         state: 'broken',
-        message: `${path} can be read by others`,
+        message: `${path} can be read by other users`,
         remedy: `chmod 600 ${path}`,
       });
     }
@@ -107,14 +107,14 @@ function folderFinding(path: string, folder: Stats): Finding {
     message: `${path}: ${message}`,
     remedy,
   });
-  if (!folder.isDirectory()) return broken('not a folder', 'Move it away, or set GATEWAY_HOME.');
+  if (!folder.isDirectory()) return broken('not a folder', 'Move it, or set GATEWAY_HOME.');
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return broken('you may not write there', `Run: chown -R $USER ${path}`);
+    return broken('not writable', `Run: chown -R $USER ${path}`);
   }
   if (process.platform !== 'win32' && (folder.mode & 0o022) !== 0) {
-    return broken('others may write there', `chmod 700 ${path}`);
+    return broken('other users can write to it', `chmod 700 ${path}`);
   }
   return { check: 'data folder', state: 'ok', message: path, remedy: null };
 }
@@ -122,7 +122,7 @@ function folderFinding(path: string, folder: Stats): Finding {
 const freeBytesMin = 100e6;
 const freeBytesWanted = 1e9;
 
-/** Whether the disk of the data folder has room. */
+/** Whether the data folder's disk has enough free space. */
 export function checkDisk(context: Context): Finding[] {
   let folder = foldersOf(context).data;
   while (!look(folder) && dirname(folder) !== folder) folder = dirname(folder);
@@ -133,7 +133,8 @@ export function checkDisk(context: Context): Finding[] {
       check: 'disk',
       state: free < freeBytesMin ? 'broken' : free < freeBytesWanted ? 'warning' : 'ok',
       message: `${sizeText(free)} free`,
-      remedy: free < freeBytesWanted ? 'Make room, or set GATEWAY_HOME to another disk.' : null,
+      remedy:
+        free < freeBytesWanted ? 'Free disk space, or set GATEWAY_HOME to a folder on another disk.' : null,
     },
   ];
 }

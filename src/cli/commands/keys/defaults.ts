@@ -1,22 +1,24 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { CacheMode, KeyDefaults, KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { setKeyDefaults } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { setKeyDefaults } from '../../manifest/endpoints.ts';
 import { example } from '../../manifest/options.ts';
 import type { Column } from '../../output/table.ts';
-import { keyNamed } from './resolve-key.ts';
+import { resolveKey } from './resolve-key.ts';
 
 const names = ['cache', 'store'] as const satisfies readonly (keyof KeyDefaultsChange)[];
 
 export const keyDefaultsCommand = (context: Context) =>
   defaultFlags(
     new Command('defaults')
-      .argument('<key>', 'the key: its id, key_…, or its name')
+      .argument('<key>', "the key's id (key_…) or name")
       .option('--workspace <workspace>', 'the workspace that owns the key', 'me'),
   )
-    .addOption(new Option('--clear <name...>', 'what the host shall decide again').choices(names))
+    .addOption(
+      new Option('--clear <name...>', 'remove these defaults, so that the host decides').choices(names),
+    )
     .addHelpText('after', example('gateway keys defaults key_01jd… --cache read-write --store no'))
     .action((key, { workspace, clear = [], ...flags }) =>
       changeDefaults(context, { workspace, key, flags, clear }),
@@ -29,23 +31,23 @@ interface Wish {
   clear: (typeof names)[number][];
 }
 
-/** Sends what was named and leaves the rest as it is. */
+/** Changes only what was given. */
 async function changeDefaults(context: Context, { workspace, key, flags, clear }: Wish): Promise<void> {
   const cleared = Object.fromEntries(clear.map((name) => [name, null]));
   const body: KeyDefaultsChange = { ...defaultsChange(flags), ...cleared };
   if (Object.keys(body).length === 0) {
-    throw new CliError('No default was named.', {
+    throw new CliError('No default was given.', {
       exit: exitCodes.usage,
-      next: `Name one: --cache, --store or --clear. Those that hold are in: gateway keys show ${key}`,
+      next: `Give --cache, --store or --clear. To see the current defaults: gateway keys show ${key}`,
     });
   }
-  const params = { workspace, key: await keyNamed(context, { workspace, key }) };
+  const params = { workspace, key: await resolveKey(context, { workspace, key }) };
   const defaults = await context.client().call(setKeyDefaults, { params, body });
   await context.out.record(defaults, columns);
-  context.out.note('It counts from the next call on.');
+  context.out.note('This applies from the next call.');
 }
 
-const byHost = 'as the host has it';
+const byHost = 'set by host';
 
 const columns: Column<KeyDefaults>[] = [
   { title: 'cache', value: (it) => it.cache, show: (it) => it.cache ?? byHost },
@@ -56,37 +58,35 @@ const columns: Column<KeyDefaults>[] = [
   },
 ];
 
-/** As the contract has them; loading it would load its schemas too. */
+/** Repeated here because loading the contract would load its schemas. */
 const cacheModes = ['off', 'read-only', 'read-write'] as const satisfies readonly CacheMode[];
 
-/** What the flags of `defaultFlags` say. */
+/** The values of the flags that `defaultFlags` adds. */
 export interface DefaultFlags {
   cache?: CacheMode | undefined;
   store?: 'yes' | 'no' | undefined;
 }
 
-/** Adds what holds for a key's calls that do not say: the same flags wherever that is set. */
+/** Adds the options that set a key's defaults. */
 export function defaultFlags<A extends unknown[], O extends Record<string, unknown>>(command: Command<A, O>) {
   return command
     .addOption(
-      new Option('--cache <mode>', 'what its calls that do not say have of the response cache').choices(
-        cacheModes,
-      ),
+      new Option('--cache <mode>', 'how its calls use the response cache by default').choices(cacheModes),
     )
     .addOption(
-      new Option('--store <whether>', 'whether responses of its calls that do not say are stored').choices([
+      new Option('--store <whether>', 'whether responses are stored by default').choices([
         'yes',
         'no',
       ] as const),
     );
 }
 
-/** What is sent for the flags that were given. */
+/** The change that the given flags describe. */
 export function defaultsChange({ cache, store }: DefaultFlags): KeyDefaultsChange {
   return { ...(cache !== undefined && { cache }), ...(store !== undefined && { store: store === 'yes' }) };
 }
 
-/** What holds for a key's calls that do not say, on one line; empty where the host decides. */
+/** A key's defaults on one line; empty if it has none of its own. */
 export function defaultsText({ cache, store }: KeyDefaults): string {
   const parts: string[] = [];
   if (cache !== null) parts.push(`cache ${cache}`);

@@ -9,11 +9,11 @@ import type {
 } from '../../../shared/contract/keys.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
-import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
 import { collectPages } from '../../hosts/pages.ts';
+import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
@@ -21,23 +21,24 @@ import { ago } from '../../output/time.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { defaultFlags, defaultsChange, defaultsText } from './defaults.ts';
 import { limitFlags, limitsChange, limitsText } from './limits.ts';
-import { keyNamed } from './resolve-key.ts';
+import { resolveKey } from './resolve-key.ts';
 
 export const issueKeyCommand = (context: Context) =>
   defaultFlags(
     limitFlags(
       new Command('issue')
         .option('--workspace <workspace>', 'the workspace that will own the key', 'me')
-        .option('--name <name>', 'a name you will recognise later')
-        .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopeNames))
+        .option('--name <name>', 'a name to recognise it by')
+        .addOption(new Option('--scope <scope...>', 'permissions of the key').choices(scopeNames))
         .option(
           '--allow-model <pattern...>',
-          'the only models for its whole life; * stands for any characters',
+          'restrict the key to these models, permanently; * matches any characters',
         )
         .addOption(
-          new Option('--allow-action <action...>', 'the only kinds of calls for its whole life').choices(
-            actions,
-          ),
+          new Option(
+            '--allow-action <action...>',
+            'restrict the key to these kinds of calls, permanently',
+          ).choices(actions),
         ),
     ),
   )
@@ -56,14 +57,14 @@ export const issueKeyCommand = (context: Context) =>
       });
     });
 
-/** As the contract has them; loading it would load its schemas too. */
+/** Repeated here because loading the contract would load its schemas. */
 const actions = ['responses', 'chat', 'compact'] as const satisfies readonly ActionName[];
 
-/** Piped, the output is the id, a tab and the secret; with --quiet the secret alone. */
+/** Piped, it prints the id, a tab and the secret; with --quiet only the secret. */
 async function issueKeyAndShow(context: Context, input: Input<typeof issueKeyContract>): Promise<void> {
   const issued = await context.client().call(issueKey, input);
   await context.out.record(issued, [id, name, scopes, secret], { pipedRow: [id, secret] });
-  context.out.note('Keep the secret now: it is not shown again.');
+  context.out.note('Save the secret now: it is not shown again.');
 }
 
 type Issued = Column<Result<typeof issueKeyContract>>;
@@ -81,7 +82,7 @@ const secret: Issued = {
 export const listKeysCommand = (context: Context) =>
   new Command('list')
     .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 1000)
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway keys list --json id,name,last_used_at'))
     .action((options) => listKeysAndShow(context, options));
 
@@ -117,16 +118,16 @@ const keyColumns = (now: number): Column<Key>[] => [
 
 export const showKeyCommand = (context: Context) =>
   new Command('show')
-    .argument('<key>', 'the key: its id, key_…, or its name')
+    .argument('<key>', "the key's id (key_…) or name")
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
     .addHelpText('after', example('gateway keys show key_01jd…'))
     .action(async (key, { workspace }) => {
-      const params = { workspace, key: await keyNamed(context, { workspace, key }) };
+      const params = { workspace, key: await resolveKey(context, { workspace, key }) };
       const shown = await context.client().call(showKey, { params });
       await context.out.record(shown, keyRecord(context.now()));
     });
 
-/** One key and what of its limits is used up, seen from `now` (milliseconds). */
+/** A key and how much of its limits is used; `now` in milliseconds since 1970. */
 export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   { title: 'id', value: (key) => key.id },
   { title: 'name', value: (key) => key.name },
@@ -155,7 +156,7 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   {
     title: 'defaults',
     value: (key) => defaultsText(key.defaults),
-    show: (key) => defaultsText(key.defaults) || 'as the host has them',
+    show: (key) => defaultsText(key.defaults) || 'set by host',
   },
   ...(['day', 'month', 'total'] as const).map(
     (period): Column<KeyWithUse> => ({
@@ -177,14 +178,14 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
 
 type Period = 'day' | 'month' | 'total';
 
-/** How much of a limit is used, from 0 on; undefined where nothing is limited. */
+/** The used share of a spending limit, 1 when used up; undefined without that limit. */
 export function spendShare({ limits, used }: KeyWithUse, period: Period): number | undefined {
   if (limits.spend_cap?.period !== period) return undefined;
   const cap = Number(limits.spend_cap.usd);
   return cap === 0 ? 1 : Number(used.spend_usd[period]) / cap;
 }
 
-/** How much of the calls of a minute is used, from 0 on; undefined where they are not limited. */
+/** The used share of the calls per minute, 1 when used up; undefined without that limit. */
 export function requestsShare({ limits, used }: KeyWithUse): number | undefined {
   return limits.requests_per_minute === null
     ? undefined
@@ -205,7 +206,7 @@ function requestsText(key: KeyWithUse): string {
 
 const barWidth = 16;
 
-/** `████████░░░░░░░░`: anything that is used shows, and only what is used up fills it. */
+/** `████████░░░░░░░░`: not empty once anything is used, and not full until everything is. */
 export function bar(share: number): string {
   const exact = Math.min(1, Math.max(0, share)) * barWidth;
   const full = exact >= barWidth ? barWidth : Math.min(barWidth - 1, Math.ceil(exact));
@@ -219,12 +220,12 @@ function styleOf(share: number | undefined): 'red' | 'yellow' | undefined {
 
 export const revokeKeyCommand = (context: Context) =>
   new Command('revoke')
-    .argument('<key>', 'the key: its id, key_…, or its name')
+    .argument('<key>', "the key's id (key_…) or name")
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
     .action(async (key, { workspace, yes }) =>
-      revokeKeyAndTell(context, { workspace, id: await keyNamed(context, { workspace, key }), yes }),
+      revokeKeyAndTell(context, { workspace, id: await resolveKey(context, { workspace, key }), yes }),
     );
 
 interface Revocation {
@@ -234,14 +235,13 @@ interface Revocation {
 }
 
 async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
-  const question = `Revoke ${id}? Calls with it, and with keys that it issued, fail from then on.`;
+  const question = `Revoke ${id}? Calls with it and with keys it issued will fail.`;
   await confirm(context, question, { yes });
   const deleted = await context.client().call(revokeKey, { params: { workspace, key: id } });
   if (context.out.wantsJson()) return context.out.document(deleted);
-  // A daemon of an earlier version does not tell of them.
+  // Older daemons do not report them.
   const others = deleted.also_revoked ?? [];
-  const issued =
-    others.length === 1 ? 'the key that it had issued' : `${others.length} keys that it had issued`;
+  const issued = others.length === 1 ? 'the key it issued' : `the ${others.length} keys it issued`;
   const also = others.length > 0 ? ` and ${issued}: ${others.join(', ')}` : '';
   context.out.note(`Revoked ${deleted.id}${also}.`);
 }
@@ -251,13 +251,13 @@ export const defaultKeyCommand = (context: Context) =>
     .addHelpText('after', example('curl -H "authorization: Bearer $(gateway keys default)" …'))
     .action(() => showDefaultKey(context));
 
-/** Reads the file that the first start wrote; no daemon has to run. */
+/** Reads the file written on first start; the daemon need not be running. */
 async function showDefaultKey(context: Context): Promise<void> {
   const secret = readSecret(context, dataFiles.defaultKey);
   if (secret === undefined) {
-    throw new CliError('There is no default key on this machine.', {
+    throw new CliError('This machine has no default key.', {
       exit: exitCodes.failed,
-      next: 'The first start makes it: gateway serve. Another key: gateway keys issue',
+      next: 'It is created on first start: gateway serve. For another key: gateway keys issue',
     });
   }
   if (context.out.wantsJson()) await context.out.document({ secret });

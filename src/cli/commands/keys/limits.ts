@@ -1,16 +1,16 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { getLimits, setLimits } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { getLimits, setLimits } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
-import { keyNamed } from './resolve-key.ts';
+import { resolveKey } from './resolve-key.ts';
 
-/** Names of flags, and the limits that they set. */
+/** The flag of each limit. */
 const clearable = {
   'spend-cap': 'spend_cap',
   'max-price': 'max_price',
@@ -24,14 +24,12 @@ type Clearable = keyof typeof clearable;
 export const limitsCommand = (context: Context) =>
   limitFlags(
     new Command('limits')
-      .addArgument(new Argument('<what>', 'get them, or set some of them').choices(['get', 'set'] as const))
-      .argument('<key>', 'the key: its id, key_…, or its name')
+      .addArgument(new Argument('<what>', 'show the limits or change them').choices(['get', 'set'] as const))
+      .argument('<key>', "the key's id (key_…) or name")
       .option('--workspace <workspace>', 'the workspace that owns the key', 'me'),
   )
     .addOption(
-      new Option('--clear <limit...>', 'what it is limited to no longer').choices(
-        Object.keys(clearable) as Clearable[],
-      ),
+      new Option('--clear <limit...>', 'remove these limits').choices(Object.keys(clearable) as Clearable[]),
     )
     .addHelpText(
       'after',
@@ -56,29 +54,29 @@ function changeOf({ flags }: Wish, now: number): LimitsChange {
 
 async function showLimits(context: Context, wish: Wish): Promise<void> {
   if (Object.keys(changeOf(wish, 0)).length > 0) {
-    throw new CliError('Nothing was changed: get takes no limits.', {
+    throw new CliError('Nothing was changed: get takes no limit options.', {
       exit: exitCodes.usage,
-      next: `To set them: gateway keys limits set ${wish.key} …`,
+      next: `To change limits: gateway keys limits set ${wish.key} …`,
     });
   }
-  const params = { workspace: wish.workspace, key: await keyNamed(context, wish) };
+  const params = { workspace: wish.workspace, key: await resolveKey(context, wish) };
   const limits = await context.client().call(getLimits, { params });
   await context.out.record(limits, limitColumns(context.now()));
 }
 
-/** Sends what was named and leaves the rest as it is. */
+/** Changes only what was given. */
 async function changeLimits(context: Context, wish: Wish): Promise<void> {
   const body = changeOf(wish, context.now());
   if (Object.keys(body).length === 0) {
-    throw new CliError('No limit was named.', {
+    throw new CliError('No limit was given.', {
       exit: exitCodes.usage,
-      next: 'Name one: --spend-cap, --max-price, --model, --rpm, --expires, or --clear',
+      next: 'Give --spend-cap, --max-price, --model, --rpm, --expires or --clear.',
     });
   }
-  const params = { workspace: wish.workspace, key: await keyNamed(context, wish) };
+  const params = { workspace: wish.workspace, key: await resolveKey(context, wish) };
   const limits = await context.client().call(setLimits, { params, body });
   await context.out.record(limits, limitColumns(context.now()));
-  context.out.note('It counts from the next call on.');
+  context.out.note('This applies from the next call.');
 }
 
 const none = 'none';
@@ -116,7 +114,7 @@ function price(usd: string | null | undefined): string {
   return usd === null || usd === undefined ? none : `${dollars(usd)} per million tokens`;
 }
 
-/** What the flags of `limitFlags` say. */
+/** The values of the flags that `limitFlags` adds. */
 export interface LimitFlags {
   spendCap?: LimitsChange['spend_cap'];
   maxPrice?: LimitsChange['max_price'];
@@ -125,37 +123,36 @@ export interface LimitFlags {
   expires?: Expiry | undefined;
 }
 
-/** A time, or how long from now on in milliseconds. */
+/** A time, or milliseconds from now. */
 export type Expiry = { at: string } | { inMs: number };
 
-/** Adds what limits a key: the same flags wherever limits are set. */
+/** Adds the options that set a key's limits. */
 export function limitFlags<A extends unknown[], O extends Record<string, unknown>>(command: Command<A, O>) {
   return command
     .addOption(
-      new Option('--spend-cap <usd/period>', 'the most it may spend: 5/day, 20/month, 100/total').argParser(
+      new Option('--spend-cap <usd/period>', 'spending limit: 5/day, 20/month, 100/total').argParser(
         spendCap,
       ),
     )
     .addOption(
       new Option(
         '--max-price <input,output>',
-        'dollars per million tokens: 1.5,6 (either may be left out: ,6)',
+        'maximum price in dollars per million tokens: 1.5,6; either may be omitted: ,6',
       ).argParser(maxPrice),
     )
-    .option('--model <pattern...>', 'the models it may ask; * stands for any characters')
+    .option('--model <pattern...>', 'models it may call; * matches any characters')
     .addOption(
-      new Option('--rpm <count>', 'calls in any 60 seconds').argParser(
-        wholeNumber({ min: 1, max: 1_000_000 }),
-      ),
+      new Option('--rpm <count>', 'calls per 60 seconds').argParser(wholeNumber({ min: 1, max: 1_000_000 })),
     )
     .addOption(
-      new Option('--expires <time>', 'when it ends: 30d, 12h, or a time like 2027-01-31T00:00:00Z').argParser(
-        expiry,
-      ),
+      new Option(
+        '--expires <time>',
+        'when it expires: 30d, 12h, or a time like 2027-01-31T00:00:00Z',
+      ).argParser(expiry),
     );
 }
 
-/** What is sent for the flags that were given; `now` in milliseconds since 1970. */
+/** The change that the given flags describe; `now` in milliseconds since 1970. */
 export function limitsChange(flags: LimitFlags, now: number): LimitsChange {
   const { spendCap: spend_cap, maxPrice: max_price, model: models, rpm, expires } = flags;
   return {
@@ -177,7 +174,7 @@ function spendCap(text: string): NonNullable<LimitsChange['spend_cap']> {
   const [usd = '', period = 'total', ...rest] = text.replace(/^\$/, '').split('/');
   const isPeriod = period === 'day' || period === 'month' || period === 'total';
   if (amount.test(usd) && isPeriod && rest.length === 0) return { usd, period };
-  throw new InvalidArgumentError('It must be dollars and a period, like 5/day, 20/month or 100/total.');
+  throw new InvalidArgumentError('It must be an amount and a period, like 5/day, 20/month or 100/total.');
 }
 
 function maxPrice(text: string): NonNullable<LimitsChange['max_price']> {
@@ -205,7 +202,7 @@ function expiry(text: string): Expiry {
     const inMs = Number(count) * (units[unit] ?? 0);
     if (inMs > 0 && inMs <= farthestMs) return { inMs };
     throw new InvalidArgumentError(
-      'It must be from 1m to 36500d; leave it out for a key that does not end, or take it away with --clear expires.',
+      'It must be from 1m to 36500d. For a key that does not expire, omit it or use --clear expires.',
     );
   }
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return { at: `${text}T00:00:00Z` };
@@ -213,7 +210,7 @@ function expiry(text: string): Expiry {
   throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.');
 }
 
-/** What a key is limited to, on one line; empty when nothing is. */
+/** A key's limits on one line; empty if it has none. */
 export function limitsText({
   spend_cap,
   max_price,
@@ -226,7 +223,8 @@ export function limitsText({
   if (max_price?.input) parts.push(`input ≤ $${max_price.input}`);
   if (max_price?.output) parts.push(`output ≤ $${max_price.output}`);
   if (models) parts.push(`models ${models.join(' ')}`);
-  if (requests_per_minute) parts.push(`${requests_per_minute} requests per minute`);
+  if (requests_per_minute)
+    parts.push(`${requests_per_minute} ${requests_per_minute === 1 ? 'request' : 'requests'} per minute`);
   if (expires_at) parts.push(`until ${expires_at}`);
   return parts.join(', ');
 }

@@ -1,14 +1,14 @@
 import { exitCodes } from '../../../shared/errors.ts';
-import { listKeys } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
+import { listKeys } from '../../manifest/endpoints.ts';
 import { visible } from '../../output/visible.ts';
 
 const keysMax = 1000;
 
-/** The id of a key given by id, or by a name that exactly one active key has. */
-export async function keyNamed(
+/** Resolves a key given by its id or by the name of exactly one active key. */
+export async function resolveKey(
   context: Context,
   { workspace, key }: { workspace: string; key: string },
 ): Promise<string> {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from
 import { StringDecoder } from 'node:string_decoder';
 import { logFiles } from '../../../shared/folders.ts';
 
-/** Every whole line of the log, the oldest first, and what follows them. */
+/** Reads all complete lines of the log, oldest first, and returns a follower for later ones. */
 export function readLog(folder: string): { lines: string[]; follower: Follower } {
   const [newest = '', ...older] = logFiles(folder);
   const old = older.toReversed().flatMap((path) => linesIn(textOf(path)));
@@ -25,22 +25,22 @@ function linesIn(text: string): string[] {
 
 const chunk = Buffer.alloc(64 * 1024);
 
-/** Reads what was added to a file since, also when another one took its name, and when there was none yet. */
+/** Reads lines added to a file, even if it is rotated or does not exist yet. */
 export class Follower {
   readonly #path: string;
   #handle: number | undefined;
-  #begun = '';
+  #partial = '';
   #decoder = new StringDecoder('utf8');
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** The lines that are whole by now. */
+  /** Returns the lines completed since the last call. */
   read(): string[] {
     const lines = this.#rest();
     if (!this.#isMoved()) return lines;
-    // What was written between the look and the move is still in the old one.
+    // Lines written before the rotation are still in the old file.
     lines.push(...this.#rest());
     this.close();
     this.#open();
@@ -50,7 +50,7 @@ export class Follower {
   close(): void {
     if (this.#handle !== undefined) closeSync(this.#handle);
     this.#handle = undefined;
-    this.#begun = '';
+    this.#partial = '';
     this.#decoder = new StringDecoder('utf8');
   }
 
@@ -70,14 +70,14 @@ export class Follower {
 
   #rest(): string[] {
     if (this.#handle === undefined) return [];
-    let text = this.#begun;
+    let text = this.#partial;
     for (;;) {
       const length = readSync(this.#handle, chunk);
       if (length === 0) break;
       text += this.#decoder.write(chunk.subarray(0, length));
     }
     const end = text.lastIndexOf('\n') + 1;
-    this.#begun = text.slice(end);
+    this.#partial = text.slice(end);
     return linesIn(text.slice(0, end));
   }
 }

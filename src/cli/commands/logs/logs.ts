@@ -4,7 +4,7 @@ import { foldersOf } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { localName } from '../../hosts/host-file.ts';
-import { meantHost } from '../../hosts/hosts.ts';
+import { selectedHost } from '../../hosts/hosts.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import type { Paint } from '../../output/style.ts';
 import { visibleCell } from '../../output/visible.ts';
@@ -12,14 +12,14 @@ import { readLog } from './log-files.ts';
 
 export const logsCommand = (context: Context) =>
   new Command('logs')
-    .option('-f, --follow', 'go on as the daemon logs more, over restarts too; Ctrl-C ends')
-    .option('--since <time>', 'from then on: 10m, 2h, 3d, or a time like 2026-05-01T10:00:00Z', sinceOption)
-    .option('--lines <count>', 'at most so many of the last lines', wholeNumber({ min: 0, max: 1_000_000 }))
-    .addOption(
-      new Option('--level <level>', 'only lines of this level and above').choices(
-        Object.keys(levels) as LevelName[],
-      ),
+    .option('-f, --follow', 'keep printing new lines, also after restarts; stop with Ctrl-C')
+    .option(
+      '--since <time>',
+      'only newer lines: 10m, 2h, 3d, or a time like 2026-05-01T10:00:00Z',
+      sinceOption,
     )
+    .option('--lines <count>', 'number of last lines to show', wholeNumber({ min: 0, max: 1_000_000 }))
+    .addOption(new Option('--level <level>', 'minimum level').choices(Object.keys(levels) as LevelName[]))
     .addHelpText('after', example('gateway logs --since 1h --level warn'))
     .action((options) => showLogs(context, options));
 
@@ -31,15 +31,15 @@ interface Wishes {
 }
 
 const usualLines = 200;
-const lookEveryMs = 250;
+const pollMs = 250;
 
-/** Reads the files of this machine's daemon, which need not run. */
+/** Reads the files of this machine's daemon, which need not be running. */
 async function showLogs(context: Context, { follow, since, lines, level }: Wishes): Promise<void> {
-  const { said } = meantHost(context.flags.host, context);
-  if (said !== localName) {
-    throw new CliError(`The log of ${said} is read on the machine that it is on.`, {
+  const { name: host } = selectedHost(context.flags.host, context);
+  if (host !== localName) {
+    throw new CliError(`The log of ${host} can only be read on its own machine.`, {
       exit: exitCodes.usage,
-      next: `Run this there. That of this machine: gateway logs --host ${localName}`,
+      next: `Run this there. For this machine's log: gateway logs --host ${localName}`,
     });
   }
   const from = since?.(context.now()) ?? 0;
@@ -56,12 +56,12 @@ async function showLogs(context: Context, { follow, since, lines, level }: Wishe
     });
     const count = lines ?? (since === undefined ? usualLines : wanted.length);
     await show(count === 0 ? [] : wanted.slice(-count));
-    if (wanted.length === 0 && !follow) context.out.note('Nothing of that kind was logged.');
+    if (wanted.length === 0 && !follow) context.out.note('No matching log entries.');
     if (!follow) return;
     const signal = context.interrupted();
     while (!signal.aborted) {
       await show(follower.read());
-      await context.sleep(lookEveryMs, signal);
+      await context.sleep(pollMs, signal);
     }
     context.exit = exitCodes.interrupted;
   } finally {
@@ -77,23 +77,24 @@ async function showLine(
   const entry = entryOf(text);
   if (entry === undefined || !isWanted(entry)) return;
   if (out.wantsJson()) return out.element(entry);
-  // Who reads this in a program gets what the daemon wrote.
+  // Programs get the daemon's JSON lines.
   if (!io.stdout.isTty) return void io.stdout.write(`${text}\n`);
   io.stdout.write(lineOf(entry, out.paint.stdout));
 }
 
 const unitsMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time, or how long before now. */
+/** Parses a time, or a time span before now. */
 function sinceOption(text: string): (now: number) => number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
   if (count && unit) return (now) => now - Number(count) * (unitsMs[unit] ?? 0);
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new InvalidArgumentError('Not a time: 10m, 2h, 3d, or 2026-05-01T10:00:00Z.');
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('It must be like 10m, 2h, 3d or 2026-05-01T10:00:00Z.');
   return () => at;
 }
 
-/** A line of the log, as the daemon writes it. Source of the numbers: pino's levels. */
+/** A line of the daemon's log. Source of the numbers: pino's levels. */
 export interface LogEntry {
   level: number;
   time: string;
@@ -105,7 +106,7 @@ export const levels = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fat
 
 export type LevelName = keyof typeof levels;
 
-/** Undefined for what is no line of a log: the end of a file whose writer died. */
+/** Parses a line; undefined if it is incomplete because the daemon crashed. */
 export function entryOf(line: string): LogEntry | undefined {
   try {
     const entry = JSON.parse(line) as LogEntry | null;
@@ -115,7 +116,7 @@ export function entryOf(line: string): LogEntry | undefined {
   }
 }
 
-/** For people: time, level, sentence, and the rest as `name=value`; what an error said goes below. */
+/** Formats an entry: time, level, message, other fields as `name=value`, and an error on its own line. */
 export function lineOf({ level, time, msg, err, ...rest }: LogEntry, paint: Paint): string {
   const name = nameOf(level);
   const style = level >= levels.error ? 'red' : level >= levels.warn ? 'yellow' : 'dim';

@@ -6,28 +6,28 @@ import type { Context } from '../../context.ts';
 import { CliError, CutShort } from '../../failures/cli-error.ts';
 import type { Progress } from './progress.ts';
 
-/** What is known of a call so far. */
+/** What is known about a call so far. */
 export interface Following extends AnswerSoFar {
-  /** The request that was answered and charged, where its answer is given again. */
+  /** The original request, if this response is a replay of it. */
   replayOf?: string | undefined;
-  /** Whether some of what the model said was printed as it came. */
-  hasSaid?: boolean;
+  /** Whether part of the answer was already printed. */
+  hasPrinted?: boolean;
 }
 
-/** What a failed answer is told as: after its first words it was cut short. */
-export function failureOf({ hasSaid, response }: Following, error: unknown): unknown {
-  return hasSaid || (response && textOfResponse(response) !== '') ? new CutShort(error) : error;
+/** Wraps a failure as CutShort if part of the answer was printed. */
+export function failureOf({ hasPrinted, response }: Following, error: unknown): unknown {
+  return hasPrinted || (response && textOfResponse(response) !== '') ? new CutShort(error) : error;
 }
 
 interface FollowOptions {
   events: AsyncIterable<SseEvent>;
   following: Following;
   progress: Progress;
-  /** Whether text, or with --json events, are written as they come. */
+  /** Whether text, or events with --json, are printed as they arrive. */
   isLive: boolean;
 }
 
-/** Reads a streamed answer to its end and shows it: as it comes, or at the end in one piece. */
+/** Reads a streamed answer to its end and prints it, either as it arrives or at the end. */
 export async function followAnswer(context: Context, options: FollowOptions): Promise<void> {
   const { following, progress, isLive } = options;
   const { out } = context;
@@ -52,7 +52,7 @@ async function read(context: Context, { events, following, progress, isLive }: F
       noteEvent(event, following);
       progress.see(event);
       if (!isLive) continue;
-      following.hasSaid ||= isText(event);
+      following.hasPrinted ||= isText(event);
       if (out.wantsJson()) await out.element(event);
       else if (isText(event)) {
         progress.yieldTo(context.io.stdout);
@@ -61,19 +61,19 @@ async function read(context: Context, { events, following, progress, isLive }: F
       }
     }
   } finally {
-    // Also where it broke off: what is told next begins on a line of its own.
+    // Also after a failure, so that the next message starts on its own line.
     if (lastCharacter !== '\n') out.text('\n');
   }
 }
 
 function brokenOff({ requestId }: Following): CliError {
-  return new CliError('The answer broke off before its end.', {
+  return new CliError('The connection was lost before the end of the answer.', {
     exit: exitCodes.tryLater,
-    next: requestId ? `Try again. What it cost: gateway usage ${requestId}` : 'Try again.',
+    next: requestId ? `Try again. For the cost of this call: gateway usage ${requestId}` : 'Try again.',
   });
 }
 
-/** One event of a streamed answer, of which only these members are read. */
+/** The members of a streamed event that are read here. */
 export interface AnswerEvent {
   type: string;
   delta?: unknown;
@@ -84,35 +84,35 @@ export interface AnswerEvent {
   error?: object;
 }
 
-/** What is known of an answer so far. */
+/** What is known about an answer so far. */
 export interface AnswerSoFar {
   requestId: string | undefined;
-  /** As its last event told it. */
+  /** From the last event. */
   response: ResponseResource | undefined;
   error: object | undefined;
 }
 
-/** Takes what an event tells of the whole answer. */
+/** Records what an event says about the whole answer. */
 export function noteEvent(event: AnswerEvent, soFar: AnswerSoFar): void {
   if (event.type === 'service:route') soFar.requestId ??= event.request_id;
   if (event.type === 'error') soFar.error = event.error;
   if (/^response\.(completed|incomplete|failed)$/.test(event.type)) soFar.response = event.response;
 }
 
-/** Whether an event carries a piece of what is said. */
+/** Whether an event carries a piece of the answer's text. */
 export function isText(event: AnswerEvent): event is AnswerEvent & { delta: string } {
   const carriesText = event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta';
   return carriesText && typeof event.delta === 'string';
 }
 
-/** What an answer says: its text, then each function call as a line of JSON. */
+/** The text of a response, then each function call as a line of JSON. */
 export function textOfResponse(response: ResponseResource): string {
   const text = responseText(response.output);
   const end = text === '' || text.endsWith('\n') ? '' : '\n';
   return text + end + callsOfResponse(response);
 }
 
-/** Each function call of an answer as a line of JSON. */
+/** Each function call of a response as a line of JSON. */
 export function callsOfResponse(response: ResponseResource): string {
   return response.output
     .filter((item) => item.type === 'function_call')

@@ -1,8 +1,8 @@
 import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import type { UsageView } from '../../../shared/contract/usage.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { getUsage } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
+import { getUsage } from '../../manifest/endpoints.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { duration } from '../../output/time.ts';
 
@@ -11,7 +11,7 @@ interface BillOptions {
   tookMs: number;
 }
 
-/** Who answered, with how many tokens, for how much, in what time: one line. */
+/** Model, tokens, cost and time on one line. */
 export function billOfResponse(response: ResponseResource, { requestId, tookMs }: BillOptions): string {
   const { service, usage } = response;
   const parts = [service ? `${service.model} via ${service.provider}` : response.model];
@@ -25,19 +25,19 @@ export function billOfResponse(response: ResponseResource, { requestId, tookMs }
 const settleWaitMs = 3000;
 const pollMs = 100;
 
-/** After Ctrl-C: says what the call cost until then. The bill is written when the daemon sees that the reader has left. */
-export async function tellCancelled(context: Context, requestId: string | undefined): Promise<void> {
+/** After Ctrl-C: prints what the call cost. The daemon records it when it notices that the client has left. */
+export async function showCancelledCost(context: Context, requestId: string | undefined): Promise<void> {
   const usage = requestId === undefined ? undefined : await billOf(context, requestId);
   if (usage) {
     const { tokens, charged_usd, model } = usage;
     const parts = [model, tokensText(tokens.input, tokens.output), dollars(charged_usd), usage.request_id];
     context.out.warn(`Cancelled. ${parts.join(' · ')}`);
   } else {
-    context.out.warn('Cancelled. What it cost, if anything, is in: gateway usage');
+    context.out.warn('Cancelled. For its cost, if any: gateway usage');
   }
 }
 
-/** What a call cost that was ended early; waits a little for its bill, and gives undefined when there is none. */
+/** The usage of a cancelled call; waits briefly for it to be recorded. */
 export async function billOf(context: Context, requestId: string): Promise<UsageView | undefined> {
   const until = context.now() + settleWaitMs;
   do {

@@ -6,23 +6,20 @@ import { pictureIn } from '../../../shared/pictures.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 
-/** The option of commands that show an answer. */
-export const picturesOption = [
-  '--pictures <folder>',
-  'where to write what a model draws, a file each',
-] as const;
+/** The option of commands that print an answer. */
+export const picturesOption = ['--pictures <folder>', 'save generated images to this folder'] as const;
 
-/** Makes the folder for pictures before a call costs anything. */
+/** Creates the folder for images before the call costs anything. */
 export function preparePictures(folder: string | undefined): void {
   if (folder === undefined) return;
   try {
     mkdirSync(folder, { recursive: true });
   } catch (cause) {
-    throw new CliError(`The folder ${folder} cannot be made.`, { exit: exitCodes.usage, cause });
+    throw new CliError(`Cannot create the folder ${folder}.`, { exit: exitCodes.usage, cause });
   }
 }
 
-/** Writes the pictures of an answer into the folder, each under the id of its item, and tells where; says so if there is no folder. */
+/** Saves each image of an answer under the id of its item, and prints its path. Without a folder, prints how to save them. */
 export function keepPictures(
   { out }: Context,
   { id: responseId, output }: ResponseResource,
@@ -34,13 +31,15 @@ export function keepPictures(
   });
   if (pictures.length === 0) return;
   if (folder === undefined) {
-    out.note('The answer has pictures: --pictures FOLDER keeps them, --json has them in base64.');
+    out.note(
+      'The answer contains images. Save them with --pictures FOLDER, or get them as base64 with --json.',
+    );
     return;
   }
   for (const { id, mimeType, data } of pictures) {
     const file = join(folder, `${id}.${mimeType.replace('image/', '')}`);
     writePicture(file, Buffer.from(data, 'base64'), responseId);
-    out.note(`Picture: ${file}`);
+    out.note(`Image: ${file}`);
   }
 }
 
@@ -49,9 +48,9 @@ function writePicture(file: string, bytes: Uint8Array, responseId: string): void
     writeFileSync(file, bytes, { flag: 'wx' });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(`The picture cannot be written to ${file} (${code}).`, {
+    throw new CliError(`Cannot write the image to ${file} (${code}).`, {
       exit: exitCodes.partlyDone,
-      next: `The response has it still, if it was stored: gateway responses get ${responseId} --pictures FOLDER`,
+      next: `If the response was stored: gateway responses get ${responseId} --pictures FOLDER`,
       cause,
     });
   }

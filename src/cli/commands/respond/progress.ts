@@ -1,36 +1,36 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import type { Prices } from '../../../shared/money.ts';
-import { getModel } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
+import { getModel } from '../../manifest/endpoints.ts';
 import { startSpinner } from '../../output/progress.ts';
 import { duration } from '../../output/time.ts';
 import type { Writer } from '../../terminal/io.ts';
 
-/** What a person sees while a model answers: a spinner with time, tokens and cost. */
+/** Shows a spinner with time, tokens and cost while a model answers. */
 export interface Progress {
   see(event: { type: string; delta?: unknown; model?: string; provider?: string }): void;
-  /** Makes room where answer and spinner share a terminal. */
+  /** Removes the spinner if the answer goes to the same terminal. */
   yieldTo(stdout: Writer): void;
   stop(): void;
 }
 
-/** An answer while it comes. */
+/** An answer in progress. */
 export interface GrowingAnswer {
-  /** Who answers, as far as it is known. */
+  /** The model and, once known, the provider. */
   label: string;
   /** Milliseconds since 1970. */
   startedAt: number;
-  /** Characters that were sent. */
+  /** Characters sent. */
   asked: number;
-  /** Characters that have come. */
+  /** Characters received. */
   characters: number;
   prices: DollarPrices | undefined;
 }
 
-/** A rule of thumb, as the counts of providers come only at the end. */
+/** An estimate: providers report token counts only at the end. */
 const charactersPerToken = 4;
 
-/** `sim/echo via simulator · 3.2 s · ~12 tokens · ~$0.0001`: what is not known yet is left out. */
+/** `sim/echo via simulator · 3.2 s · ~12 tokens · ~$0.0001`, without what is not known yet. */
 export function progressLine(answer: GrowingAnswer, now: number): string {
   const { label, startedAt, asked, characters, prices } = answer;
   const tokens = characters / charactersPerToken;
@@ -43,7 +43,7 @@ export function progressLine(answer: GrowingAnswer, now: number): string {
   return parts.join(' · ');
 }
 
-/** Shows progress on stderr where a person watches; elsewhere it does nothing. */
+/** Shows progress on stderr if it is a terminal. */
 export function showProgress(context: Context, body: CreateResponseBody): Progress {
   if (!context.out.isInteractive() || context.out.isQuiet()) return { see() {}, yieldTo() {}, stop() {} };
   const answer: GrowingAnswer = {
@@ -70,10 +70,10 @@ export function showProgress(context: Context, body: CreateResponseBody): Progre
   };
 }
 
-/** Dollars per million tokens, for an estimate that nobody is charged. */
+/** Dollars per million tokens, as numbers because they are only for an estimate. */
 export type DollarPrices = Pick<Prices, 'input' | 'output'>;
 
-/** What a model costs; undefined where nobody knows, or nobody answers. */
+/** A model's prices; undefined if they are unknown or the daemon does not respond. */
 export async function pricesOf(context: Context, model: string): Promise<DollarPrices | undefined> {
   const entry = await context
     .client()

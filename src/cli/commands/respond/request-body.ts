@@ -5,9 +5,9 @@ import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { preferredModels } from '../../../shared/preferred-models.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { createThread, getStatus, listModels } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { createThread, getStatus, listModels } from '../../manifest/endpoints.ts';
 
 export interface RequestFlags {
   prompt: string;
@@ -27,7 +27,7 @@ export interface RequestFlags {
   stdin?: boolean | undefined;
 }
 
-/** Makes the body of the call out of flags, files and piped input. */
+/** Builds the request body from flags, files and piped input. */
 export async function requestBody(context: Context, flags: RequestFlags): Promise<CreateResponseBody> {
   const input = await inputOf(context, flags);
   const body: CreateResponseBody = { model: await modelOf(context, flags), input };
@@ -47,11 +47,11 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
   return body;
 }
 
-/** The thread that a call is said in; a new one is made last, when all else is known to be in order. */
+/** The thread to continue. A new one is created last, when everything else is valid. */
 async function threadOf(context: Context, thread: string): Promise<string> {
   if (thread !== 'new') return thread;
   const { thread: made } = await context.client().call(createThread, { body: {} });
-  context.out.note(`Said in ${made.id}: go on with --thread ${made.id}`);
+  context.out.note(`Created ${made.id}. To continue it: --thread ${made.id}`);
   return made.id;
 }
 
@@ -62,7 +62,7 @@ async function inputOf(context: Context, flags: RequestFlags): Promise<CreateRes
   const text = [flags.prompt, piped].filter((part) => part !== '').join('\n\n');
   const files = flags.file ?? [];
   if (text === '' && files.length === 0) {
-    throw new CliError('There is nothing to ask.', {
+    throw new CliError('Nothing to ask.', {
       exit: exitCodes.usage,
       next: 'Give a prompt, pipe one in, or both: gateway respond "Summarise this." < notes.txt',
     });
@@ -73,15 +73,15 @@ async function inputOf(context: Context, flags: RequestFlags): Promise<CreateRes
   return [{ type: 'message', role: 'user', content: [...asked, ...parts] }];
 }
 
-/** The model that flags, the environment or the daemon name. */
+/** The model from the flags, the environment or the daemon's default. */
 export async function modelOf(context: Context, { model }: Pick<RequestFlags, 'model'>): Promise<string> {
   const named = model ?? (context.env.GATEWAY_MODEL || undefined);
   if (named !== undefined) return named;
   const fallback = await defaultModel(context);
   if (fallback != null) return fallback;
-  throw new CliError('No model was named.', {
+  throw new CliError('No model was given.', {
     exit: exitCodes.usage,
-    next: 'Name one with --model or GATEWAY_MODEL; see: gateway models list',
+    next: 'Set --model or GATEWAY_MODEL. Models: gateway models list',
   });
 }
 
@@ -95,7 +95,7 @@ async function defaultModel(context: Context): Promise<string | null | undefined
   }
 }
 
-/** The host tells its default to whoever runs it alone; others take one that anybody may know to be there. */
+/** A default for callers who may not see the host's own: a preferred model, or the first available one. */
 async function firstAnswering(context: Context): Promise<string | undefined> {
   const { data } = await context.client().call(listModels, {});
   const answering = data.filter(({ service }) => service.providers.some(({ available }) => available));
@@ -110,7 +110,7 @@ function toolsOf(path: string): CreateResponseBody['tools'] {
   const value = readJson(path);
   const list = typeof value === 'object' && value !== null && 'tools' in value ? value.tools : value;
   if (Array.isArray(list)) return list;
-  throw new CliError(`${path} does not hold a list of tools.`, {
+  throw new CliError(`${path} does not contain a list of tools.`, {
     exit: exitCodes.usage,
     next: 'It must be JSON like [{"type":"function","name":"…","parameters":{…}}]',
   });
@@ -143,12 +143,12 @@ function readBytes(path: string): Uint8Array {
 }
 
 function whyNotRead(path: string, { code }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return `There is no file ${path}.`;
+  if (code === 'ENOENT') return `The file ${path} does not exist.`;
   if (code === 'EISDIR') return `${path} is a folder.`;
-  return `${path} cannot be read (${code}).`;
+  return `Cannot read ${path} (${code}).`;
 }
 
-/** One part of a message's content, as the Responses format has it. */
+/** One part of a message's content in the Responses format. */
 type Part =
   | { type: 'input_text'; text: string }
   | { type: 'input_image'; image_url: string }
@@ -163,8 +163,8 @@ const imageTypes: Record<string, string> = {
 };
 
 /**
- * A file as a model takes it: images and documents as data URLs. Texts go into the prompt under their name, because many models
- * take no text files.
+ * Converts a file for a model: images and documents become data URLs. Text goes into the prompt with its file name, because
+ * many models accept no text files.
  */
 export function inputPart(name: string, bytes: Uint8Array): Part {
   const imageType = imageTypes[extname(name).toLowerCase()];
@@ -181,7 +181,7 @@ function dataUrl(type: string, bytes: Uint8Array): string {
   return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
 }
 
-/** The bytes as UTF-8; undefined when they are not, or hold a zero byte as no text does. */
+/** Decodes UTF-8; undefined if the bytes are not text. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

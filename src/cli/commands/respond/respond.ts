@@ -2,50 +2,57 @@ import { Argument, Command, Option } from '@commander-js/extra-typings';
 import type { CreateResponseBody, ResponseResource } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
-import { createResponse } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { createResponse } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { type Following, failureOf, followAnswer, textOfResponse } from './answer.ts';
-import { billOfResponse, tellCancelled } from './bill.ts';
+import { billOfResponse, showCancelledCost } from './bill.ts';
 import { keepPictures, picturesOption, preparePictures } from './pictures.ts';
 import { showProgress } from './progress.ts';
 import { type RequestFlags, requestBody } from './request-body.ts';
 
-// Not `<path...>`: that would take the prompt for one more file.
+// Not `<path...>`, which would read the prompt as another file.
 const collect = (path: string, paths: string[] = []): string[] => [...paths, path];
 
 export const respondCommand = (context: Context) =>
   new Command('respond')
-    .addArgument(new Argument('[prompt...]', 'what to ask; piped input is put after it'))
-    .option('-m, --model <model>', 'the model to ask; else GATEWAY_MODEL, else the daemon’s default')
-    .option('--stream', 'write the answer as it comes, as on a terminal; with --json an event a line')
-    .option('--no-stream', 'ask for the whole answer at once')
-    .option('-i, --instructions <text>', 'instructions that stand before the prompt')
-    .option('--json-schema <file>', 'a JSON schema that the answer must fit')
-    .option('-f, --file <path>', 'an image, PDF or text to ask about; can be repeated', collect)
+    .addArgument(new Argument('[prompt...]', 'the question; piped input is appended'))
+    .option('-m, --model <model>', "the model to ask (default: GATEWAY_MODEL, then the daemon's default)")
+    .option(
+      '--stream',
+      'print the answer as it is generated (default on a terminal); with --json one event per line',
+    )
+    .option('--no-stream', 'wait for the whole answer')
+    .option('-i, --instructions <text>', 'system instructions')
+    .option('--json-schema <file>', 'a JSON schema for the answer')
+    .option('-f, --file <path>', 'an image, PDF or text file to include; can be repeated', collect)
     .option(...picturesOption)
-    .option('--tools <file>', 'a JSON list of the functions that the model may call')
-    .option('--max-output-tokens <count>', 'the longest answer, reasoning included', wholeNumber({ min: 1 }))
-    .option('--reasoning-effort <effort>', 'how long a reasoning model thinks, like low or high')
-    .addOption(new Option('--pay <whose>', 'whose provider key pays').choices(['mine', 'ours'] as const))
+    .option('--tools <file>', 'a JSON list of functions that the model may call')
+    .option(
+      '--max-output-tokens <count>',
+      'the maximum length of the answer, including reasoning',
+      wholeNumber({ min: 1 }),
+    )
+    .option('--reasoning-effort <effort>', 'how much a reasoning model thinks, such as low or high')
+    .addOption(new Option('--pay <whose>', 'whose provider key to use').choices(['mine', 'ours'] as const))
     .addOption(
-      new Option('--cache <mode>', 'whether the answer may come from the cache, and is kept there').choices([
+      new Option('--cache <mode>', 'how to use the response cache').choices([
         'off',
         'read-only',
         'read-write',
       ] as const),
     )
-    .option('--store', 'keep the response, as is usual')
-    .option('--no-store', 'do not keep the response')
-    .option('--background', 'have it made without waiting: prints its id, or with --stream its events')
+    .option('--store', 'store the response (default)')
+    .option('--no-store', 'do not store the response')
+    .option('--background', 'run in the background: print the id, or with --stream the events')
     .option(
       '--idempotency-key <key>',
-      'make the call once, however often it is sent with this key; not streamed',
+      'make the call only once, even if it is repeated with this key; not streamed',
     )
-    .option('--previous <id>', 'the response that this one continues')
-    .option('--thread <thread>', 'the thread that this is said in; `new` makes one and tells its id')
-    .option('-n, --no-stdin', 'leave the standard input alone')
+    .option('--previous <response>', 'the response to continue')
+    .option('--thread <thread>', 'the thread to continue; `new` creates one')
+    .option('-n, --no-stdin', 'do not read standard input')
     .addHelpText(
       'after',
       example('git diff | gateway respond "Write a commit message." --model sim/assistant'),
@@ -53,19 +60,19 @@ export const respondCommand = (context: Context) =>
     .action((words, options) => respondAndShow(context, { prompt: words.join(' '), ...options }));
 
 export interface RespondFlags extends RequestFlags {
-  /** Left out, it is streamed where a person waits. */
+  /** By default, streams if a user is watching. */
   stream?: boolean | undefined;
   idempotencyKey?: string | undefined;
-  /** The folder for pictures that the model draws. */
+  /** The folder for generated images. */
   pictures?: string | undefined;
 }
 
-/** Asks a model and shows the answer. Ctrl-C ends the call upstream too and tells what it cost. */
+/** Asks a model and prints the answer. Ctrl-C also cancels the call upstream and prints its cost. */
 export async function respondAndShow(context: Context, flags: RespondFlags): Promise<void> {
   checkFlags(flags);
   const body = await requestBody(context, flags);
   preparePictures(flags.pictures);
-  if (flags.background && flags.stream !== true) return beginInBackground(context, flags, body);
+  if (flags.background && flags.stream !== true) return startInBackground(context, flags, body);
   const following: Following = { requestId: undefined, response: undefined, error: undefined };
   const signal = context.interrupted();
   const startedAt = context.now();
@@ -86,51 +93,56 @@ export async function respondAndShow(context: Context, flags: RespondFlags): Pro
     } else {
       following.response = await context
         .client()
-        .call(createResponse, { headers: onceHeaders(flags), body: { ...body, stream: false } }, options);
+        .call(
+          createResponse,
+          { headers: idempotencyHeaders(flags), body: { ...body, stream: false } },
+          options,
+        );
       progress.stop();
-      await showWhole(context, following.response);
+      await showResponse(context, following.response);
     }
   } catch (error) {
     if (!signal.aborted) throw failureOf(following, error);
     progress.stop();
     context.exit = exitCodes.interrupted;
-    if (flags.background) return context.out.warn('It is made to its end: gateway responses watch ID');
-    return tellCancelled(context, following.requestId);
+    if (flags.background)
+      return context.out.warn('It continues in the background: gateway responses watch ID');
+    return showCancelledCost(context, following.requestId);
   } finally {
     progress.stop();
   }
   if (following.response) keepPictures(context, following.response, flags.pictures);
-  tellEnd(context, following, context.now() - startedAt);
+  showOutcome(context, following, context.now() - startedAt);
 }
 
 function checkFlags({ stream, idempotencyKey, background, pictures }: RespondFlags): void {
   if (stream && idempotencyKey !== undefined)
-    throw new CliError('A streamed answer is not kept for a key: leave out --stream or --idempotency-key.', {
+    throw new CliError('--stream and --idempotency-key cannot be combined.', {
       exit: exitCodes.usage,
     });
   if (background && !stream && pictures !== undefined)
-    throw new CliError('With --background there are no pictures yet that --pictures could write.', {
+    throw new CliError('--background and --pictures cannot be combined.', {
       exit: exitCodes.usage,
-      next: 'Leave it out, and later: gateway responses watch ID --pictures FOLDER',
+      next: 'Save the images later: gateway responses watch ID --pictures FOLDER',
     });
 }
 
-/** Whether text is written as it comes. */
+/** Whether text is printed as it arrives. */
 export function isLive({ io, out }: Context, { stream }: Pick<RespondFlags, 'stream'>): boolean {
   return stream ?? (io.stdout.isTty && !out.wantsJson());
 }
 
-/** Shows a response that was received in one piece. */
-export async function showWhole(context: Context, response: ResponseResource): Promise<void> {
+/** Prints a response that arrived in one piece. */
+export async function showResponse(context: Context, response: ResponseResource): Promise<void> {
   if (context.out.wantsJson()) await context.out.document(response);
   else context.out.text(textOfResponse(response));
 }
 
-/** After the answer: what it cost, and what is wrong with it. */
-export function tellEnd(context: Context, following: Following, tookMs: number): void {
+/** Prints the cost after an answer, and throws if it failed. */
+export function showOutcome(context: Context, following: Following, tookMs: number): void {
   const { response, requestId, replayOf, error } = following;
   if (response) context.out.note(billOfResponse(response, { requestId: replayOf ?? requestId, tookMs }));
-  if (replayOf !== undefined) context.out.note('This answer was given before, and is not charged again.');
+  if (replayOf !== undefined) context.out.note('This is a replayed answer and is not charged again.');
   if (response?.status === 'cancelled') {
     context.out.warn('The response was cancelled.');
     context.exit = exitCodes.partlyDone;
@@ -148,26 +160,26 @@ export function tellEnd(context: Context, following: Following, tookMs: number):
 }
 
 /**
- * Has a response made and prints its id. It is begun as a stream that is left at once, so that its events are kept and
- * can be watched; with an idempotency key it is not, as streams are not kept for one.
+ * Starts a background response and prints its id. It is started as a stream that is closed immediately, so that its
+ * events are stored and can be followed; but not with an idempotency key, which does not work with streams.
  */
-export async function beginInBackground(
+export async function startInBackground(
   context: Context,
   flags: RespondFlags,
   body: CreateResponseBody,
 ): Promise<void> {
   const isStreamed = flags.stream !== false && flags.idempotencyKey === undefined;
-  const headers = onceHeaders(flags);
+  const headers = idempotencyHeaders(flags);
   const queued = isStreamed
     ? await firstResponse(context, body)
     : await context.client().call(createResponse, { headers, body: { ...body, stream: false } });
   if (context.out.wantsJson()) await context.out.document(queued);
   else context.out.text(`${queued.id}\n`);
-  context.out.note(`It is being made: gateway responses watch ${queued.id}`);
+  context.out.note(`Running in the background. To follow it: gateway responses watch ${queued.id}`);
 }
 
-/** The header that makes a call happen once, if it is asked for. */
-export function onceHeaders({ idempotencyKey }: Pick<RespondFlags, 'idempotencyKey'>) {
+/** The idempotency header, if the flag is given. */
+export function idempotencyHeaders({ idempotencyKey }: Pick<RespondFlags, 'idempotencyKey'>) {
   return idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
 }
 
@@ -177,5 +189,5 @@ async function firstResponse(context: Context, body: CreateResponseBody): Promis
     const { response } = JSON.parse(data) as { response?: ResponseResource };
     if (response) return response;
   }
-  throw new TypeError('a stream begins with its response');
+  throw new TypeError('the stream did not start with a response');
 }

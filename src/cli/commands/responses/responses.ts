@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import type { ListedResponse } from '../../../shared/contract/stored-responses.ts';
-import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
+import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
@@ -13,7 +13,7 @@ import { keepPictures, picturesOption, preparePictures } from '../respond/pictur
 
 export const listResponsesCommand = (context: Context) =>
   new Command('list')
-    .option('--limit <count>', 'at most so many, newest first', wholeNumber({ min: 1 }), 20)
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addHelpText('after', example('gateway responses list --json id,status'))
     .action(async ({ limit }) => {
       const rows = await collectPages(limit, (page) => context.client().call(listResponses, { query: page }));
@@ -36,7 +36,7 @@ const columns = (now: number): Column<ListedResponse>[] => [
 
 export const getResponseCommand = (context: Context) =>
   new Command('get')
-    .argument('<id>', 'the id of the response, resp_…')
+    .argument('<response>', 'the id of a response: resp_…')
     .option(...picturesOption)
     .addHelpText('after', example('gateway responses get resp_01jd… --json'))
     .action(async (id, { pictures }) => {
@@ -49,29 +49,31 @@ export const getResponseCommand = (context: Context) =>
 
 function show({ out }: Context, response: ResponseResource): void {
   if (response.status === 'queued' || response.status === 'in_progress')
-    out.note(`It is ${response.status}: gateway responses watch ${response.id}`);
-  if (response.error) out.warn(`It failed: ${response.error.message}`);
+    out.note(`The response is ${response.status}. To follow it: gateway responses watch ${response.id}`);
+  if (response.error) out.warn(`The response failed: ${response.error.message}`);
   out.text(out.isQuiet() ? `${response.id}\n` : textOfResponse(response));
 }
 
 export const cancelResponseCommand = (context: Context) =>
   new Command('cancel')
-    .argument('<id>', 'the id of a background response, resp_…')
+    .argument('<response>', 'the id of a background response: resp_…')
     .addHelpText('after', example('gateway responses cancel resp_01jd…'))
     .action(async (id) => {
       const response = await context.client().call(cancelResponse, { params: { id } });
       if (context.out.wantsJson()) return context.out.document(response);
       const { status } = response;
-      context.out.note(status === 'cancelled' ? `Cancelled ${id}.` : `${id} had ended before: ${status}.`);
+      context.out.note(
+        status === 'cancelled' ? `Cancelled ${id}.` : `${id} had already finished: ${status}.`,
+      );
     });
 
 export const deleteResponseCommand = (context: Context) =>
   new Command('delete')
-    .argument('<id>', 'the id of the response, resp_…')
-    .option('--yes', 'do not ask')
+    .argument('<response>', 'the id of a response: resp_…')
+    .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway responses delete resp_01jd… --yes'))
     .action(async (id, { yes }) => {
-      await confirm(context, `Delete ${id}? It cannot be brought back.`, { yes });
+      await confirm(context, `Delete ${id}? This cannot be undone.`, { yes });
       const deleted = await context.client().call(deleteResponse, { params: { id } });
       if (context.out.wantsJson()) return context.out.document(deleted);
       context.out.note(`Deleted ${deleted.id}.`);

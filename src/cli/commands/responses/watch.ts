@@ -3,21 +3,24 @@ import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
-import { getResponse } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
-import { mayPass } from '../../failures/is-transient.ts';
+import { isTransient } from '../../failures/is-transient.ts';
+import { getResponse } from '../../manifest/endpoints.ts';
 import { example } from '../../manifest/options.ts';
 import { type Following, failureOf, followAnswer } from '../respond/answer.ts';
 import { keepPictures, picturesOption, preparePictures } from '../respond/pictures.ts';
 import { showProgress } from '../respond/progress.ts';
-import { isLive, showWhole, tellEnd } from '../respond/respond.ts';
+import { isLive, showOutcome, showResponse } from '../respond/respond.ts';
 
 const pollMs = 1000;
 
 export const watchResponseCommand = (context: Context) =>
   new Command('watch')
-    .argument('<id>', 'the id of a background response, resp_…')
-    .option('--stream', 'write the answer as it comes, as on a terminal; with --json an event a line')
+    .argument('<response>', 'the id of a background response: resp_…')
+    .option(
+      '--stream',
+      'print the answer as it is generated (default on a terminal); with --json one event per line',
+    )
     .option(...picturesOption)
     .addHelpText('after', example('gateway responses watch resp_01jd…'))
     .action((id, flags) => watchAndShow(context, { id, ...flags }));
@@ -28,7 +31,7 @@ interface WatchFlags {
   pictures?: string | undefined;
 }
 
-/** Follows a background response to its end, over lost connections and restarts of the daemon. Ctrl-C leaves it alone. */
+/** Follows a background response to its end, also across restarts of the daemon. Ctrl-C does not cancel it. */
 async function watchAndShow(context: Context, { id, stream, pictures }: WatchFlags): Promise<void> {
   preparePictures(pictures);
   const signal = context.interrupted();
@@ -42,25 +45,25 @@ async function watchAndShow(context: Context, { id, stream, pictures }: WatchFla
     if (!signal.aborted && isUnfollowable(error)) {
       following.response = await ended(context, id, signal);
       progress.stop();
-      if (following.response) await showWhole(context, following.response);
+      if (following.response) await showResponse(context, following.response);
     } else if (!signal.aborted) throw failureOf(following, error);
   } finally {
     progress.stop();
   }
   if (!following.response) {
     context.exit = exitCodes.interrupted;
-    return context.out.warn(`It is made to its end: gateway responses cancel ${id} ends it.`);
+    return context.out.warn(`It continues in the background. To cancel it: gateway responses cancel ${id}`);
   }
   keepPictures(context, following.response, pictures);
-  tellEnd(context, following, context.now() - startedAt);
+  showOutcome(context, following, context.now() - startedAt);
 }
 
-/** Whether its events were not kept, as it was not begun as a stream. */
+/** Whether the response has no stored events because it was not started as a stream. */
 function isUnfollowable(error: unknown): boolean {
   return error instanceof ReceivedError && error.code === 'invalid_request' && error.param === 'stream';
 }
 
-/** Asks for it until it has ended; undefined after Ctrl-C. */
+/** Polls until it has finished; undefined after Ctrl-C. */
 async function ended(
   context: Context,
   id: string,
@@ -83,7 +86,7 @@ interface EventHead {
   sequence_number: number;
 }
 
-/** The events of a background response to its last one. A connection that was lost is told, tried again, and resumed. */
+/** Yields the events of a background response until its last one, reconnecting when the connection is lost. */
 export async function* resumedEvents(
   context: Context,
   id: string,
@@ -94,7 +97,7 @@ export async function* resumedEvents(
   let wasOpen = false;
   let isLost = false;
   const onOpen = () => {
-    if (isLost) context.out.note('Connected again.');
+    if (isLost) context.out.note('Reconnected.');
     wasOpen = true;
     isLost = false;
     waitMs = firstWaitMs;
@@ -110,9 +113,9 @@ export async function* resumedEvents(
         if (isLast.test(type)) return;
       }
     } catch (error) {
-      if (signal.aborted || !wasOpen || !mayPass(error)) throw error;
+      if (signal.aborted || !wasOpen || !isTransient(error)) throw error;
     }
-    if (!isLost) context.out.warn('The connection was lost; trying again until it is back.');
+    if (!isLost) context.out.warn('Connection lost; reconnecting.');
     isLost = true;
     await context.sleep(waitMs, signal);
     waitMs = Math.min(waitMs * 2, longestWaitMs);

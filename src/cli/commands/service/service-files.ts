@@ -1,25 +1,25 @@
 import { knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { proxyVariables } from '../../../shared/proxies.ts';
 
-/** What a service is made of. */
+/** What a service definition needs. */
 export interface ServiceFacts {
-  /** Whole paths. */
+  /** Absolute paths. */
   node: string;
   program: string;
-  /** The file of variables; of those that are set there, keys of providers. */
+  /** The file with environment variables, such as provider keys. */
   environmentFile: string;
-  /** Set where one folder holds everything. */
+  /** GATEWAY_HOME, if set. */
   home: string | undefined;
   configFile: string | undefined;
 }
 
 const restartSeconds = 2;
-/** The daemon's own time for running calls is 25 seconds. */
+/** More than the 25 seconds that the daemon gives running calls. */
 const stopSeconds = 40;
 
 /**
- * A unit of systemd for one user. Source: systemd.service(5), systemd.exec(5), and systemd.syntax(7) for quotes and `%`.
- * It starts again after a crash (70 and signals), and not where a person has to see to the data (78) or the settings (2).
+ * A systemd user unit. Source: systemd.service(5), systemd.exec(5), and systemd.syntax(7) for quotes and `%`. It restarts
+ * after a crash (70 and signals), but not when the user must repair the data (78) or the settings (2).
  */
 export function unitText({ node, program, environmentFile, home, configFile }: ServiceFacts): string {
   const words = [node, program, 'serve', ...(configFile === undefined ? [] : ['--config', configFile])];
@@ -55,12 +55,12 @@ function quoted(word: string): string {
   return /^[\w./:=@%+-]+$/.test(escaped) ? escaped : `"${escaped}"`;
 }
 
-/** The name that launchd knows it by. */
+/** The service's name in launchd. */
 export const launchdLabel = 'local.gateway.serve';
 
 /**
- * A property list of launchd for one user. Source: launchd.plist(5). launchd reads no file of variables, so a shell reads
- * it first; launchd cannot tell exit codes apart, so the shell turns those that need a person into 0.
+ * A launchd property list for one user. Source: launchd.plist(5). launchd cannot read an environment file, so a shell does;
+ * launchd cannot distinguish exit codes, so the shell turns those that need the user's attention into 0.
  */
 export function plistText(facts: ServiceFacts, { logFile }: { logFile: string }): string {
   const { node, program, environmentFile, home, configFile } = facts;
@@ -104,7 +104,7 @@ function xml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Variables of which a service that starts without a shell would know nothing. */
+/** Variables that a service needs but does not get, because it starts without a shell. */
 const carried: ReadonlySet<string> = new Set([
   ...knownProviders.flatMap((name) => providerFacts[name].keyVariables),
   'GATEWAY_PORT',
@@ -118,7 +118,7 @@ const carried: ReadonlySet<string> = new Set([
 
 const isCarried = (name: string) => carried.has(name) || /^OTEL_[A-Z_]+$/.test(name);
 
-/** `NAME="value"` a line, as both systemd and a shell read it; what holds a line break is left out. */
+/** One `NAME="value"` per line, readable by both systemd and a shell; values with line breaks are left out. */
 export function environmentText(env: Record<string, string | undefined>, names: readonly string[]): string {
   const lines = Object.entries(env)
     .filter(([name, value]) => (isCarried(name) || names.includes(name)) && value && !/[\r\n]/.test(value))

@@ -13,9 +13,9 @@ import { environmentText, launchdLabel, plistText, type ServiceFacts, unitText }
 
 export const installServiceCommand = (context: Context) =>
   new Command('install')
-    .option('--config <file>', 'the configuration file, where it is not the usual one')
-    .option('--env <names>', 'further variables to keep for the service, as in GROQ_API_KEY,OTHER')
-    .option('--print', 'print what would be written, and do nothing')
+    .option('--config <file>', 'the configuration file (default: the one in the config folder)')
+    .option('--env <names>', 'additional environment variables for the service: GROQ_API_KEY,OTHER')
+    .option('--print', 'print the service definition without installing it')
     .addHelpText('after', example('gateway service install --env GROQ_API_KEY'))
     .action((options) => install(context, options));
 
@@ -35,7 +35,7 @@ async function install(context: Context, { config, env: names, print }: Wishes):
   const running = readDaemonFile(context);
   const isService = (await run(manager.ask, env)).code === 0;
   if (running && !isService) {
-    throw new CliError(`A daemon runs already (process ${running.pid}).`, {
+    throw new CliError(`The daemon is already running (process ${running.pid}).`, {
       exit: exitCodes.failed,
       next: 'Stop it first: gateway stop',
     });
@@ -48,12 +48,12 @@ async function install(context: Context, { config, env: names, print }: Wishes):
   if (context.out.wantsJson()) {
     await context.out.document({ file: manager.file, environment_file: environmentFile });
   }
-  context.out.note(`Written: ${manager.file}, and the variables it gets: ${environmentFile}`);
+  context.out.note(`Wrote ${manager.file}, and its environment variables to ${environmentFile}.`);
   context.out.note(
-    'The daemon runs, and starts with your login. See: gateway service status, gateway logs -f',
+    'The daemon is running, and starts when you log in. See: gateway service status, gateway logs -f',
   );
   if (context.platform === 'linux') {
-    context.out.note('To have it run before you log in, too: loginctl enable-linger');
+    context.out.note('To start it at boot: loginctl enable-linger');
   }
 }
 
@@ -62,7 +62,7 @@ interface Given {
   environmentFile: string;
 }
 
-/** The paths hold whatever the PATH of the service is. */
+/** With absolute paths, because the service may have another PATH. */
 function factsOf({ env }: Context, { config, environmentFile }: Given): ServiceFacts {
   return {
     node: process.execPath,
@@ -73,7 +73,7 @@ function factsOf({ env }: Context, { config, environmentFile }: Given): ServiceF
   };
 }
 
-/** Keys are in it: it is made for its owner alone, and never half there. */
+/** Writes a file in one step, readable only by its owner where it holds keys. */
 function writePrivate(file: string, text: string, { mode }: { mode: number }): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.${process.pid}.partial`;
@@ -81,11 +81,11 @@ function writePrivate(file: string, text: string, { mode }: { mode: number }): v
   renameSync(partial, file);
 }
 
-/** Where systemd brings its checker, a unit that it would not take is told before it is used. */
+/** Warns about a unit file that systemd-analyze, where installed, rejects. */
 async function verify({ platform, env, out }: Context, { file }: ServiceManager): Promise<void> {
   if (platform !== 'linux') return;
   const { code, text } = await run(['systemd-analyze', '--user', 'verify', file], env);
-  if (code !== undefined && code !== 0) out.warn(`systemd-analyze says: ${text}`);
+  if (code !== undefined && code !== 0) out.warn(`systemd-analyze: ${text}`);
 }
 
 async function must({ env }: Context, command: string[]): Promise<void> {
@@ -93,7 +93,7 @@ async function must({ env }: Context, command: string[]): Promise<void> {
   if (code === 0) return;
   throw new CliError(`${command.join(' ')} failed: ${text}`, {
     exit: exitCodes.failed,
-    next: 'The files are written; the service manager of this session does not take them.',
+    next: 'The files are written, but the service manager did not accept them.',
   });
 }
 
@@ -102,7 +102,7 @@ export const uninstallServiceCommand = (context: Context) =>
     .addHelpText('after', example('gateway service uninstall'))
     .action(() => uninstall(context));
 
-/** Data and configuration stay. */
+/** Keeps data and configuration. */
 async function uninstall(context: Context): Promise<void> {
   const manager = serviceManager(context);
   const { env, out } = context;
@@ -117,7 +117,9 @@ async function uninstall(context: Context): Promise<void> {
   rmSync(`${foldersOf(context).config}/service.env`, { force: true });
   if (wasThere && context.platform === 'linux') await run(['systemctl', '--user', 'daemon-reload'], env);
   if (out.wantsJson()) return out.document({ file: manager.file, removed: wasThere });
-  out.note(wasThere ? 'The service is gone; data and configuration stay.' : 'There was no service.');
+  out.note(
+    wasThere ? 'The service was removed. Data and configuration were kept.' : 'No service was installed.',
+  );
 }
 
 export const serviceStatusCommand = (context: Context) =>
@@ -125,7 +127,7 @@ export const serviceStatusCommand = (context: Context) =>
     .addHelpText('after', example('gateway service status'))
     .action(() => showStatus(context));
 
-/** Exit code 1 where it does not run. */
+/** The exit code is 1 if the service is not running. */
 async function showStatus(context: Context): Promise<void> {
   const manager = serviceManager(context);
   const { code, text } = await run(manager.ask, context.env);
@@ -163,19 +165,19 @@ const columns: Column<Status>[] = [
   { title: 'reason', value: ({ reason }) => reason },
 ];
 
-/** What keeps services on a platform: its file, and the commands that tell it so. */
+/** A platform's service manager: its definition file and its commands. */
 export interface ServiceManager {
   file: string;
   text(facts: ServiceFacts): string;
   start: string[][];
   stop: string[][];
-  /** Succeeds while it runs. */
+  /** Succeeds while the service is running. */
   ask: string[];
 }
 
 const unitName = 'gateway.service';
 
-/** systemd or launchd, for this user alone. */
+/** systemd or launchd, for this user. */
 export function serviceManager(context: Context): ServiceManager {
   const { platform, env, home } = context;
   if (platform === 'linux') {
@@ -199,14 +201,14 @@ export function serviceManager(context: Context): ServiceManager {
       ask: ['launchctl', 'print', `${domain}/${launchdLabel}`],
     };
   }
-  throw new CliError('Services are made for systemd and launchd only.', {
+  throw new CliError('Services are supported only with systemd and launchd.', {
     exit: exitCodes.failed,
-    next: `Have this started at login: gateway serve (${dirname(process.execPath)})`,
+    next: `Start this at login yourself: gateway serve (${dirname(process.execPath)})`,
   });
 }
 
 export interface Ran {
-  /** Undefined where the program is not there. */
+  /** Undefined if the program could not be started. */
   code: number | undefined;
   text: string;
 }

@@ -13,7 +13,7 @@ interface LineOptions {
   paint: Paint;
 }
 
-/** The members of a finished request's event that a line shows. */
+/** The fields of a finished request that a line shows. */
 interface Finished {
   request_id?: string;
   status?: string;
@@ -40,9 +40,9 @@ interface Cell {
   width: number;
   text: (request: Finished, createdAt: string) => string;
   style?: (request: Finished) => Style | undefined;
-  /** Left out where the terminal is too narrow; those with a lower number stay longer, 0 also where the model is cut. */
+  /** Hidden on narrow terminals, highest number first; with 0, only after the model column has shrunk to its minimum. */
   spare?: number;
-  /** Whether a longer text is cut; a number that was cut would be a wrong one. */
+  /** Whether longer text is truncated; a truncated number would be wrong. */
   mayBeCut?: true;
 }
 
@@ -84,12 +84,12 @@ const terminalCells: Cell[] = [
   },
 ];
 
-/** The titles of the lines that `eventLine` writes on a terminal of so many columns. */
+/** The header of the lines that `eventLine` writes on a terminal with this many columns. */
 export function titleLine(columns: number): string {
   return line(fittingCells(columns).map(({ title, width }) => title.toUpperCase().padEnd(width)));
 }
 
-/** A line for each finished request and for each other thing that is kept; undefined for the steps of a running request. */
+/** Formats a finished request or another stored event; undefined for the steps of a running request. */
 export function eventLine(event: EventView, options: LineOptions): string | undefined {
   if (event.type === 'request.started' || event.type === 'request.routed') return undefined;
   const isFinished = event.type === 'request.completed' || event.type === 'request.failed';
@@ -113,7 +113,7 @@ function terminalTexts({ created_at, data }: EventView, { paint, columns }: Line
   });
 }
 
-/** Those cells that have room; what is left over is the model's. */
+/** The cells that fit; the model column gets the remaining width. */
 function fittingCells(columns: number): Cell[] {
   const { min, usual, max } = modelWidths;
   let room = columns - widthOfLine(terminalCells.filter(({ spare }) => spare === undefined));

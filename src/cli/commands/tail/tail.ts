@@ -1,15 +1,15 @@
 import { Command } from '@commander-js/extra-typings';
 import type { EventView } from '../../../shared/contract/events.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { streamEvents } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
+import { streamEvents } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { follow } from '../follow.ts';
 import { eventLine, titleLine } from './event-line.ts';
 
 export const tailCommand = (context: Context) =>
   new Command('tail')
-    .option('--after <sequence>', 'begin after this event instead of now', wholeNumber({ min: 0 }))
+    .option('--after <sequence>', 'start after this event instead of now', wholeNumber({ min: 0 }))
     .addHelpText('after', example('gateway tail --jq \'select(.type == "request.failed")\''))
     .action(async ({ after }) => {
       await followAndShow(context, { after });

@@ -1,9 +1,9 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
-import { getTrace, listTraces } from '../../addresses.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
+import { getTrace, listTraces } from '../../manifest/endpoints.ts';
 import { checkNoFilter, example, timeBound, wholeNumber } from '../../manifest/options.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
@@ -13,9 +13,9 @@ import { waterfall } from './waterfall.ts';
 
 export const tracesCommand = (context: Context) =>
   new Command('traces')
-    .argument('[request]', 'the id of a request, req_…; without it, those that ended last')
+    .argument('[request]', 'the id of a request: req_… (default: list recent requests)')
     .addOption(
-      new Option('--status <status>', 'only requests that ended so').choices([
+      new Option('--status <status>', 'only requests with this status').choices([
         'completed',
         'incomplete',
         'failed',
@@ -24,11 +24,15 @@ export const tracesCommand = (context: Context) =>
       ] as const),
     )
     .option('--model <model>', 'only requests of this model')
-    .option('--provider <provider>', 'only requests that it answered')
+    .option('--provider <provider>', 'only requests that this provider answered')
     .option('--key <key>', 'only requests of this key')
-    .option('--since <time>', 'that ended at or after this UTC day or time, like 2026-11-01', timeBound)
-    .option('--until <time>', 'that ended before this UTC day or time', timeBound)
-    .option('--limit <count>', 'at most so many, the last one first', wholeNumber({ min: 1 }), 20)
+    .option(
+      '--since <time>',
+      'only requests that finished at or after this UTC day or time, like 2026-11-01',
+      timeBound,
+    )
+    .option('--until <time>', 'only requests that finished before this UTC day or time', timeBound)
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addHelpText('after', example('gateway traces --status failed --since 2026-11-01'))
     .action((request, { limit, status, model, provider, key, since, until }) => {
       const filter = { status, model, provider, key, since, until };
@@ -49,7 +53,7 @@ async function showTraces(
   await context.out.table(traces, traceColumns(context.now()), { empty: 'No finished requests.' });
 }
 
-/** On a terminal its members, then a line of time; where a program reads, the members alone. */
+/** Prints a trace; on a terminal with a timeline. */
 async function showTrace(context: Context, request: string): Promise<void> {
   const trace = await context.client().call(getTrace, { params: { request_id: request } });
   const { out, io } = context;
@@ -96,7 +100,7 @@ const cost: Column<TraceView> = {
   show: (trace) => dollars(trace.cost?.total_usd),
 };
 
-/** Finished requests in a list, seen from `now` (milliseconds). */
+/** Finished requests in a list; `now` in milliseconds since 1970. */
 export const traceColumns = (now: number): Column<TraceView>[] => [
   { title: 'request_id', value: (trace) => trace.request_id },
   status,

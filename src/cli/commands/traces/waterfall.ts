@@ -3,7 +3,7 @@ import { duration } from '../../output/time.ts';
 import { visibleCell } from '../../output/visible.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 
-/** A stretch of time within a request, in milliseconds since it came. */
+/** A time span within a request, in milliseconds since it arrived. */
 interface Stretch {
   name: string;
   from: number;
@@ -14,7 +14,7 @@ interface Stretch {
 const nameWidthMax = 28;
 const barWidths = { min: 10, max: 60 };
 
-/** A line for each step of a request, with its place in time: `plan █░░░`. For a terminal of so many columns. */
+/** Draws the steps of a request as bars on a timeline, one per line: `plan █░░░`. */
 export function waterfall(trace: TraceView, columns: number): string {
   const stretches = stretchesOf(trace);
   const nameWidth = Math.min(nameWidthMax, Math.max(...stretches.map(({ name }) => widthOf(name))));
@@ -52,7 +52,7 @@ function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
   ];
 }
 
-/** Never empty: what took no time at all is still seen. */
+/** At least one cell wide, so that the shortest step is visible. */
 function bar({ from, to, total }: { from: number; to: number; total: number }, width: number): string {
   const place = (ms: number) => Math.round((Math.min(ms, total) / total) * width);
   const start = Math.min(place(from), width - 1);

@@ -1,6 +1,5 @@
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
-import { createResponse } from '../../addresses.ts';
 import {
   type AnswerEvent,
   type AnswerSoFar,
@@ -11,6 +10,7 @@ import {
 import { billOf, billOfResponse, tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { createResponse } from '../../manifest/endpoints.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Conversation } from './conversation.ts';
 

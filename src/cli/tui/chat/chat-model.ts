@@ -1,6 +1,6 @@
 import { type GrowingAnswer, pricesOf, progressLine } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
-import { mayPass } from '../../failures/is-transient.ts';
+import { isTransient } from '../../failures/is-transient.ts';
 import { Observable } from '../observable.ts';
 import { untrustedLines } from '../text/cells.ts';
 import {
@@ -142,7 +142,7 @@ export class ChatModel extends Observable {
     try {
       return await runSlash(chat, line);
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      if (!isTransient(error)) throw error;
       await context.sleep(retryMs);
       context.forgetHost();
       return runSlash(chat, line);

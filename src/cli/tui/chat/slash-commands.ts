@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { getModel, listModels } from '../../addresses.ts';
 import { availableProviders } from '../../commands/models.ts';
 import { tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
+import { getModel, listModels } from '../../manifest/endpoints.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Conversation } from './conversation.ts';
 

@@ -1,9 +1,9 @@
 import { render } from 'ink';
-import { getThread, listThreadMessages } from '../../addresses.ts';
 import { modelOf } from '../../commands/respond/request-body.ts';
 import { textOf } from '../../commands/threads.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
+import { getThread, listThreadMessages } from '../../manifest/endpoints.ts';
 import { formatFailure } from '../format-failure.ts';
 import { ChatApp } from './chat-app.tsx';
 import { ChatModel } from './chat-model.ts';
@@ -27,7 +27,7 @@ export async function startChat(context: Context, { model, thread, instructions 
   const host = context.host();
   const chat: ChatModel = new ChatModel(conversation, {
     context,
-    explain: (error) => formatFailure(error, host),
+    explain: (error) => formatFailure(error, { isLocal: host.isLocal, commands: context.commands }),
     columns: () => context.io.columns(),
     quit() {
       chat.isQuitting = true;

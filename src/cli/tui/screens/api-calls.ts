@@ -1,4 +1,5 @@
-import { openApi } from '../../addresses.ts';
+import type { CommandIndex } from '../../context.ts';
+import { openApi } from '../../manifest/endpoints.ts';
 import { clockTime, duration } from '../../output/time.ts';
 import type { LoggedCall } from '../services/call-log.ts';
 import type { Services } from '../services/services.ts';
@@ -10,13 +11,15 @@ import type { Screen } from './screen.ts';
 interface ApiCallsOptions {
   baseUrl: () => string;
   workspace: string | undefined;
+  commands: CommandIndex;
 }
 
 /** The API calls that this program made, each of which can be copied as a command. */
-export function apiCallsScreen({ baseUrl, workspace }: ApiCallsOptions): Screen<LoggedCall> {
+export function apiCallsScreen({ baseUrl, workspace, commands }: ApiCallsOptions): Screen<LoggedCall> {
   const curl = (call: LoggedCall) => asCurl(call, { baseUrl: baseUrl(), workspace });
+  const commandOf = (call: LoggedCall) => asCommand(call, commands);
   const details = (call: LoggedCall, width: number) => {
-    const command = asCommand(call);
+    const command = commandOf(call);
     const lines = [...(command ? [command, ''] : []), ...untrustedLines(curl(call), width)];
     if (call.requestId) lines.push('', call.requestId);
     return lines;
@@ -28,11 +31,11 @@ export function apiCallsScreen({ baseUrl, workspace }: ApiCallsOptions): Screen<
     aliases: ['api', 'calls-made', '@'],
     empty: ['No calls yet.'],
     footer: ['open', 'copy', 'copy-command', 'browse', 'filter'],
-    columns: () => columns,
+    columns: () => [...columns, commandColumn(commandOf)],
     live: ({ log }) => log.rows(),
     idOf: ({ number }) => String(number),
     copyText: curl,
-    commandText: asCommand,
+    commandText: commandOf,
     json: (call) => call,
     reference: referenceOf,
     preview: (call, { width }) => details(call, width),
@@ -71,5 +74,8 @@ const columns: ListColumn<LoggedCall>[] = [
     spare: 1,
     text: ({ tookMs }) => (tookMs === null ? '' : duration(tookMs)),
   },
-  { title: 'command', width: 30, spare: 2, text: (call) => asCommand(call) ?? '–' },
 ];
+
+function commandColumn(commandOf: (call: LoggedCall) => string | undefined): ListColumn<LoggedCall> {
+  return { title: 'command', width: 30, spare: 2, text: (call) => commandOf(call) ?? '–' };
+}

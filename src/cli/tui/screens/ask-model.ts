@@ -1,7 +1,7 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
-import { createResponse } from '../../addresses.ts';
 import { textOfResponse } from '../../commands/respond/answer.ts';
 import { billOfResponse } from '../../commands/respond/bill.ts';
+import { createResponse } from '../../manifest/endpoints.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import type { Page } from './screen.ts';

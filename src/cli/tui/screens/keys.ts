@@ -1,10 +1,10 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
-import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../addresses.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { collectPages } from '../../hosts/pages.ts';
+import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../manifest/endpoints.ts';
 import { ago } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';

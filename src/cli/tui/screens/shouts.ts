@@ -1,8 +1,7 @@
 import type { Shout } from '../../../shared/contract/shouts.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
-import { getSession } from '../../addresses.ts';
+import { deleteShout, getSession, listShouts, postShout, streamShouts } from '../../manifest/endpoints.ts';
 import { clockTime } from '../../output/time.ts';
-import { deleteShout, listShouts, postShout, streamShouts } from '../../site-addresses.ts';
 import { untrustedLines } from '../text/cells.ts';
 import type { RowStream, Screen } from './screen.ts';
 import { openWhispers } from './whispers.ts';

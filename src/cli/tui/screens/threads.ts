@@ -1,4 +1,6 @@
 import type { Thread, ThreadMessage } from '../../../shared/contract/threads.ts';
+import { textOf } from '../../commands/threads.ts';
+import { collectPages } from '../../hosts/pages.ts';
 import {
   createThread,
   deleteThread,
@@ -6,9 +8,7 @@ import {
   getThread,
   listThreadMessages,
   listThreads,
-} from '../../addresses.ts';
-import { textOf } from '../../commands/threads.ts';
-import { collectPages } from '../../hosts/pages.ts';
+} from '../../manifest/endpoints.ts';
 import { ago } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

@@ -1,8 +1,8 @@
 import { ownValue } from '../../../shared/own-value.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { getTrace } from '../../addresses.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
+import { getTrace } from '../../manifest/endpoints.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';

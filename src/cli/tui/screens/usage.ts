@@ -1,6 +1,6 @@
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
-import { listUsage } from '../../addresses.ts';
 import { groupColumns } from '../../commands/usage.ts';
+import { listUsage } from '../../manifest/endpoints.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { bar } from '../text/charts.ts';
 import type { ListColumn } from '../text/list-table.ts';

@@ -1,13 +1,13 @@
 import type { Whisper, WhisperThread } from '../../../shared/contract/whispers.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
-import { ago, clockTime } from '../../output/time.ts';
 import {
   listWhispers,
   listWhisperThreads,
   readAllWhispers,
   sendWhisper,
   streamWhispers,
-} from '../../site-addresses.ts';
+} from '../../manifest/endpoints.ts';
+import { ago, clockTime } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import { messageLines } from './pages.ts';

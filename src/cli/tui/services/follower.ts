@@ -36,9 +36,9 @@ export function createFollower({ now, sleep, forgetHost }: FollowerOptions): Fol
       ...options,
       sleep,
       onOpen: () => onState({ state: 'live' }),
-      onLost({ error, mayPass, waitMs }) {
+      onLost({ error, isTransient, waitMs }) {
         onState(
-          mayPass
+          isTransient
             ? { state: 'lost', retryAt: now() + waitMs }
             : { state: 'refused', why: error instanceof Error ? error.message : String(error) },
         );

@@ -1,7 +1,33 @@
-import type { Noun, Verb } from './verb.ts';
+import { localName, readHostFile } from '../hosts/host-file.ts';
+import {
+  acceptInvitation,
+  addUser,
+  createInvitation,
+  createLoginCode,
+  createToken,
+  createWorkspace,
+  deleteProfile,
+  deleteSession,
+  getMe,
+  getSession,
+  getWorkspace,
+  listInvitations,
+  listMembers,
+  listSessions,
+  listTokens,
+  listUsers,
+  listWorkspaces,
+  removeMember,
+  revokeInvitation,
+  revokeToken,
+  updateMember,
+  updateProfile,
+  updateWorkspace,
+} from './endpoints.ts';
+import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Hosts, the people on them, and their workspaces. */
-export const peopleCommands: Record<string, Verb | Noun> = {
+export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
   login: {
     summary: 'Log in to a host with a code.',
     load: async () => (await import('../commands/login.ts')).loginCommand,
@@ -11,113 +37,178 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     load: async () => (await import('../commands/login.ts')).logoutCommand,
   },
   whoami: {
-    summary: 'Show who is logged in, and where.',
+    summary: 'Show the current user and host.',
+    endpoint: getSession,
     load: async () => (await import('../commands/whoami.ts')).whoamiCommand,
   },
   host: {
-    summary: 'The hosts that commands can speak to.',
+    summary: 'Manage the hosts that commands connect to.',
     alone: 'list',
     verbs: {
       add: {
-        summary: 'Name a host.',
+        summary: 'Add a host under a name.',
         load: async () => (await import('../commands/host.ts')).addHostCommand,
       },
       use: {
-        summary: 'Speak to a host from now on.',
+        summary: 'Set the host that commands connect to.',
         load: async () => (await import('../commands/host.ts')).useHostCommand,
       },
       list: {
-        summary: 'List the hosts that have a name here.',
+        summary: 'List the configured hosts.',
+        lists: {
+          completes: ['host'],
+          suggest: (context) => [
+            { value: localName, meaning: 'the daemon on this machine' },
+            ...Object.entries(readHostFile(context).hosts).map(([value, { url }]) => ({
+              value,
+              meaning: url,
+            })),
+          ],
+        },
         load: async () => (await import('../commands/host.ts')).listHostsCommand,
       },
       remove: {
-        summary: 'Log out of a host and forget it.',
+        summary: 'Log out of a host and remove it.',
         load: async () => (await import('../commands/host.ts')).removeHostCommand,
       },
     },
   },
   sessions: {
-    summary: 'Your logins on a host.',
+    summary: 'Manage your logins on a host.',
     alone: 'list',
     verbs: {
       list: {
         summary: 'List your logins.',
+        endpoint: listSessions,
+        lists: {
+          completes: ['session'],
+          suggest: rowsOf(listSessions, { query: { limit: 100 } }, ({ id, name }) => ({
+            value: id,
+            meaning: name,
+          })),
+        },
         load: async () => (await import('../commands/sessions.ts')).listSessionsCommand,
       },
       revoke: {
-        summary: 'End one of your logins.',
+        summary: 'Revoke one of your logins.',
+        endpoint: deleteSession,
         load: async () => (await import('../commands/sessions.ts')).revokeSessionCommand,
       },
     },
   },
   users: {
-    summary: 'The people of a host, for whoever runs it.',
+    summary: "Manage a host's users (admin).",
     alone: 'list',
     verbs: {
       add: {
-        summary: 'Add a user, with a code to log in.',
+        summary: 'Add a user and print a login code for them.',
+        endpoint: addUser,
         load: async () => (await import('../commands/users.ts')).addUserCommand,
       },
       list: {
         summary: 'List the users.',
+        endpoint: listUsers,
+        lists: {
+          completes: ['user'],
+          suggest: rowsOf(listUsers, { query: { limit: 100 } }, ({ handle, name }) => ({
+            value: handle,
+            meaning: name,
+          })),
+        },
         load: async () => (await import('../commands/users.ts')).listUsersCommand,
       },
       'login-code': {
-        summary: 'Make a code to log in, for a user or yourself.',
+        summary: 'Create a login code for a user or yourself.',
+        endpoint: createLoginCode,
         load: async () => (await import('../commands/users.ts')).loginCodeCommand,
       },
     },
   },
   workspaces: {
-    summary: 'Workspaces and who belongs to them.',
+    summary: 'Manage workspaces and their members.',
     alone: 'list',
     verbs: {
       create: {
         summary: 'Create a workspace.',
+        endpoint: createWorkspace,
         load: async () => (await import('../commands/workspaces.ts')).createWorkspaceCommand,
       },
       list: {
         summary: 'List your workspaces.',
+        endpoint: listWorkspaces,
+        lists: {
+          completes: ['workspace'],
+          suggest: rowsOf(listWorkspaces, { query: { limit: 100 } }, ({ slug, name }) => ({
+            value: slug,
+            meaning: name,
+          })),
+        },
         load: async () => (await import('../commands/workspaces.ts')).listWorkspacesCommand,
       },
       show: {
         summary: 'Show a workspace.',
+        endpoint: getWorkspace,
         load: async () => (await import('../commands/workspaces.ts')).showWorkspaceCommand,
       },
       set: {
-        summary: 'Change a workspace.',
+        summary: "Change a workspace's name, slug or settings.",
+        endpoint: updateWorkspace,
         load: async () => (await import('../commands/workspaces.ts')).setWorkspaceCommand,
       },
       use: {
-        summary: 'Act in a workspace from now on.',
+        summary: 'Set the workspace that commands act in.',
         load: async () => (await import('../commands/workspaces.ts')).useWorkspaceCommand,
       },
       members: {
-        summary: 'List the members.',
+        summary: 'List the members of a workspace.',
+        endpoint: listMembers,
+        lists: {
+          completes: ['member'],
+          suggest: rowsOf(
+            listMembers,
+            { params: { workspace: 'me' }, query: { limit: 100 } },
+            ({ user }) => ({
+              value: user.handle,
+              meaning: user.name,
+            }),
+          ),
+        },
         load: async () => (await import('../commands/workspaces.ts')).membersCommand,
       },
       role: {
-        summary: 'Change what a member is.',
+        summary: "Change a member's role.",
+        endpoint: updateMember,
         load: async () => (await import('../commands/workspaces.ts')).roleCommand,
       },
       remove: {
-        summary: 'Take a member out.',
+        summary: 'Remove a member.',
+        endpoint: removeMember,
         load: async () => (await import('../commands/workspaces.ts')).removeMemberCommand,
       },
       invite: {
-        summary: 'Make a code that lets somebody join.',
+        summary: 'Create a code for joining the workspace.',
+        endpoint: createInvitation,
         load: async () => (await import('../commands/workspaces.ts')).inviteCommand,
       },
       invitations: {
         summary: 'List the invitations.',
+        endpoint: listInvitations,
+        lists: {
+          completes: ['invitation'],
+          suggest: rowsOf(listInvitations, { params: { workspace: 'me' } }, ({ id, note, status }) =>
+            status === 'open' ? { value: id, meaning: note ?? undefined } : undefined,
+          ),
+        },
         load: async () => (await import('../commands/workspaces.ts')).invitationsCommand,
       },
       uninvite: {
         summary: 'Revoke an invitation.',
+        endpoint: revokeInvitation,
         load: async () => (await import('../commands/workspaces.ts')).uninviteCommand,
       },
       accept: {
-        summary: 'Join a workspace with a code.',
+        summary: 'Join a workspace with an invitation code.',
+        endpoint: acceptInvitation,
         load: async () => (await import('../commands/workspaces.ts')).acceptCommand,
       },
       leave: {
@@ -127,37 +218,48 @@ export const peopleCommands: Record<string, Verb | Noun> = {
     },
   },
   profile: {
-    summary: 'You, as others see you.',
+    summary: 'View and edit your profile.',
     alone: 'show',
     verbs: {
       show: {
         summary: 'Show your profile.',
+        endpoint: getMe,
         load: async () => (await import('../commands/profile.ts')).showProfileCommand,
       },
       set: {
         summary: 'Change your profile.',
+        endpoint: updateProfile,
+        options: ['name', 'email', 'avatar', 'handle'],
         load: async () => (await import('../commands/profile.ts')).setProfileCommand,
       },
       delete: {
-        summary: 'Delete yourself from this host.',
+        summary: 'Delete your account on this host.',
+        endpoint: deleteProfile,
         load: async () => (await import('../commands/profile.ts')).deleteProfileCommand,
       },
     },
   },
   tokens: {
-    summary: 'Access tokens: they call the site API for you.',
+    summary: 'Manage access tokens for the site API.',
     alone: 'list',
     verbs: {
       create: {
-        summary: 'Make an access token.',
+        summary: 'Create an access token.',
+        endpoint: createToken,
         load: async () => (await import('../commands/tokens.ts')).createTokenCommand,
       },
       list: {
         summary: 'List your access tokens.',
+        endpoint: listTokens,
+        lists: {
+          completes: ['token'],
+          suggest: rowsOf(listTokens, {}, ({ id, name }) => ({ value: id, meaning: name })),
+        },
         load: async () => (await import('../commands/tokens.ts')).listTokensCommand,
       },
       revoke: {
         summary: 'Revoke access tokens.',
+        endpoint: revokeToken,
         load: async () => (await import('../commands/tokens.ts')).revokeTokenCommand,
       },
     },

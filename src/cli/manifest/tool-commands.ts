@@ -1,9 +1,10 @@
-import type { Noun, Verb } from './verb.ts';
+import { openApi } from './endpoints.ts';
+import type { CommandEntry, NounEntry } from './entry.ts';
 
-/** Ways in for people, editors, models and shells. */
-export const toolCommands: Record<string, Verb | Noun> = {
+/** Interfaces for people, editors, models and shells. */
+export const toolCommands: Record<string, CommandEntry | NounEntry> = {
   tui: {
-    summary: 'Watch and change all of this on one screen; the same as gateway alone.',
+    summary: 'Open the full-screen interface; so does gateway on its own.',
     load: async () => (await import('../commands/tui.ts')).tuiCommand,
   },
   mcp: {
@@ -11,11 +12,12 @@ export const toolCommands: Record<string, Verb | Noun> = {
     load: async () => (await import('../commands/mcp.ts')).mcpCommand,
   },
   openapi: {
-    summary: 'Print the description of the API.',
+    summary: 'Print the OpenAPI description of the API.',
+    endpoint: openApi,
     load: async () => (await import('../commands/openapi.ts')).openApiCommand,
   },
   completion: {
-    summary: 'Print what makes a shell complete commands, flags and values.',
+    summary: 'Print a shell completion script.',
     load: async () => (await import('../commands/completion.ts')).completionCommand,
     isPlain: true,
   },

@@ -1,0 +1,96 @@
+import { createBackup, getConfiguration, getStatus, reloadConfiguration, stopDaemon } from './endpoints.ts';
+import type { CommandEntry, NounEntry } from './entry.ts';
+
+/** Running the daemon and keeping it in order. */
+export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
+  serve: {
+    summary: 'Run the daemon in this terminal.',
+    load: async () => (await import('../commands/serve.ts')).serveCommand,
+    isPlain: true,
+  },
+  status: {
+    summary: "Show the daemon's status.",
+    endpoint: getStatus,
+    load: async () => (await import('../commands/status.ts')).statusCommand,
+  },
+  stop: {
+    summary: 'Stop the daemon after running calls finish.',
+    endpoint: stopDaemon,
+    load: async () => (await import('../commands/stop.ts')).stopCommand,
+  },
+  doctor: {
+    summary: 'Diagnose problems and suggest fixes.',
+    load: async () => (await import('../commands/doctor/doctor.ts')).doctorCommand,
+  },
+  logs: {
+    summary: "Show or follow the daemon's log.",
+    load: async () => (await import('../commands/logs/logs.ts')).logsCommand,
+  },
+  backup: {
+    summary: "Back up the daemon's data to a file while it runs.",
+    endpoint: createBackup,
+    load: async () => (await import('../commands/backup.ts')).backupCommand,
+  },
+  restore: {
+    summary: 'Replace the data with a backup while the daemon is stopped.',
+    load: async () => (await import('../commands/restore.ts')).restoreCommand,
+  },
+  service: {
+    summary: 'Run the daemon as a login service.',
+    alone: 'status',
+    verbs: {
+      install: {
+        summary: 'Install the daemon as a login service (systemd or launchd) and start it.',
+        load: async () => (await import('../commands/service/service.ts')).installServiceCommand,
+      },
+      uninstall: {
+        summary: 'Stop and remove the service, keeping all data.',
+        load: async () => (await import('../commands/service/service.ts')).uninstallServiceCommand,
+      },
+      status: {
+        summary: 'Show whether the service is running.',
+        load: async () => (await import('../commands/service/service.ts')).serviceStatusCommand,
+      },
+    },
+  },
+  config: {
+    summary: "View and edit the daemon's configuration.",
+    alone: 'get',
+    verbs: {
+      get: {
+        summary: 'Show each setting and where it comes from.',
+        endpoint: getConfiguration,
+        lists: {
+          completes: ['setting'],
+          async suggest({ env, platform, home, daemon }) {
+            const tools = await (await daemon()).loadConfigTools();
+            const { settings } = await tools.explain({ env, platform, home });
+            return settings.map(({ name }) => ({ value: name }));
+          },
+        },
+        load: async () => (await import('../commands/config.ts')).getConfigCommand,
+      },
+      set: {
+        summary: 'Write a setting to the configuration file, keeping its comments.',
+        load: async () => (await import('../commands/config.ts')).setConfigCommand,
+      },
+      unset: {
+        summary: 'Remove a setting from the configuration file.',
+        load: async () => (await import('../commands/config.ts')).unsetConfigCommand,
+      },
+      path: {
+        summary: 'Print the path of the configuration file.',
+        load: async () => (await import('../commands/config.ts')).configPathCommand,
+      },
+      schema: {
+        summary: 'Print the JSON Schema of the configuration file, for editors.',
+        load: async () => (await import('../commands/config.ts')).configSchemaCommand,
+      },
+    },
+  },
+  reload: {
+    summary: 'Make the daemon reload its configuration.',
+    endpoint: reloadConfiguration,
+    load: async () => (await import('../commands/reload.ts')).reloadCommand,
+  },
+};

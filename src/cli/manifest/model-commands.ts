@@ -1,0 +1,147 @@
+import {
+  cancelResponse,
+  clearCache,
+  compactResponse,
+  createResponse,
+  deleteResponse,
+  getCache,
+  getModel,
+  getResponse,
+  getTrace,
+  getUsage,
+  listModels,
+  listRates,
+  listResponses,
+  listTraces,
+  listUsage,
+  refreshModels,
+  streamEvents,
+} from './endpoints.ts';
+import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
+
+/** Calling models, and inspecting those calls. */
+export const modelCommands: Record<string, CommandEntry | NounEntry> = {
+  respond: {
+    summary: 'Ask a model a question.',
+    endpoint: createResponse,
+    load: async () => (await import('../commands/respond/respond.ts')).respondCommand,
+  },
+  chat: {
+    summary: 'Chat with a model.',
+    load: async () => (await import('../commands/tui.ts')).chatCommand,
+  },
+  compact: {
+    summary: 'Shorten a conversation to a sealed summary.',
+    endpoint: compactResponse,
+    load: async () => (await import('../commands/compact.ts')).compactCommand,
+  },
+  responses: {
+    summary: 'Manage stored responses.',
+    verbs: {
+      get: {
+        summary: 'Show a stored response.',
+        endpoint: getResponse,
+        load: async () => (await import('../commands/responses/responses.ts')).getResponseCommand,
+      },
+      list: {
+        summary: 'List stored responses, including those in progress.',
+        endpoint: listResponses,
+        lists: {
+          completes: ['response'],
+          suggest: rowsOf(listResponses, { query: { limit: 50 } }, ({ id, model, status }) => ({
+            value: id,
+            meaning: `${model}, ${status}`,
+          })),
+          alsoListsPaths: ['/v1/responses'],
+        },
+        load: async () => (await import('../commands/responses/responses.ts')).listResponsesCommand,
+      },
+      watch: {
+        summary: 'Follow a background response until it finishes.',
+        load: async () => (await import('../commands/responses/watch.ts')).watchResponseCommand,
+      },
+      cancel: {
+        summary: 'Cancel a background response; output generated so far is charged.',
+        endpoint: cancelResponse,
+        load: async () => (await import('../commands/responses/responses.ts')).cancelResponseCommand,
+      },
+      delete: {
+        summary: 'Delete a stored response.',
+        endpoint: deleteResponse,
+        load: async () => (await import('../commands/responses/responses.ts')).deleteResponseCommand,
+      },
+    },
+  },
+  models: {
+    summary: 'List models, prices and providers.',
+    alone: 'list',
+    verbs: {
+      list: {
+        summary: 'List models and their prices.',
+        endpoint: listModels,
+        lists: {
+          completes: ['model', 'pattern'],
+          suggest: rowsOf(listModels, {}, ({ id }) => ({ value: id })),
+        },
+        load: async () => (await import('../commands/models.ts')).listModelsCommand,
+      },
+      show: {
+        summary: 'Show a model and its providers.',
+        endpoint: getModel,
+        load: async () => (await import('../commands/models.ts')).showModelCommand,
+      },
+      refresh: {
+        summary: 'Update the model lists of all providers.',
+        endpoint: refreshModels,
+        load: async () => (await import('../commands/models.ts')).refreshModelsCommand,
+      },
+    },
+  },
+  rates: {
+    summary: 'Show the rate card: provider price plus margin.',
+    endpoint: listRates,
+    load: async () => (await import('../commands/rates.ts')).ratesCommand,
+  },
+  usage: {
+    summary: 'Show usage by day, model or key, or the usage of one request.',
+    endpoint: [listUsage, getUsage],
+    options: ['group_by', 'key', 'model', 'since', 'until'],
+    load: async () => (await import('../commands/usage.ts')).usageCommand,
+  },
+  traces: {
+    summary: 'List finished requests, or show one in detail.',
+    endpoint: [listTraces, getTrace],
+    options: ['status', 'model', 'provider', 'key', 'since', 'until', 'limit'],
+    lists: {
+      completes: ['request'],
+      suggest: rowsOf(listTraces, { query: { limit: 50 } }, ({ request_id, model, status }) => ({
+        value: request_id,
+        meaning: `${model}, ${status}`,
+      })),
+      alsoListsPaths: ['/v1/usage'],
+    },
+    load: async () => (await import('../commands/traces/traces.ts')).tracesCommand,
+  },
+  tail: {
+    summary: 'Follow requests as they happen.',
+    endpoint: streamEvents,
+    options: ['after'],
+    load: async () => (await import('../commands/tail/tail.ts')).tailCommand,
+  },
+  cache: {
+    summary: 'Inspect and clear the response cache.',
+    alone: 'show',
+    verbs: {
+      show: {
+        summary: 'Show the number and size of cached responses.',
+        endpoint: getCache,
+        load: async () => (await import('../commands/cache.ts')).showCacheCommand,
+      },
+      clear: {
+        summary: "Clear a workspace's cached responses.",
+        endpoint: clearCache,
+        load: async () => (await import('../commands/cache.ts')).clearCacheCommand,
+      },
+    },
+  },
+};

@@ -1,0 +1,111 @@
+import type { DaemonModule } from '../../shared/daemon-module.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { type Context, createContext } from '../context.ts';
+import { commandIndex } from '../manifest/command-index.ts';
+import type { Io } from './io.ts';
+
+/** The context of the program itself: its own streams, environment, clock and signals. */
+export function processContext({ serve }: { serve: () => Promise<DaemonModule> }): Context {
+  return createContext({
+    io: processIo(),
+    env: process.env,
+    platform: process.platform,
+    home: process.getBuiltinModule('node:os').homedir(),
+    commands: commandIndex,
+    now: Date.now,
+    sleep,
+    interrupted: onCtrlC,
+    serve,
+  });
+}
+
+function processIo(): Io {
+  return {
+    get stdout() {
+      return writerFor(process.stdout);
+    },
+    get stderr() {
+      return writerFor(process.stderr);
+    },
+    stdin: {
+      get isTty() {
+        return process.stdin.isTTY === true;
+      },
+      async read() {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array);
+        return Buffer.concat(chunks);
+      },
+      readLine,
+      lines,
+      readHidden: async (signal) => (await import('./read-hidden.ts')).readHidden(process.stdin, signal),
+    },
+    // Some terminals report 0.
+    columns: () => process.stdout.columns || process.stderr.columns || 80,
+  };
+}
+
+const handled = new WeakSet<object>();
+
+function writerFor(stream: NodeJS.WriteStream): Io['stdout'] {
+  if (!handled.has(stream)) {
+    handled.add(stream);
+    stream.on('error', ({ code }: NodeJS.ErrnoException) => {
+      // A reader that has seen enough, like `head`, ends the program silently.
+      if (code === 'EPIPE') process.exit(exitCodes.done);
+      // The disk is full, for example. A failure of stderr itself cannot be reported.
+      if (stream === process.stdout) process.stderr.write(`error: Cannot write the output (${code}).\n`);
+      process.exit(exitCodes.failed);
+    });
+  }
+  return { write: (text) => stream.write(text), isTty: stream.isTTY === true };
+}
+
+async function readLine(): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin });
+  try {
+    for await (const line of lines) return line;
+    return undefined;
+  } finally {
+    lines.close();
+  }
+}
+
+// node:readline also splits at U+2028, which may occur inside a JSON text.
+async function* lines(): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest: string[] = [];
+  for await (const bytes of process.stdin) {
+    const [first = '', ...more] = decoder.decode(bytes as Uint8Array, { stream: true }).split('\n');
+    rest.push(first);
+    if (more.length === 0) continue;
+    yield rest.join('');
+    rest = [more.pop() ?? ''];
+    yield* more;
+  }
+  if (rest.join('') !== '') yield rest.join('');
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
+  });
+}
+
+function onCtrlC(): AbortSignal {
+  const controller = new AbortController();
+  process.once('SIGINT', () => {
+    controller.abort(new Error('interrupted'));
+    // Pressed again: do not wait for the cost of the canceled call.
+    process.once('SIGINT', () => process.exit(130));
+  });
+  return controller.signal;
+}
