@@ -9,7 +9,7 @@ import type {
 import type { LoginRecord } from '../../src/daemon/features/workspaces/workspaces-store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 
-/** Opens an empty storage of the engine under test; the runner closes it after the test. */
+/** Opens an empty storage of the tested engine; the runner closes it after the test. */
 export type OpenStorage = () => Promise<Storage>;
 
 /** 2026-11-21T08:00:00Z. */
@@ -141,4 +141,20 @@ export function aResponse(id: string, changes: Partial<StoredResponse> = {}): St
     expiresAt: morning + 30 * dayMs,
     ...changes,
   };
+}
+
+/** Adds Ada, the owner of the host (number 1), and Bob (number 2), each with a workspace. */
+export async function addUsers({ workspaces, people }: Storage): Promise<void> {
+  await workspaces.createOwner(owner);
+  await people.addUser({
+    user: { id: 'usr_2', handle: 'bob', name: 'Bob', createdAt: morning },
+    workspace: { id: 'ws_2', slugs: ['bob'], name: 'Bob', createdAt: morning },
+    code: {
+      digest: 'code of bob',
+      userId: 'usr_2',
+      createdAt: morning,
+      expiresAt: morning + dayMs,
+      usedAt: null,
+    },
+  });
 }

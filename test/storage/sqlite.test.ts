@@ -1,6 +1,8 @@
 import { afterEach, describe } from 'vitest';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
+import { autopilotsStoreContract } from './autopilots-store.contract.ts';
 import { backgroundStoreContract } from './background-store.contract.ts';
+import { backupStoreContract } from './backup-store.contract.ts';
 import { cacheStoreContract } from './cache-store.contract.ts';
 import { eventsStoreContract } from './events-store.contract.ts';
 import { idempotencyStoreContract } from './idempotency-store.contract.ts';
@@ -8,8 +10,14 @@ import { keysStoreContract } from './keys-store.contract.ts';
 import { ledgerStoreContract } from './ledger-store.contract.ts';
 import { meteringStoreContract } from './metering-store.contract.ts';
 import { peopleStoreContract } from './people-store.contract.ts';
+import { profileStoreContract } from './profile-store.contract.ts';
 import { responsesStoreContract } from './responses-store.contract.ts';
+import { shoutsStoreContract } from './shouts-store.contract.ts';
 import { threadsStoreContract } from './threads-store.contract.ts';
+import { tokensStoreContract } from './tokens-store.contract.ts';
+import { tracesStoreContract } from './traces-store.contract.ts';
+import { vaultStoreContract } from './vault-store.contract.ts';
+import { whispersStoreContract } from './whispers-store.contract.ts';
 import { workspacesStoreContract } from './workspaces-store.contract.ts';
 
 describe('SQLite', () => {
@@ -27,4 +35,12 @@ describe('SQLite', () => {
   idempotencyStoreContract(open);
   cacheStoreContract(open);
   eventsStoreContract(open);
+  whispersStoreContract(open);
+  vaultStoreContract(open);
+  tracesStoreContract(open);
+  tokensStoreContract(open);
+  shoutsStoreContract(open);
+  profileStoreContract(open);
+  backupStoreContract(open);
+  autopilotsStoreContract(open);
 });
