@@ -178,7 +178,7 @@ const damages: [string, (file: string) => Promise<void>, RegExp][] = [
       database.exec('UPDATE usage SET input = input + 1');
       database.close();
     },
-    /not what was written/,
+    /differs from what was backed up/,
   ],
   [
     'of a newer program',
@@ -187,7 +187,7 @@ const damages: [string, (file: string) => Promise<void>, RegExp][] = [
       database.pragma('user_version = 9999');
       database.close();
     },
-    /newer program/,
+    /newer version/,
   ],
 ];
 

@@ -149,8 +149,8 @@ describe('the books', () => {
     const check = await verified();
     expect(check.ok).toBe(false);
     const text = check.problems.join('\n');
-    expect(text).toMatch(/balance of grants is -?\d+ nano-dollars, and its entries come to/);
-    expect(text).toContain('All balances together are 7');
+    expect(text).toMatch(/balance of grants is -?\d+ nano-dollars, but its entries add up to/);
+    expect(text).toContain('All balances add up to 7');
     expect(text).toContain(`The spending of ${keyId} on `);
     expect(text).toContain('req_nobody belong to no call');
     expect(text).toContain('Money is held for req_ghost, and no such call is running.');

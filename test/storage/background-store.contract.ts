@@ -22,10 +22,9 @@ function aRun(id: string, changes: Partial<BackgroundResponse> = {}): Background
 const end = (id: string) => ({ id, body: '{"status":"completed"}', output: '[]', lastSequence: 4 });
 const reading = { at: morning, bytesMax: 1_000_000 };
 
-/** What every engine promises about responses that are made in the background. */
 export function backgroundStoreContract(open: OpenStorage): void {
   describe('background responses', () => {
-    test('come back as they were begun, to their own workspace, until they expire', async () => {
+    test('are read as they were started, by their own workspace, until they expire', async () => {
       const { background } = await open();
       const record = aRun('resp_1');
       await background.start(record);
@@ -35,7 +34,7 @@ export function backgroundStoreContract(open: OpenStorage): void {
       expect(await background.running()).toEqual([{ workspaceId: 'ws_1', id: 'resp_1' }]);
     });
 
-    test('cannot be continued before their end, and are stored responses from it on', async () => {
+    test('cannot be continued before they end, and become stored responses then', async () => {
       const { background, responses } = await open();
       await background.start(aRun('resp_1', { previousId: 'resp_0' }));
       expect(await responses.byId('ws_1', 'resp_1', morning)).toBeUndefined();
@@ -62,7 +61,7 @@ export function backgroundStoreContract(open: OpenStorage): void {
       expect(await background.running()).toEqual([]);
     });
 
-    test('are listed with those that are stored, newest first, to their own workspace', async () => {
+    test('are listed together with stored ones, newest first, in their own workspace', async () => {
       const { background, responses } = await open();
       for (const id of ['resp_1', 'resp_3', 'resp_5'])
         await background.start(aRun(id, { body: '{"status":"queued","model":"m","background":true}' }));
@@ -83,7 +82,7 @@ export function backgroundStoreContract(open: OpenStorage): void {
       expect(await responses.list({ ...page, after: 'resp_2' })).toMatchObject([{ id: 'resp_1' }]);
     });
 
-    test('end once, however often that is said', async () => {
+    test('end only once', async () => {
       const { background } = await open();
       await background.start(aRun('resp_1'));
       const ends = await Promise.all(Array.from({ length: 20 }, () => background.finish(end('resp_1'))));
@@ -91,7 +90,7 @@ export function backgroundStoreContract(open: OpenStorage): void {
       expect(await background.finish(end('resp_none'))).toBe(false);
     });
 
-    test('give their events batch by batch', async () => {
+    test('return their events batch by batch', async () => {
       const { background } = await open();
       await background.start(aRun('resp_1'));
       const batches = [2, 5, 9].map((lastSequence) => ({ lastSequence, text: `to ${lastSequence}\n\n` }));
@@ -108,7 +107,7 @@ export function backgroundStoreContract(open: OpenStorage): void {
       expect(await background.eventsAfter('resp_2', -1)).toBeUndefined();
     });
 
-    test('take no events once they are deleted, with everything of theirs', async () => {
+    test('accept no events once they are deleted, together with their events', async () => {
       const { background, responses } = await open();
       await background.start(aRun('resp_1'));
       await background.appendEvents('resp_1', { lastSequence: 1, text: 'x\n\n' });
@@ -120,7 +119,7 @@ export function backgroundStoreContract(open: OpenStorage): void {
       await expect(background.appendEvents('resp_1', { lastSequence: 2, text: 'y\n\n' })).rejects.toThrow();
     });
 
-    test('are dropped when they have expired, a part at a time, but for those that still run', async () => {
+    test('are deleted in parts once expired, unless they are running', async () => {
       const { background } = await open();
       for (const id of ['resp_1', 'resp_2', 'resp_3']) await background.start(aRun(id));
       await background.start(aRun('resp_4', { expiresAt: morning + 2 * dayMs }));

@@ -14,7 +14,6 @@ const answer = (digest: string, more: Partial<CachedAnswer> = {}): CachedAnswer 
   ...more,
 });
 
-/** What every engine does with cached answers. */
 export function cacheStoreContract(open: () => Promise<{ cache: CacheStore }>): void {
   describe('the cache store', () => {
     let store: CacheStore;
@@ -23,7 +22,7 @@ export function cacheStoreContract(open: () => Promise<{ cache: CacheStore }>): 
       store = (await open()).cache;
     });
 
-    test('finds what was kept until its time is over, in its own workspace alone', async () => {
+    test('finds an answer until it expires, in its own workspace alone', async () => {
       await store.put(answer('a'), bounds);
       expect(await store.find('ws_1', 'a', 1_999)).toEqual(answer('a'));
       expect(await store.find('ws_1', 'a', 2_000)).toBeUndefined();
@@ -31,14 +30,14 @@ export function cacheStoreContract(open: () => Promise<{ cache: CacheStore }>): 
       expect(await store.find('ws_1', 'b', 1_500)).toBeUndefined();
     });
 
-    test('puts a newer answer in the place of an older one', async () => {
+    test('replaces an older answer', async () => {
       await store.put(answer('a'), bounds);
       await store.put(answer('a', { events: '[1]', expiresAt: 9_000 }), bounds);
       expect(await store.find('ws_1', 'a', 5_000)).toMatchObject({ events: '[1]' });
       expect(await store.size('ws_1')).toEqual({ entries: 1, bytes: 3 });
     });
 
-    test('drops what was used the longest ago when there are too many', async () => {
+    test('evicts the least recently used answers when there are too many', async () => {
       for (const [at, digest] of ['a', 'b', 'c'].entries())
         await store.put(answer(digest, { createdAt: 1_000 + at }), bounds);
       await store.touch('ws_1', 'a', 1_500);
@@ -49,7 +48,7 @@ export function cacheStoreContract(open: () => Promise<{ cache: CacheStore }>): 
       expect(kept).toEqual(['a', 'd']);
     });
 
-    test('drops what was used the longest ago when it is too long', async () => {
+    test('evicts the least recently used answers when they are too large', async () => {
       await store.put(answer('a', { events: 'x'.repeat(60) }), bounds);
       await store.put(answer('b', { events: 'ä'.repeat(30), createdAt: 1_001 }), {
         ...bounds,
@@ -59,7 +58,7 @@ export function cacheStoreContract(open: () => Promise<{ cache: CacheStore }>): 
       expect(await store.size('ws_1')).toEqual({ entries: 1, bytes: 60 });
     });
 
-    test('clears one workspace, and what has expired', async () => {
+    test('clears one workspace, and expired answers', async () => {
       await store.put(answer('a'), bounds);
       await store.put(answer('b', { expiresAt: 5_000 }), bounds);
       await store.put(answer('a', { workspaceId: 'ws_2', expiresAt: 5_000 }), bounds);

@@ -8,7 +8,6 @@ const event = (number: number, workspaceId = 'ws_1') => ({
   data: { number, text: 'é\n"' },
 });
 
-/** What every engine promises about events. */
 export function eventsStoreContract(open: OpenStorage): void {
   describe('events', () => {
     test('are numbered from 1 without gaps, together with those of settled calls', async () => {
@@ -37,7 +36,7 @@ export function eventsStoreContract(open: OpenStorage): void {
       expect(second.status).toBe('rejected');
     });
 
-    test('are read back after a sequence, oldest first, those of one workspace alone', async () => {
+    test('are read after a sequence, oldest first, from one workspace alone', async () => {
       const { events } = await open();
       for (const number of [1, 2, 3, 4, 5])
         await events.append(event(number, number === 3 ? 'ws_2' : 'ws_1'));
@@ -52,14 +51,14 @@ export function eventsStoreContract(open: OpenStorage): void {
       expect(await events.after('ws_1', 99, 10)).toEqual([]);
     });
 
-    test('are found though many of another workspace lie before them', async () => {
+    test('are found behind many events of another workspace', async () => {
       const { events } = await open();
       await Promise.all(Array.from({ length: 9000 }, (_, number) => events.append(event(number))));
       await events.append(event(1, 'ws_2'));
       expect(await events.after('ws_2', 0, 10)).toEqual([{ sequence: 9001, ...event(1, 'ws_2') }]);
     });
 
-    test('are pruned by age and by number, and the sequence goes on rising', async () => {
+    test('are pruned by age and number, and the sequence keeps rising', async () => {
       const { events } = await open();
       for (const number of [1, 2, 3, 4, 5]) await events.append(event(number));
 

@@ -17,10 +17,9 @@ function aClaim(requestId: string, changes: Partial<KeyClaim> = {}): KeyClaim {
 
 const answer = { headers: { 'x-service-model': 'm' }, body: new TextEncoder().encode('{"a":"ü"}') };
 
-/** What every engine promises about keys that make a call happen once. */
 export function idempotencyStoreContract(open: OpenStorage): void {
   describe('idempotency keys', () => {
-    test('go to exactly one of many who want them', async () => {
+    test('are claimed by exactly one of many calls', async () => {
       const { idempotency } = await open();
       const claims = Array.from({ length: 300 }, (_, index) => idempotency.claim(aClaim(`req_${index}`)));
       const states = (await Promise.all(claims)).map(({ state }) => state);
@@ -28,7 +27,7 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       expect(states.filter((state) => state === 'running')).toHaveLength(299);
     });
 
-    test('keep their answer as it was, byte for byte', async () => {
+    test('keep their answer byte for byte', async () => {
       const { idempotency } = await open();
       await idempotency.claim(aClaim('req_1'));
       expect(await idempotency.answer('key:key_1', 'once')).toBeUndefined();
@@ -41,16 +40,16 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       const kept = await idempotency.answer('key:key_1', 'once');
       expect(kept?.headers).toEqual(answer.headers);
       expect(Buffer.from(kept?.body ?? []).equals(answer.body)).toBe(true);
-      // Who has an answer cannot give the key back any more.
+      // A key with an answer cannot be released.
       await idempotency.release(aClaim('req_1'));
       expect((await idempotency.claim(aClaim('req_3'))).state).toBe('done');
     });
 
     test.each([
       ['after its hold', true, 'short'],
-      ['in the same breath as its hold', false, 'short'],
+      ['in the same turn as its hold', false, 'short'],
       ['with a long answer', true, 'long '.repeat(50_000)],
-    ])('have their answer with the settlement of their call, %s', async (_when, isApart, text) => {
+    ])('store the answer together with the settlement of their call, %s', async (_when, isApart, text) => {
       const { idempotency, metering } = await open();
       await idempotency.claim(aClaim('req_1'));
       const held = metering.hold(aHold('req_1', { streamed: false }));
@@ -62,7 +61,7 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       );
       expect(await metering.leftHolds()).toEqual([]);
       expect(await metering.usage('req_1')).toEqual(aUsage('req_1'));
-      // As at the start after the daemon was killed.
+      // As at a start after the daemon was killed.
       expect(await idempotency.releaseAll()).toBe(0);
       expect(await idempotency.claim(aClaim('req_2'))).toMatchObject({ state: 'done', requestId: 'req_1' });
       const kept = await idempotency.answer('key:key_1', 'once');
@@ -70,7 +69,7 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       expect(Buffer.from(kept?.body ?? []).equals(body)).toBe(true);
     });
 
-    test('have no answer where the settlement was refused, and where another call has the key by then', async () => {
+    test('have no answer if the settlement was refused, or if another call holds the key by then', async () => {
       const { idempotency, metering } = await open();
       const place = { scope: 'key:key_1', key: 'once' };
       await idempotency.claim(aClaim('req_1'));
@@ -81,7 +80,7 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       expect((await idempotency.claim(aClaim('req_3'))).state).toBe('running');
     });
 
-    test('have a later answer of the same call in the place of the one before', async () => {
+    test('replace an answer by a later one of the same call', async () => {
       const { idempotency } = await open();
       await idempotency.claim(aClaim('req_1'));
       await idempotency.finish(aClaim('req_1'), answer);
@@ -89,13 +88,13 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       expect((await idempotency.answer('key:key_1', 'once'))?.headers).toEqual({});
     });
 
-    test('mean something else to each caller', async () => {
+    test('are separate for each caller', async () => {
       const { idempotency } = await open();
       for (const scope of ['key:key_1', 'key:key_2', 'login:1'])
         expect(await idempotency.claim(aClaim('req_1', { scope }))).toEqual({ state: 'mine' });
     });
 
-    test('are free again when given back, when their call was lost, and when they expire', async () => {
+    test('are free again when released, when their lease ends, and when they expire', async () => {
       const { idempotency } = await open();
       await idempotency.claim(aClaim('req_1'));
       await idempotency.release(aClaim('req_2'));
@@ -105,7 +104,7 @@ export function idempotencyStoreContract(open: OpenStorage): void {
 
       const later = { startedAt: morning + 1000, leaseUntil: morning + 2000 };
       expect((await idempotency.claim(aClaim('req_3', later))).state).toBe('mine');
-      // The one who lost it can neither keep an answer nor give it back.
+      // The call that lost the key can neither store an answer nor release it.
       await idempotency.finish(aClaim('req_2'), answer);
       await idempotency.release(aClaim('req_2'));
       expect((await idempotency.claim(aClaim('req_4'))).state).toBe('running');
@@ -116,7 +115,7 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       expect(await idempotency.answer('key:key_1', 'once')).toBeUndefined();
     });
 
-    test('of running calls are freed together, and answers stay', async () => {
+    test('of running calls are released together, and answers stay', async () => {
       const { idempotency } = await open();
       expect(await idempotency.releaseAll()).toBe(0);
       await idempotency.claim(aClaim('req_1', { key: 'kept' }));
@@ -127,7 +126,7 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       expect((await idempotency.claim(aClaim('req_3', { key: 'kept' }))).state).toBe('done');
     });
 
-    test('are dropped once they have expired', async () => {
+    test('are deleted once expired', async () => {
       const { idempotency } = await open();
       for (let index = 0; index < 150; index += 1)
         await idempotency.claim(aClaim('req_1', { key: `k${index}`, expiresAt: morning + index }));

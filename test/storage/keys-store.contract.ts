@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aKey, morning, type OpenStorage, owner } from './records.ts';
 
-/** What every engine promises about keys. */
 export function keysStoreContract(open: OpenStorage): void {
   const openWithOwner = async () => {
     const storage = await open();
@@ -24,7 +23,7 @@ export function keysStoreContract(open: OpenStorage): void {
     test.each([
       ['id', aKey('key_1', { digest: 'other' })],
       ['digest', aKey('key_2', { digest: 'digest of key_1' })],
-    ])('share no %s', async (_what, second) => {
+    ])('have a unique %s', async (_what, second) => {
       const { keys } = await openWithOwner();
       await keys.insert(aKey('key_1'));
       await expect(keys.insert(second)).rejects.toMatchObject({ code: 'conflict' });
@@ -57,7 +56,7 @@ export function keysStoreContract(open: OpenStorage): void {
       expect(await keys.byId('ws_1', 'key_1')).toMatchObject({ revokedAt: morning + 1 });
     });
 
-    test('end with the key that issued them, at any depth, and others go on', async () => {
+    test('are revoked with the key that issued them, at any depth', async () => {
       const { keys } = await openWithOwner();
       const child = (id: string, parentId: string, extra = {}) =>
         keys.insert(aKey(id, { parentId, ...extra }));
@@ -77,7 +76,7 @@ export function keysStoreContract(open: OpenStorage): void {
       expect(await keys.byId('ws_1', 'key_6')).toMatchObject({ revokedAt: null });
     });
 
-    test('are issued by keys that are active alone, whoever comes first', async () => {
+    test('are issued only by active keys, even at the same time', async () => {
       const { keys } = await openWithOwner();
       await keys.insert(aKey('key_1'));
       const [early, revoked, late] = await Promise.all([
@@ -93,7 +92,7 @@ export function keysStoreContract(open: OpenStorage): void {
       expect(await keys.byId('ws_1', 'key_3')).toBeUndefined();
     });
 
-    test('keep their defaults until others are set, for their workspace alone', async () => {
+    test('keep their defaults until they are changed, in their own workspace alone', async () => {
       const { keys } = await openWithOwner();
       const defaults = { cache: 'read-write', store: false } as const;
       await keys.insert(aKey('key_1', { defaults }));
@@ -104,7 +103,7 @@ export function keysStoreContract(open: OpenStorage): void {
       expect((await keys.byId('ws_1', 'key_1'))?.defaults).toBeNull();
     });
 
-    test('remember their latest use, whatever the order in which uses are told', async () => {
+    test('keep their latest use, in whatever order uses are reported', async () => {
       const { keys } = await openWithOwner();
       await keys.insert(aKey('key_1'));
       await keys.touch([

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { GrantRecord } from '../../src/daemon/features/metering/ledger-store.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, type OpenStorage, owner } from './records.ts';
 
-/** What every engine promises about what keys spent, balances and credit. */
 export function ledgerStoreContract(open: OpenStorage): void {
   const openWithOwner = async () => {
     const storage = await open();
@@ -20,7 +19,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
     ...changes,
   });
 
-  describe('what a key used', () => {
+  describe('the usage of a key', () => {
     const fill = async () => {
       const storage = await openWithOwner();
       const { keys, metering } = storage;
@@ -38,20 +37,20 @@ export function ledgerStoreContract(open: OpenStorage): void {
       return storage;
     };
 
-    test('is what it and all that descend from it were charged, and when they called', async () => {
+    test('includes the charges and call times of its descendants', async () => {
       const { ledger } = await fill();
-      const wish = { at: morning + 50, since: morning, except: [] };
-      expect(await ledger.keyFacts('key_1', wish)).toEqual({
+      const options = { at: morning + 50, since: morning, except: [] };
+      expect(await ledger.keyFacts('key_1', options)).toEqual({
         spend: { total: 10_111, month: 10_011, day: 10_001 },
         recent: [morning, morning + 5],
       });
-      expect(await ledger.keyFacts('key_3', { ...wish, since: morning + 6 })).toEqual({
+      expect(await ledger.keyFacts('key_3', { ...options, since: morning + 6 })).toEqual({
         spend: { total: 10_100, month: 10_000, day: 10_000 },
         recent: [],
       });
     });
 
-    test('leaves out calls that are named, known or not', async () => {
+    test('leaves out the calls in `except`, known or not', async () => {
       const { ledger } = await fill();
       const except = ['req_5', 'req_2', 'req_4', 'req_unknown'];
       expect(await ledger.keyFacts('key_1', { at: morning, since: morning, except })).toEqual({
@@ -62,7 +61,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
   });
 
   describe('credit', () => {
-    test('is granted once by one reference, and adds up', async () => {
+    test('is granted once per reference, and adds up', async () => {
       const { ledger } = await openWithOwner();
       const first = aGrant('grant_1', { reference: 'r', note: 'Welcome.' });
       expect(await ledger.grant(first)).toEqual({ grant: first, isNew: true });
@@ -86,13 +85,13 @@ export function ledgerStoreContract(open: OpenStorage): void {
       });
     });
 
-    test('has a bound', async () => {
+    test('has a maximum', async () => {
       const { ledger } = await openWithOwner();
       await ledger.grant(aGrant('grant_1', { amount: 4_000_000_000_000_000 }));
       await expect(ledger.grant(aGrant('grant_2', { amount: 1 }))).rejects.toMatchObject({ param: 'usd' });
     });
 
-    test('is less what was charged, but for calls that are named', async () => {
+    test('is reduced by charges, except for the calls in `except`', async () => {
       const { ledger, metering } = await openWithOwner();
       await ledger.grant(aGrant('grant_1'));
       await metering.settle(aSettlement('req_1'));
@@ -102,7 +101,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
       expect(await ledger.balance('ws_2', { except: [] })).toBe(0);
     });
 
-    test('is not held twice: a prepaid hold that it does not cover is not written', async () => {
+    test('cannot be held twice: a prepaid hold beyond it is not written', async () => {
       const { ledger, metering } = await openWithOwner();
       const hold = (requestId: string, amount: number) =>
         metering.hold(aHold(requestId, { amount, isPrepaid: true }));
@@ -124,7 +123,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
     });
   });
 
-  test('limits of a key are kept as they were set', async () => {
+  test('limits of a key are stored', async () => {
     const { keys } = await openWithOwner();
     const limits = {
       spendCap: { amount: 5, period: 'day' as const },

@@ -10,10 +10,9 @@ import {
   tokens,
 } from './records.ts';
 
-/** What every engine promises about holds, settlements and sums. */
 export function meteringStoreContract(open: OpenStorage): void {
   describe('holds', () => {
-    test('are left when nothing settles them, with the progress last told', async () => {
+    test('are left if they are not settled, with their last progress', async () => {
       const { metering } = await open();
       await metering.hold(aHold('req_1'));
       await metering.hold(aHold('req_2', { keyId: null, createdAt: morning + 1 }));
@@ -32,15 +31,15 @@ export function meteringStoreContract(open: OpenStorage): void {
       ]);
     });
 
-    test('of one request exist once', async () => {
+    test('are unique per request', async () => {
       const { metering } = await open();
       await metering.hold(aHold('req_1'));
       await expect(metering.hold(aHold('req_1'))).rejects.toMatchObject({ code: 'conflict' });
     });
 
     test.each([
-      ['after its hold was kept', true],
-      ['in the same breath', false],
+      ['after its hold was written', true],
+      ['in the same turn', false],
     ])('end with the settlement, %s', async (_when, isApart) => {
       const { metering } = await open();
       const held = metering.hold(aHold('req_1'));
@@ -53,7 +52,7 @@ export function meteringStoreContract(open: OpenStorage): void {
       expect(await metering.usage('req_1')).toEqual(aUsage('req_1'));
     });
 
-    test('stay when the settlement that came in the same breath is refused', async () => {
+    test('stay when a settlement of the same turn is refused', async () => {
       const { metering } = await open();
       await metering.settle(aSettlement('req_1'));
       const held = metering.hold(aHold('req_1'));
@@ -64,7 +63,7 @@ export function meteringStoreContract(open: OpenStorage): void {
   });
 
   describe('a settlement', () => {
-    test('is kept as it was told', async () => {
+    test('is stored unchanged', async () => {
       const { metering } = await open();
       const usage = aUsage('req_1', {
         responseId: null,
@@ -96,7 +95,7 @@ export function meteringStoreContract(open: OpenStorage): void {
       expect((await metering.served())[0]?.requests).toBe(1);
     });
 
-    test.each([0, -1, 1.5])('with an entry of %d is refused whole', async (amount) => {
+    test.each([0, -1, 1.5])('with an entry of %d is refused', async (amount) => {
       const { metering, ledger } = await open();
       const entries = entriesOf('ws_1', 5, 1).map((entry) => ({ ...entry }));
       const second = entries[1];
@@ -107,7 +106,7 @@ export function meteringStoreContract(open: OpenStorage): void {
     });
   });
 
-  test('a key has spent what it was charged, by day and by month', async () => {
+  test('a key has spent what it was charged, per day and month', async () => {
     const { metering } = await open();
     const charge = (
       requestId: string,
@@ -126,7 +125,7 @@ export function meteringStoreContract(open: OpenStorage): void {
     expect(await metering.spendOfKey('key_3', morning)).toEqual({ total: 0, day: 0, month: 0 });
   });
 
-  test('tokens served are summed by day, caller, own key and tier', async () => {
+  test('served tokens are summed by day, caller, own key and tier', async () => {
     const { metering } = await open();
     const settle = (requestId: string, changes: object, usage: object = {}) =>
       metering.settle({ ...aSettlement(requestId, usage), ...changes });
@@ -196,7 +195,7 @@ export function meteringStoreContract(open: OpenStorage): void {
       ]);
     });
 
-    test('keeps to a key, a model and a time', async () => {
+    test('is limited to a key, a model and a time', async () => {
       const metering = await fill();
       const count = async (filter: object) =>
         (await metering.summarize({ ...all, groupBy: 'key', ...filter })).reduce(

@@ -5,7 +5,7 @@ import { aKey, dayMs, morning, type OpenStorage, owner } from './records.ts';
 const page = { limit: 10, after: undefined };
 
 const bob = { id: 'usr_2', handle: 'bob', name: 'Bob', createdAt: morning };
-const wish = (id: string, ...slugs: string[]) => ({ id, name: id, createdAt: morning, slugs });
+const newWorkspace = (id: string, ...slugs: string[]) => ({ id, name: id, createdAt: morning, slugs });
 const code = (digest: string, changes: { userId?: string; expiresAt?: number } = {}) => ({
   digest,
   userId: 'usr_2',
@@ -35,19 +35,18 @@ const invitation = (id: string, changes: object = {}) => ({
   revokedAt: null,
   ...changes,
 });
-const fallback = wish('ws_9', 'bob-9');
+const fallback = newWorkspace('ws_9', 'bob-9');
 
-/** What every engine promises about people and who belongs where. */
 export function peopleStoreContract(open: OpenStorage): void {
-  /** The owner with `home`, and Bob with `bob`. */
+  /** Creates the owner with the workspace `home`, and Bob with `bob`. */
   async function openWithBob(): Promise<Storage> {
     const storage = await open();
     await storage.workspaces.createOwner(owner);
-    await storage.people.addUser({ user: bob, workspace: wish('ws_2', 'bob'), code: code('c1') });
+    await storage.people.addUser({ user: bob, workspace: newWorkspace('ws_2', 'bob'), code: code('c1') });
     return storage;
   }
 
-  /** Lets Bob into the owner's workspace. */
+  /** Adds Bob to the owner's workspace. */
   async function letIn({ people }: Storage, role: 'owner' | 'admin' | 'member'): Promise<void> {
     await people.insertInvitation(invitation(`invite_${role}`, { role }), []);
     const digest = `digest of invite_${role}`;
@@ -55,13 +54,13 @@ export function peopleStoreContract(open: OpenStorage): void {
   }
 
   describe('users', () => {
-    test('come with a workspace of their own, under the first slug that is free', async () => {
+    test('are added with a workspace, under the first free slug', async () => {
       const { people, workspaces } = await openWithBob();
       expect(await people.user('bob')).toEqual({ ...bob, number: 2 });
       expect(await people.user('usr_2')).toMatchObject({ handle: 'bob' });
       expect(await workspaces.homeOf('usr_2')).toMatchObject({ id: 'ws_2', slug: 'bob' });
       const carl = { ...bob, id: 'usr_3', handle: 'carl' };
-      const workspace = wish('ws_3', 'bob', 'home', 'carl-x');
+      const workspace = newWorkspace('ws_3', 'bob', 'home', 'carl-x');
       expect(await people.addUser({ user: carl, workspace, code: code('c3') })).toBe(true);
       expect(await workspaces.homeOf('usr_3')).toMatchObject({ slug: 'carl-x' });
       expect((await people.users({ limit: 2, after: 'usr_1' })).map(({ id }) => id)).toEqual([
@@ -70,18 +69,18 @@ export function peopleStoreContract(open: OpenStorage): void {
       ]);
     });
 
-    test('have handles of their own', async () => {
+    test('have unique handles', async () => {
       const { people, workspaces } = await openWithBob();
       const again = { ...bob, id: 'usr_3' };
-      expect(await people.addUser({ user: again, workspace: wish('ws_3', 'free'), code: code('c3') })).toBe(
-        false,
-      );
+      expect(
+        await people.addUser({ user: again, workspace: newWorkspace('ws_3', 'free'), code: code('c3') }),
+      ).toBe(false);
       expect(await workspaces.workspace('ws_3')).toBeUndefined();
     });
   });
 
   describe('login codes', () => {
-    test('are good once', async () => {
+    test('can be used once', async () => {
       const { people, workspaces } = await openWithBob();
       const tries = await Promise.all(
         Array.from({ length: 20 }, (_, at) => people.redeemCode('c1', login(`key_${at}`))),
@@ -92,14 +91,14 @@ export function peopleStoreContract(open: OpenStorage): void {
       expect(await workspaces.loginByDigest(kept?.digest ?? '')).toMatchObject({ userId: 'usr_2' });
     });
 
-    test('end with their time', async () => {
+    test('expire', async () => {
       const { people } = await openWithBob();
       expect(await people.redeemCode('c1', login('key_late', morning + 1000))).toBeUndefined();
       expect(await people.redeemCode('c1', login('key_early', morning + 999))).toBe('usr_2');
     });
   });
 
-  test('a login is ended once, by its own user', async () => {
+  test('a login is revoked once, by its own user', async () => {
     const { people, workspaces } = await openWithBob();
     await people.redeemCode('c1', login('key_l1'));
     expect(await people.revokeLogin('usr_1', 'key_l1', morning + 2)).toBe(false);
@@ -110,10 +109,10 @@ export function peopleStoreContract(open: OpenStorage): void {
   });
 
   describe('workspaces', () => {
-    test('are made, changed and listed', async () => {
+    test('are created, changed and listed', async () => {
       const { people, workspaces } = await openWithBob();
-      expect(await people.createWorkspace(wish('ws_5', 'home', 'lab'), 'usr_2')).toBe('lab');
-      expect(await people.createWorkspace(wish('ws_6', 'home', 'lab'), 'usr_2')).toBeUndefined();
+      expect(await people.createWorkspace(newWorkspace('ws_5', 'home', 'lab'), 'usr_2')).toBe('lab');
+      expect(await people.createWorkspace(newWorkspace('ws_6', 'home', 'lab'), 'usr_2')).toBeUndefined();
       expect(await people.changeWorkspace('ws_5', { slug: 'bob' })).toBe(false);
       expect(
         await people.changeWorkspace('ws_5', { slug: 'lab', name: 'Lab', membersMayIssueKeys: true }),
@@ -132,7 +131,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       ]);
     });
 
-    test('keep an owner', async () => {
+    test('always have an owner', async () => {
       const storage = await openWithBob();
       const { people } = storage;
       const change = { workspaceId: 'ws_1', userId: 'usr_1', at: morning + 9, given: [] };
@@ -141,12 +140,12 @@ export function peopleStoreContract(open: OpenStorage): void {
       await letIn(storage, 'owner');
       const both = [change, { ...change, userId: 'usr_2' }];
       const outcomes = await Promise.all(
-        both.map((one, at) => people.removeMember({ ...one, fallback: wish(`ws_n${at}`, `n${at}`) })),
+        both.map((one, at) => people.removeMember({ ...one, fallback: newWorkspace(`ws_n${at}`, `n${at}`) })),
       );
       expect(outcomes.toSorted()).toEqual(['done', 'last-owner']);
     });
 
-    test('change nothing that was decided by a role which is another by now', async () => {
+    test('change nothing if a role on which the decision was based has changed', async () => {
       const storage = await openWithBob();
       const { people, workspaces } = storage;
       await letIn(storage, 'admin');
@@ -171,7 +170,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       expect(await workspaces.role('ws_1', 'usr_2')).toBe('member');
     });
 
-    test('know no role of whoever is no member', async () => {
+    test('have no role for other users', async () => {
       const { people } = await openWithBob();
       const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning, given: [] };
       expect(await people.setRole({ ...change, role: 'admin' })).toBe('no-member');
@@ -179,8 +178,8 @@ export function peopleStoreContract(open: OpenStorage): void {
     });
   });
 
-  describe('members who go', () => {
-    test('leave their keys to the owner and no open invitation', async () => {
+  describe('members who leave', () => {
+    test('leave their keys to the owner, and no open invitation', async () => {
       const storage = await openWithBob();
       const { people, keys, workspaces } = storage;
       await letIn(storage, 'admin');
@@ -198,7 +197,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       expect(await workspaces.workspace('ws_9')).toBeUndefined();
     });
 
-    test('get a workspace of their own when they have none left', async () => {
+    test('get a new workspace if they have no other', async () => {
       const storage = await openWithBob();
       const { people, workspaces } = storage;
       await people.insertInvitation(invitation('invite_a', { workspaceId: 'ws_2', role: 'owner' }), []);
@@ -211,7 +210,7 @@ export function peopleStoreContract(open: OpenStorage): void {
   });
 
   describe('invitations', () => {
-    test('are good once, and not for members', async () => {
+    test('can be used once, and not by members', async () => {
       const storage = await openWithBob();
       const { people, workspaces } = storage;
       await people.insertInvitation(invitation('invite_1', { role: 'admin' }), []);
@@ -231,7 +230,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       ]);
     });
 
-    test('end with their time, and when they are revoked', async () => {
+    test('expire, and can be revoked', async () => {
       const { people } = await openWithBob();
       await people.insertInvitation(invitation('invite_1'), []);
       await people.insertInvitation(invitation('invite_2'), []);
@@ -247,7 +246,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       ]);
     });
 
-    test('end when whoever made them becomes a plain member', async () => {
+    test('are revoked when their creator becomes a plain member', async () => {
       const storage = await openWithBob();
       const { people } = storage;
       await letIn(storage, 'admin');

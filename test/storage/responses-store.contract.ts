@@ -4,10 +4,9 @@ import { aResponse, morning, type OpenStorage } from './records.ts';
 
 const reading = { at: morning, bytesMax: 1_000_000 };
 
-/** What every engine promises about stored responses. */
 export function responsesStoreContract(open: OpenStorage): void {
   describe('stored responses', () => {
-    test('come back as they were, to their own workspace, until they expire', async () => {
+    test('are read unchanged, by their own workspace, until they expire', async () => {
       const { responses } = await open();
       const record = aResponse('resp_1', { expiresAt: morning + 10 });
       await responses.insert(record);
@@ -44,14 +43,14 @@ export function responsesStoreContract(open: OpenStorage): void {
       ['is missing', { previousId: 'resp_0' }],
       ['has expired', { expiresAt: morning }],
       ['belongs to another workspace', { workspaceId: 'ws_2' }],
-    ])('form no chain when one of them %s', async (_what, changes) => {
+    ])('form no chain if one of them %s', async (_what, changes) => {
       const { responses } = await open();
       await responses.insert(aResponse('resp_1', changes));
       await responses.insert(aResponse('resp_2', { previousId: 'resp_1' }));
       expect(await responses.chain('ws_1', 'resp_2', reading)).toBeUndefined();
     });
 
-    test('are not continued past a bound of their items, whatever else they hold', async () => {
+    test('cannot be continued beyond a maximum size of their items, whatever else they contain', async () => {
       const { responses } = await open();
       const body = JSON.stringify({ text: 'x'.repeat(100_000) });
       const output = JSON.stringify([{ id: 'msg_1', text: 'ü'.repeat(500) }]);
@@ -64,7 +63,7 @@ export function responsesStoreContract(open: OpenStorage): void {
       expect(await responses.items('ws_1', ['msg_1'], { at: morning, bytesMax: 100 })).toBe('too-long');
     });
 
-    test('give others their turn while many are read', async () => {
+    test('let the event loop run while many are read', async () => {
       const { responses } = await open();
       const input = JSON.stringify([{ id: 'msg_long', text: 'x'.repeat(2_000_000) }]);
       await responses.insert(aResponse('resp_1', { input }));
@@ -87,7 +86,7 @@ export function responsesStoreContract(open: OpenStorage): void {
       }
     });
 
-    test('give their items by id', async () => {
+    test('return their items by id', async () => {
       const { responses } = await open();
       await responses.insert(aResponse('resp_1'));
       await responses.insert(aResponse('resp_2', { workspaceId: 'ws_2' }));
@@ -103,7 +102,7 @@ export function responsesStoreContract(open: OpenStorage): void {
       });
     });
 
-    test('give the newest item of an id that came several times', async () => {
+    test('return the newest of several items with the same id', async () => {
       const { responses } = await open();
       const output = (text: string) => `[{"id":"msg_1","content":"${text}"}]`;
       const input = '[{"id":"msg_1","content":"repeated"}]';
@@ -113,7 +112,7 @@ export function responsesStoreContract(open: OpenStorage): void {
       expect(items.get('msg_1')).toContain('repeated');
     });
 
-    test('give several items of one list', async () => {
+    test('return several items of one list', async () => {
       const { responses } = await open();
       const output = JSON.stringify(['a', 'b', 'c'].map((text) => ({ id: `msg_${text}`, text })));
       await responses.insert(aResponse('resp_1', { output }));
@@ -132,7 +131,7 @@ export function responsesStoreContract(open: OpenStorage): void {
       expect((await readItems(responses, ['msg_out_resp_1'])).size).toBe(0);
     });
 
-    test('that expired are removed a few at a time', async () => {
+    test('are removed in parts once expired', async () => {
       const { responses } = await open();
       for (const [index, id] of ['resp_1', 'resp_2', 'resp_3', 'resp_4'].entries()) {
         await responses.insert(aResponse(id, { expiresAt: morning + index }));
@@ -143,7 +142,7 @@ export function responsesStoreContract(open: OpenStorage): void {
       expect(await responses.byId('ws_1', 'resp_4', morning)).toBeDefined();
     });
 
-    test('that expired and are large are removed one by one, so that calls need not wait', async () => {
+    test('are removed one by one if expired and large, so that calls need not wait', async () => {
       const { responses } = await open();
       const body = JSON.stringify({ text: 'x'.repeat(3_000_000) });
       for (const id of ['resp_1', 'resp_2', 'resp_3']) {
@@ -158,6 +157,6 @@ export function responsesStoreContract(open: OpenStorage): void {
 
 async function readItems(responses: ResponsesStore, ids: string[]): Promise<Map<string, string>> {
   const items = await responses.items('ws_1', ids, reading);
-  if (items === 'too-long') throw new Error('these items are not long');
+  if (items === 'too-long') throw new Error('the items are short');
   return items;
 }

@@ -43,7 +43,6 @@ function anEnd(id: string, changes: Partial<RunEnd> = {}): RunEnd {
   };
 }
 
-/** What every engine promises about threads. */
 export function threadsStoreContract(open: OpenStorage): void {
   describe('threads', () => {
     const withThread = async (): Promise<ThreadsStore> => {
@@ -52,7 +51,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       return threads;
     };
 
-    test('come back to their own workspace alone, newest first', async () => {
+    test('are read by their own workspace alone, newest first', async () => {
       const threads = await withThread();
       await threads.create(aThread('th_2', { title: 'Snow' }));
       await threads.create(aThread('th_3', { workspaceId: 'ws_2' }));
@@ -70,7 +69,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ title: 'Mine', updatedAt: morning + 5 });
     });
 
-    test('take one run at a time, of their own workspace', async () => {
+    test('run once at a time, in their own workspace', async () => {
       const threads = await withThread();
       expect(await threads.startRun(aStart('run_0', { workspaceId: 'ws_2' }))).toBe('missing');
       const starts = ['run_1', 'run_2', 'run_3'].map((id) => threads.startRun(aStart(id)));
@@ -85,7 +84,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ title: 'Rain', messages: 2 });
     });
 
-    test('keep what a run added, in order, and what it took', async () => {
+    test('keep what a run added, in order, and its usage', async () => {
       const threads = await withThread();
       for (const id of ['run_1', 'run_2']) {
         await threads.startRun(aStart(id));
@@ -124,7 +123,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       });
     });
 
-    test('read long conversations whole', async () => {
+    test('return long conversations completely', async () => {
       const threads = await withThread();
       await threads.startRun(aStart('run_1'));
       const messages = Array.from({ length: 150 }, (_, at) => ({
@@ -137,7 +136,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       expect(items).toEqual(messages.map((_, at) => at));
     });
 
-    test('count their events, and keep none of a run that is over', async () => {
+    test('count their events, and accept none of an ended run', async () => {
       const threads = await withThread();
       await threads.startRun(aStart('run_1'));
       const note = { id: 'evt_note', type: 'model_stream_started', payload: { provider: 'p' } };
@@ -158,7 +157,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       expect(await seen(0, 'run_2')).toEqual([[4, 'run_started']]);
     });
 
-    test('that hold too much are not continued', async () => {
+    test('that are too long are not continued', async () => {
       const threads = await withThread();
       await threads.startRun(aStart('run_1'));
       await threads.endRun(anEnd('run_1'));
@@ -170,7 +169,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ runId: null });
     });
 
-    test('are deleted with all that they hold, and a run that is under way leaves nothing behind', async () => {
+    test('are deleted with everything in them, and a running call leaves nothing behind', async () => {
       const threads = await withThread();
       await threads.startRun(aStart('run_1'));
       await threads.endRun(anEnd('run_1'));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ProviderKeyRecord } from '../../src/daemon/features/provider-keys/provider-keys-store.ts';
 import type { MasterRecord, SealedSecret } from '../../src/daemon/features/vault/vault-store.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
@@ -11,12 +12,11 @@ export function vaultStoreContract(open: OpenStorage): void {
     ...{ name: 'provider-key|ws_1|openai', version, kid },
     ...{ wrappedKey: `wrapped by ${kid}`, sealed: `value ${version}` },
   });
-  const aKey = (changes = {}) =>
-    ({
-      ...{ workspaceId: 'ws_1', provider: 'openai', fingerprint: '0123456789ab' },
-      ...{ addedAt: morning, updatedAt: morning },
-      ...changes,
-    }) as const;
+  const aKey = (changes: Partial<ProviderKeyRecord> = {}): ProviderKeyRecord => ({
+    ...{ workspaceId: 'ws_1', provider: 'openai', fingerprint: '0123456789ab' },
+    ...{ addedAt: morning, updatedAt: morning },
+    ...changes,
+  });
   const openWithSecret = async () => {
     const storage = await open();
     await addUsers(storage);

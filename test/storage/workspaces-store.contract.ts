@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aLogin, morning, type OpenStorage, owner } from './records.ts';
 
-/** What every engine promises about people, workspaces and logins. */
 export function workspacesStoreContract(open: OpenStorage): void {
   describe('workspaces', () => {
     test('have no owner before the first start', async () => {
@@ -10,7 +9,7 @@ export function workspacesStoreContract(open: OpenStorage): void {
       expect(await workspaces.homeOf('usr_1')).toBeUndefined();
     });
 
-    test('belong to the first owner, whose number the store deals out', async () => {
+    test('belong to the first owner, whose number the store assigns', async () => {
       const { workspaces } = await open();
       await workspaces.createOwner(owner);
 
@@ -31,14 +30,14 @@ export function workspacesStoreContract(open: OpenStorage): void {
       expect(await workspaces.workspace('Home')).toBeUndefined();
     });
 
-    test('come into being whole or not at all', async () => {
+    test('are created completely or not at all', async () => {
       const { workspaces } = await open();
       await workspaces.createOwner(owner);
       const second = {
         user: { ...owner.user, id: 'usr_2', handle: 'bob' },
         workspace: { ...owner.workspace, id: 'ws_2' },
       };
-      // The slug is taken: the user that came with it must not stay.
+      // The slug is taken, so its user must not be created either.
       await expect(workspaces.createOwner(second)).rejects.toMatchObject({ code: 'conflict' });
       second.workspace.slug = 'other';
       await workspaces.createOwner(second);
@@ -58,7 +57,7 @@ export function workspacesStoreContract(open: OpenStorage): void {
       expect(await workspaces.loginById('key_l2')).toBeUndefined();
     });
 
-    test('that replace others revoke those of the same name alone', async () => {
+    test('revoke only those of the same name that they replace', async () => {
       const { workspaces } = await open();
       await workspaces.createOwner(owner);
       await workspaces.insertLogin(aLogin('key_old'));
@@ -73,7 +72,7 @@ export function workspacesStoreContract(open: OpenStorage): void {
       expect(await revokedAt('key_new')).toBeNull();
     });
 
-    test('are replaced whole or not at all', async () => {
+    test('are replaced completely or not at all', async () => {
       const { workspaces } = await open();
       await workspaces.createOwner(owner);
       await workspaces.insertLogin(aLogin('key_old'));

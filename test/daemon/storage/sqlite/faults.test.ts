@@ -14,9 +14,9 @@ import { openTemporarily, recordingLog } from './temporary.ts';
 const { open, newFolder, cleanUp } = openTemporarily();
 afterEach(cleanUp);
 
-const fatal = (storage: Storage) => new Promise<Error>((resolve) => storage.onFatal(resolve));
+const nextFatal = (storage: Storage) => new Promise<Error>((resolve) => storage.onFatal(resolve));
 
-test('the death of the writer rejects what waits and is told', async () => {
+test('the death of the writer rejects pending writes and is reported', async () => {
   let worker: Worker | undefined;
   const storage = await open({
     startWriter: () => {
@@ -27,19 +27,19 @@ test('the death of the writer rejects what waits and is told', async () => {
     },
   });
   await storage.metering.hold(aHold('req_1'));
-  const told = fatal(storage);
+  const reported = nextFatal(storage);
   const waiting = storage.metering.hold(aHold('req_2'));
   await worker?.terminate();
 
   await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
-  expect((await told).message).toContain('ended');
-  expect((await fatal(storage)).message).toContain('ended');
+  expect((await reported).message).toContain('ended');
+  expect((await nextFatal(storage)).message).toContain('ended');
   expect(storage.state()).toEqual({ writable: false, reason: 'the database failed' });
   await expect(storage.metering.hold(aHold('req_3'))).rejects.toMatchObject({ code: 'unavailable' });
   expect(await storage.metering.leftHolds()).toHaveLength(1);
 });
 
-test('a full disk refuses writes, keeps reading, and writing works again once there is room', async () => {
+test('a full disk refuses writes but allows reads, and writing resumes once there is space', async () => {
   const log = recordingLog();
   const storage = await open({
     log,
@@ -73,20 +73,20 @@ test('a full disk refuses writes, keeps reading, and writing works again once th
   expect((await storage.check()).ok).toBe(true);
 });
 
-describe('files that are no longer where they were opened', () => {
+describe('files that were moved, replaced or deleted', () => {
   const changes: [string, (folder: string) => void][] = [
-    ['a folder that was moved', (folder) => renameSync(folder, `${folder}-elsewhere`)],
-    ['a folder that was deleted', (folder) => rmSync(folder, { recursive: true })],
-    ['a database that was replaced', (folder) => replaceByCopy(join(folder, 'gateway.db'))],
-    ['a lock that was deleted', (folder) => rmSync(join(folder, 'daemon.lock'))],
+    ['a moved folder', (folder) => renameSync(folder, `${folder}-elsewhere`)],
+    ['a deleted folder', (folder) => rmSync(folder, { recursive: true })],
+    ['a replaced database', (folder) => replaceByCopy(join(folder, 'gateway.db'))],
+    ['a deleted lock', (folder) => rmSync(join(folder, 'daemon.lock'))],
   ];
-  test.skipIf(process.platform === 'win32').each(changes)('end the writing: %s', async (_what, change) => {
+  test.skipIf(process.platform === 'win32').each(changes)('stop all writes: %s', async (_what, change) => {
     const folder = join(newFolder(), 'data');
     const storage = await open({ folder, pollMs: 20 });
     await storage.metering.settle(aSettlement('req_1'));
-    const told = fatal(storage);
+    const reported = nextFatal(storage);
     change(folder);
-    const reason = await told;
+    const reason = await reported;
     expect(reason).toBeInstanceOf(DataMoved);
     expect(reason.message).toContain(`${folder}/`);
     expect(storage.state()).toEqual({ writable: false, reason: 'the database failed' });
@@ -99,8 +99,8 @@ describe('files that are no longer where they were opened', () => {
   }
 });
 
-// The shell's limit makes the system refuse to let a file grow, which SQLite reports as an I/O error.
-test.skipIf(process.platform === 'win32')('an I/O error ends the writing and is told', async () => {
+// With the shell's limit the system refuses to grow a file, which SQLite reports as an I/O error.
+test.skipIf(process.platform === 'win32')('an I/O error stops all writes and is reported', async () => {
   const folder = newFolder();
   const child = fileURLToPath(new URL('./storage-child.ts', import.meta.url));
   const shell = spawn(

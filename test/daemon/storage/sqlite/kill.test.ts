@@ -14,7 +14,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** Runs the child until it has acknowledged so many writes, kills it, and returns what it acknowledged. */
+/** Runs the child until it has acknowledged `lines` writes, kills it, and returns what it acknowledged. */
 async function runAndKill(folder: string, prefix: string, lines: number): Promise<string[]> {
   const child = spawn(process.execPath, [script, folder, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
@@ -29,7 +29,7 @@ async function runAndKill(folder: string, prefix: string, lines: number): Promis
   return acknowledged;
 }
 
-test(`no acknowledged write is lost in ${kills} kills at different moments, and the sums stay right`, {
+test(`no acknowledged write is lost in ${kills} kills at different moments, and the balances stay right`, {
   timeout: 600_000,
 }, async () => {
   const folder = newFolder();

@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(cleanUp);
 
-/** Changes the file behind the daemon's back. */
+/** Changes the file while the daemon has it open. */
 function tamper(sql: string): void {
   const database = new Database(file);
   database.exec(sql);
@@ -48,7 +48,7 @@ async function openAndClose(): Promise<void> {
 }
 
 describe('opening', () => {
-  test('makes files that only this user can read, in a folder that only this user can enter', async () => {
+  test('creates files that only this user can read, in a folder that only this user can enter', async () => {
     const inside = join(folder, 'data');
     const storage = await open({ folder: inside });
     await storage.workspaces.createOwner(owner);
@@ -59,7 +59,7 @@ describe('opening', () => {
     }
   });
 
-  test('warns of a folder that others can enter', async () => {
+  test('warns about a folder that other users can enter', async () => {
     if (process.platform === 'win32') return;
     chmodSync(folder, 0o755);
     const log = recordingLog();
@@ -74,7 +74,7 @@ describe('opening', () => {
     expect(await storage.events.append(aSettlement('req_2').event)).toBe(2);
   });
 
-  test('is refused while another has the folder, which goes on working', async () => {
+  test('is refused while another process uses the folder, which keeps working', async () => {
     const first = await open({ folder });
     await expect(open({ folder })).rejects.toThrow(DataFolderInUse);
     await expect(open({ folder })).rejects.toThrow(folder);
@@ -91,7 +91,7 @@ describe('opening', () => {
     expect(log.lines.map(({ message }) => message)).toEqual(['the system clock went back']);
   });
 
-  test('sets what durability rests on', async () => {
+  test('sets the pragmas that durability depends on', async () => {
     await openAndClose();
     const database = openForWriting(file);
     const read = (name: string) => database.pragma(name, { simple: true });
@@ -106,17 +106,17 @@ describe('opening', () => {
   });
 });
 
-test('a place where durability cannot be had is refused', () => {
+test('a file system without durability is refused', () => {
   expect(() => openForWriting(':memory:')).toThrow('journal_mode is memory and cannot be set to wal');
   expect(() => openForWriting(':memory:')).toThrow(DiskUnsuited);
 });
 
-describe('a file that cannot be used is refused and stays as it is:', () => {
+describe('an unusable file is refused and stays unchanged:', () => {
   const damage: [string, () => void][] = [
     ['garbage', () => writeFileSync(file, 'garbage '.repeat(1000))],
     ['nothing', () => writeFileSync(file, '')],
-    ['a header alone', () => truncateSync(file, 100)],
-    ['a cut header', () => truncateSync(file, 50)],
+    ['only a header', () => truncateSync(file, 100)],
+    ['a truncated header', () => truncateSync(file, 50)],
     ['half a file', () => truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096)],
     ['another program’s database', () => tamper('PRAGMA application_id = 1')],
     [
@@ -136,25 +136,25 @@ describe('a file that cannot be used is refused and stays as it is:', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  test('none, though its write-ahead log is there', async () => {
+  test('a missing one with a write-ahead log', async () => {
     writeFileSync(`${file}-wal`, 'what was written last');
     await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
     expect(existsSync(file)).toBe(false);
   });
 
-  test('one of a newer program', async () => {
+  test('one with a newer schema', async () => {
     await openAndClose();
     tamper('PRAGMA user_version = 99');
     await expect(open({ folder })).rejects.toThrow(UnsupportedSchema);
   });
 
-  test('a lock that is none', async () => {
+  test('an invalid lock file', async () => {
     await openAndClose();
     writeFileSync(join(folder, 'daemon.lock'), 'pid 4711\n'.repeat(100));
     await expect(open({ folder })).rejects.toThrow('it is not a lock file');
   });
 
-  test('after which the folder is free again', async () => {
+  test('and then the folder is free again', async () => {
     writeFileSync(file, 'garbage');
     await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
     rmSync(file);
@@ -162,7 +162,7 @@ describe('a file that cannot be used is refused and stays as it is:', () => {
   });
 });
 
-describe('a balance that was changed in the file', () => {
+describe('a balance changed in the file', () => {
   const flipBit = "UPDATE accounts SET balance = balance ^ 64 WHERE id = 'provider:openai'".replace(
     'balance ^ 64',
     '(balance | 64) - (balance & 64)',
@@ -170,13 +170,13 @@ describe('a balance that was changed in the file', () => {
   const moveBetween = `UPDATE accounts SET balance = balance + CASE id WHEN 'margin' THEN 1 ELSE -1 END
     WHERE id IN ('margin', 'provider:openai')`;
 
-  test('stops the next start', async () => {
+  test('prevents the next start', async () => {
     await openAndClose();
     tamper(flipBit);
     await expect(open({ folder })).rejects.toThrow('all balances add up to');
   });
 
-  test('stops the start after an unclean end even when the total is right', async () => {
+  test('prevents the start after an unclean shutdown even if the total is right', async () => {
     await openAndClose();
     tamper(`${moveBetween}; UPDATE meta SET value = 0 WHERE name = 'clean_shutdown'`);
     await expect(open({ folder })).rejects.toThrow(
@@ -200,7 +200,7 @@ describe('a balance that was changed in the file', () => {
     await expect(storage.metering.hold(aHold('req_2'))).rejects.toMatchObject({ code: 'unavailable' });
     expect(await storage.metering.usage('req_1')).toBeDefined();
 
-    // The file is not marked as sound either: the next start looks again.
+    // The shutdown is not marked as clean, so the next start checks again.
     await storage.close();
     await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
   });
@@ -218,11 +218,11 @@ describe('a balance that was changed in the file', () => {
       /^keys has rows with dangling references$/,
     ],
     [
-      'an entry that says another time',
+      'an entry with another time',
       'DROP TRIGGER entries_stay; UPDATE entries SET created_at = 1',
       /The (provider_cost|margin) entry of req_1 was changed or deleted/,
     ],
-  ])('is not all that the check finds: %s', async (_what, sql, problem) => {
+  ])('is one of the problems that the check finds, like %s', async (_what, sql, problem) => {
     const storage = await open({ folder });
     await storage.workspaces.createOwner(owner);
     await storage.keys.insert(aKey('key_1'));
@@ -235,7 +235,7 @@ describe('a balance that was changed in the file', () => {
     expect(problems).not.toEqual([]);
   });
 
-  test('is not what calls beside a check look like', async () => {
+  test('is not reported for calls during a check', async () => {
     const storage = await open({ folder });
     let calls = 0;
     let isChecking = true;
@@ -248,7 +248,7 @@ describe('a balance that was changed in the file', () => {
     expect(calls).toBeGreaterThan(50);
   });
 
-  test('of entries is looked for from where the last check ended', async () => {
+  test('of entries is searched from where the last check ended', async () => {
     const storage = await open({ folder });
     await storage.metering.settle(aSettlement('req_1'));
     expect((await storage.check()).ok).toBe(true);
@@ -267,8 +267,8 @@ describe('a balance that was changed in the file', () => {
   });
 });
 
-describe('a page that cannot be read', () => {
-  /** Overwrites the head of the first page of a table. */
+describe('an unreadable page', () => {
+  /** Overwrites the start of the first page of a table. */
   function damage(table: string): void {
     const database = new Database(file);
     const page = database
@@ -283,7 +283,7 @@ describe('a page that cannot be read', () => {
   }
 
   test.each(['usage', 'entries', 'key_spend', 'responses'])(
-    'in %s is found by the check, and nothing is written any more',
+    'of %s is found by the check, which stops all writes',
     async (table) => {
       await openAndClose();
       damage(table);
@@ -295,7 +295,7 @@ describe('a page that cannot be read', () => {
     },
   );
 
-  test('in what the writer begins with stops the start', async () => {
+  test('that the writer needs first prevents the start', async () => {
     await openAndClose();
     damage('events');
     const refusal = await open({ folder }).catch((error: unknown) => error);
@@ -303,7 +303,7 @@ describe('a page that cannot be read', () => {
     expect((refusal as Error).message).toContain(file);
   });
 
-  test('stops a start with the exit code for repairs, whoever meets it first', async () => {
+  test('leads to the exit code for repairs, wherever it is found', async () => {
     await openAndClose();
     damage('usage');
     const database = new Database(file);
@@ -327,7 +327,7 @@ describe('a page that cannot be read', () => {
 });
 
 describe('closing', () => {
-  test('writes what waits, empties the write-ahead log and takes no more', async () => {
+  test('writes what is queued, empties the write-ahead log and accepts no more', async () => {
     const storage = await open({ folder });
     const waiting = Array.from({ length: 1000 }, (_, index) => storage.metering.hold(aHold(`req_${index}`)));
     await storage.close();
@@ -341,7 +341,7 @@ describe('closing', () => {
   });
 });
 
-test('a disk that is almost full closes the door to new calls but not to those under way', async () => {
+test('an almost full disk refuses new calls but settles running ones', async () => {
   const storage = await open({ folder, disk: { lowBytes: Number.MAX_SAFE_INTEGER } });
   expect(storage.state()).toEqual({ writable: false, reason: 'the disk is almost full' });
   expect(storage.isDiskFull()).toBe(false);

@@ -20,7 +20,7 @@ interface Column {
   name: string;
   type: string;
   notnull: number;
-  /** The place in the primary key, from 1; 0 outside it. */
+  /** Position in the primary key, from 1; 0 for other columns. */
   pk: number;
 }
 
@@ -73,7 +73,7 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 /** Read and written by the engine before Drizzle is loaded. */
 const untyped = ['meta', 'ledger_chain'];
 
-test('the typed tables are those that the migrations make, and all are strict', () => {
+test('tables.ts files describe the tables that the migrations create, and all are strict', () => {
   const typed = schemas.flatMap((module) => Object.values(module)).filter((it) => it instanceof Table);
   const all = Object.entries(tablesOf(migrated()));
   const [plain, others] = [true, false].map((wanted) =>
@@ -84,7 +84,7 @@ test('the typed tables are those that the migrations make, and all are strict', 
   expect(plain).toEqual(untyped.map(() => [expect.any(String), expect.objectContaining({ isStrict: true })]));
 });
 
-/** What becomes of the rows that name a person when that person is deleted: `stays`, or profile/writes.ts sees to it. */
+/** What happens to rows that refer to a deleted user: they stay, or profile/writes.ts deletes or ends them. */
 const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'autopilots.owner': 'ends',
   'credit_grants.granted_by': 'stays',
@@ -100,7 +100,7 @@ const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'whispers.sender': 'stays',
 };
 
-test('of every column that names a person it is decided what becomes of it when they are deleted', () => {
+test('every column that refers to a user is handled when the user is deleted', () => {
   const database = migrated();
   const named = Object.keys(tablesOf(database)).flatMap((table) =>
     (database.pragma(`table_info(${table})`) as Column[])

@@ -2,8 +2,8 @@ import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts
 import { aHold, aSettlement } from '../../../storage/records.ts';
 
 /**
- * A daemon in small, for tests that kill it: `node storage-child.ts FOLDER PREFIX`. Writes holds and settles most of
- * them, in many lanes at once, and prints `held ID` and `settled ID` when each is acknowledged.
+ * A minimal daemon for tests that kill it: `node storage-child.ts FOLDER PREFIX`. Writes holds and settles most of
+ * them, concurrently, and prints `held ID` and `settled ID` when each is acknowledged.
  */
 const [folder = '', prefix = ''] = process.argv.slice(2);
 const log = { info: () => {}, warn: () => {}, error: () => {} };

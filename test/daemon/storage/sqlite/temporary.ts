@@ -5,7 +5,7 @@ import { openSqliteStorage, type SqliteOptions } from '../../../../src/daemon/st
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { morning } from '../../../storage/records.ts';
 
-/** Keeps what was logged, so that a test can look at it. */
+/** A log that keeps its lines for the test. */
 export function recordingLog() {
   const lines: { level: string; message: string; details: object }[] = [];
   const at = (level: string) => (details: object, message: string) => {
@@ -14,7 +14,7 @@ export function recordingLog() {
   return { lines, info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** Opens storages in folders of their own, and closes and deletes them all at once. */
+/** Opens storages in temporary folders, and closes and deletes them together. */
 export function openTemporarily() {
   const opened: Storage[] = [];
   const folders: string[] = [];

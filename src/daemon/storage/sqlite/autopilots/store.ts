@@ -3,7 +3,6 @@ import { and, desc, eq, or } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { autopilots } from './tables.ts';
 
-/** Autopilots: point look-ups in the main thread, writes in the writer's. */
 export function autopilotsStore({ orm, writer }: StoreContext): AutopilotsStore {
   return {
     insert: (record, handles) => writer.write('autopilots.insert', { record, handles }),

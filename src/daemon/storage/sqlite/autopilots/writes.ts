@@ -2,6 +2,9 @@ import type { AutopilotRecord } from '../../../features/autopilots/autopilots-st
 import { and, eq, ne, type Orm } from '../engine/orm.ts';
 import { autopilots } from './tables.ts';
 
+type NewAutopilot = { record: Omit<AutopilotRecord, 'handle'>; handles: readonly string[] };
+type Replacement = Record<'before' | 'after', AutopilotRecord>;
+
 export function autopilotsWrites(orm: Orm) {
   const isTaken = (handle: string, except = '') =>
     orm
@@ -11,13 +14,7 @@ export function autopilotsWrites(orm: Orm) {
       .get() !== undefined;
 
   return {
-    'autopilots.insert': ({
-      record,
-      handles,
-    }: {
-      record: Omit<AutopilotRecord, 'handle'>;
-      handles: readonly string[];
-    }): string | undefined => {
+    'autopilots.insert': ({ record, handles }: NewAutopilot): string | undefined => {
       const handle = handles.find((wanted) => !isTaken(wanted));
       if (handle === undefined) return undefined;
       orm
@@ -27,13 +24,7 @@ export function autopilotsWrites(orm: Orm) {
       return handle;
     },
 
-    'autopilots.replace': ({
-      before,
-      after,
-    }: {
-      before: AutopilotRecord;
-      after: AutopilotRecord;
-    }): 'done' | 'changed' | 'handle-taken' => {
+    'autopilots.replace': ({ before, after }: Replacement): 'done' | 'changed' | 'handle-taken' => {
       const found = orm.select().from(autopilots).where(eq(autopilots.id, before.id)).get();
       if (JSON.stringify(found) !== JSON.stringify(before)) return 'changed';
       if (isTaken(after.handle, after.id)) return 'handle-taken';

@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
-/** Columns of a `BackgroundResponse`, name for name; `input` and `body` are empty once it has ended. */
+/** Columns of a `BackgroundResponse`; `input` and `body` are empty once it has ended. */
 export const backgroundResponses = sqliteTable('background_responses', {
   id: text().primaryKey(),
   workspaceId: text().notNull(),
@@ -15,7 +15,7 @@ export const backgroundResponses = sqliteTable('background_responses', {
   body: text().notNull(),
 });
 
-/** Some events of one response in a row, as they were sent; the last of them has `lastSequence`. */
+/** Consecutive events of a response, as they were sent; the last one has `lastSequence`. */
 export const responseEvents = sqliteTable(
   'response_events',
   {

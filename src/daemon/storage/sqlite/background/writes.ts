@@ -8,15 +8,15 @@ import { and, eq, type Orm } from '../engine/orm.ts';
 import { responseInsert } from '../responses/response-insert.ts';
 import { backgroundResponses, responseEvents } from './tables.ts';
 
-/** Events leave a few batches at a time: freeing pages takes time, and calls wait for their holds meanwhile. */
-const batchesAtOnce = 32;
+/** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
+const batchesMax = 32;
 
 export function backgroundWrites(database: Connection, orm: Orm) {
   const insert = responseInsert(database)['responses.insert'];
   const dropEvents = database.prepare<[object]>(
     `DELETE FROM response_events WHERE rowid IN (
        SELECT e.rowid FROM response_events e JOIN background_responses r ON r.id = e.response_id
-       WHERE r.expires_at <= @at AND r.is_running = 0 LIMIT ${batchesAtOnce})`,
+       WHERE r.expires_at <= @at AND r.is_running = 0 LIMIT ${batchesMax})`,
   );
   const dropRows = database.prepare<[object]>(
     `DELETE FROM background_responses WHERE id IN (

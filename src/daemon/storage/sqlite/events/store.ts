@@ -5,11 +5,12 @@ import { and, asc, eq, gt, lte, min } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { events } from './tables.ts';
 
-/** So many events are looked at before others get their turn; they have no index by workspace, as it would cost each call. */
-const stretch = 4000;
-const pruneAtOnce = 1000;
+/**
+ * Events scanned before the event loop gets a turn. They have no index by workspace, which would slow down each call.
+ */
+const eventsPerTurn = 4000;
+const prunedMax = 1000;
 
-/** Events: read in stretches in the main thread, written in the writer's. */
 export function eventsStore({ database, orm, writer }: StoreContext): EventsStore {
   const between = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] =>
     orm
@@ -33,9 +34,13 @@ export function eventsStore({ database, orm, writer }: StoreContext): EventsStor
       const first = oldest() ?? 0;
       const last = lastEvent(database);
       const found: EventRecord[] = [];
-      for (let from = Math.max(sequence, first - 1); from < last && found.length < limit; from += stretch) {
+      for (
+        let from = Math.max(sequence, first - 1);
+        from < last && found.length < limit;
+        from += eventsPerTurn
+      ) {
         if (from > sequence && from >= first) await nextTurn();
-        found.push(...between(workspaceId, from, Math.min(from + stretch, last), limit - found.length));
+        found.push(...between(workspaceId, from, Math.min(from + eventsPerTurn, last), limit - found.length));
       }
       return found;
     },
@@ -43,8 +48,8 @@ export function eventsStore({ database, orm, writer }: StoreContext): EventsStor
     last: async () => lastEvent(database),
     prune: async (before, keep) => {
       let pruned = 0;
-      for (let dropped = pruneAtOnce; dropped === pruneAtOnce; pruned += dropped) {
-        dropped = await writer.write('events.prune', { before, keep, limit: pruneAtOnce });
+      for (let dropped = prunedMax; dropped === prunedMax; pruned += dropped) {
+        dropped = await writer.write('events.prune', { before, keep, limit: prunedMax });
       }
       return pruned;
     },

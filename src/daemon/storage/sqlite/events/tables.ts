@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
-/** `data` is JSON text: it is written on the hot path, already joined. */
+/** `data` is JSON text, because the hot path writes it without Drizzle. */
 export const events = sqliteTable('events', {
   sequence: integer().primaryKey(),
   type: text().notNull(),

@@ -3,7 +3,6 @@ import { and, desc, eq, lt, or, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { keys } from './tables.ts';
 
-/** Keys: point look-ups in the main thread, writes in the writer's. */
 export function keysStore({ orm, writer }: StoreContext): KeysStore {
   const find = (workspaceId: string, keyId: string) =>
     orm
@@ -12,7 +11,7 @@ export function keysStore({ orm, writer }: StoreContext): KeysStore {
       .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
       .get();
 
-  // The one look-up of calls whose key is not in memory: its SQL is made once.
+  // Prepared, as it runs for each call whose key is not in memory.
   const byDigest = orm
     .select()
     .from(keys)

@@ -3,7 +3,7 @@ import type { ActionName } from '../../../../shared/contract/key-limits.ts';
 import type { KeyDefaults, KeyLimits } from '../../../handler.ts';
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
-/** Columns of a `KeyRecord`, name for name. */
+/** Columns of a `KeyRecord`. */
 export const keys = sqliteTable('keys', {
   id: text().primaryKey(),
   workspaceId: text().notNull(),

@@ -3,8 +3,10 @@ import type { Connection } from '../engine/connection.ts';
 import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { keys } from './tables.ts';
 
+type KeyRef = { workspaceId: string; keyId: string };
+
 export function keysWrites(database: Connection, orm: Orm) {
-  // Keys that a key issued may live on where the key between was revoked by itself: all are walked through.
+  // Walks through revoked keys too: a key that was revoked alone may have live descendants.
   const revokeTree = database
     .prepare<[object], string>(
       `WITH RECURSIVE tree (id) AS (
@@ -23,36 +25,11 @@ export function keysWrites(database: Connection, orm: Orm) {
       orm.insert(keys).values(record).run();
       return true;
     },
-    'keys.revoke': (which: { workspaceId: string; keyId: string; at: number }): string[] =>
-      revokeTree.all(which),
-    'keys.setLimits': ({
-      workspaceId,
-      keyId,
-      limits,
-    }: {
-      workspaceId: string;
-      keyId: string;
-      limits: KeyRecord['limits'];
-    }): boolean =>
-      orm
-        .update(keys)
-        .set({ limits })
-        .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
-        .run().changes > 0,
-    'keys.setDefaults': ({
-      workspaceId,
-      keyId,
-      defaults,
-    }: {
-      workspaceId: string;
-      keyId: string;
-      defaults: KeyRecord['defaults'];
-    }): boolean =>
-      orm
-        .update(keys)
-        .set({ defaults })
-        .where(and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId)))
-        .run().changes > 0,
+    'keys.revoke': (key: KeyRef & { at: number }): string[] => revokeTree.all(key),
+    'keys.setLimits': ({ limits, ...key }: KeyRef & Pick<KeyRecord, 'limits'>): boolean =>
+      orm.update(keys).set({ limits }).where(isKey(key)).run().changes > 0,
+    'keys.setDefaults': ({ defaults, ...key }: KeyRef & Pick<KeyRecord, 'defaults'>): boolean =>
+      orm.update(keys).set({ defaults }).where(isKey(key)).run().changes > 0,
     'keys.touch': (uses: Parameters<KeysStore['touch']>[0]): void => {
       for (const { keyId, at } of uses) {
         orm
@@ -63,4 +40,8 @@ export function keysWrites(database: Connection, orm: Orm) {
       }
     },
   };
+}
+
+function isKey({ workspaceId, keyId }: KeyRef) {
+  return and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId));
 }

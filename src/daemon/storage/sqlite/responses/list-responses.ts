@@ -2,8 +2,8 @@ import type { ListedResponse, ResponsesPage } from '../../../features/inference/
 import type { Connection } from '../engine/connection.ts';
 
 /**
- * Stored responses and those that are being made, newest first. Of each, little is wanted out of a text that may be
- * long, so this is for the reader's thread.
+ * Lists stored responses and running background responses, newest first. It extracts a few members from bodies that may
+ * be long, so it runs in the reader thread.
  */
 export function listResponses(database: Connection, page: ResponsesPage): ListedResponse[] {
   const seen = 'workspace_id = @workspaceId AND expires_at > @at AND (@after IS NULL OR id < @after)';

@@ -1,13 +1,13 @@
 import type { StoredResponse } from '../../../features/inference/stored/responses-store.ts';
 import type { Connection } from '../engine/connection.ts';
 
-/** The write of a stored response. Most model calls end with one, so it needs no drizzle, like their other writes. */
+/** Inserts a stored response. Most model calls end with this write, so it does not use Drizzle. */
 export function responseInsert(database: Connection) {
   const response = database.prepare(
     `INSERT INTO responses (id, workspace_id, request_id, previous_id, body, input, output, created_at, expires_at)
      VALUES (@id, @workspaceId, @requestId, @previousId, @body, @input, @output, @createdAt, @expiresAt)`,
   );
-  // An id may come twice, as input that was an earlier output; the first place is as good as the second.
+  // An earlier output that is sent as input has the same id again; either position will do.
   const item = database.prepare(
     `INSERT INTO response_items (item_id, response_id, place, position) VALUES (?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,

@@ -2,22 +2,25 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResponsesStore, StoredTurn } from '../../../features/inference/stored/responses-store.ts';
 import type { Connection } from '../engine/connection.ts';
 
-/** After so many bytes others get their turn, as these reads run in the main thread; a row is worth some too. */
-const stretchBytes = 1024 * 1024;
+/**
+ * Bytes read before the event loop gets a turn, as these reads run in the main thread. Each row counts as some bytes
+ * too.
+ */
+const bytesPerTurn = 1024 * 1024;
 const rowBytes = 4096;
 
 type Place = 'input' | 'output';
 
-interface Link {
+interface Predecessor {
   previousId: string | null;
-  /** Of the items, without reading them. */
+  /** Size of the items. */
   bytes: number;
 }
 
-/** The reads of many stored responses at once: conversations that are continued, items that are referred to. */
+/** Reads of many stored responses: the previous responses of a conversation, and items referenced by id. */
 export function responseReads(database: Connection): Pick<ResponsesStore, 'chain' | 'items'> {
   const visible = 'workspace_id = @workspaceId AND expires_at > @at';
-  const link = database.prepare<[object], Link>(
+  const predecessor = database.prepare<[object], Predecessor>(
     `SELECT previous_id AS previousId, octet_length(output) + octet_length(input) AS bytes
      FROM responses WHERE id = @id AND ${visible}`,
   );
@@ -33,31 +36,33 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
 
   return {
     chain: async (workspaceId, id, { at, bytesMax }) => {
-      const rest = restAfterStretches();
+      const takeTurn = turnTaker();
       const ids = new Set<string>();
       let bytes = 0;
       for (let next: string | null = id; next !== null; ) {
-        // A response that follows itself can only come from a damaged file.
-        const found: Link | undefined = ids.has(next) ? undefined : link.get({ id: next, workspaceId, at });
+        // Only a damaged file can contain a cycle.
+        const found: Predecessor | undefined = ids.has(next)
+          ? undefined
+          : predecessor.get({ id: next, workspaceId, at });
         if (!found) return undefined;
         ids.add(next);
         bytes += found.bytes;
         if (bytes > bytesMax) return 'too-long';
         next = found.previousId;
-        await rest(0);
+        await takeTurn(0);
       }
       const turns: StoredTurn[] = [];
       for (const each of [...ids].reverse()) {
         const found = turn.get(each);
         if (!found) return undefined;
         turns.push(found);
-        await rest(found.input.length + found.output.length);
+        await takeTurn(found.input.length + found.output.length);
       }
       return turns;
     },
 
     items: async (workspaceId, ids, { at, bytesMax }) => {
-      const rest = restAfterStretches();
+      const takeTurn = turnTaker();
       const wanted = new Map<
         string,
         { responseId: string; place: Place; at: [id: string, position: number][] }
@@ -70,7 +75,7 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
           list.at.push([itemId, found.position]);
           wanted.set(key, list);
         }
-        await rest(0);
+        await takeTurn(0);
       }
       const items = new Map<string, string>();
       let bytes = 0;
@@ -83,20 +88,22 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
           const item = all[position];
           if (item !== undefined) items.set(id, JSON.stringify(item));
         }
-        await rest(text.length);
+        await takeTurn(text.length);
       }
       return items;
     },
   };
 }
 
-/** To be told of each row that was read: waits for a turn of the event loop when it is time. */
-function restAfterStretches(): (bytes: number) => Promise<void> | undefined {
-  let left = stretchBytes;
+/**
+ * Returns a function that is called with the size of each row read, and waits for a turn of the event loop when due.
+ */
+function turnTaker(): (bytes: number) => Promise<void> | undefined {
+  let left = bytesPerTurn;
   return (bytes) => {
     left -= bytes + rowBytes;
     if (left > 0) return undefined;
-    left = stretchBytes;
+    left = bytesPerTurn;
     return nextTurn();
   };
 }

@@ -6,13 +6,12 @@ import { responses } from './tables.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
-/** Stored responses: reads by id in the main thread, writes in the writer's, apart from those of money. */
 export function responsesStore({ database, orm, writer, reader }: StoreContext): ResponsesStore {
   return {
     ...responseReads(database),
     insert: (record) => {
       const bytes = record.body.length + record.input.length + record.output.length;
-      return writer.write('responses.insert', record, { lane: 'bulk', bytes });
+      return writer.write('responses.insert', record, { ...bulk, bytes });
     },
     byId: async (workspaceId, id, at) =>
       orm

@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
-/** Columns of a `StoredResponse`, name for name. */
+/** Columns of a `StoredResponse`. */
 export const responses = sqliteTable('responses', {
   id: text().primaryKey(),
   workspaceId: text().notNull(),
@@ -13,7 +13,7 @@ export const responses = sqliteTable('responses', {
   body: text().notNull(),
 });
 
-/** Where an item is: the `position` (from 0) in the list that `place` names. Its text stays there alone. */
+/** Finds an item by id: its `position`, from 0, in the list named by `place`. The item itself is stored only there. */
 export const responseItems = sqliteTable(
   'response_items',
   {

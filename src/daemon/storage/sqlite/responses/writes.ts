@@ -2,7 +2,7 @@ import { backgroundResponses, responseEvents } from '../background/tables.ts';
 import { and, eq, inArray, lte, type Orm, sql } from '../engine/orm.ts';
 import { responseItems, responses } from './tables.ts';
 
-/** What is deleted at once, in bytes: freeing pages takes time, and calls wait for their holds meanwhile. */
+/** Bytes deleted in one write: freeing pages takes time, during which calls wait for their holds. */
 const removedBytesMax = 2 * 1024 * 1024;
 
 const sizeOf = sql<number>`octet_length(${responses.output}) + octet_length(${responses.input}) + octet_length(${responses.body})`;
@@ -13,7 +13,7 @@ export function responsesWrites(orm: Orm) {
     return orm.delete(responses).where(inArray(responses.id, ids)).run().changes;
   };
 
-  /** What is kept of a response that was made in the background, beside the stored response that it became. */
+  /** Deletes what is stored of a background response besides the stored response that it became. */
   const dropBackground = (workspaceId: string, id: string): boolean => {
     const mine = and(eq(backgroundResponses.id, id), eq(backgroundResponses.workspaceId, workspaceId));
     if (!orm.select({ id: backgroundResponses.id }).from(backgroundResponses).where(mine).get()) return false;

@@ -6,6 +6,8 @@ import { threadEvents, threadMessages, threadRuns, threads } from './tables.ts';
 const runsKept = 1_000;
 const eventsKept = 4_000;
 
+type Renaming = { workspaceId: string; id: string; title: string | null; at: number };
+
 interface EventContext {
   threadId: string;
   runId: string;
@@ -23,17 +25,7 @@ export function threadsWrites(orm: Orm) {
         .values({ ...thread, lastEvent: 0 })
         .run();
     },
-    'threads.rename': ({
-      workspaceId,
-      id,
-      title,
-      at: updatedAt,
-    }: {
-      workspaceId: string;
-      id: string;
-      title: string | null;
-      at: number;
-    }): boolean =>
+    'threads.rename': ({ workspaceId, id, title, at: updatedAt }: Renaming): boolean =>
       orm.update(threads).set({ title, updatedAt }).where(threadOf(workspaceId, id)).run().changes === 1,
     'threads.remove': ({ workspaceId, id }: { workspaceId: string; id: string }): boolean => {
       if (!orm.select({ id: threads.id }).from(threads).where(threadOf(workspaceId, id)).get()) return false;

@@ -3,7 +3,6 @@ import { and, desc, eq, isNull } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { tokens } from './tables.ts';
 
-/** Access tokens: point look-ups in the main thread, writes in the writer's. */
 export function tokensStore({ orm, writer }: StoreContext): TokensStore {
   return {
     insert: (record) => writer.write('tokens.insert', record),

@@ -1,7 +1,7 @@
 import type { Ability } from '../../../../shared/contract/endpoint.ts';
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
-/** Columns of a `TokenRecord`, name for name. */
+/** Columns of a `TokenRecord`. */
 export const tokens = sqliteTable('tokens', {
   id: text().primaryKey(),
   userId: text().notNull(),

@@ -2,20 +2,14 @@ import type { TokenRecord, TokensStore } from '../../../features/tokens/tokens-s
 import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { tokens } from './tables.ts';
 
+type Revocation = { userId: string; tokenId: string | undefined; at: number };
+
 export function tokensWrites(orm: Orm) {
   return {
     'tokens.insert': (record: TokenRecord): void => {
       orm.insert(tokens).values(record).run();
     },
-    'tokens.revoke': ({
-      userId,
-      tokenId,
-      at,
-    }: {
-      userId: string;
-      tokenId: string | undefined;
-      at: number;
-    }): string[] => {
+    'tokens.revoke': ({ userId, tokenId, at }: Revocation): string[] => {
       const isMeant = tokenId === undefined ? undefined : eq(tokens.id, tokenId);
       return orm
         .update(tokens)

@@ -1,7 +1,7 @@
 import type { TracesFilter } from '../../../features/traces/traces-store.ts';
 import type { Connection } from '../engine/connection.ts';
 
-/** The ids of one page of finished calls, along the index of a workspace's calls by their end. */
+/** Returns the ids of a page of finished calls, using the index by workspace and completion time. */
 export function listTraces(database: Connection, filter: TracesFilter): string[] {
   const { workspaceId, after } = filter;
   const at = after === undefined ? null : endOf(database, workspaceId, after);

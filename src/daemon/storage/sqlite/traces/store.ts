@@ -4,7 +4,7 @@ import { usageRecord } from '../metering/store.ts';
 import { usage } from '../metering/tables.ts';
 import type { StoreContext } from '../store-context.ts';
 
-/** Traces are read from the rows of finished calls; a page is found in the reader's thread, as a filter may look at many. */
+/** Reads the usage of finished calls. Pages are found in the reader thread, as a filter may scan many calls. */
 export function tracesStore({ orm, reader }: StoreContext): TracesStore {
   return {
     find: async (workspaceId, requestId) => {

@@ -5,6 +5,8 @@ import { and, eq, type Orm } from '../engine/orm.ts';
 import { providerKeys, vaultSecrets } from './tables.ts';
 import { isCurrentMaster } from './writes.ts';
 
+type KeyRef = { workspaceId: string; provider: KnownProvider };
+
 export function providerKeysWrites(orm: Orm) {
   return {
     'providerKeys.put': ({
@@ -33,13 +35,7 @@ export function providerKeysWrites(orm: Orm) {
         .run();
       return true;
     },
-    'providerKeys.delete': ({
-      workspaceId,
-      provider,
-    }: {
-      workspaceId: string;
-      provider: KnownProvider;
-    }): boolean => {
+    'providerKeys.delete': ({ workspaceId, provider }: KeyRef): boolean => {
       const [gone] = orm
         .delete(providerKeys)
         .where(and(eq(providerKeys.workspaceId, workspaceId), eq(providerKeys.provider, provider)))

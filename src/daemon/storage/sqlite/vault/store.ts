@@ -1,10 +1,10 @@
 import type { ProviderKeysStore } from '../../../features/provider-keys/provider-keys-store.ts';
 import type { VaultStore } from '../../../features/vault/vault-store.ts';
-import { asc, eq, sql } from '../engine/orm.ts';
+import { asc, count, eq } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { providerKeys, vaultMasters, vaultSecrets } from './tables.ts';
 
-const master = {
+const masterColumns = {
   kid: vaultMasters.kid,
   store: vaultMasters.store,
   proof: vaultMasters.proof,
@@ -12,24 +12,21 @@ const master = {
   createdAt: vaultMasters.createdAt,
 };
 
-/** Masters and sealed secrets: reads in the main thread, writes in the writer's. */
 export function vaultStore({ orm, writer }: StoreContext): VaultStore {
   const inState = (state: 'current' | 'retired') =>
-    orm.select(master).from(vaultMasters).where(eq(vaultMasters.state, state));
+    orm.select(masterColumns).from(vaultMasters).where(eq(vaultMasters.state, state));
   return {
     current: async () => inState('current').get(),
     retired: async () => inState('retired').all(),
     secret: async (name) => orm.select().from(vaultSecrets).where(eq(vaultSecrets.name, name)).get(),
     secrets: async () => orm.select().from(vaultSecrets).orderBy(asc(vaultSecrets.name)).all(),
-    secretsCount: async () =>
-      orm.select({ count: sql<number>`count(*)` }).from(vaultSecrets).get()?.count ?? 0,
+    secretsCount: async () => orm.select({ count: count() }).from(vaultSecrets).get()?.count ?? 0,
     addMaster: (record) => writer.write('vault.addMaster', record),
     rotate: (rotation) => writer.write('vault.rotate', rotation),
     dropMaster: (kid) => writer.write('vault.dropMaster', kid),
   };
 }
 
-/** What workspaces may see of their own provider keys. */
 export function providerKeysStore({ orm, writer }: StoreContext): ProviderKeysStore {
   const columns = {
     workspaceId: providerKeys.workspaceId,

@@ -11,7 +11,7 @@ export const vaultMasters = sqliteTable('vault_masters', {
   createdAt: integer().notNull(),
 });
 
-/** Columns of a `SealedSecret`, name for name. */
+/** Columns of a `SealedSecret`. */
 export const vaultSecrets = sqliteTable('vault_secrets', {
   name: text().primaryKey(),
   version: integer().notNull(),

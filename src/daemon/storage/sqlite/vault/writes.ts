@@ -40,7 +40,7 @@ export function vaultWrites(orm: Orm) {
   };
 }
 
-/** Whether secrets may be sealed under this master now. */
+/** Whether secrets may be sealed under this master key now. */
 export function isCurrentMaster(orm: Orm, kid: string): boolean {
   const found = orm
     .select({ kid: vaultMasters.kid })

@@ -35,7 +35,7 @@ const threadsSql = `SELECT max(last) AS last, sum(unread) AS unread FROM (
     SELECT sender, max(id), sum(read_at IS NULL) FROM whispers WHERE recipient = @person GROUP BY sender
   ) GROUP BY peer HAVING max(last) < @before ORDER BY 1 DESC LIMIT @limit`;
 
-/** A row of `select`; the people are in it member by member. */
+/** A row of `select`, with people as flat columns. */
 type Row = Omit<WhisperRecord, 'sender' | 'recipient'> & Record<string, unknown>;
 
 /** Plain SQL, because Drizzle cannot express a union of limited index scans as a subquery of IN. */

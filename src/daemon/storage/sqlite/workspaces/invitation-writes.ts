@@ -3,25 +3,18 @@ import type { WorkspaceRole } from '../../../features/workspaces/workspaces-stor
 import { and, eq, gt, inArray, isNull, type Orm } from '../engine/orm.ts';
 import { invitations, members } from './tables.ts';
 
+type Revocation = { workspaceId: string; invitationId: string; at: number };
 type Outcome = Awaited<ReturnType<PeopleStore['acceptInvitation']>>;
 
 export function invitationWrites(orm: Orm) {
   return {
     'people.insertInvitation': ({ record, given }: { record: InvitationRecord; given: Decided }): boolean => {
-      if (!areRoles(orm, record.workspaceId, given)) return false;
+      if (!haveRoles(orm, record.workspaceId, given)) return false;
       orm.insert(invitations).values(record).run();
       return true;
     },
 
-    'people.revokeInvitation': ({
-      workspaceId,
-      invitationId,
-      at,
-    }: {
-      workspaceId: string;
-      invitationId: string;
-      at: number;
-    }): boolean =>
+    'people.revokeInvitation': ({ workspaceId, invitationId, at }: Revocation): boolean =>
       orm
         .update(invitations)
         .set({ revokedAt: at })
@@ -53,24 +46,24 @@ export function invitationWrites(orm: Orm) {
   };
 }
 
-/** Whether each of them still has the role in the workspace that something was decided by. */
-export function areRoles(orm: Orm, workspaceId: string, given: Decided): boolean {
+/** Whether each of these users still has the role on which a decision was based. */
+export function haveRoles(orm: Orm, workspaceId: string, given: Decided): boolean {
   return given.every(({ userId, role }) => {
     const membership = and(eq(members.workspaceId, workspaceId), eq(members.userId, userId));
     return orm.select({ role: members.role }).from(members).where(membership).get()?.role === role;
   });
 }
 
-interface Ending {
+interface RevokeOptions {
   workspaceId: string;
   userId: string;
   at: number;
-  /** Only those to these roles; all of them unless told. */
+  /** Only invitations to these roles; default all. */
   roles?: WorkspaceRole[];
 }
 
-/** Ends the open invitations that somebody made. */
-export function endInvitations(orm: Orm, { workspaceId, userId, at, roles }: Ending): void {
+/** Revokes the open invitations that a user created. */
+export function revokeInvitations(orm: Orm, { workspaceId, userId, at, roles }: RevokeOptions): void {
   const isMade = and(eq(invitations.workspaceId, workspaceId), eq(invitations.createdBy, userId), isOpen(at));
   orm
     .update(invitations)
@@ -79,7 +72,7 @@ export function endInvitations(orm: Orm, { workspaceId, userId, at, roles }: End
     .run();
 }
 
-/** Neither accepted, revoked nor past its time. */
+/** Not accepted, revoked or expired. */
 function isOpen(at: number) {
   return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt), gt(invitations.expiresAt, at));
 }

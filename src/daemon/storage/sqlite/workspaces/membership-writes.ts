@@ -8,16 +8,16 @@ import type { WorkspaceRole } from '../../../features/workspaces/workspaces-stor
 import { and, asc, eq, ne, type Orm, sql } from '../engine/orm.ts';
 import { inheritedScopes } from '../keys/inherited-scopes.ts';
 import { keys } from '../keys/tables.ts';
-import { areRoles, endInvitations } from './invitation-writes.ts';
+import { haveRoles, revokeInvitations } from './invitation-writes.ts';
 import { members, workspaces } from './tables.ts';
 
-/** Inserts it with its owner under the first slug that is free, which comes back; undefined when none is. */
+/** Inserts a workspace and its owner under the first free slug, and returns that; undefined if none is free. */
 export function insertWorkspace(
   orm: Orm,
   { slugs, ...workspace }: WorkspaceWish,
   ownerId: string,
 ): string | undefined {
-  const slug = slugs.find((wanted) => isFree(orm, wanted));
+  const slug = slugs.find((wanted) => isSlugFree(orm, wanted));
   if (slug === undefined) return undefined;
   orm
     .insert(workspaces)
@@ -30,14 +30,13 @@ export function insertWorkspace(
   return slug;
 }
 
-/** The roles of invitations that do not outlive their maker's change to a role: nobody gives what is above them. */
-const ungivable: Record<WorkspaceRole, WorkspaceRole[]> = {
+/** Invitations that are revoked when their creator changes to a role: users cannot grant more than their own role. */
+const revokedOnChangeTo: Record<WorkspaceRole, WorkspaceRole[]> = {
   member: ['member', 'admin', 'owner'],
   admin: ['owner'],
   owner: [],
 };
 
-/** Workspaces and who belongs to them. */
 export function membershipWrites(orm: Orm) {
   return {
     'people.createWorkspace': ({ workspace, ownerId }: { workspace: WorkspaceWish; ownerId: string }) =>
@@ -50,7 +49,7 @@ export function membershipWrites(orm: Orm) {
       workspaceId: string;
       changes: Parameters<PeopleStore['changeWorkspace']>[1];
     }): boolean => {
-      if (changes.slug !== undefined && !isFree(orm, changes.slug, workspaceId)) return false;
+      if (changes.slug !== undefined && !isSlugFree(orm, changes.slug, workspaceId)) return false;
       orm.update(workspaces).set(changes).where(eq(workspaces.id, workspaceId)).run();
       return true;
     },
@@ -63,19 +62,19 @@ export function membershipWrites(orm: Orm) {
       given,
     }: Parameters<PeopleStore['setRole']>[0]): RoleOutcome => {
       const outcome = canLoseOwner(orm, { workspaceId, userId });
-      if (outcome !== 'no-member' && !areRoles(orm, workspaceId, given)) return 'changed';
+      if (outcome !== 'no-member' && !haveRoles(orm, workspaceId, given)) return 'changed';
       if (outcome === 'no-member' || (outcome === 'last-owner' && role !== 'owner')) return outcome;
-      orm.update(members).set({ role }).where(isMember(workspaceId, userId)).run();
-      const roles = ungivable[role];
-      if (roles.length > 0) endInvitations(orm, { workspaceId, userId, at, roles });
+      orm.update(members).set({ role }).where(membershipOf(workspaceId, userId)).run();
+      const roles = revokedOnChangeTo[role];
+      if (roles.length > 0) revokeInvitations(orm, { workspaceId, userId, at, roles });
       return 'done';
     },
 
     'people.removeMember': ({ workspaceId, userId, at, given, fallback }: Removal): RoleOutcome => {
       const outcome = canLoseOwner(orm, { workspaceId, userId });
-      if (outcome !== 'no-member' && !areRoles(orm, workspaceId, given)) return 'changed';
+      if (outcome !== 'no-member' && !haveRoles(orm, workspaceId, given)) return 'changed';
       if (outcome !== 'done') return outcome;
-      orm.delete(members).where(isMember(workspaceId, userId)).run();
+      orm.delete(members).where(membershipOf(workspaceId, userId)).run();
       const heir = firstOwner(orm, workspaceId);
       if (heir === undefined) throw new Error(`${workspaceId} has no owner`);
       orm
@@ -83,9 +82,9 @@ export function membershipWrites(orm: Orm) {
         .set({ ownerId: heir, scopes: sql.raw(inheritedScopes) })
         .where(and(eq(keys.workspaceId, workspaceId), eq(keys.ownerId, userId)))
         .run();
-      endInvitations(orm, { workspaceId, userId, at });
-      const isLeftWithout = !orm.select().from(members).where(eq(members.userId, userId)).limit(1).get();
-      if (isLeftWithout && insertWorkspace(orm, fallback, userId) === undefined) {
+      revokeInvitations(orm, { workspaceId, userId, at });
+      const hasNoWorkspace = !orm.select().from(members).where(eq(members.userId, userId)).limit(1).get();
+      if (hasNoWorkspace && insertWorkspace(orm, fallback, userId) === undefined) {
         throw new Error('every slug is taken');
       }
       return 'done';
@@ -93,18 +92,18 @@ export function membershipWrites(orm: Orm) {
   };
 }
 
-function isMember(workspaceId: string, userId: string) {
+function membershipOf(workspaceId: string, userId: string) {
   return and(eq(members.workspaceId, workspaceId), eq(members.userId, userId));
 }
 
-function isFree(orm: Orm, slug: string, except = ''): boolean {
+function isSlugFree(orm: Orm, slug: string, except = ''): boolean {
   const holder = orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.slug, slug)).get();
   return holder === undefined || holder.id === except;
 }
 
-/** Whether the workspace would still have an owner without this member as one. */
+/** Whether the workspace keeps an owner without this member. */
 function canLoseOwner(orm: Orm, { workspaceId, userId }: { workspaceId: string; userId: string }) {
-  const member = orm.select().from(members).where(isMember(workspaceId, userId)).get();
+  const member = orm.select().from(members).where(membershipOf(workspaceId, userId)).get();
   if (!member) return 'no-member';
   if (member.role !== 'owner') return 'done';
   return firstOwner(orm, workspaceId, userId) === undefined ? 'last-owner' : 'done';

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gt, isNull, lt, type Orm } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invitations, logins, members, userColumns, users, workspaces } from './tables.ts';
 
-/** People and who belongs where: reads in the main thread, writes in the writer's. Ids sort by time, and pages by ids. */
+/** Ids sort by time, so pages are ordered by id. */
 export function peopleStore({ orm, writer }: StoreContext): PeopleStore {
   return { ...reads(orm), ...writes(writer) };
 }
@@ -43,7 +43,7 @@ function reads(orm: Orm): Pick<PeopleStore, Reads> {
       orm
         .select(userColumns)
         .from(users)
-        // Who was deleted stays as a row, for what they wrote to others.
+        // The row of a deleted user stays, because others received whispers from them.
         .where(and(gt(users.id, after), isNull(users.deletedAt)))
         .orderBy(asc(users.id))
         .limit(limit)

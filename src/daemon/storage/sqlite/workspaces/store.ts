@@ -3,7 +3,6 @@ import { and, asc, eq } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { logins, members, userColumns, users, workspaces } from './tables.ts';
 
-/** People, workspaces and logins: point look-ups in the main thread, writes in the writer's. */
 export function workspacesStore({ orm, writer }: StoreContext): WorkspacesStore {
   const homeOf = (userId: string) =>
     orm

@@ -4,7 +4,8 @@ import { and, eq, gt, isNull, lt, type Orm } from '../engine/orm.ts';
 import { insertWorkspace } from './membership-writes.ts';
 import { loginCodes, logins, users } from './tables.ts';
 
-/** Users, and what lets them in. */
+type Redemption = { digest: string; login: Omit<LoginRecord, 'userId'> };
+
 export function userWrites(orm: Orm) {
   const insertCode = (record: LoginCodeRecord): void => {
     orm.delete(loginCodes).where(lt(loginCodes.expiresAt, record.createdAt)).run();
@@ -23,13 +24,7 @@ export function userWrites(orm: Orm) {
 
     'people.insertCode': insertCode,
 
-    'people.redeemCode': ({
-      digest,
-      login,
-    }: {
-      digest: string;
-      login: Omit<LoginRecord, 'userId'>;
-    }): string | undefined => {
+    'people.redeemCode': ({ digest, login }: Redemption): string | undefined => {
       const at = login.createdAt;
       const [used] = orm
         .update(loginCodes)

@@ -12,7 +12,7 @@ import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 import { slowMigrations } from './slow-migrations.ts';
 
-/** `GATEWAY_TEST_KILLS=100` for a night. */
+/** Run with `GATEWAY_TEST_KILLS=100` overnight. */
 const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 5);
 const keyCount = 20_000;
 const script = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));

@@ -80,7 +80,7 @@ describe('a migration', () => {
     if (process.platform !== 'win32') expect(statSync(copy).mode & 0o777).toBe(0o600);
   });
 
-  test('leaves of a backup that was cut short nothing that looks like one', () => {
+  test('deletes the partial file of an interrupted backup', () => {
     filled();
     const half = join(folder, 'backups', `gateway-v${version}.partial`);
     mkdirSync(join(folder, 'backups'));
@@ -98,22 +98,22 @@ describe('a migration', () => {
       { statements: ["DELETE FROM keys WHERE id = 'key_2'"] },
       'keys by -1',
     ],
-    ['declares rows that it did not drop', { statements: [], rows: { keys: -1 } }, 'keys by 0'],
+    ['declares dropped rows that it keeps', { statements: [], rows: { keys: -1 } }, 'keys by 0'],
     [
-      'leaves rows that refer to nothing',
+      'leaves dangling references',
       { statements: rebuild('WHERE false'), rows: { workspaces: -1 } },
       'references',
     ],
-  ])('that %s is undone whole', (_what, step, message) => {
+  ])('that %s is rolled back', (_what, step, message) => {
     filled();
     const before = contents();
     expect(() => prepare(next(step))).toThrow(message);
     expect(contents()).toEqual(before);
-    // The released program goes on with the file.
+    // The released program can still open the file.
     prepare(released);
   });
 
-  test('may add and drop rows that it declares', () => {
+  test('may add and drop rows as declared', () => {
     filled();
     const statements = ["DELETE FROM keys WHERE id = 'key_2'", "INSERT INTO meta VALUES ('last_event', 7)"];
     prepare(next({ statements, rows: { keys: -1, meta: 1 } }));
@@ -128,7 +128,7 @@ describe('a migration', () => {
   });
 });
 
-test('a database whose sums are wrong is not migrated, so that it is found as it was', () => {
+test('a database with wrong balances is refused before the migration', () => {
   filled();
   const database = new Database(file);
   database.exec("INSERT INTO accounts VALUES ('margin', 5)");
@@ -140,14 +140,14 @@ test('a database whose sums are wrong is not migrated, so that it is found as it
   expect(readdirSync(folder)).not.toContain('backups');
 });
 
-test('a database of a newer program is refused and stays as it is', () => {
+test('a database with a newer schema is refused unchanged', () => {
   prepare(next({ statements: ['CREATE TABLE future (id TEXT) STRICT'] }));
   const before = readFileSync(file);
   expect(() => prepare(released)).toThrow(UnsupportedSchema);
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('an interrupted first start is started over', () => {
+test('an interrupted first start is repeated from scratch', () => {
   const half = new Database(`${file}.new`);
   half.exec('CREATE TABLE keys (nonsense)');
   half.close();

@@ -25,7 +25,7 @@ function started() {
   return { thread, end: exitWaiter(thread as unknown as Worker) };
 }
 
-test('a thread that ends by itself is never terminated', async () => {
+test('a thread that ends on its own is not terminated', async () => {
   const { thread, end } = started();
   const ending = end();
   await vi.advanceTimersByTimeAsync(1_900);
@@ -35,14 +35,14 @@ test('a thread that ends by itself is never terminated', async () => {
   expect(thread.terminations).toBe(0);
 });
 
-test('one that had ended before is not waited for', async () => {
+test('a thread that has already ended is not waited for', async () => {
   const { thread, end } = started();
   thread.emit('exit', 0);
   await end();
   expect(thread.terminations).toBe(0);
 });
 
-test('one that does not end is terminated after two seconds', async () => {
+test('a thread that does not end is terminated after two seconds', async () => {
   const { thread, end } = started();
   const ending = end();
   await vi.advanceTimersByTimeAsync(1_999);

@@ -52,13 +52,13 @@ const ids = () => database.prepare('SELECT id FROM rows ORDER BY id').pluck().al
 const total = () => database.prepare('SELECT value FROM total').pluck().get();
 
 describe('a batch', () => {
-  test('is kept whole and answers each operation', () => {
+  test('is committed and answers each operation', () => {
     expect(run(inserts(3))).toEqual({ results: [10, 20, 30], failed: [] });
     expect(ids()).toEqual([1, 2, 3]);
     expect(total()).toBe(3);
   });
 
-  test('loses the operation that fails and no other, at each of 512 places', () => {
+  test('loses only the operation that fails, at each of 512 positions', () => {
     for (let place = 0; place < 512; place += 1) {
       database.exec('DELETE FROM rows; UPDATE total SET value = 0');
       const operations = inserts(512);
@@ -83,7 +83,7 @@ describe('a batch', () => {
     expect(total()).toBe(3);
   });
 
-  test('is lost whole when its COMMIT fails', () => {
+  test('is lost when its COMMIT fails', () => {
     expect(run([...inserts(2), ['orphan', 0]])).toMatchObject({
       failure: { kind: 'failed', code: 'SQLITE_CONSTRAINT_FOREIGNKEY' },
     });
@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(run(inserts(1))).toEqual({ results: [10], failed: [] });
   });
 
-  test('is lost whole when the disk is full, and the next one may succeed', () => {
+  test('is lost when the disk is full, and the next one may succeed', () => {
     const pages = Number(database.pragma('page_count', { simple: true }));
     database.pragma(`max_page_count = ${pages + 2}`);
     const large: Operation = ['insert', { id: 99, text: 'x'.repeat(20_000) }];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { WriteQueue } from '../../../../../src/daemon/storage/sqlite/engine/write-queue.ts';
 
-/** A queue whose batches are looked at and answered by the test. */
+/** A queue whose batches the test inspects and completes. */
 function watched() {
   const sent: Operation[][] = [];
   let wake: (() => void) | undefined;
@@ -13,7 +13,7 @@ function watched() {
   return {
     queue,
     names: () => sent.map((batch) => batch.map(([name]) => name)),
-    /** Waits for the batch of that number, from 1. */
+    /** Waits for the nth batch, counted from 1. */
     batch: async (number: number): Promise<Operation[]> => {
       while (sent.length < number) {
         await new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ function watched() {
 }
 
 describe('a queue of writes', () => {
-  test('sends what comes together as one batch, and the next only after the answer', async () => {
+  test('sends writes of the same turn as one batch, and the next batch only after the answer', async () => {
     const { queue, batch, names, succeed } = watched();
     const first = [queue.add(['a', 1]), queue.add(['b', 2])];
     await batch(1);
@@ -42,7 +42,7 @@ describe('a queue of writes', () => {
     expect(await later).toBe('C');
   });
 
-  test('keeps a write that can linger for the next one, which takes its place', async () => {
+  test('keeps a lingering write for the next one, which replaces it', async () => {
     const { queue, batch, names, succeed } = watched();
     const hold = queue.add(['hold', 1], { canLinger: true, replaceableAs: 'call' });
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -55,7 +55,7 @@ describe('a queue of writes', () => {
     expect(names()).toEqual([['settle']]);
   });
 
-  test('sends a write that can linger by itself when nothing else comes', async () => {
+  test('sends a lingering write alone if no other write arrives', async () => {
     const { queue, batch, succeed } = watched();
     const hold = queue.add(['hold', 1], { canLinger: true });
     await batch(1);
@@ -63,7 +63,7 @@ describe('a queue of writes', () => {
     expect(await hold).toBe('held');
   });
 
-  test('sends at most 512 at once, in order', async () => {
+  test('sends at most 512 writes in a batch, in order', async () => {
     const { queue, batch, succeed } = watched();
     const all = Array.from({ length: 1000 }, (_, index) => queue.add(['write', index]));
     const first = await batch(1);
@@ -74,7 +74,7 @@ describe('a queue of writes', () => {
     expect(await Promise.all(all)).toEqual(Array.from({ length: 1000 }, (_, index) => index));
   });
 
-  test('sends few large rows at once, and one that is larger than all by itself', async () => {
+  test('limits bulk batches by size, and sends a larger row alone', async () => {
     const { queue, batch, succeed } = watched();
     const mebibyte = 1024 * 1024;
     const sizes = [0.4, 0.4, 0.4, 5, 0.1, ...Array.from({ length: 17 }, () => 0)];
@@ -90,7 +90,7 @@ describe('a queue of writes', () => {
     expect(sent.map((operations) => operations.length)).toEqual([2, 1, 1, 16, 2]);
   });
 
-  test('keeps large rows out of the batches of money, and lets both have their turn', async () => {
+  test('keeps large rows out of money batches, and alternates between the lanes', async () => {
     const { queue, batch, succeed } = watched();
     const writes = [
       queue.add(['money', 1]),
@@ -107,7 +107,7 @@ describe('a queue of writes', () => {
     expect(await Promise.all(writes)).toEqual([1, 'b', 2, 3]);
   });
 
-  test('rejects the failed operations of a batch alone, and all of a failed batch', async () => {
+  test('rejects only the failed operations of a batch, and all of a failed batch', async () => {
     const { queue, batch } = watched();
     const [good, taken, broken] = [queue.add(['a', 1]), queue.add(['b', 2]), queue.add(['c', 3])];
     await batch(1);
@@ -129,10 +129,10 @@ describe('a queue of writes', () => {
   });
 });
 
-describe('a write that takes the place of another', () => {
+describe('a write that replaces another', () => {
   const replaceable = (queue: WriteQueue) => queue.add(['hold', 1], { replaceableAs: 'req_1' });
 
-  test('travels alone, and both resolve', async () => {
+  test('is sent alone, and both resolve', async () => {
     const { queue, batch, succeed } = watched();
     const held = replaceable(queue);
     const settled = queue.replace('req_1', ['settle', 2]);
@@ -142,7 +142,7 @@ describe('a write that takes the place of another', () => {
     expect(await settled).toBe(7);
   });
 
-  test('is too late once the other has left', async () => {
+  test('is refused once the other was sent', async () => {
     const { queue, batch, succeed } = watched();
     const held = replaceable(queue);
     await batch(1);
@@ -152,7 +152,7 @@ describe('a write that takes the place of another', () => {
     expect(queue.replace('req_1', ['settle', 2])).toBeUndefined();
   });
 
-  test('that fails alone leaves the other to be written after all', async () => {
+  test('leaves the other to be written if it fails alone', async () => {
     const { queue, batch, succeed } = watched();
     const held = replaceable(queue);
     const settled = queue.replace('req_1', ['settle', 2]);
@@ -164,7 +164,7 @@ describe('a write that takes the place of another', () => {
     expect(await held).toBe('held');
   });
 
-  test('fails together with it when the batch does', async () => {
+  test('fails together with the other when the batch fails', async () => {
     const { queue, batch } = watched();
     const held = replaceable(queue);
     const settled = queue.replace('req_1', ['settle', 2]);
@@ -175,7 +175,7 @@ describe('a write that takes the place of another', () => {
   });
 });
 
-test('a queue is drained when its last batch is answered', async () => {
+test('a queue is drained when its last batch completes', async () => {
   const { queue, batch, succeed } = watched();
   await queue.drained();
   const order: string[] = [];

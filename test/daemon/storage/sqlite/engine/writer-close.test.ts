@@ -6,7 +6,7 @@ import { Writer } from '../../../../../src/daemon/storage/sqlite/engine/writer.t
 
 const log = { info() {}, warn() {}, error() {} };
 
-/** A thread that ends as it answers: its end is told in the same turn, before anybody who awaits the answer goes on. */
+/** A thread that exits in the same turn in which it answers, before the awaiting code resumes. */
 class EndsAtOnce extends EventEmitter {
   postMessage(message: ToWriter): void {
     setImmediate(() => {
@@ -26,7 +26,7 @@ class EndsAtOnce extends EventEmitter {
   }
 }
 
-/** A writer whose thread is open, and what it told of the thread's death. */
+/** A writer with an open database, and the fatal errors it reported. */
 async function opened() {
   const deaths: Error[] = [];
   const thread = new EndsAtOnce();
@@ -36,13 +36,13 @@ async function opened() {
   return { writer, thread, deaths };
 }
 
-test('a thread that ends once the database is closed has not died', async () => {
+test('a thread that exits after closing the database has not died', async () => {
   const { writer, deaths } = await opened();
   await writer.close();
   expect(deaths).toEqual([]);
 });
 
-test('a thread that ends before has', async () => {
+test('a thread that exits earlier has died', async () => {
   const { writer, thread, deaths } = await opened();
   thread.emit('exit', 1);
   await writer.close();

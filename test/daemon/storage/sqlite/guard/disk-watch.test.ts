@@ -29,7 +29,7 @@ async function aWatch(freeMebibytes: number) {
   return { watch, levelAt, ballast, logged };
 }
 
-test('below 256 MiB the disk is low, below 64 MiB it is full, and both are told once', async () => {
+test('the disk is low below 256 MiB and full below 64 MiB, and each change is logged once', async () => {
   const { watch, levelAt, logged } = await aWatch(255);
   expect(watch.level()).toBe('low');
   expect([await levelAt(64), await levelAt(63), await levelAt(10), await levelAt(256)]).toEqual([
@@ -41,7 +41,7 @@ test('below 256 MiB the disk is low, below 64 MiB it is full, and both are told 
   expect(logged).toMatchObject([{ level: 'low' }, { level: 'full' }, { level: 'enough' }]);
 });
 
-test('a file that takes up room is made after a while where there is plenty, and given up when there is none', async () => {
+test('a reserve file is written after a minute with enough space, and deleted when the disk is full', async () => {
   const { levelAt, ballast } = await aWatch(10_000);
   await levelAt(10_000);
   expect(await ballast()).toBe(0);

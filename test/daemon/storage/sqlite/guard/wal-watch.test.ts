@@ -13,7 +13,7 @@ import { openTemporarily, recordingLog } from '../temporary.ts';
 const { newFolder, cleanUp } = openTemporarily();
 afterEach(cleanUp);
 
-test('a write-ahead log that grows is told once, and ends long reads before it fills the disk', async () => {
+test('a growing write-ahead log is logged once, and aborts long reads before it fills the disk', async () => {
   const file = join(newFolder(), 'gateway.db');
   writeFileSync(`${file}-wal`, '');
   const log = recordingLog();
@@ -21,24 +21,24 @@ test('a write-ahead log that grows is told once, and ends long reads before it f
   const abortReads = (olderThanMs: number) => ended.push(olderThanMs) > 0;
   const watch = watchWal({ file, log, abortReads, bounds: { warnBytes: 1000, abortBytes: 5000 } });
   onTestFinished(watch.stop);
-  const told = async (bytes: number) => {
+  const logged = async (bytes: number) => {
     const before = log.lines.length;
     truncateSync(`${file}-wal`, bytes);
     await watch.check();
     return log.lines.slice(before).map(({ message }) => message.split(' ').slice(-3).join(' '));
   };
 
-  expect(await told(1000)).toEqual([]);
-  expect(await told(1001)).toEqual(['an old snapshot']);
-  expect(await told(5000)).toEqual([]);
+  expect(await logged(1000)).toEqual([]);
+  expect(await logged(1001)).toEqual(['an old snapshot']);
+  expect(await logged(5000)).toEqual([]);
   expect(ended).toEqual([]);
-  expect(await told(5001)).toEqual(['can be reset']);
+  expect(await logged(5001)).toEqual(['can be reset']);
   expect(ended).toEqual([5000]);
-  expect(await told(900)).toEqual([]);
-  expect(await told(2000)).toEqual(['an old snapshot']);
+  expect(await logged(900)).toEqual([]);
+  expect(await logged(2000)).toEqual(['an old snapshot']);
 });
 
-test('a read that is given up fails as one that may be tried again, and the next one is answered', async () => {
+test('an aborted read fails with a retryable error, and the next one succeeds', async () => {
   const file = join(newFolder(), 'gateway.db');
   prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
   const database = new Database(file);

@@ -17,7 +17,7 @@ import { aSettlement } from '../../../../storage/records.ts';
 let database: Connection;
 let settle: (...ids: string[]) => void;
 
-/** A program that is started again on the same file goes on with the chain. */
+/** Continues the chain, like a restarted daemon. */
 function open(): void {
   const totals = new BatchTotals(database);
   const run = batchRunner(database, meteringWrites(database, totals), totals);
@@ -29,7 +29,7 @@ function open(): void {
 const verify = (from = 0) => verifyChain(database, { from });
 const links = () => database.prepare('SELECT count(*) FROM ledger_chain').pluck().get();
 
-/** Changes what triggers keep everybody from changing. */
+/** Runs SQL without the triggers that prevent changes. */
 function tamper(sql: string): void {
   for (const name of ['entries_stay', 'entries_last', 'ledger_chain_stays', 'ledger_chain_lasts']) {
     database.exec(`DROP TRIGGER IF EXISTS ${name}`);
@@ -47,7 +47,7 @@ beforeEach(() => {
   settle('req_4');
 });
 
-test('each commit that makes entries adds a link, and one that makes none adds nothing', () => {
+test('each commit with entries adds a link, and one without adds none', () => {
   expect(links()).toBe(4);
   settle('req_4');
   expect(links()).toBe(4);
@@ -63,7 +63,7 @@ test('neither links nor entries can be changed or deleted', () => {
   expect(() => database.exec('UPDATE ledger_chain SET total = 0')).toThrow('never changed');
 });
 
-describe('a change that leaves all sums right is found:', () => {
+describe('a change that keeps all balances right is found:', () => {
   const entryOf = (id: string) => `The provider_cost entry of ${id} was changed or deleted.`;
 
   test.each([
@@ -73,13 +73,13 @@ describe('a change that leaves all sums right is found:', () => {
       entryOf('req_2'),
     ],
     [
-      'cost that was moved from one call to another',
+      'an amount moved from one call to another',
       `UPDATE entries SET amount = amount + 1 WHERE request_id = 'req_1' AND kind = 'provider_cost';
        UPDATE entries SET amount = amount - 1 WHERE request_id = 'req_3' AND kind = 'provider_cost'`,
       entryOf('req_1'),
     ],
     [
-      'an entry that was taken out of the books',
+      'a deleted entry with adjusted balances',
       `UPDATE accounts SET balance = balance + (SELECT sum(amount) FROM entries WHERE request_id = 'req_3'
          AND debit = accounts.id) WHERE id IN (SELECT debit FROM entries WHERE request_id = 'req_3');
        UPDATE accounts SET balance = balance - (SELECT sum(amount) FROM entries WHERE request_id = 'req_3'
@@ -88,16 +88,12 @@ describe('a change that leaves all sums right is found:', () => {
       entryOf('req_3'),
     ],
     [
-      'an entry together with its copy',
+      'an entry changed together with its copy',
       `UPDATE entries SET created_at = 5 WHERE request_id = 'req_3';
        UPDATE ledger_chain SET entries = json_set(entries, '$[0][5]', 5) WHERE number = 2`,
       'Link 2 of the ledger chain was changed.',
     ],
-    [
-      'a link that is gone',
-      'DELETE FROM ledger_chain WHERE number = 2',
-      'Link 2 of the ledger chain is missing.',
-    ],
+    ['a deleted link', 'DELETE FROM ledger_chain WHERE number = 2', 'Link 2 of the ledger chain is missing.'],
   ])('%s', (_what, sql, problem) => {
     tamper(sql);
     expect(balanceProblems(checkBalances(database))).toEqual([]);
@@ -105,14 +101,14 @@ describe('a change that leaves all sums right is found:', () => {
   });
 });
 
-test('an entry from nowhere, and the newest link without its entries, are found by their number', () => {
+test('an additional entry, and the newest link without its entries, are found by their number', () => {
   database.exec("INSERT INTO entries VALUES ('req_9', 'margin', 'a', 'b', 1, 1)");
   expect(verify().problems).toEqual([
     expect.stringMatching(/^The ledger has \d+ entries, but its chain has \d+\.$/),
   ]);
 });
 
-test('a walk begins where an earlier one ended', () => {
+test('a verification can start where an earlier one ended', () => {
   const { last } = verify();
   tamper("UPDATE entries SET created_at = 5 WHERE request_id = 'req_1'");
   settle('req_5');
@@ -121,7 +117,7 @@ test('a walk begins where an earlier one ended', () => {
   expect(verify(9).problems).toEqual(['The ledger chain has no link 9.']);
 });
 
-test('entries that are older than the chain are only counted', () => {
+test('entries older than the chain are only counted', () => {
   database = new Database(':memory:');
   migrate(database, migrations);
   // As in a database that had an entry when the chain was introduced.

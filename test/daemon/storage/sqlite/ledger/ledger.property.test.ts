@@ -13,7 +13,7 @@ import { aHold, aSettlement } from '../../../../storage/records.ts';
 
 const accounts = ['workspace:a', 'workspace:b', 'provider:x', 'margin'];
 
-// Few ids and few accounts, so that double settling, unknown holds and transfers to oneself all come up.
+// Few ids and few accounts, so that double settlements, unknown holds and transfers to the same account all occur.
 const settle = fc.record({
   what: fc.constantFrom('metering.settle', 'metering.settleWithoutHold'),
   id: fc.integer({ min: 0, max: 15 }),
@@ -47,7 +47,7 @@ function operationOf(step: Step): Operation {
   return [step.what, settlementRow({ ...aSettlement(id, { charged, keyId }), entries })];
 }
 
-test('whatever is held and settled, balances are the sums of their entries and add up to zero', () => {
+test('after any holds and settlements, balances are the sums of their entries and add up to zero', () => {
   fc.assert(
     fc.property(batches, (steps) => {
       const database = new Database(':memory:');
