@@ -27,7 +27,7 @@ export const threadsScreen: Screen<Thread> = {
   aliases: ['thread', 'conversations'],
   empty: [
     'No threads yet. Press c to create one, then r to add a message.',
-    'A thread stores a conversation with a model; API calls use it with service.thread.',
+    'A thread stores a conversation; API calls name it in service.thread.',
   ],
   footer: ['open', 'compose', 'reply', 'remove', 'filter'],
   refreshEveryMs: 15_000,
