@@ -18,7 +18,12 @@ import { aboutHandlers } from './features/about/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
-import { createSealer, type InferenceDeps, inferenceHandlers } from './features/inference/index.ts';
+import {
+  callEvents,
+  createSealer,
+  type InferenceDeps,
+  inferenceHandlers,
+} from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { referenceHandlers } from './features/reference/index.ts';
@@ -216,22 +221,8 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
     responses: storage.responses,
     threads: features.threads,
     sealer: createSealer(deps.dataKey, features.randomBytes),
-    get marginPpm() {
-      return deps.live.marginPpm;
-    },
-    get storesResponses() {
-      return deps.live.storesResponses;
-    },
-    get responsesKeptMs() {
-      return deps.live.responsesKeptMs;
-    },
-    publish: events.publish,
-    onRejected: deps.telemetry.refused,
-    onSettled(usage, settledMs) {
-      events.announce(usage);
-      features.settledTimes.note(usage.requestId, settledMs);
-      deps.telemetry.settled(usage, settledMs);
-    },
+    settings: deps.live,
+    observers: [callEvents(events), features.settledTimes, deps.telemetry],
     log,
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BackgroundResponse } from '../../src/daemon/features/inference/lifecycles/background/index.ts';
+import type { BackgroundResponse } from '../../src/daemon/features/inference/lifecycles/background/background-store.ts';
 import { aResponse, dayMs, morning, type OpenStorage } from './records.ts';
 
 function aRun(id: string, changes: Partial<BackgroundResponse> = {}): BackgroundResponse {

@@ -23,14 +23,17 @@ const attributeCharactersMax = 512;
 /** A call to be told, and the span of whoever called. */
 type Told = { parent: ParentSpan | undefined } & (
   | { usage: UsageRecord; settledMs: number }
-  | { refused: RejectedCall; code: string; at: number }
+  | { rejected: RejectedCall; code: string; at: number }
 );
 
 export interface Spans {
   /** `settledMs`: from the request until it was on disk. */
   settled(usage: UsageRecord, options: { settledMs: number; parent: ParentSpan | undefined }): void;
-  /** `at`: when it was refused, milliseconds since 1970. */
-  refused(refused: RejectedCall, options: { code: string; at: number; parent: ParentSpan | undefined }): void;
+  /** `at`: when it was rejected, milliseconds since 1970. */
+  rejected(
+    rejected: RejectedCall,
+    options: { code: string; at: number; parent: ParentSpan | undefined },
+  ): void;
   /** Sends what waits; never rejects. */
   close(): Promise<void>;
 }
@@ -71,7 +74,7 @@ export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, vers
   };
   return {
     settled: (usage, options) => add({ usage, ...options }),
-    refused: (refused, options) => add({ refused, ...options }),
+    rejected: (rejected, options) => add({ rejected, ...options }),
     async close() {
       tell();
       await provider.shutdown().catch(() => {});
@@ -118,7 +121,7 @@ function tellCall(
 
 function tellRefused(
   tracer: Tracer,
-  { refused: { call, ms }, code, at }: { refused: RejectedCall; code: string; at: number },
+  { rejected: { call, ms }, code, at }: { rejected: RejectedCall; code: string; at: number },
   parent: Context,
 ): void {
   const attributes = {

@@ -1,7 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
-import type { RejectedCall } from '../features/inference/index.ts';
-import type { UsageRecord } from '../features/metering/index.ts';
+import type { CallObserver } from '../features/inference/index.ts';
 import { type AnsweredRequest, Counters } from '../features/metrics/index.ts';
 import { expositionWriter } from './exposition.ts';
 import { Parents } from './parent.ts';
@@ -13,10 +12,8 @@ type ServerLoad = () => { requests: number; streams: number };
 /** Everything that watches calls from beside: it is told, never asked, and no call waits for it. */
 export interface Telemetry {
   counters: Counters;
-  /** A call is on disk, so long after its request came, in milliseconds. */
-  settled(usage: UsageRecord, settledMs: number): void;
-  /** A call was refused before a provider was asked. */
-  refused(refused: RejectedCall): void;
+  onSettled: NonNullable<CallObserver['onSettled']>;
+  onRejected: NonNullable<CallObserver['onRejected']>;
   /** A request was answered. */
   answered(request: AnsweredRequest): void;
   /** The header `traceparent` of a request; undefined where nobody is told of spans. */
@@ -45,15 +42,15 @@ export async function createTelemetry({ otlp, version, now }: TelemetryOptions):
   let load: ServerLoad = () => ({ requests: 0, streams: 0 });
   return {
     counters,
-    settled(usage, settledMs) {
+    onSettled(usage, settledMs) {
       counters.settled(usage, settledMs);
       spans?.settled(usage, { settledMs, parent: parents.take(usage.requestId) });
     },
-    refused(refused) {
-      const { endpoint, requestId } = refused.call;
-      const code = codeOf(refused.error);
+    onRejected(rejected) {
+      const { endpoint, requestId } = rejected.call;
+      const code = codeOf(rejected.error);
       counters.refused(endpoint, code);
-      spans?.refused(refused, { code, at: now(), parent: parents.take(requestId) });
+      spans?.rejected(rejected, { code, at: now(), parent: parents.take(requestId) });
     },
     answered: (request) => counters.answered(request),
     parent: spans && ((requestId, header) => parents.note(requestId, header)),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   parseToolChoice,
   parseTools,
-} from '../../../src/daemon/features/inference/formats/responses/tools.ts';
+} from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import type { Inference, InputItem } from '../../../src/daemon/features/inference/index.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 
-/** The caller's mistake, with the place of it as the caller wrote it: `input[2].content`. */
+/** An `invalid_request` error; `param` is the path of the faulty member in the request body: `input[2].content`. */
 export function invalid(param: string, message: string): ApiError {
   return new ApiError('invalid_request', { param, message });
 }
@@ -11,14 +11,14 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member that is text, or undefined when it is absent or null; anything else is the caller's mistake. */
+/** Undefined when the value is absent or null. Fails with `invalid_request` when it is not a string. */
 export function optionalText(value: unknown, param: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw invalid(param, 'This must be a string.');
   return value;
 }
 
-/** The same of a flag. */
+/** Undefined when the value is absent or null. Fails with `invalid_request` when it is not a boolean. */
 export function optionalFlag(value: unknown, param: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean') throw invalid(param, 'This must be a boolean.');
@@ -30,15 +30,24 @@ export function requiredText(value: unknown, param: string): string {
   return value;
 }
 
-/** A part of a message or of a tool's output that is of no type known here. */
-export function unsupported(type: string, param: string): ApiError {
+export function unsupportedPart(type: string, param: string): ApiError {
   return invalid(`${param}.type`, `Content parts of type ${quoted(type)} are not supported.`);
 }
 
-/** A failure repeats no more of what it was sent than this many characters. */
+/** For sealed text that this daemon did not seal for this workspace. */
+export function notSealedHere(param: string): ApiError {
+  return invalid(param, 'This was not sealed by this gateway for this workspace, or it is damaged.');
+}
+
+/** Error messages repeat at most this much of a request. */
 const quotedCharsMax = 64;
 
-/** A name out of the request, for a message: in quotes, what JSON would escape escaped, and cut where it is long. */
+/** A value from the request for use in an error message: JSON-quoted, and shortened when long. */
 export function quoted(name: string): string {
   return JSON.stringify(name.length > quotedCharsMax ? `${name.slice(0, quotedCharsMax)}…` : name);
+}
+
+/** Converts any error to one for the caller; an unexpected error becomes `server_error` with its cause. */
+export function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError('server_error', { cause: error });
 }

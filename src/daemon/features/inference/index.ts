@@ -1,5 +1,7 @@
 export { inferenceHandlers } from './handlers.ts';
-export { Background, type BackgroundStore } from './lifecycles/background/index.ts';
+export { Background } from './lifecycles/background/background.ts';
+export type { BackgroundResponse, BackgroundStore } from './lifecycles/background/background-store.ts';
+export type { InferenceDeps, InferenceSettings } from './lifecycles/inference-deps.ts';
 export type {
   Batch,
   ContentPart,
@@ -11,9 +13,10 @@ export type {
   Tool,
   Wire,
 } from './neutral.ts';
+export { callEvents } from './pipeline/call-events.ts';
+export type { CallObserver, RejectedCall } from './pipeline/call-observer.ts';
 export { createSealer, type Sealer } from './pipeline/sealing.ts';
 export type { ServiceOptions } from './pipeline/service-member.ts';
-export type { InferenceDeps, RejectedCall } from './pipeline/start-call.ts';
 export { inputTokens } from './pricing/cost-bound.ts';
 export type { ResponsesStore, StoredResponse } from './stored/responses-store.ts';
 export {

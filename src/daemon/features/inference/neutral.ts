@@ -1,16 +1,16 @@
 /**
- * The neutral form of a model call: what every client format is parsed into and every provider's format is built from.
- * Input items follow the Responses format, which is the richest of them.
+ * The neutral form of a model call. Every client format is parsed into it, and every provider request is built from it.
+ * Input items follow the Responses format, the richest of the formats.
  */
 import type { Tokens } from '../../../shared/money.ts';
 
-/** The two formats that callers and OpenAI-compatible providers speak. */
+/** The two formats that callers and OpenAI-compatible providers use. */
 export type Wire = 'responses' | 'chat';
 
 export interface Inference {
   /** The caller's format. */
   wire: Wire;
-  /** The model as the caller named it. */
+  /** The model name in the request. */
   model: string;
   stream: boolean;
   items: InputItem[];
@@ -20,11 +20,11 @@ export interface Inference {
   parallelToolCalls: boolean | undefined;
   format: OutputFormat | undefined;
   verbosity: 'low' | 'medium' | 'high' | undefined;
-  /** Most output tokens that the caller asked for. */
+  /** The caller's limit on output tokens. */
   outputTokensMax: number | undefined;
   sampling: Sampling;
   reasoning: { effort: string | undefined; summary: string | undefined } | undefined;
-  /** The caller's own body without `service`: a provider of the same format gets it with few changes. */
+  /** The request body without `service`. A provider with the same format gets it almost unchanged. */
   body: Record<string, unknown>;
 }
 
@@ -36,28 +36,36 @@ export interface Sampling {
   frequencyPenalty?: number;
   stop?: string[];
   seed?: number;
-  /** Asks for log probabilities with this many alternatives. */
+  /** Requests log probabilities with this many alternatives. */
   topLogprobs?: number;
 }
 
 export type InputItem = MessageItem | FunctionCallItem | FunctionOutputItem | ReasoningItem | OpaqueItem;
 
-/** What only a provider of the caller's own format may know; the others are not sent it. */
+/** An item that only providers with the caller's format may understand. It is not sent to other providers. */
 export interface OpaqueItem {
   type: 'opaque';
   json: Record<string, unknown>;
-  /** Set on what cannot be left out, as the conversation would not be the same: its place in the caller's words. */
+  /**
+   * Set when the item holds a part of the conversation that its provider sealed, so that it must not be left out. The
+   * value is its path in the request.
+   */
   mustReach?: string;
+}
+
+/** Whether an item holds a summary that a provider sealed and that only this provider can read. */
+export function isProviderSealed(item: InputItem): item is OpaqueItem & { mustReach: string } {
+  return item.type === 'opaque' && item.mustReach !== undefined;
 }
 
 export interface MessageItem {
   type: 'message';
   role: 'user' | 'system' | 'developer' | 'assistant';
   content: ContentPart[];
-  /** Of an assistant's message: `commentary` on the way, or the `final_answer`. */
+  /** On assistant messages: `commentary` or `final_answer`. */
   phase?: string;
   id?: string;
-  /** Whether it is the summary of what came before, written by a model. */
+  /** Set when the message is a model-written summary of the earlier conversation. */
   isSummary?: true;
 }
 
@@ -65,7 +73,7 @@ export interface FunctionCallItem {
   type: 'function_call';
   callId: string;
   name: string;
-  /** JSON text as the model wrote it; never empty: a call without arguments has `{}`. */
+  /** JSON text as the model wrote it; `{}` for a call without arguments. */
   arguments: string;
   id?: string;
 }
@@ -76,7 +84,7 @@ export interface FunctionOutputItem {
   output: ContentPart[];
 }
 
-/** A model's earlier thoughts. `origin` is what the provider needs to take them back, if they were sealed here. */
+/** Earlier reasoning of a model. `origin` is what its provider needs to accept it again, if it was sealed here. */
 export interface ReasoningItem {
   type: 'reasoning';
   summary: string[];
@@ -85,13 +93,13 @@ export interface ReasoningItem {
 }
 
 /**
- * What a provider needs to see again of its own reasoning: signatures, redacted data. It is worth something to that
- * provider and model alone and must never be sent to another.
+ * The part of its own reasoning that a provider needs to see again, such as signatures or redacted data. Only that
+ * provider and model can use it, so it must never be sent to another one.
  */
 export interface ReasoningOrigin {
   provider: string;
   model: string;
-  /** The adapter's own shape. */
+  /** Defined by the provider's adapter. */
   payload: unknown;
 }
 
@@ -113,7 +121,7 @@ export type Tool =
       parameters: Record<string, unknown> | undefined;
       strict: boolean | undefined;
     }
-  /** A tool that only a provider of the caller's own format may know. */
+  /** A tool that only providers with the caller's format may understand. */
   | { type: 'opaque'; json: Record<string, unknown> };
 
 export type ToolChoice =
@@ -134,23 +142,23 @@ export type OutputFormat =
 // ---- the answer ----
 
 /**
- * What a provider's stream is decoded into. `index` numbers the output items from 0 in the order they start. An item is
- * started before its deltas, and done before `finished`, which comes last; several may be open at a time. A call without
- * arguments needs no delta. Where no `usage` is told, what was delivered is estimated.
+ * Decoded from a provider's stream. `index` numbers the output items from 0 in the order in which they start. An item
+ * starts before its deltas and ends before `finished`, which comes last; several items may be open at a time. A function
+ * call without arguments needs no delta. Without a `usage` event, usage is estimated.
  */
 export type InferenceEvent =
   | { type: 'item-started'; index: number; item: StartedItem }
   | { type: 'text'; index: number; delta: string; logprobs?: unknown[] }
   | { type: 'refusal'; index: number; delta: string }
   | { type: 'annotation'; index: number; annotation: Record<string, unknown> }
-  /** Thoughts as readable text; `part` numbers the paragraphs of a summary from 0. */
+  /** Readable reasoning; `part` numbers the paragraphs of a summary from 0. */
   | { type: 'reasoning'; index: number; part: number; delta: string }
   | { type: 'arguments'; index: number; delta: string }
-  /** `origin` is set on reasoning that the provider wants back; `item` is the whole item where the provider gave one. */
+  /** `origin` is set on reasoning that the provider needs to see again; `item` is the provider's complete item, if any. */
   | { type: 'item-done'; index: number; origin?: ReasoningOrigin; item?: Record<string, unknown> }
-  /** What was read, told while the answer is still being written: it holds for answers that never come to their end. */
+  /** The prompt's token count, reported early: it is used when the answer breaks off before `usage`. */
   | { type: 'prompt-counted'; tokens: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> }
-  /** A snapshot: it replaces what was told before. */
+  /** A snapshot that replaces earlier `usage` events. */
   | { type: 'usage'; tokens: Tokens }
   | { type: 'finished'; reason: FinishReason };
 
@@ -160,22 +168,22 @@ export type StartedItem =
   | { kind: 'function_call'; callId: string; name: string; id?: string }
   | { kind: 'opaque'; json: Record<string, unknown> };
 
-/** Why a model stopped. A stop with function calls is still `stop`: renderers derive `tool_calls`. */
+/** A stop with function calls is `stop` too: renderers derive `tool_calls`. */
 export type FinishReason = 'stop' | 'max_output_tokens' | 'content_filter';
 
-/** One `data:` line of a provider that speaks the caller's format, for renderers that pass it on. */
+/** One `data:` line of a provider that uses the caller's format, for renderers that pass it on. */
 export interface RawFrame {
-  /** The JSON text as it came. */
+  /** The JSON text, unchanged. */
   raw: string;
   json: Record<string, unknown>;
 }
 
 /**
- * What one read from a provider held. The batch, not the event, travels through the pipe: an asynchronous hop an event
- * costs more than all other work on it.
+ * The events of one read from a provider. Batches, not events, travel through the pipeline: an asynchronous hop per event
+ * would cost more than all other work on it.
  */
 export interface Batch {
   events: InferenceEvent[];
-  /** Set by providers of a known wire; renderers of the same wire use it instead of `events`. */
+  /** Set by providers with a known wire format; renderers of the same format use it instead of `events`. */
   frames: RawFrame[] | undefined;
 }

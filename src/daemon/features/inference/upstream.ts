@@ -1,39 +1,39 @@
 import type { Tokens } from '../../../shared/money.ts';
 import type { Batch, FinishReason, Inference, Wire } from './neutral.ts';
 
-/** One attempt to have a call answered by one provider. */
+/** One attempt to get an answer from one provider. */
 export interface UpstreamCall {
   inference: Inference;
   /** The model's name at the provider. */
   model: string;
-  /** The format to speak with it, one of the provider's `wires`; undefined for a provider with its own. */
+  /** The format to use, one of the provider's `wires`; undefined for a provider with its own format. */
   wire: Wire | undefined;
   /** The provider's key; undefined for providers that need none. */
   key: string | undefined;
-  /** What the budget allows, already below what the caller asked for and the model can do. */
+  /** Within the budget, the caller's limit and the model's maximum. */
   outputTokensMax: number | undefined;
 }
 
-/** Somebody who answers model calls: a provider behind HTTP, or the built-in simulator. */
+/** Answers model calls: a provider behind HTTP, or the built-in simulator. */
 export interface Upstream {
-  /** As it appears in answers, `x-service-upstream` and the config. */
+  /** As used in answers, `x-service-upstream` and the configuration. */
   name: string;
   /**
-   * Resolves when the first event (or the whole JSON answer) is there, so that a failure before it can still become a
-   * status or another provider's answer. Rejects with an UpstreamFailure.
+   * Resolves with the first event, or with the whole JSON answer, so that an earlier failure can still become an HTTP
+   * status or a fallback to another provider. Rejects with an UpstreamFailure.
    */
   open(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer>;
 }
 
 export type UpstreamAnswer = StreamAnswer | JsonAnswer;
 
-/** Iterating throws an UpstreamFailure when the stream breaks or ends without its closing event. */
+/** Iteration throws an UpstreamFailure when the stream breaks or ends without its closing event. */
 export interface StreamAnswer {
   kind: 'stream';
   batches: AsyncIterable<Batch>;
 }
 
-/** A whole answer in the caller's own format; only for calls that are not streamed. */
+/** A whole answer in the caller's format, for calls that are not streamed. */
 export interface JsonAnswer {
   kind: 'json';
   wire: Wire;
@@ -44,25 +44,25 @@ export interface JsonAnswer {
 }
 
 export type UpstreamFailureKind =
-  /** The request itself is at fault: another provider would say the same. */
+  /** The request itself is at fault: every other provider would reject it too. */
   | 'caller'
   | 'unknown-model'
-  /** 401 or 403: the key is not accepted. */
+  /** 401 or 403: the provider does not accept the key. */
   | 'authentication'
   /** 402: the provider's account is out of money. */
   | 'billing'
   | 'rate-limited'
-  /** 5xx and what amounts to it. */
+  /** 5xx and equivalent failures. */
   | 'server'
   | 'timeout'
   | 'network'
-  /** The stream ended early or was not understood. */
+  /** The stream ended early or could not be decoded. */
   | 'broken';
 
 export interface UpstreamFailureDetails {
   status?: number;
   retryAfterSeconds?: number;
-  /** For kind `caller`: what the caller is told. Never holds a key. */
+  /** For kind `caller`: the message for the caller. Never contains a key. */
   publicMessage?: string;
   code?: 'context_length_exceeded' | 'unsupported_value' | 'invalid_request';
   param?: string | null;

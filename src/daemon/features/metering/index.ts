@@ -19,6 +19,7 @@ export type {
   UsageRecord,
 } from './metering-store.ts';
 export { recoverHolds } from './recover-holds.ts';
+export { ledgerEntriesFor, settledEvent, settlementFor } from './settlement.ts';
 export { timeBound } from './time-bound.ts';
 export { type UsageReader, usageReader } from './usage-reader.ts';
 export { costView, finishedCallView, tokenCounts, usageView } from './usage-view.ts';

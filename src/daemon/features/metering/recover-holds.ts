@@ -1,5 +1,6 @@
-import { costWithin, formatUsd } from '../../../shared/money.ts';
-import type { LedgerEntry, LeftHold, MeteringStore, Settlement, UsageRecord } from './metering-store.ts';
+import { costWithin } from '../../../shared/money.ts';
+import type { LeftHold, MeteringStore, Settlement, UsageRecord } from './metering-store.ts';
+import { settlementFor } from './settlement.ts';
 
 interface RecoverOptions {
   store: Pick<MeteringStore, 'leftHolds' | 'settle'>;
@@ -9,9 +10,8 @@ interface RecoverOptions {
 }
 
 /**
- * Settles the calls that were running when an earlier daemon died: what was last written of their progress is charged,
- * else the estimate of the prompt, and the rest of the hold is let go. Resolves to how many there were. To be called
- * before the first call is taken.
+ * Settles the calls that were running when an earlier daemon died: charges their last saved progress, else the estimate
+ * of the prompt, and releases the rest of the hold. Resolves to how many there were. To be called before the first call.
  */
 export async function recoverHolds({ store, now, marginPpm }: RecoverOptions): Promise<number> {
   const left = await store.leftHolds();
@@ -44,31 +44,5 @@ function interrupted(hold: LeftHold, { at, marginPpm }: { at: number; marginPpm:
     createdAt: hold.createdAt,
     completedAt: at,
   };
-  const debit = `workspace:${hold.workspaceId}`;
-  const provider = Math.min(cost.provider, charged);
-  const entries: LedgerEntry[] = [
-    { kind: 'provider_cost', debit, credit: `provider:${hold.provider ?? 'unknown'}`, amount: provider },
-    { kind: 'margin', debit, credit: 'margin', amount: charged - provider },
-  ];
-  return {
-    usage,
-    entries: entries.filter((entry) => entry.amount > 0),
-    caller: 'key',
-    tier: charged > 0 || hold.ownKey ? 'paid' : 'free',
-    event: {
-      type: 'request.failed',
-      workspaceId: hold.workspaceId,
-      at,
-      data: {
-        request_id: hold.requestId,
-        endpoint: hold.endpoint,
-        model: hold.model,
-        provider: hold.provider,
-        key: hold.keyId,
-        streamed: hold.streamed,
-        status: 'interrupted',
-        charged_usd: formatUsd(charged),
-      },
-    },
-  };
+  return settlementFor(usage);
 }

@@ -57,7 +57,7 @@ export function chatHandlers(threads: Threads): Handler[] {
   ];
 }
 
-/** The latest chats of whoever calls; none for a key or a token that may not read them. */
+/** The caller's latest chats; none for a key or token without the scope to read them. */
 export async function latestChats(
   threads: Threads,
   caller: Caller,

@@ -2,7 +2,7 @@ import type { RunEventRecord, ThreadsStore } from './threads-store.ts';
 
 const pageSize = 200;
 
-/** Those who follow threads. What is told is always read from the store, so that nothing is missed or told twice. */
+/** The followers of threads. Events are always read from the store, so that none is missed or sent twice. */
 export class ThreadFollowers {
   readonly #store: Pick<ThreadsStore, 'events' | 'byId'>;
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -12,7 +12,7 @@ export class ThreadFollowers {
     this.#store = store;
   }
 
-  /** Says that there is something new to read of a thread. */
+  /** To be called after an event of a thread was written. */
   wake(threadId: string): void {
     for (const wake of this.#waiting.get(threadId) ?? []) wake();
   }
@@ -21,7 +21,7 @@ export class ThreadFollowers {
     this.#closing.abort();
   }
 
-  /** The first batch is empty: whoever has it misses nothing from then on. */
+  /** The first batch is empty; the follower misses nothing after it. */
   async *follow(
     { workspaceId, id, after }: { workspaceId: string; id: string; after: number },
     signals: readonly AbortSignal[],
@@ -57,7 +57,7 @@ export class ThreadFollowers {
   }
 }
 
-/** Remembers that it was rung until somebody has waited for it. */
+/** Remembers a ring until the next wait. */
 class Bell {
   #hasRung = false;
   #wake: () => void = () => {};

@@ -66,7 +66,7 @@ async function followed(threads: Threads, call: Call<typeof followThread>): Prom
 
 async function* chunks(batches: AsyncIterable<RunEventRecord[]>): AsyncGenerator<string, void, undefined> {
   for await (const batch of batches) {
-    // The empty first batch becomes a comment, which clients skip: it opens the stream at once.
+    // The empty first batch becomes a comment, which clients skip; it opens the stream immediately.
     yield batch.length === 0 ? ': following\n\n' : batch.map(frame).join('');
   }
 }

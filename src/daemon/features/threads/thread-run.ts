@@ -3,7 +3,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import type { UsageRecord } from '../metering/index.ts';
 import type { NewMessage, NewRunEvent, RunEnd, RunRecord, ThreadsStore } from './threads-store.ts';
 
-/** What a run adds to its thread: items in the Responses format. */
+/** The items that a run adds to its thread, in the Responses format. */
 export interface Turn {
   input: readonly Record<string, unknown>[];
   output: readonly Record<string, unknown>[];
@@ -14,18 +14,18 @@ interface RunDeps {
   makeId: MakeId;
   now: () => number;
   log: { warn(details: object, message: string): void };
-  /** Called after each write that followers should hear of. */
+  /** Called after each write that followers should read. */
   onWritten: (threadId: string) => void;
 }
 
-/** A model call in a thread, while it runs. It adds its messages with its end, or not at all. */
+/** A running model call in a thread, and an observer of this call. Its messages are stored with its end, or not at all. */
 export class ThreadRun {
   readonly id: string;
   readonly threadId: string;
   readonly #deps: RunDeps;
   readonly #record: Pick<RunRecord, 'requestId' | 'model' | 'meta'>;
   readonly #stop = new AbortController();
-  readonly #over = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
   #usage: UsageRecord | undefined;
   #ending: Promise<void> | undefined;
 
@@ -36,46 +36,47 @@ export class ThreadRun {
     this.#record = record;
   }
 
-  /** Aborted, with the reason `stopped`, when somebody ends the run. */
+  /** Aborted with the reason `stopped` when a user stops the run. */
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Resolves when the thread is free again. Never rejects. */
+  /** Resolves when the thread is free for its next run. Never rejects. */
   get ended(): Promise<void> {
-    return this.#over.promise;
+    return this.#ended.promise;
   }
 
   stop(): void {
     this.#stop.abort('stopped');
   }
 
-  /** What the run continues; a summary that a model made stands for everything before it. */
+  /** The items that the run continues. A summary written by a model replaces everything before it. */
   async earlier(): Promise<Record<string, unknown>[]> {
     const all = await this.#deps.store.conversation(this.threadId);
     const items = all.map(({ item }) => JSON.parse(item) as Record<string, unknown>);
     const summary = items.findLastIndex(
-      (item, at) => all[at]?.isOutput === true && item.type === 'compaction',
+      (item, index) => all[index]?.isOutput === true && item.type === 'compaction',
     );
     return summary < 0 ? items : items.slice(summary);
   }
 
-  /** A provider is asked. Nobody waits for this to be written. */
-  routed(payload: Record<string, unknown>): void {
+  /** Records that a provider is asked, without waiting for the write. */
+  onRouted({ model, provider, attempt }: { model: string; provider: string; attempt: number }): void {
     if (this.#ending) return;
     const { store, now, log, onWritten } = this.#deps;
-    store.noteEvent(this.threadId, this.id, this.#event('model_stream_started', payload), now()).then(
+    const event = this.#event('model_stream_started', { model, provider, attempt });
+    store.noteEvent(this.threadId, this.id, event, now()).then(
       () => onWritten(this.threadId),
-      (error: unknown) => log.warn({ err: error, run_id: this.id }, 'an event of a run could not be kept'),
+      (error: unknown) => log.warn({ err: error, run_id: this.id }, 'an event of a run could not be stored'),
     );
   }
 
-  /** The call was settled, well or not. */
-  settled(usage: UsageRecord): void {
+  onSettled(usage: UsageRecord): void {
+    // The run may include further calls, such as one that compacts the conversation.
     if (usage.requestId === this.#record.requestId) this.#usage = usage;
   }
 
-  /** Ends the run well, with what it adds. Never rejects: an answer is worth more than its place in a thread. */
+  /** Completes the run with its messages. Never rejects, as the answer must reach its caller even if this fails. */
   complete({ input, output }: Turn): Promise<void> {
     const { makeId } = this.#deps;
     const messages = [
@@ -85,7 +86,7 @@ export class ThreadRun {
     return this.#end('completed', null, messages);
   }
 
-  /** Ends the run if it has not ended, without adding anything. Never rejects. */
+  /** Ends the run without messages, unless it has ended. Never rejects. */
   end(failure?: { code: string; message: string }): Promise<void> {
     if (this.#stop.signal.aborted || this.#usage?.status === 'canceled')
       return this.#end('cancelled', null, []);
@@ -93,22 +94,23 @@ export class ThreadRun {
   }
 
   #end(status: RunEnd['status'], error: RunRecord['error'], messages: NewMessage[]): Promise<void> {
-    this.#ending ??= this.#write(status, error, messages).finally(() => this.#over.resolve());
+    this.#ending ??= this.#write(status, error, messages).finally(() => this.#ended.resolve());
     return this.#ending;
   }
 
   async #write(status: RunEnd['status'], error: RunRecord['error'], messages: NewMessage[]): Promise<void> {
     const { store, now, log, onWritten } = this.#deps;
     const usage = this.#usage;
-    const took = usage && { tokens: usage.tokens, cost: usage.cost?.total ?? null, charged: usage.charged };
-    const finished = usage?.provider != null && status === 'completed';
+    const hasFinished = usage?.provider != null && status === 'completed';
     const end: RunEnd = {
       run: {
         id: this.id,
         threadId: this.threadId,
         model: usage?.model ?? this.#record.model,
         provider: usage?.provider ?? null,
-        usage: took ?? null,
+        usage: usage
+          ? { tokens: usage.tokens, cost: usage.cost?.total ?? null, charged: usage.charged }
+          : null,
         meta: {
           ...this.#record.meta,
           response_id: usage?.responseId ?? null,
@@ -119,7 +121,7 @@ export class ThreadRun {
       status,
       messages,
       events: [
-        ...(finished ? [this.#event('model_finished', { ...usage.tokens })] : []),
+        ...(hasFinished ? [this.#event('model_finished', { ...usage.tokens })] : []),
         this.#event(`run_${status}`, error ? { error } : { messages: messages.map(({ id }) => id) }),
       ],
       at: now(),
@@ -128,7 +130,7 @@ export class ThreadRun {
       await store.endRun(end);
       onWritten(this.threadId);
     } catch (cause) {
-      log.warn({ err: cause, run_id: this.id }, 'the end of a run could not be kept');
+      log.warn({ err: cause, run_id: this.id }, 'the end of a run could not be stored');
     }
   }
 

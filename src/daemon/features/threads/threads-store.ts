@@ -1,13 +1,13 @@
 import type { NanoUsd, Tokens } from '../../../shared/money.ts';
 
-/** A conversation that is kept. Times in milliseconds since 1970. */
+/** A stored conversation. Times in milliseconds since 1970. */
 export interface ThreadRecord {
   id: string;
   workspaceId: string;
   title: string | null;
-  /** The run that is under way. */
+  /** The current run. */
   runId: string | null;
-  /** How many messages it holds, and how long they are together as JSON texts. */
+  /** Number of messages, and their total length as JSON texts. */
   messages: number;
   characters: number;
   createdAt: number;
@@ -16,7 +16,7 @@ export interface ThreadRecord {
 
 export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';
 
-/** What a run took; a cost is null where the price is unknown. */
+/** The usage of a run; the cost is null when the price is unknown. */
 export interface RunUsage {
   tokens: Tokens;
   cost: NanoUsd | null;
@@ -29,10 +29,10 @@ export interface RunRecord {
   threadId: string;
   requestId: string;
   status: RunStatus;
-  /** As it was asked for, until it is known who answers. */
+  /** The requested model; the catalog's id once a provider answers. */
   model: string;
   provider: string | null;
-  /** Null until it has ended, and where nothing was used. */
+  /** Null until the run has ended, and when nothing was used. */
   usage: RunUsage | null;
   meta: Record<string, string | null>;
   error: { code: string; message: string } | null;
@@ -41,12 +41,12 @@ export interface RunRecord {
   updatedAt: number;
 }
 
-/** What a run added: one item in the Responses format. */
+/** One item in the Responses format, added by a run. */
 export interface MessageRecord {
   id: string;
   threadId: string;
   runId: string;
-  /** Whether the model made it. */
+  /** Whether the model generated it. */
   isOutput: boolean;
   /** JSON text. */
   item: string;
@@ -58,7 +58,7 @@ export type NewMessage = Pick<MessageRecord, 'id' | 'isOutput' | 'item'>;
 export interface RunEventRecord {
   id: string;
   threadId: string;
-  /** Counted from 1, in each thread. */
+  /** Counted from 1 in each thread. */
   sequence: number;
   runId: string;
   /** `run_started`, `model_stream_started`, `model_finished`, `run_completed`, `run_failed` or `run_cancelled`. */
@@ -73,9 +73,9 @@ export interface RunStart {
   workspaceId: string;
   run: Pick<RunRecord, 'id' | 'threadId' | 'requestId' | 'model' | 'meta' | 'startedAt'>;
   event: NewRunEvent;
-  /** Given to a thread that has none. */
+  /** For a thread without a title. */
   title: string | null;
-  /** A thread with more than that is not continued. */
+  /** A thread beyond these limits cannot be continued. */
   bounds: { messagesMax: number; charactersMax: number };
 }
 
@@ -89,34 +89,34 @@ export interface RunEnd {
 
 export interface ThreadsStore {
   create(thread: ThreadRecord): Promise<void>;
-  /** Of this workspace; the threads of others do not exist here. */
+  /** A thread of this workspace. */
   byId(workspaceId: string, id: string): Promise<ThreadRecord | undefined>;
   /** Newest first. */
   list(workspaceId: string, page: { limit: number; after: string | undefined }): Promise<ThreadRecord[]>;
-  /** Whether it was there. */
+  /** Resolves to whether the thread exists. */
   rename(workspaceId: string, id: string, title: string | null, at: number): Promise<boolean>;
-  /** Drops a thread with all that it holds; a run that is under way writes nothing any more. */
+  /** Deletes a thread and its contents; a current run then writes nothing. Resolves to whether it existed. */
   remove(workspaceId: string, id: string): Promise<boolean>;
 
-  /** Begins the one run of a thread: `busy` while another is under way. */
+  /** Starts the only run of a thread; `busy` while it has another. */
   startRun(start: RunStart): Promise<'started' | 'busy' | 'missing' | 'full'>;
-  /** Keeps an event of a run that is under way; nothing where it is not. */
+  /** Stores an event of a current run; does nothing for any other run. */
   noteEvent(threadId: string, runId: string, event: NewRunEvent, at: number): Promise<void>;
-  /** Ends a run with all that it adds; false, and nothing is written, when it is not under way or its thread is deleted. */
+  /** Ends a current run with its messages and events; resolves to false, without a write, for any other run. */
   endRun(end: RunEnd): Promise<boolean>;
-  /** The runs that are under way: at a start, what an earlier daemon left behind. */
+  /** The current runs; at startup, those left by an earlier daemon. */
   running(): Promise<RunRecord[]>;
   runOf(threadId: string, runId: string): Promise<RunRecord | undefined>;
   /** Newest first. */
   runs(threadId: string, limit: number): Promise<RunRecord[]>;
 
-  /** Oldest first, after the message with that id; undefined where there is no such message. */
+  /** Oldest first, after the message `after`; undefined when there is no such message. */
   messages(
     threadId: string,
     page: { limit: number; after: string | undefined },
   ): Promise<MessageRecord[] | undefined>;
-  /** All of them, oldest first: what a run continues. */
+  /** All messages, oldest first. */
   conversation(threadId: string): Promise<Pick<MessageRecord, 'item' | 'isOutput'>[]>;
-  /** Those after a sequence, oldest first; of one run where that is named. */
+  /** Events after a sequence, oldest first; of one run if `runId` is set. */
   events(threadId: string, page: { after: number; limit: number; runId?: string }): Promise<RunEventRecord[]>;
 }

@@ -12,17 +12,17 @@ export interface ThreadsDeps {
   world: Pick<World, 'now' | 'sleep'>;
   makeId: MakeId;
   log: { warn(details: object, message: string): void };
-  /** What one thread may hold; 10,000 messages and 32 Mi characters of JSON unless told. */
+  /** Limits of one thread; 10,000 messages and 32 Mi characters of JSON by default. */
   bounds?: { messagesMax: number; charactersMax: number };
 }
 
 const boundsDefault = { messagesMax: 10_000, charactersMax: 32 * 1024 * 1024 };
-/** A run that is stopped is over at once, unless its reader does not take what was made. */
+/** A stopped run ends immediately, unless its client does not read the stream. */
 const stopWithinMs = 10_000;
 
 const interrupted = {
   code: 'server_error',
-  message: 'The daemon ended while this run was under way.',
+  message: 'The daemon stopped before this run was finished.',
 };
 
 /** A model call that names a thread. */
@@ -30,7 +30,7 @@ export interface ThreadCall {
   caller: KeyCaller | LoginCaller;
   requestId: string;
   threadId: string;
-  /** Where it was named: `service.thread` or `conversation`. */
+  /** The member that names it: `service.thread` or `conversation`. */
   param: string;
   endpoint: string;
   model: string;
@@ -38,10 +38,10 @@ export interface ThreadCall {
   title: string | null;
 }
 
-/** A thread, and whether a run of it is under way. */
+/** A thread, and whether it has a current run. */
 export type ShownThread = ThreadRecord & { isWorking: boolean };
 
-/** Conversations that are kept, and the model calls that are made in them, one at a time each. */
+/** Stored conversations and the model calls in them, one at a time per thread. */
 export class Threads {
   readonly #deps: ThreadsDeps;
   readonly #followers: ThreadFollowers;
@@ -69,7 +69,7 @@ export class Threads {
     return this.#shown(thread);
   }
 
-  /** Fails with `not_found` for what is none of the workspace's threads. */
+  /** Fails with `not_found` when the workspace has no such thread. */
   async get(workspaceId: string, id: string): Promise<ShownThread> {
     const thread = await this.#deps.store.byId(workspaceId, id);
     if (!thread) throw noThread();
@@ -89,14 +89,14 @@ export class Threads {
     return await this.get(workspaceId, id);
   }
 
-  /** Ends what runs, and drops the thread with all that it holds. */
+  /** Stops the current run, and deletes the thread and its contents. */
   async remove(workspaceId: string, id: string): Promise<void> {
     await this.stop(workspaceId, id);
     if (!(await this.#deps.store.remove(workspaceId, id))) throw noThread();
     this.#followers.wake(id);
   }
 
-  /** Ends the run that is under way, if there is one; its caller pays for what was made. */
+  /** Stops the current run, if any; what was generated is charged. */
   async stop(workspaceId: string, id: string): Promise<ShownThread> {
     const { runId } = await this.get(workspaceId, id);
     const run = runId === null ? undefined : this.#runs.get(runId);
@@ -106,8 +106,8 @@ export class Threads {
   }
 
   /**
-   * Begins the one run of a thread. Fails with `not_found`, with `conflict` while another is under way, with
-   * `out_of_scope` for a key that may not write threads, and with `context_length_exceeded` for a thread that is full.
+   * Starts a run. Fails with `not_found`, with `conflict` while the thread has another run, with `out_of_scope` for a key
+   * without the scope `threads`, and with `context_length_exceeded` for a full thread.
    */
   async start(call: ThreadCall): Promise<ThreadRun> {
     const { caller, threadId, param, requestId, model, endpoint, title } = call;
@@ -121,7 +121,7 @@ export class Threads {
     const run = new ThreadRun(this.#runDeps(), record);
     const event = { id: makeId('evt'), type: 'run_started', payload: { model, request_id: requestId } };
     const start = { workspaceId: caller.workspaceId, run: record, event, title, bounds };
-    // Known before it is claimed: nobody may take the thread for one that a dead daemon left behind.
+    // Registered before it is stored, so that no other call takes it for the leftover of a dead daemon.
     this.#runs.set(run.id, run);
     void run.ended.then(() => this.#runs.delete(run.id));
     try {
@@ -137,14 +137,14 @@ export class Threads {
     return run;
   }
 
-  /** Ends the runs that an earlier daemon left behind. */
+  /** Ends the runs left by an earlier daemon. */
   async recover(): Promise<number> {
     const left = await this.#deps.store.running();
     for (const run of left) await this.#interrupt(run);
     return left.length;
   }
 
-  /** The events of a thread after a sequence, then those that come, until a signal is aborted or the thread is deleted. */
+  /** Yields the events of a thread after a sequence, until a signal is aborted or the thread is deleted. */
   follow(
     from: { workspaceId: string; id: string; after: number },
     signals: readonly AbortSignal[],
@@ -152,12 +152,12 @@ export class Threads {
     return this.#followers.follow(from, signals);
   }
 
-  /** Ends every follower's stream, and those that begin later. */
+  /** Ends the streams of all followers, present and future. */
   close(): void {
     this.#followers.close();
   }
 
-  /** For the reads that need no more than the store. */
+  /** For reads that need only the store. */
   get kept(): Pick<ThreadsStore, 'messages' | 'runs' | 'runOf' | 'events'> {
     return this.#deps.store;
   }
@@ -170,7 +170,7 @@ export class Threads {
     return { ...thread, isWorking: thread.runId !== null && this.#runs.has(thread.runId) };
   }
 
-  /** Frees a thread whose run is over and could not be written; false while a run is under way. */
+  /** Frees a thread whose run has ended without a stored end; false while its run is alive. */
   async #freed(workspaceId: string, threadId: string): Promise<boolean> {
     const { store } = this.#deps;
     const thread = await store.byId(workspaceId, threadId);
@@ -209,9 +209,9 @@ function noThread(param: string | null = null): ApiError {
 function refusal(outcome: 'busy' | 'missing' | 'full', param: string): ApiError {
   if (outcome === 'missing') return noThread(param);
   if (outcome === 'full') {
-    const message = 'The thread holds as much as one may; go on in another.';
+    const message = 'The thread is full; continue in a new one.';
     return new ApiError('context_length_exceeded', { param, message });
   }
-  const message = 'A run of this thread is under way: wait for its end, or stop it.';
+  const message = 'The thread has a run in progress: wait for its end, or stop it.';
   return new ApiError('conflict', { param, message });
 }

@@ -16,11 +16,11 @@ export function toThread(thread: ShownThread): Thread {
   };
 }
 
-/** An item of a conversation as its reader sees it. */
+/** An item of a conversation, for display. */
 export interface ReadItem {
   type: string;
   role: string;
-  /** Parts of a message; of anything else, the item itself. */
+  /** The parts of a message; for other types, the item itself. */
   content: Json[];
 }
 
@@ -30,7 +30,7 @@ const roles: Record<string, string> = {
   message: 'user',
 };
 
-/** Reads an item of the Responses format; what was sealed is of use to nobody who reads. */
+/** Reads an item of the Responses format (JSON text) without its sealed content. */
 export function readItem(text: string): ReadItem {
   const { encrypted_content: _sealed, ...item } = JSON.parse(text) as Json;
   const type = typeof item.type === 'string' ? item.type : 'message';
@@ -42,20 +42,21 @@ export function readItem(text: string): ReadItem {
   return { type, role, content: Array.isArray(content) ? (content as Json[]) : [] };
 }
 
-/** What an item says, in words. */
+/** The text of an item. */
 export function textOf({ type, content }: ReadItem): string {
-  if (type === 'message') return content.map((part) => words(part.text) || words(part.refusal)).join('');
+  if (type === 'message')
+    return content.map((part) => stringOf(part.text) || stringOf(part.refusal)).join('');
   const [item] = content;
-  if (type === 'function_call') return `${words(item?.name)}(${words(item?.arguments)})`;
+  if (type === 'function_call') return `${stringOf(item?.name)}(${stringOf(item?.arguments)})`;
   if (type === 'reasoning') {
     const summary = Array.isArray(item?.summary) ? (item.summary as Json[]) : [];
-    return summary.map((part) => words(part.text)).join('\n\n');
+    return summary.map((part) => stringOf(part.text)).join('\n\n');
   }
   const output = item?.output;
   return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output);
 }
 
-const words = (value: unknown) => (typeof value === 'string' ? value : '');
+const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 export function toMessage({ id, runId, item, createdAt }: MessageRecord): ThreadMessage {
   return { id, object: 'thread.message', run: runId, ...readItem(item), created_at: isoTime(createdAt) };
@@ -65,9 +66,9 @@ export function toEvent({ type, sequence, id, runId, at, payload }: RunEventReco
   return { type, sequence, id, run: runId, created_at: isoTime(at), data: payload };
 }
 
-/** The line that stands for a conversation that nobody named. */
+/** The title of an untitled conversation, from its first message: one line of at most 80 characters. */
 export function titleOf(text: string): string | null {
-  // Cut first: a message may be a whole file.
+  // Cut first, as a message may be a whole file.
   const line = text
     .slice(0, 1000)
     .replace(/[\s\p{Cc}]+/gu, ' ')

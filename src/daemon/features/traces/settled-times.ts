@@ -9,7 +9,7 @@ export class SettledTimes {
   #latest = new Map<string, number>();
   #before = new Map<string, number>();
 
-  note(requestId: string, settledMs: number): void {
+  onSettled({ requestId }: { requestId: string }, settledMs: number): void {
     if (this.#latest.size >= callsMax / 2) {
       this.#before = this.#latest;
       this.#latest = new Map();

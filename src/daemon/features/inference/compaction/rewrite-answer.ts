@@ -1,6 +1,6 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import { isObject, type Json } from '../fault.ts';
-import { itemAsEvents } from '../formats/responses/whole-items.ts';
+import { itemAsEvents } from '../formats/responses/parse-answer.ts';
 import type { Batch, InferenceEvent } from '../neutral.ts';
 import { createOutput } from '../pipeline/output.ts';
 import type { UpstreamAnswer } from '../upstream.ts';
@@ -8,13 +8,13 @@ import { summaryIn } from './summary-call.ts';
 
 interface SummaryAnswer {
   makeId: MakeId;
-  /** Makes the item of a summary. */
+  /** Creates the item of a summary. */
   itemOf: (summary: string) => Json;
-  /** Told of characters that the model wrote. */
+  /** Called with the number of characters that the model wrote. */
   count: (characters: number) => void;
 }
 
-/** A model's summary as an answer of one item, which holds it sealed. */
+/** Turns a model's summary into an answer with one item, which holds the summary sealed. */
 export function summaryAsItem(answer: UpstreamAnswer, options: SummaryAnswer): UpstreamAnswer {
   const written = createOutput(options.makeId, () => '');
   if (answer.kind === 'stream') return { kind: 'stream', batches: sealed(answer.batches, written, options) };
@@ -32,20 +32,20 @@ async function* sealed(
 ): AsyncGenerator<Batch> {
   const closing: InferenceEvent[] = [];
   for await (const { events } of batches) {
-    const told: InferenceEvent[] = [];
+    const passed: InferenceEvent[] = [];
     const before = written.characters();
     for (const event of events) {
       written.apply(event);
       if (event.type === 'finished') closing.push(event);
-      else if (event.type === 'usage' || event.type === 'prompt-counted') told.push(event);
+      else if (event.type === 'usage' || event.type === 'prompt-counted') passed.push(event);
     }
     count(written.characters() - before);
-    yield { events: told, frames: undefined };
+    yield { events: passed, frames: undefined };
   }
   yield { events: [...wholeItem(itemOf(summaryIn(written.items))), ...closing], frames: undefined };
 }
 
-/** An answer with one item before its own. */
+/** Inserts an item before those of an answer. */
 export function withItemBefore(answer: UpstreamAnswer, item: Json): UpstreamAnswer {
   if (answer.kind === 'stream') return { kind: 'stream', batches: shifted(answer.batches, item) };
   const output = Array.isArray(answer.json.output) ? answer.json.output : [];

@@ -1,53 +1,116 @@
+import type { ActionName } from '../../../../shared/contract/key-limits.ts';
+import { ApiError } from '../../../../shared/errors.ts';
+import type { KeyCaller, KeyDefaults, KeyPolicy, LoginCaller } from '../../../handler.ts';
 import type { RouteCaps } from '../../routing/index.ts';
 import { invalid } from '../fault.ts';
-import { uncountedFee } from '../pricing/tool-fees.ts';
-import { capsOf, policyOf } from './restraints.ts';
-import type { ModelCall } from './start-call.ts';
+import { uncountedFee } from '../pricing/provider-extras.ts';
+import type { ModelCall } from './model-call.ts';
 
-/** Members by which resellers choose other models and hosts, at other prices, or add work of their own. */
-const choosing = ['models', 'route', 'provider', 'providerOptions', 'plugins', 'preset'];
-/** At the price that is known, or below it. */
-const usualTiers = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
+/** The policy of a calling key; a login has none. */
+export function policyOf(caller: KeyCaller | LoginCaller): KeyPolicy | undefined {
+  return caller.kind === 'key' ? caller.policy : undefined;
+}
 
+/** The defaults for calls of a key; null when it has none. */
+export function defaultsOf(caller: KeyCaller | LoginCaller): KeyDefaults | null {
+  return policyOf(caller)?.defaults ?? null;
+}
+
+const actions: Readonly<Record<string, ActionName>> = {
+  '/v1/responses': 'responses',
+  '/v1/chat/completions': 'chat',
+  '/v1/responses/compact': 'compact',
+};
+
+/** Fails with `limit_reached` when the key was not issued for this endpoint. */
+export function checkAction(policy: KeyPolicy | undefined, endpoint: string): void {
+  const action = actions[endpoint];
+  for (let key = policy; key; key = key.parent) {
+    if (key.actions === null || (action !== undefined && key.actions.includes(action))) continue;
+    throw new ApiError('limit_reached', {
+      param: 'scopes.actions',
+      message: `This key may not call ${endpoint}: it was issued for ${key.actions.join(', ')}.`,
+    });
+  }
+}
+
+/** Members by which resellers choose other models and providers, at other prices, or add services. */
+const routingMembers = ['models', 'route', 'provider', 'providerOptions', 'plugins', 'preset'];
+/** Service tiers at the list price or below. */
+const standardTiers = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
+
+/** What a call must comply with. */
 export interface EnforcedPolicy {
   caps: RouteCaps;
   isPrepaid: boolean;
 }
 
 /**
- * What holds for a call by its key and its workspace. Fails with `invalid_request` where the body, which a provider of
- * its own format gets as it is, would have the provider step around it.
+ * Returns the limits of a call's key and workspace. Fails with `invalid_request` when the body, which a provider with
+ * the same format gets unchanged, would let the provider bypass them.
  */
 export function enforceKeyPolicy(
   { isPrepaid }: { isPrepaid?: ((workspaceId: string) => boolean) | undefined },
   { caller, inference, options }: Pick<ModelCall, 'caller' | 'inference' | 'options'>,
 ): EnforcedPolicy {
   const { body } = inference;
-  const held = {
+  const policy = {
     caps: capsOf(policyOf(caller)),
     isPrepaid: isPrepaid?.(caller.workspaceId) ?? false,
   };
-  const isPaying = isHeldToMoney(held) && options.pay !== 'mine';
-  if (isPaying || (held.caps.models?.length ?? 0) > 0) {
-    const chosen = choosing.find((name) => body[name] !== undefined && body[name] !== null);
-    if (chosen)
-      throw invalid(chosen, 'Who is limited leaves it to the gateway who answers, and at what price.');
+  const isCostLimited = limitsCost(policy) && options.pay !== 'mine';
+  if (isCostLimited || (policy.caps.models?.length ?? 0) > 0) {
+    const chosen = routingMembers.find((name) => body[name] !== undefined && body[name] !== null);
+    const where = policy.isPrepaid
+      ? 'in prepaid workspaces'
+      : 'for keys with a model, price or spending limit';
+    if (chosen) throw invalid(chosen, `\`${chosen}\` is not allowed ${where}.`);
   }
+  if (!isCostLimited) return policy;
+  const where = policy.isPrepaid ? 'in prepaid workspaces' : 'for keys with a price or spending limit';
   const { service_tier: tier } = body;
-  if (isPaying && tier !== undefined && tier !== null && !usualTiers.has(String(tier))) {
-    throw invalid('service_tier', 'Who is limited is answered at the usual price.');
+  if (tier !== undefined && tier !== null && !standardTiers.has(String(tier))) {
+    throw invalid('service_tier', `Only standard service tiers are allowed ${where}.`);
   }
-  const fee = isPaying ? uncountedFee(inference) : undefined;
+  const fee = uncountedFee(inference);
   if (fee) {
-    throw invalid(
-      fee.param,
-      `Nobody can count what ${fee.what} costs: who is limited leaves it out, or pays with a key of their own.`,
-    );
+    const message = `${fee.what} is not allowed ${where}, as its cost is not reported. Remove it, or pay with your own provider key.`;
+    throw invalid(fee.param, message);
   }
-  return held;
+  return policy;
 }
 
-function isHeldToMoney({ caps, isPrepaid }: EnforcedPolicy): boolean {
+function limitsCost({ caps, isPrepaid }: EnforcedPolicy): boolean {
   const { input = null, output = null } = caps.maxPrice ?? {};
   return isPrepaid || caps.isSpendCapped === true || input !== null || output !== null;
+}
+
+const noCaps: RouteCaps = {};
+
+/** The limits of a key and its ancestors on routes: the lowest price of all, and every list of models. */
+function capsOf(policy: KeyPolicy | undefined): RouteCaps {
+  if (!policy?.isRestricted) return noCaps;
+  const models: NonNullable<RouteCaps['models']>[number][] = [];
+  const maxPrice = { input: Number.POSITIVE_INFINITY, output: Number.POSITIVE_INFINITY };
+  let isSpendCapped = false;
+  for (let key: KeyPolicy | undefined = policy; key; key = key.parent) {
+    if (key.models) models.push({ param: 'scopes.models', allowed: key.models });
+    if (key.limits?.models) models.push({ param: 'limits.models', allowed: key.limits.models });
+    maxPrice.input = Math.min(maxPrice.input, key.limits?.maxPrice?.input ?? maxPrice.input);
+    maxPrice.output = Math.min(maxPrice.output, key.limits?.maxPrice?.output ?? maxPrice.output);
+    isSpendCapped ||= (key.limits?.spendCap ?? null) !== null;
+  }
+  const finite = (price: number) => (price === Number.POSITIVE_INFINITY ? null : price);
+  return {
+    models,
+    maxPrice: { input: finite(maxPrice.input), output: finite(maxPrice.output) },
+    isSpendCapped,
+  };
+}
+
+/** The `param` of the limit that an error reports; undefined for other errors. */
+export function limitHit(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || error.param === null) return undefined;
+  if (error.code === 'limit_reached') return error.param;
+  return error.code === 'no_route' && error.param.startsWith('limits.') ? error.param : undefined;
 }

@@ -1,35 +1,36 @@
 import { ApiError } from '../../../../shared/errors.ts';
-import { type Cost, costOf, type NanoUsd, type Tokens } from '../../../../shared/money.ts';
+import { type Cost, costOf, type NanoUsd, noCost, type Tokens } from '../../../../shared/money.ts';
 import type { PlacedAnswer } from '../../idempotency/index.ts';
-import type {
-  Admission,
-  CallStatus,
-  CallTrace,
-  Hold,
-  LedgerEntry,
-  Settlement,
-  UsageRecord,
+import {
+  type Admission,
+  type CallStatus,
+  type CallTrace,
+  type Hold,
+  settlementFor,
+  type UsageRecord,
 } from '../../metering/index.ts';
 import type { Attempt, Route } from '../../routing/index.ts';
 import type { FinishReason, InferenceEvent } from '../neutral.ts';
 import { estimateTokens, noTokens, tokensMax } from '../pricing/cost-bound.ts';
+import type { CallObserver } from './call-observer.ts';
 import type { Output } from './output.ts';
 import type { Settled } from './renderer.ts';
-import { serviceAnswer } from './service-answer.ts';
-import { settledEvent } from './settled-event.ts';
+import { serviceAnswer } from './service-member.ts';
 
-/** A running stream's cost is kept on disk this often, and each time it grew by a cent, in case the daemon dies. */
+/** A running stream's cost is saved this often, and whenever it has grown by a cent, in case the daemon dies. */
 const progressEveryMs = 2_000;
 const progressEveryNanoUsd = 10_000_000;
-/** A low estimate, so that a cent is not passed by much. */
+/** A low estimate, so that the cost between two saves stays close to a cent. */
 const charactersPerTokenMin = 3;
-/** No vocabulary averages more characters a token; past this, a provider ignored the limit it was given. */
+/** No vocabulary has longer tokens on average; a longer answer means that the provider ignored its limit. */
 const charactersPerTokenMax = 24;
 
+type PromptTokens = Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>;
+
 export interface MeterOptions {
-  admission: Admission;
-  /** Writes what the call has cost so far; it may fail unheard. */
-  keepProgress: (progress: {
+  admission: Pick<Admission, 'settle'>;
+  /** Stores the cost so far; failures are ignored. */
+  saveProgress: (progress: {
     requestId: string;
     provider: string;
     tokens: Tokens;
@@ -38,30 +39,30 @@ export interface MeterOptions {
   clock: { now(): number; elapsed(): number };
   marginPpm: number;
   hold: Hold;
+  /** `clock.elapsed()` when the request arrived. */
   startedAt: number;
   /** The best routes of the plan, best first. */
   routes?: CallTrace['routes'];
   /** Estimate of the prompt, in tokens. */
   promptTokens: number;
-  /** The most output that the hold pays for, in tokens. */
+  /** The output that the hold pays for, in tokens. */
   outputTokensMax: number;
-  /** Whether that is less than the caller asked for, because money is short. */
-  isCut?: boolean;
-  /** Called when the settlement is on disk: so long after the request came, in milliseconds. */
-  onSettled: (usage: UsageRecord, settledMs: number) => void;
+  /** Whether the budget, and not the caller or the model, sets `outputTokensMax`. */
+  isCapped?: boolean;
+  observers: readonly CallObserver[];
 }
 
 export interface SettleReason {
   status: CallStatus;
   errorCode?: string;
-  /** The answer, where it is kept for an Idempotency-Key: written with the settlement or not at all. */
+  /** Returns the answer to store for an Idempotency-Key, in the same transaction as the settlement. */
   answer?: (settled: Settled) => PlacedAnswer | undefined;
 }
 
 /**
- * Counts what one call used and settles it exactly once, whichever way the call ends. The rule for answers that broke
- * off: the provider's own usage if it was told, else the estimate of the prompt and of what was delivered, never above
- * the hold; a usage of zero that the provider told stays zero.
+ * Counts what one call uses and settles it exactly once, however the call ends. An answer that broke off is charged by
+ * the provider's usage if it was reported, else by the estimate of the prompt and the delivered output, never above the
+ * hold; a reported usage of zero stays zero.
  */
 export class Meter {
   readonly #options: MeterOptions;
@@ -72,7 +73,7 @@ export class Meter {
   #output: Output | undefined;
   #hasFinished = false;
   #reported: Tokens | undefined;
-  #promptTold: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> | undefined;
+  #reportedPrompt: PromptTokens | undefined;
   #ttftMs: number | null = null;
   #progressAt: number;
   #progressCharacters = 0;
@@ -80,7 +81,7 @@ export class Meter {
   #settled: Promise<Settled> | undefined;
   readonly #admittedMs: number;
   #heldMs: number | null = null;
-  readonly #startedMs: number[] = [];
+  readonly #attemptsStartedMs: number[] = [];
 
   constructor(options: MeterOptions) {
     this.#options = options;
@@ -88,12 +89,12 @@ export class Meter {
     this.#progressAt = options.startedAt;
   }
 
-  /** A provider is about to be asked. */
+  /** To be called when a provider is about to be asked. */
   attemptStarted(): void {
-    this.#startedMs.push(this.#sinceStart());
+    this.#attemptsStartedMs.push(this.#sinceStart());
   }
 
-  /** A provider has started to answer; until then nothing is charged. */
+  /** To be called when a provider has started to answer; before that, nothing is charged. */
   answerStarted(route: Route, output: Output): void {
     this.#route = route;
     this.#output = output;
@@ -102,21 +103,21 @@ export class Meter {
     this.#charactersPerCent = (charactersPerTokenMin * progressEveryNanoUsd * 1e6) / nanoUsdPerMillion;
   }
 
-  /** The provider may have worked on the prompt although no answer came: the client left while it was asked. */
+  /** Charges the prompt of a call that was canceled before the answer: the provider may have worked on it. */
   chargePromptOf(route: Route): void {
     this.#route ??= route;
   }
 
-  /** The provider's own count. One that cannot be true is as good as none. */
+  /** Takes the provider's usage, unless it is implausible. */
   report(tokens: Tokens): void {
     if (isPlausible(tokens)) this.#reported = tokens;
   }
 
-  /** Takes from a batch what counts. */
-  see(events: readonly InferenceEvent[]): void {
+  /** Takes usage and the finish reason from a batch. */
+  count(events: readonly InferenceEvent[]): void {
     for (const event of events) {
       if (event.type === 'usage') this.report(event.tokens);
-      else if (event.type === 'prompt-counted') this.#seePrompt(event.tokens);
+      else if (event.type === 'prompt-counted') this.#reportPrompt(event.tokens);
       else if (event.type === 'finished') {
         this.finish = event.reason;
         this.#hasFinished = true;
@@ -124,25 +125,25 @@ export class Meter {
     }
   }
 
-  /** Some servers begin with a count of nothing and tell the true one at the end. */
-  #seePrompt(tokens: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>): void {
-    if (tokens.input > 0 && isPlausible(tokens)) this.#promptTold = tokens;
+  /** Some servers report a prompt of zero tokens first and the real count at the end. */
+  #reportPrompt(tokens: PromptTokens): void {
+    if (tokens.input > 0 && isPlausible(tokens)) this.#reportedPrompt = tokens;
   }
 
-  /** Whether the answer has outgrown what it was allowed by far, and goes on. */
+  /** Whether the answer has far exceeded its limit and is still running. */
   isOverspent(): boolean {
     if (this.#hasFinished) return false;
-    const { outputTokensMax, isCut = false } = this.#options;
-    if (isCut && (this.#reported?.output ?? 0) > outputTokensMax) return true;
-    const most = outputTokensMax * charactersPerTokenMax + (isCut ? 0 : 1024);
-    return (this.#output?.characters() ?? 0) > most;
+    const { outputTokensMax, isCapped = false } = this.#options;
+    if (isCapped && (this.#reported?.output ?? 0) > outputTokensMax) return true;
+    const charactersMax = outputTokensMax * charactersPerTokenMax + (isCapped ? 0 : 1024);
+    return this.#characters() > charactersMax;
   }
 
-  /** Called with each batch; writes now and then. */
-  keepProgress(): void {
-    const { clock, keepProgress, hold } = this.#options;
+  /** To be called after each batch; saves the cost so far now and then. */
+  saveProgress(): void {
+    const { clock, saveProgress, hold } = this.#options;
     const at = clock.elapsed();
-    const characters = this.#output?.characters() ?? 0;
+    const characters = this.#characters();
     const isDue =
       at - this.#progressAt >= progressEveryMs ||
       characters - this.#progressCharacters >= this.#charactersPerCent;
@@ -151,28 +152,24 @@ export class Meter {
     this.#progressCharacters = characters;
     const tokens = this.tokens();
     const cost = this.#cost(tokens)?.total ?? 0;
-    keepProgress({ requestId: hold.record.requestId, provider: this.#route.provider, tokens, cost }).catch(
-      () => {},
-    );
+    const { provider } = this.#route;
+    saveProgress({ requestId: hold.record.requestId, provider, tokens, cost }).catch(() => {});
   }
 
-  /**
-   * The provider's count, else its count of the prompt or the estimate of that, and the estimate of the delivered output;
-   * none when nobody began to answer.
-   */
+  /** The provider's usage, else an estimate; none when no provider has started to answer. */
   tokens(): Tokens {
     if (this.#reported) return this.#reported;
     if (!this.#route) return noTokens;
-    const output = estimateTokens(this.#output?.characters() ?? 0);
-    return { ...noTokens, input: this.#options.promptTokens, ...this.#promptTold, output };
+    const output = estimateTokens(this.#characters());
+    return { ...noTokens, input: this.#options.promptTokens, ...this.#reportedPrompt, output };
   }
 
   get ttftMs(): number | null {
     return this.#ttftMs;
   }
 
-  /** Resolves when the hold is on disk; rejects with what the caller is told when it could not be written. */
-  async committed(): Promise<void> {
+  /** Resolves when the hold is on disk; rejects with `unavailable` when it cannot be written. */
+  async holdCommitted(): Promise<void> {
     try {
       await this.#options.hold.committed;
       this.#heldMs = this.#sinceStart();
@@ -181,32 +178,34 @@ export class Meter {
     }
   }
 
-  /** Milliseconds since the call came, to a tenth. */
-  #sinceStart(): number {
-    const { clock, startedAt } = this.#options;
-    return Math.round((clock.elapsed() - startedAt) * 10) / 10;
-  }
-
   get isSettled(): boolean {
     return this.#settled !== undefined;
   }
 
-  /** Settles on the first call; later calls get the first one's result. */
+  /** Settles on the first call; later calls get the same result. */
   settle(reason: SettleReason): Promise<Settled> {
     this.#settled ??= this.#settle(reason);
     return this.#settled;
   }
 
   async #settle({ status, errorCode, answer }: SettleReason): Promise<Settled> {
-    const { admission, clock, hold, onSettled } = this.#options;
+    const { admission, hold, observers } = this.#options;
+    const usage = this.#usage(status, errorCode ?? null);
+    const { tokens, completedAt } = usage;
+    const settled = { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
+    await admission.settle(hold, settlementFor(usage, answer?.(settled)));
+    const settledMs = this.#sinceStart();
+    for (const observer of observers) observer.onSettled?.(usage, settledMs);
+    return settled;
+  }
+
+  #usage(status: CallStatus, errorCode: string | null): UsageRecord {
+    const { clock, hold } = this.#options;
     const { record } = hold;
     const tokens = this.tokens();
     const cost = this.#cost(tokens);
     const ownKey = record.ownKey || (this.#route?.ownKey ?? false);
-    // The hold is the promise that was made to the caller's budget: no answer may cost more.
-    const charged = ownKey || !cost ? 0 : Math.min(cost.total, record.amount);
-    const completedAt = clock.now();
-    const usage: UsageRecord = {
+    return {
       requestId: record.requestId,
       responseId: this.responseId,
       workspaceId: record.workspaceId,
@@ -217,59 +216,42 @@ export class Meter {
       streamed: record.streamed,
       ownKey,
       status,
-      errorCode: errorCode ?? null,
+      errorCode,
       tokens,
       tokensReported: this.#reported !== undefined,
       cost,
-      charged,
+      // The hold is the promise made to the caller's budget: no answer may cost more.
+      charged: ownKey || !cost ? 0 : Math.min(cost.total, record.amount),
       attempts: [...this.attempts],
       ttftMs: this.#ttftMs,
       totalMs: Math.round(this.#sinceStart()),
       createdAt: record.createdAt,
-      completedAt,
-      trace: this.#trace(status),
-    };
-    const settled = { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
-    const placed = answer?.(settled);
-    const settlement: Settlement = {
-      usage,
-      entries: this.#entries(usage, cost),
-      caller: 'key',
-      tier: charged > 0 || ownKey ? 'paid' : 'free',
-      event: settledEvent(usage),
-      ...(placed && { answer: placed }),
-    };
-    await admission.settle(hold, settlement);
-    onSettled(usage, this.#sinceStart());
-    return settled;
-  }
-
-  #trace(status: CallStatus): CallTrace {
-    return {
-      admittedMs: this.#admittedMs,
-      heldMs: this.#heldMs,
-      startedMs: this.#startedMs,
-      finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
-      routes: this.#options.routes ?? [],
+      completedAt: clock.now(),
+      trace: {
+        admittedMs: this.#admittedMs,
+        heldMs: this.#heldMs,
+        startedMs: this.#attemptsStartedMs,
+        finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
+        routes: this.#options.routes ?? [],
+      },
     };
   }
 
   #cost(tokens: Tokens): Cost | null {
-    if (!this.#route) return { provider: 0, margin: 0, total: 0 };
-    return this.#route.offer.prices
-      ? costOf(this.#route.offer.prices, tokens, this.#route.ownKey ? 0 : this.#options.marginPpm)
-      : null;
+    if (!this.#route) return noCost;
+    const { offer, ownKey } = this.#route;
+    return offer.prices ? costOf(offer.prices, tokens, ownKey ? 0 : this.#options.marginPpm) : null;
   }
 
-  #entries({ charged, workspaceId }: UsageRecord, cost: Cost | null): LedgerEntry[] {
-    if (charged === 0 || !cost || !this.#route) return [];
-    const debit = `workspace:${workspaceId}`;
-    const provider = Math.min(cost.provider, charged);
-    const entries: LedgerEntry[] = [
-      { kind: 'provider_cost', debit, credit: `provider:${this.#route.provider}`, amount: provider },
-      { kind: 'margin', debit, credit: 'margin', amount: charged - provider },
-    ];
-    return entries.filter((entry) => entry.amount > 0);
+  /** Characters of the answer so far. */
+  #characters(): number {
+    return this.#output?.characters() ?? 0;
+  }
+
+  /** Milliseconds since the request arrived, to a tenth. */
+  #sinceStart(): number {
+    const { clock, startedAt } = this.#options;
+    return Math.round((clock.elapsed() - startedAt) * 10) / 10;
   }
 }
 

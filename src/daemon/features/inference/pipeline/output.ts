@@ -1,6 +1,6 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import { type Picture, pictureIn } from '../../../../shared/pictures.ts';
-import { isObject, type Json } from '../fault.ts';
+import type { Json } from '../fault.ts';
 import type { InferenceEvent, ReasoningOrigin } from '../neutral.ts';
 
 export type OutputPart =
@@ -8,9 +8,9 @@ export type OutputPart =
   | { type: 'refusal'; refusal: string };
 
 /**
- * An output item while it grows. Its id is ours and never changes, so that every event and the final answer agree and
- * no two items that are stored have the same, whatever a provider numbers its own. `whole` is the item as a provider
- * of the Responses format told it, which may say more than is known here.
+ * An output item while it grows. Its id is ours, whatever the provider's own: it is unique among stored items, and the
+ * same in every event and the final answer. `whole` is the complete item of a provider with the Responses format, which
+ * may have members unknown to us.
  */
 export type OutputItem = { id: string; done: boolean } & (
   | { kind: 'message'; parts: OutputPart[]; whole: Json | undefined }
@@ -19,24 +19,24 @@ export type OutputItem = { id: string; done: boolean } & (
   | { kind: 'opaque'; json: Json }
 );
 
-/** The picture that an item is, if it is one. */
+/** The image of an item, if it is one. */
 export function pictureOf(item: OutputItem | undefined): Picture | undefined {
   return item?.kind === 'opaque' ? pictureIn(item.json) : undefined;
 }
 
-/** What an answer holds, put together from its events. */
+/** The items of an answer, assembled from its events. */
 export interface Output {
   items: OutputItem[];
   apply(event: InferenceEvent): void;
-  /** Counts characters of the answer that are in none of its items: those of further choices. */
+  /** Counts characters of further choices, which `items` does not hold. */
   count(characters: number): void;
-  /** Our id of the item that a provider names by its own id, or by its place. */
+  /** Our id of an item, by the provider's id or index. */
   idOf(theirs: { id: unknown; index: unknown }): string | undefined;
-  /** Characters of text, thoughts and arguments that were made so far: the base of an estimate. */
+  /** Characters of text, reasoning and arguments so far: the basis of usage estimates. */
   characters(): number;
 }
 
-/** `seal` hides what a provider wants back of its reasoning. */
+/** `seal` encrypts reasoning that the provider needs to see again. */
 export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => string): Output {
   const items: OutputItem[] = [];
   const ids = new Map<unknown, string>();
@@ -124,7 +124,7 @@ function addText(item: OutputItem | undefined, delta: string, logprobs: unknown[
   const last = item.parts[item.parts.length - 1];
   if (last?.type === 'output_text') {
     last.text += delta;
-    // There may be more of them than a call takes arguments.
+    // Not spread: there may be more than a function call can take as arguments.
     for (const logprob of logprobs ?? []) last.logprobs.push(logprob);
   } else
     item.parts.push({ type: 'output_text', text: delta, annotations: [], logprobs: [...(logprobs ?? [])] });
@@ -155,76 +155,4 @@ function finish(item: OutputItem | undefined, event: Done, seal: (origin: Reason
   item.whole = event.item;
   if (item.kind === 'function_call' && item.arguments === '') item.arguments = '{}';
   if (item.kind === 'reasoning' && event.origin) item.sealed = seal(event.origin);
-}
-
-export interface ShowOptions {
-  /** Whether sealed reasoning is shown; it is always kept with a stored response. */
-  sealed: boolean;
-  status: 'in_progress' | 'completed' | 'incomplete';
-}
-
-/** An item in the Responses format. */
-export function showItem(item: OutputItem, { sealed, status }: ShowOptions): Json {
-  switch (item.kind) {
-    case 'message':
-      return {
-        ...item.whole,
-        id: item.id,
-        type: 'message',
-        status: item.whole?.status ?? status,
-        role: 'assistant',
-        content: wholeContent(item.whole) ?? item.parts.map(showPart),
-      };
-    case 'function_call':
-      return {
-        ...item.whole,
-        id: item.id,
-        type: 'function_call',
-        status: item.whole?.status ?? status,
-        call_id: item.callId,
-        name: item.name,
-        arguments: item.arguments,
-      };
-    case 'reasoning': {
-      const { encrypted_content: _theirs, ...whole } = item.whole ?? {};
-      const summary = item.parts
-        .filter((text) => text !== undefined)
-        .map((text) => ({ type: 'summary_text', text }));
-      const shown: Json = { ...whole, id: item.id, type: 'reasoning', summary: whole.summary ?? summary };
-      if (sealed && item.sealed !== undefined) shown.encrypted_content = item.sealed;
-      return shown;
-    }
-    case 'opaque':
-      return item.json;
-  }
-}
-
-/** The parts as their provider told them: places in a text, as annotations name them, are counted in each part anew. */
-function wholeContent(whole: Json | undefined): Json[] | undefined {
-  const content = Array.isArray(whole?.content) ? whole.content.filter(isObject) : [];
-  if (content.length === 0) return undefined;
-  return content.map((part) =>
-    part.type === 'output_text'
-      ? { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
-      : part,
-  );
-}
-
-/** A content part in the Responses format. */
-export function showPart(part: OutputPart): Json {
-  return part.type === 'refusal'
-    ? { type: 'refusal', refusal: part.refusal }
-    : { type: 'output_text', text: part.text, annotations: part.annotations, logprobs: part.logprobs };
-}
-
-/** All items in the Responses format. An item that never ended is incomplete, and the last one of a cut answer is too. */
-export function showOutput(
-  items: readonly OutputItem[],
-  { sealed, isCut }: { sealed: boolean; isCut: boolean },
-): Json[] {
-  const last = items.length - 1;
-  return items.map((item, index) => {
-    const isWhole = item.done && !(isCut && index === last);
-    return showItem(item, { sealed, status: isWhole ? 'completed' : 'incomplete' });
-  });
 }

@@ -1,47 +1,55 @@
 import { ApiError } from '../../../../shared/errors.ts';
 import type { RelayReply } from '../../../handler.ts';
 import type { AnswerPlace } from '../../idempotency/index.ts';
+import { asApiError } from '../fault.ts';
 import { UpstreamFailure } from '../upstream.ts';
-import { cancellationError, settledAs } from './cancellation.ts';
-import { type Settled, type StartedFailure, type StreamRenderer, startedType } from './renderer.ts';
-import { asApiError, type InferenceDeps, type StartedCall } from './start-call.ts';
+import { cancellationError, settleReasonOf } from './cancellation.ts';
+import type { CallDeps, StartedCall } from './model-call.ts';
+import { errorType, type Settled, type StartedFailure, type StreamRenderer } from './renderer.ts';
 
-/** Headers of a model answer; a stream has no cost yet. */
-export function answerHeaders(started: StartedCall, settled?: Settled): Record<string, string> {
+type RelayDeps = Pick<CallDeps, 'log'>;
+
+/** The headers of a model answer. A stream has no cost yet. */
+export function answerHeaders({ route }: StartedCall, settled?: Settled): Record<string, string> {
   const headers: Record<string, string> = {
-    'x-service-model': headerText(started.route.offer.model),
-    'x-service-upstream': started.route.provider,
+    'x-service-model': headerText(route.offer.model),
+    'x-service-upstream': route.provider,
   };
-  if (started.route.kind === 'cache') headers['x-service-cache'] = 'hit';
-  else if (started.route.cacheMiss) headers['x-service-cache'] = 'miss';
+  if (route.kind === 'cache') headers['x-service-cache'] = 'hit';
+  else if (route.cacheMiss) headers['x-service-cache'] = 'miss';
   const { cost, own_key: ownKey } = settled?.service ?? {};
-  // What a workspace's own key was used for, its own account pays.
+  // With the workspace's own key, the workspace pays the provider directly.
   if (cost) headers['x-service-cost-usd'] = ownKey ? '0' : cost.total_usd;
   return headers;
 }
 
-/** Headers hold printable ASCII, and a model whose name is forwarded may be called anything: the rest is percent-encoded. */
+/** Headers hold printable ASCII only; other characters of a model's name are percent-encoded. */
 function headerText(name: string): string {
   return name.toWellFormed().replace(/[^\x20-\x7e]/gu, encodeURIComponent);
 }
 
+interface RelayOptions {
+  renderer: StreamRenderer;
+  /** Stores the answer. */
+  keep?: (settled: Settled) => Promise<void>;
+}
+
 /**
- * The stream that the caller gets: the provider's batches, rendered; then the settlement, on disk before the last
- * event, as a reader may ask for the usage the moment the stream ends. `keep` stores the answer. Whoever leaves early
- * pays for what was made.
+ * The stream for the client: the provider's batches, rendered. The settlement is on disk before the last event, as the
+ * client may ask for the usage as soon as the stream ends. A client that leaves pays for what was generated.
  */
 export async function* relayStream(
-  deps: InferenceDeps,
+  deps: RelayDeps,
   started: StartedCall,
-  { renderer, keep }: { renderer: StreamRenderer; keep?: (settled: Settled) => Promise<void> },
+  { renderer, keep }: RelayOptions,
 ): AsyncGenerator<string> {
   const { meter, answer } = started;
   let head = '';
   try {
-    if (answer.kind !== 'stream') throw new TypeError('a stream was asked for');
+    if (answer.kind !== 'stream') throw new TypeError('a stream was requested');
     head = renderer.head();
     for await (const batch of answer.batches) {
-      meter.see(batch.events);
+      meter.count(batch.events);
       const text = head + renderer.batch(batch);
       head = '';
       if (text !== '') yield text;
@@ -49,15 +57,15 @@ export async function* relayStream(
         meter.finish = 'max_output_tokens';
         break;
       }
-      meter.keepProgress();
+      meter.saveProgress();
     }
     const settled = await meter.settle({ status: meter.finish === 'stop' ? 'completed' : 'incomplete' });
     await keep?.(settled);
     started.finishRoute({ outputTokens: settled.tokens.output });
     yield head + renderer.finish(settled);
   } catch (error) {
-    if (started.ended() === 'client-left') return;
-    const { failure, settled } = await failStarted(deps, started, error);
+    if (started.canceled() === 'client-left') return;
+    const { failure, settled } = await settleFailed(deps, started, error);
     yield head + renderer.fail(failure, settled);
   } finally {
     started.release();
@@ -66,90 +74,85 @@ export async function* relayStream(
   }
 }
 
-/** Settles an answer that broke after its start and says how the caller is told. */
-export async function failStarted(
-  deps: InferenceDeps,
+/** Settles an answer that failed after its start, and returns the failure for the caller. */
+async function settleFailed(
+  deps: RelayDeps,
   started: StartedCall,
   error: unknown,
 ): Promise<{ failure: StartedFailure; settled: Settled | undefined }> {
-  const failure = startedFailure(started, error);
-  if (failure.code === 'server_error') deps.log.warn({ err: error }, 'an answer broke');
-  const reason = settledAs(started.ended(), failure.code);
-  const settled = await started.meter.settle(reason).catch(() => undefined);
-  if (!started.ended() && error instanceof UpstreamFailure) started.finishRoute({ failure: error });
-  return { failure, settled };
+  const canceled = started.canceled();
+  const { code, message, status } = failureOf(started, error);
+  if (code === 'server_error') deps.log.warn({ err: error }, 'an answer failed');
+  const settled = await started.meter.settle(settleReasonOf(canceled, code)).catch(() => undefined);
+  if (!canceled && error instanceof UpstreamFailure) started.finishRoute({ failure: error });
+  return { failure: { type: errorType(code), code, message, status }, settled };
 }
 
-function startedFailure(started: StartedCall, error: unknown): StartedFailure {
-  const ended = started.ended();
-  if (ended) return show(cancellationError(ended));
-  if (error instanceof UpstreamFailure) {
-    const message = `The provider ${started.route.provider} broke off its answer.`;
-    return show(
-      new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', { message }),
-    );
-  }
-  return show(asApiError(error));
+function failureOf(started: StartedCall, error: unknown): ApiError {
+  const canceled = started.canceled();
+  if (canceled) return cancellationError(canceled);
+  if (!(error instanceof UpstreamFailure)) return asApiError(error);
+  const message = `The provider ${started.route.provider} ended its answer early.`;
+  return new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', { message });
 }
 
-function show(error: ApiError): StartedFailure {
-  const { code, message, status } = error;
-  return { type: startedType(code), code, message, status };
-}
-
-/** Reads a provider's stream to its end for a caller who wants the answer whole. */
-export async function drain(started: StartedCall): Promise<void> {
-  const { answer, meter, output } = started;
+/** Reads a provider's stream to its end, for an answer that is returned whole. */
+export async function readStream({ answer, meter, output }: StartedCall): Promise<void> {
   if (answer.kind !== 'stream') return;
   for await (const batch of answer.batches) {
-    meter.see(batch.events);
+    meter.count(batch.events);
     for (const event of batch.events) output.apply(event);
     if (meter.isOverspent()) {
       meter.finish = 'max_output_tokens';
       return;
     }
-    meter.keepProgress();
+    meter.saveProgress();
   }
 }
 
-/**
- * Settles a whole answer; one that has a place is kept in it by the same transaction. `reply` is the answer as it was
- * kept: given as it is, it is neither written nor kept again.
- */
-export async function settleWhole(
-  { meter }: StartedCall,
-  { render, place }: { render: (settled: Settled) => RelayReply; place: AnswerPlace | undefined },
-): Promise<{ settled: Settled; reply: RelayReply | undefined }> {
-  const status = meter.finish === 'stop' ? 'completed' : 'incomplete';
-  let reply: RelayReply | undefined;
-  const keepAnswer = (to: AnswerPlace) => (settled: Settled) => {
-    reply = render(settled);
-    return to.take(reply);
-  };
-  const settled = await meter.settle({ status, ...(place && { answer: keepAnswer(place) }) });
-  return { settled, reply };
+interface StoredReply {
+  render: (settled: Settled) => RelayReply;
+  slot: AnswerPlace | undefined;
 }
 
 /**
- * Runs what makes a whole answer and sees to it that the call is settled and let go of, however that ends. A failure
- * before the first byte is still a status.
+ * Settles a whole answer. With a slot for an Idempotency-Key, the reply is rendered and stored in the same transaction,
+ * and returned as `reply`; the same object must then be sent.
  */
-export async function wholeAnswer<T>(
-  deps: InferenceDeps,
+export async function settleWhole(
+  { meter }: StartedCall,
+  stored?: StoredReply,
+): Promise<{ settled: Settled; reply: RelayReply | undefined }> {
+  const status = meter.finish === 'stop' ? 'completed' : 'incomplete';
+  const { render, slot } = stored ?? {};
+  let reply: RelayReply | undefined;
+  const answer =
+    render &&
+    slot &&
+    ((settled: Settled) => {
+      reply = render(settled);
+      return slot.take(reply);
+    });
+  const settled = await meter.settle({ status, ...(answer && { answer }) });
+  return { settled, reply };
+}
+
+/** Runs `answer`, and settles and releases the call however it ends. A failure becomes an HTTP status. */
+export async function answerWhole<T>(
+  deps: RelayDeps,
   started: StartedCall,
-  make: () => Promise<T>,
+  answer: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await make();
+    return await answer();
   } catch (error) {
-    const ended = started.ended();
-    if (ended) {
-      const failure = cancellationError(ended);
-      await started.meter.settle(settledAs(ended, failure.code)).catch(() => {});
+    const canceled = started.canceled();
+    if (canceled) {
+      const failure = cancellationError(canceled);
+      await started.meter.settle(settleReasonOf(canceled, failure.code)).catch(() => {});
       throw failure;
     }
-    const { failure } = await failStarted(deps, started, error);
-    // A fault of ours is told as one.
+    const { failure } = await settleFailed(deps, started, error);
     if (!(error instanceof UpstreamFailure)) throw asApiError(error);
     throw new ApiError(failure.code === 'rate_limited' ? 'rate_limited' : 'upstream_failed', {
       message: failure.message,
@@ -157,7 +160,6 @@ export async function wholeAnswer<T>(
     });
   } finally {
     started.release();
-    // A document is here as a whole.
     if (started.answer.kind === 'stream') started.abort.abort('over');
     if (!started.meter.isSettled) await started.meter.settle({ status: 'canceled' }).catch(() => {});
   }

@@ -3,7 +3,7 @@ import { type ErrorCode, failures } from '../../../../shared/errors.ts';
 import type { Tokens } from '../../../../shared/money.ts';
 import type { Batch, FinishReason } from '../neutral.ts';
 
-/** Who answers, known from the first event on. */
+/** The route that answers, known from the first event on. */
 export interface Answering {
   requestId: string;
   /** The catalog's id of the model. */
@@ -13,7 +13,7 @@ export interface Answering {
   attempt: number;
 }
 
-/** What is known once the call was settled. */
+/** The result of a settled call. */
 export interface Settled {
   finish: FinishReason;
   tokens: Tokens;
@@ -21,24 +21,24 @@ export interface Settled {
   completedAt: number;
 }
 
-/** What a caller is told of a failure after the answer has started. */
+/** A failure after the answer has started. */
 export interface StartedFailure {
   type: string;
   code: string;
   message: string;
-  /** What an answer that had not started would have been given. */
+  /** The HTTP status that the failure would have had before the answer started. */
   status: number;
 }
 
-/** As the routes of model calls name it before an answer has started: a 401 of theirs has a type of its own. */
-export function startedType(code: ErrorCode): string {
+/** The error type of model endpoints, where a 401 has a type of its own. */
+export function errorType(code: ErrorCode): string {
   return failures[code].status === 401 ? 'unauthorized' : failures[code].type;
 }
 
-/** Turns the neutral answer into one client format's stream. Each text is whole server-sent events. */
+/** Renders the neutral answer as one client format's stream. Each text consists of whole server-sent events. */
 export interface StreamRenderer {
   head(): string;
-  /** Empty when the batch shows nothing yet. Never the closing events: those wait until the call is settled. */
+  /** Empty when the batch has nothing to show. Never includes the closing events, which wait for the settlement. */
   batch(batch: Batch): string;
   finish(settled: Settled): string;
   fail(failure: StartedFailure, settled: Settled | undefined): string;

@@ -2,17 +2,17 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { ReasoningOrigin } from '../neutral.ts';
 
 /**
- * Seals what a provider wants to see again of its reasoning, and summaries of conversations, into opaque texts that only
- * this daemon can open, and only for the workspace that they were made for. Form: `gws1.` (reasoning) or `gwc1.`
- * (summaries) and base64url of a 12-byte nonce, the AES-256-GCM ciphertext of JSON, and its 16-byte tag; the kind, its
- * version and the workspace are bound in as additional data.
+ * Seals provider-specific reasoning and summaries of conversations into opaque texts. Only this daemon can open them, and
+ * only for the workspace that they were sealed for. Format: `gws1.` (reasoning) or `gwc1.` (summaries), then base64url of
+ * a 12-byte nonce, the AES-256-GCM ciphertext of JSON, and its 16-byte tag. Kind, version and workspace are additional
+ * authenticated data.
  */
 export interface Sealer {
   seal(workspaceId: string, origin: ReasoningOrigin): string;
-  /** Undefined for a text that was damaged, or made elsewhere or for another workspace. */
+  /** Undefined for a text that is damaged, or was not sealed here for this workspace. */
   open(workspaceId: string, sealed: string): ReasoningOrigin | undefined;
   sealSummary(workspaceId: string, summary: string): string;
-  /** Undefined as by `open`. */
+  /** Undefined as for `open`. */
   openSummary(workspaceId: string, sealed: string): string | undefined;
 }
 
@@ -59,12 +59,12 @@ export function createSealer(dataKey: Uint8Array, randomBytes: (count: number) =
   };
 }
 
-/** Whether a text claims to be sealed here, be it intact or not. */
+/** Whether a text has the format of sealed reasoning, intact or not. */
 export function looksSealed(text: string): boolean {
   return text.startsWith(prefixes.reasoning);
 }
 
-/** The same of a summary. */
+/** Whether a text has the format of a sealed summary, intact or not. */
 export function looksLikeSummary(text: string): boolean {
   return text.startsWith(prefixes.compact);
 }

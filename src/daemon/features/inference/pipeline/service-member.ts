@@ -1,24 +1,26 @@
-import type { ServiceMember } from '../../../../shared/contract/service-member.ts';
-import { type NanoUsd, parseUsd } from '../../../../shared/money.ts';
-import type { RoutePreferences } from '../../routing/index.ts';
+import type { ServiceAnswer, ServiceMember } from '../../../../shared/contract/service-member.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../../shared/money.ts';
+import { costView, type UsageRecord } from '../../metering/index.ts';
+import { attemptView, type RoutePreferences } from '../../routing/index.ts';
 import { invalid } from '../fault.ts';
 
-/** The options of the gateway itself. */
+/** The member `service` of a request: the caller's options for the gateway itself. */
 export interface ServiceOptions extends RoutePreferences {
   /** Whether a stream may carry `service:*` events. */
   events: boolean;
 }
 
-/** Reads the validated member `service`. */
+const defaultServiceOptions: ServiceOptions = { events: true };
+
 export function parseServiceOptions(service: ServiceMember | undefined): ServiceOptions {
-  if (service === undefined) return { events: true };
-  const { route } = service;
+  if (service === undefined) return defaultServiceOptions;
+  const { route, max_price: maxPrice } = service;
   return {
     pay: service.pay,
-    maxPrice: service.max_price
+    maxPrice: maxPrice
       ? {
-          input: price(service.max_price.input, 'service.max_price.input'),
-          output: price(service.max_price.output, 'service.max_price.output'),
+          input: parsePrice(maxPrice.input, 'service.max_price.input'),
+          output: parsePrice(maxPrice.output, 'service.max_price.output'),
         }
       : undefined,
     fallbacks: service.fallbacks,
@@ -31,9 +33,21 @@ export function parseServiceOptions(service: ServiceMember | undefined): Service
   };
 }
 
-function price(text: string | undefined, param: string): NanoUsd | undefined {
+function parsePrice(text: string | undefined, param: string): NanoUsd | undefined {
   if (text === undefined) return undefined;
   const amount = parseUsd(text);
   if (amount === undefined) throw invalid(param, 'This must be dollars per million tokens, like "2.50".');
   return amount;
+}
+
+/** The member `service` of an answer. */
+export function serviceAnswer(usage: UsageRecord): ServiceAnswer {
+  return {
+    model: usage.model,
+    provider: usage.provider ?? '',
+    attempts: usage.attempts.map(attemptView),
+    cost: usage.cost && costView(usage.cost),
+    charged_usd: formatUsd(usage.charged),
+    own_key: usage.ownKey,
+  };
 }

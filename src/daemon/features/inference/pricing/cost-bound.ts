@@ -9,37 +9,35 @@ import {
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Route } from '../../routing/index.ts';
 import type { ContentPart, Inference } from '../neutral.ts';
-import { readsElsewhere, unparsedInputBytes } from './provider-extras.ts';
-import { countedTools } from './tool-fees.ts';
+import { countedTools, readsBeyondRequest, unparsedInputBytes } from './provider-extras.ts';
 
-/** A picture of eight tiles on the dearest model that counts by tiles: 2,833 tokens, and 5,667 a tile. */
+/** An image of eight tiles on the most expensive tiled model: 2,833 tokens, and 5,667 per tile. */
 const imageTokensMax = 48_169;
-/** A picture of ordinary size on most models. */
-const imageTokensUsual = 1_000;
-/** A page of a document is read as text and as a picture; three bytes of base64 hold more than it yields. */
+/** An image of ordinary size on most models. */
+const imageTokensTypical = 1_000;
+/** A page of a document is read as text and as an image, which together take fewer tokens than its base64 bytes. */
 const fileTokensMin = 8192;
-/** No model reads more at once: the bound of what only its provider will see. */
+/** More than any model's context: the bound for input that only the provider sees. */
 const inputTokensUnknown = 2_000_000;
-/** What a message, an item or a tool takes beside its text. */
+/** Overhead of a message, item or tool. */
 const itemTokensMax = 16;
-/** Text a token holds on average; used for estimates, never for bounds. */
+/** Average, for estimates only. */
 const charactersPerToken = 4;
-/** What a model without a known maximum is assumed to write at most. */
+/** Assumed for models without a known maximum. */
 export const outputTokensUnknown = 32_768;
-/** How often a tool of the provider's own is held for, where the caller sets no `max_tool_calls`. */
-const toolUsesUsual = 32;
-/** More than any answer has ever needed. */
+/** Uses of each provider tool that the hold covers, unless the request sets `max_tool_calls`. */
+const toolUsesDefault = 32;
 const toolUsesMax = 10_000;
-/** More than any model reads or writes in one call, however much is asked for: a count past it could not be priced. */
+/** More than any model reads or writes in one call; it keeps prices within exact integers. */
 export const tokensMax = 100_000_000;
 
 export const noTokens: Tokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 
-/** Tokens of an input, which nobody can count before its provider does. */
+/** Tokens of an input, before the provider counts them. */
 export interface InputTokens {
-  /** The most that they can be: no tokenizer makes more of a text than its UTF-8 bytes. */
+  /** Upper bound: a text never has more tokens than UTF-8 bytes. */
   most: number;
-  /** A guess, for answers whose usage is never told. */
+  /** Estimate, for answers without a reported usage. */
   likely: number;
 }
 
@@ -58,8 +56,8 @@ export function inputTokens(inference: Inference): InputTokens {
   }
   for (const tool of inference.tools) text += itemTokensMax + bytes(JSON.stringify(tool));
   if (inference.format) text += bytes(JSON.stringify(inference.format));
-  // What nobody here understands may be read or not: it is held for, and never guessed to have been.
-  const passed = unparsedInputBytes(inference) + (readsElsewhere(inference) ? inputTokensUnknown : 0);
+  // The provider may or may not read unparsed members, so they count for the bound but not for the estimate.
+  const passed = unparsedInputBytes(inference) + (readsBeyondRequest(inference) ? inputTokensUnknown : 0);
   return { most: text + media.most + passed, likely: estimateTokens(text) + media.likely };
 }
 
@@ -72,7 +70,7 @@ function reasoningBytes(summary: readonly string[], payload: unknown): number {
   return texts + (payload === undefined ? 0 : bytes(JSON.stringify(payload)));
 }
 
-/** The bytes of the parts that are text; what the others are read as is added to `media`. */
+/** Returns the bytes of text parts, and adds the tokens of other parts to `media`. */
 function addParts(parts: readonly ContentPart[], media: InputTokens): number {
   let text = 0;
   for (const part of parts) {
@@ -80,9 +78,9 @@ function addParts(parts: readonly ContentPart[], media: InputTokens): number {
     else if (part.type === 'refusal') text += bytes(part.refusal);
     else if (part.type === 'image') addPicture(media);
     else {
-      const told = Math.max(fileTokensMin, part.data?.length ?? 0);
-      media.most += part.data === undefined ? inputTokensUnknown : told;
-      media.likely += estimateTokens(told);
+      const bytes = Math.max(fileTokensMin, part.data?.length ?? 0);
+      media.most += part.data === undefined ? inputTokensUnknown : bytes;
+      media.likely += estimateTokens(bytes);
     }
   }
   return text;
@@ -90,16 +88,16 @@ function addParts(parts: readonly ContentPart[], media: InputTokens): number {
 
 function addPicture(media: InputTokens): void {
   media.most += imageTokensMax;
-  media.likely += imageTokensUsual;
+  media.likely += imageTokensTypical;
 }
 
-/** The most that the call can write on a route: what was asked, within what the model can. */
-export function outputTokensOn(route: Route, asked: number | undefined): number | undefined {
-  if (asked === undefined) return undefined;
-  return Math.min(asked, route.offer.outputTokensMax ?? asked);
+/** The requested output limit, capped at the model's maximum; undefined when none was requested. */
+export function outputTokensOn(route: Route, requested: number | undefined): number | undefined {
+  if (requested === undefined) return undefined;
+  return Math.min(requested, route.offer.outputTokensMax ?? requested);
 }
 
-/** The most that the call can write on any of the routes, all its answers together. */
+/** Upper bound of the call's output on any of the routes, all choices together. */
 export function outputTokensBound(routes: readonly Route[], inference: Inference): number {
   return Math.max(0, ...routes.map((route) => outputBoundOn(route, inference)));
 }
@@ -109,7 +107,7 @@ function outputBoundOn(route: Route, inference: Inference): number {
   return Math.min(tokensMax, (most ?? outputTokensUnknown) * choicesOf(inference));
 }
 
-/** The most that the call can cost the workspace on any of the routes; 0 where no price is known. */
+/** Upper bound of the call's cost to the workspace on any of the routes; 0 when no price is known. */
 export function costBound(
   routes: readonly Route[],
   inference: Inference,
@@ -120,18 +118,19 @@ export function costBound(
     const { prices, contextLength } = route.offer;
     if (!prices || route.ownKey) continue;
     const input = Math.min(bound.inputTokens, contextLength ?? tokensMax, tokensMax);
-    const tokens = { ...spentOnInput(inference, input), output: outputBoundOn(route, inference) };
-    const levels = applicablePriceTiers(prices, inference, input);
-    most = Math.max(most, ...levels.map((at) => costOf(at, tokens, bound.marginPpm).total));
+    const tokens = { ...largestInput(inference, input), output: outputBoundOn(route, inference) };
+    const tiers = applicablePriceTiers(prices, inference, input);
+    most = Math.max(most, ...tiers.map((tier) => costOf(tier, tokens, bound.marginPpm).total));
   }
   return most;
 }
 
-/** The input at its longest, and the tools of the provider's own that may be used before an answer. */
-export function spentOnInput({ wire, tools, body }: Inference, input: number): Tokens {
+/** The largest input, and the most uses of the provider's tools. */
+export function largestInput({ wire, tools, body }: Inference, input: number): Tokens {
   if (wire !== 'responses' || tools.length === 0) return { ...noTokens, input };
-  const { max_tool_calls: told } = body;
-  const most = typeof told === 'number' && told >= 0 ? Math.min(Math.ceil(told), toolUsesMax) : toolUsesUsual;
+  const { max_tool_calls: limit } = body;
+  const most =
+    typeof limit === 'number' && limit >= 0 ? Math.min(Math.ceil(limit), toolUsesMax) : toolUsesDefault;
   const has = (type: RegExp) =>
     tools.some((tool) => tool.type === 'opaque' && type.test(String(tool.json.type)));
   const webSearch = has(countedTools.webSearch) ? most : 0;
@@ -139,32 +138,32 @@ export function spentOnInput({ wire, tools, body }: Inference, input: number): T
   return { ...noTokens, input, ...(webSearch + fileSearch > 0 && { toolUses: { webSearch, fileSearch } }) };
 }
 
-/** What tokens cost the workspace on a route; 0 where no price is known. */
+/** The cost of tokens to the workspace on a route; 0 when no price is known. */
 export function costOn({ offer, ownKey }: Route, tokens: Tokens, marginPpm: number): NanoUsd {
   return offer.prices && !ownKey ? costOf(offer.prices, tokens, marginPpm).total : 0;
 }
 
-/** How many answers the caller wants at once. */
+/** How many choices the call requests. */
 export function choicesOf(inference: Inference): number {
   const n = inference.wire === 'chat' ? inference.body.n : undefined;
   return typeof n === 'number' ? n : 1;
 }
 
 /**
- * The prices that may come to hold for an input of at most that many tokens, each with input and output at whichever
- * price is highest: what will be cached, how long the input is and what it is answered with is not known before the call.
+ * The price tiers that may apply to an input of at most `inputTokens`. Each uses the highest price for input and output, as
+ * the number of cached tokens, the exact input and the kind of output are unknown before the call.
  */
 export function applicablePriceTiers(prices: Prices, inference: Inference, inputTokens: number): Prices[] {
   const tiers = prices.tiers?.filter((tier) => inputTokens > tier.aboveInputTokens) ?? [];
-  return [prices, ...tiers].map((level) => {
-    const { input, cachedInput, cacheWrite } = level;
-    const sound = level.media && mayHaveSound(inference) ? soundPrice(level) : 0;
+  return [prices, ...tiers].map((tier) => {
+    const { input, cachedInput, cacheWrite } = tier;
+    const sound = tier.media && mayHaveSound(inference) ? soundPrice(tier) : 0;
     return {
       input: Math.max(input, cacheWrite, cachedInput, sound),
       cachedInput,
       cacheWrite,
-      output: dearestOutput(level),
-      ...(level.fees && { fees: level.fees }),
+      output: dearestOutput(tier),
+      ...(tier.fees && { fees: tier.fees }),
     };
   });
 }
@@ -178,7 +177,7 @@ function mayHaveSound({ items }: Inference): boolean {
   });
 }
 
-/** A guess at the tokens of a text of that many characters, for answers whose usage was never told. */
+/** Estimates the tokens of a text, for answers without a reported usage. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }

@@ -5,60 +5,57 @@ import {
   applicablePriceTiers,
   choicesOf,
   costBound,
+  largestInput,
   outputTokensBound,
   outputTokensOn,
   outputTokensUnknown,
-  spentOnInput,
   tokensMax,
 } from './cost-bound.ts';
 
-/** An answer that may be no longer than that is not worth its prompt. */
-const outputTokensWorth = 16;
+/** A shorter answer is not worth its prompt. */
+const outputTokensMin = 16;
 
-/** How much a call may cost, and how much it may write for that. */
+/** The most that a call may cost, and how much output that pays for. */
 export interface OutputBudget {
   routes: Route[];
-  /** The most that any of the routes can cost. */
+  /** Upper bound of the cost on any of the routes. */
   amount: NanoUsd;
-  /** What a route is told to write at most, each answer by itself; undefined leaves it to the model. */
+  /** The output limit sent to a route's provider, for each choice; undefined for the model's default. */
   outputTokensOn: (route: Route) => number | undefined;
-  /** The most on any of the routes, all answers together. */
+  /** Upper bound of the output on any of the routes, all choices together. */
   outputTokensBound: number;
   /** Whether money, and not the caller or the model, sets the bound. */
-  isCut: boolean;
+  isCapped: boolean;
 }
 
 interface Bound {
-  /** The most that the input can be. */
+  /** Upper bound of the input. */
   inputTokens: number;
   marginPpm: number;
 }
 
-/** What a call asks for, whatever it costs. */
+/** The budget that pays for the whole request. */
 export function uncappedBudget(routes: Route[], inference: Inference, bound: Bound): OutputBudget {
   return {
     routes,
     amount: costBound(routes, inference, bound),
     outputTokensOn: (route) => outputTokensOn(route, inference.outputTokensMax),
     outputTokensBound: outputTokensBound(routes, inference),
-    isCut: false,
+    isCapped: false,
   };
 }
 
-/**
- * What a call can do with so much money: the routes that can still write something with it, and how much each may write.
- * Undefined when there is none.
- */
+/** Reduces routes and their output to what `affordable` pays for; undefined when no route remains. */
 export function capOutputToBudget(
   full: Pick<OutputBudget, 'routes'>,
   inference: Inference,
   bound: Bound & { affordable: NanoUsd },
 ): OutputBudget | undefined {
   const outputOn = (route: Route) =>
-    Math.min(wholeOutputOn(route, inference), affordableOn(route, inference, bound));
+    Math.min(requestedOutputOn(route, inference), affordableOn(route, inference, bound));
   const routes = full.routes.filter((route) => {
     const output = outputOn(route);
-    return output >= outputTokensWorth || output >= wholeOutputOn(route, inference);
+    return output >= outputTokensMin || output >= requestedOutputOn(route, inference);
   });
   if (routes.length === 0) return undefined;
   const amounts = routes.map((route) =>
@@ -69,17 +66,17 @@ export function capOutputToBudget(
     amount: Math.max(...amounts),
     outputTokensOn: outputOn,
     outputTokensBound: Math.max(...routes.map(outputOn)) * choicesOf(inference),
-    isCut: true,
+    isCapped: true,
   };
 }
 
-/** What one answer may have on a route when nothing but the caller and the model bounds it. */
-function wholeOutputOn(route: Route, inference: Inference): number {
+/** The output limit of one choice by the caller and the model alone. */
+function requestedOutputOn(route: Route, inference: Inference): number {
   const most = outputTokensOn(route, inference.outputTokensMax) ?? route.offer.outputTokensMax;
   return Math.min(tokensMax, most ?? outputTokensUnknown);
 }
 
-/** How many tokens each answer may have for that money; below zero when it does not even pay for the prompt. */
+/** The output tokens that the money pays for, for each choice; negative when it does not pay for the prompt. */
 function affordableOn(
   { offer, ownKey }: Route,
   inference: Inference,
@@ -87,7 +84,7 @@ function affordableOn(
 ): number {
   if (!offer.prices || ownKey) return Number.POSITIVE_INFINITY;
   const input = Math.min(inputTokens, offer.contextLength ?? tokensMax, tokensMax);
-  const spent = spentOnInput(inference, input);
+  const spent = largestInput(inference, input);
   const tokens = applicablePriceTiers(offer.prices, inference, input).map((prices) =>
     outputTokensPaidBy(affordable, prices, spent, marginPpm),
   );

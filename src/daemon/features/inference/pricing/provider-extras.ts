@@ -1,7 +1,7 @@
-import { isObject, type Json } from '../fault.ts';
+import { isObject, type Json, quoted } from '../fault.ts';
 import type { Inference, Tool } from '../neutral.ts';
 
-/** Members that `Inference` knows by other names, so that their text is counted there, or that no provider is sent. */
+/** Members whose text is counted in the parsed call, or that are never sent to a provider. */
 const countedMembers = new Set([
   ...['model', 'messages', 'input', 'instructions', 'tools', 'functions', 'response_format', 'text'],
   ...['metadata', 'function_call', 'tool_choice', 'stream_options', 'include'],
@@ -10,16 +10,13 @@ const countedInMessages = new Set([
   ...['role', 'content', 'refusal', 'tool_calls', 'function_call', 'tool_call_id'],
   ...['reasoning', 'reasoning_content', 'images'],
 ]);
-/** Tools whose work is done by the caller. */
-export const callersTools: ReadonlySet<string> = new Set([
+/** Tools that the caller executes. */
+const callerTools: ReadonlySet<string> = new Set([
   ...['custom', 'namespace', 'tool_search', 'local_shell', 'apply_patch'],
   ...['computer', 'computer_use_preview'],
 ]);
 
-/**
- * The bytes of what only a provider of the caller's own format understands: it is passed on as it came, and what is
- * read is paid for.
- */
+/** Bytes of the body that are passed to a provider with the same format without being parsed: it may charge for them. */
 export function unparsedInputBytes({ wire, body }: Inference): number {
   let bytes = 0;
   for (const name in body) if (!countedMembers.has(name)) bytes += bytesOf(body[name]);
@@ -43,11 +40,51 @@ function bytesOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? Buffer.byteLength(JSON.stringify(value)) : 0;
 }
 
-/** Whether the provider reads more than it is sent: pages that it finds, files that it keeps, prompts stored there. */
-export function readsElsewhere({ body, tools }: Inference): boolean {
-  return isObject(body.prompt) || isObject(body.web_search_options) || tools.some(isProvidersTool);
+/** Whether the provider may read more than the request: search results, uploaded files or stored prompts. */
+export function readsBeyondRequest({ body, tools }: Inference): boolean {
+  return isObject(body.prompt) || isObject(body.web_search_options) || tools.some(isProviderTool);
 }
 
-function isProvidersTool(tool: Tool): boolean {
-  return tool.type === 'opaque' && !callersTools.has(String(tool.json.type));
+function isProviderTool(tool: Tool): boolean {
+  return tool.type === 'opaque' && !callerTools.has(String(tool.json.type));
+}
+
+/** Tools without a fee beyond their tokens: executed by the caller, or by a server of the caller. */
+const toolsWithoutFee = new Set([...callerTools, 'function', 'mcp']);
+/** Tools of the Responses format with a listed fee, whose uses the answer reports. */
+export const countedTools = { webSearch: /^web_search/, fileSearch: /^file_search$/ } as const;
+
+/**
+ * A part of the call with a fee that answers do not report, and its path in the body; undefined when there is none. A
+ * container, for example, is charged by memory and time.
+ */
+export function uncountedFee({
+  wire,
+  tools,
+  items,
+  body,
+}: Inference): { param: string; what: string } | undefined {
+  if (wire === 'chat' && isObject(body.web_search_options)) {
+    return { param: 'web_search_options', what: 'A web search' };
+  }
+  for (const [index, tool] of tools.entries()) {
+    if (tool.type !== 'opaque' || hasKnownFee(tool.json, wire)) continue;
+    return { param: `tools[${index}]`, what: `The tool ${quoted(String(tool.json.type))}` };
+  }
+  // These items add tools too, which the hold does not cover.
+  for (const item of items) {
+    if (item.type !== 'opaque' || item.json.type !== 'additional_tools') continue;
+    const { tools: more } = item.json;
+    const isFree =
+      Array.isArray(more) && more.every((tool) => isObject(tool) && toolsWithoutFee.has(String(tool.type)));
+    if (!isFree) return { param: 'input', what: 'A tool in additional_tools' };
+  }
+  return undefined;
+}
+
+function hasKnownFee({ type, environment }: Json, wire: Inference['wire']): boolean {
+  if (type === 'shell') return isObject(environment) && environment.type === 'local';
+  const name = String(type);
+  if (toolsWithoutFee.has(name)) return true;
+  return wire === 'responses' && Object.values(countedTools).some((counted) => counted.test(name));
 }

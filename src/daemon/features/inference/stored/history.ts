@@ -1,15 +1,21 @@
 import { modelCallBodyLimit } from '../../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
-import { isCompactionJson, type OpenSummary } from '../compaction/compaction-item.ts';
 import { invalid, isObject, type Json, quoted } from '../fault.ts';
-import { checkCallIds, type OpenSealed, parseInput, parseItem } from '../formats/responses/items.ts';
+import {
+  checkCallIds,
+  isCompactionJson,
+  type OpenSealed,
+  type OpenSummary,
+  parseInput,
+  parseItem,
+} from '../formats/responses/parse-input.ts';
 import type { InputItem } from '../neutral.ts';
 import type { ResponsesStore, StoredTurn } from './responses-store.ts';
 
-/** What is sent by reference may be as long as what is sent. */
+/** Referenced items may be as long in total as a request body. */
 const historyBytesMax = modelCallBodyLimit;
-/** Each of them is looked up by itself. */
+/** Each reference is a lookup. */
 const referencesMax = 10_000;
 
 interface HistoryOptions {
@@ -18,18 +24,18 @@ interface HistoryOptions {
   now: number;
   open: OpenSealed;
   openSummary?: OpenSummary;
-  /** What a call in a thread continues: items in the Responses format. */
+  /** The items of the thread that a call continues, in the Responses format. */
   earlier?: readonly Json[] | undefined;
 }
 
 export interface ResolvedInput {
-  /** History first, then this call's own items. */
+  /** History first, then the items of this call. */
   items: InputItem[];
-  /** This call's own items in the Responses format, completed from what is stored. */
-  own: Json[];
+  /** The items of this call alone, in the Responses format; references are replaced by the stored items. */
+  ownItems: Json[];
 }
 
-/** Brings together what a Responses call continues and what it adds. Other workspaces' responses do not exist here. */
+/** Joins the input of a Responses call with the response or thread that it continues. */
 export async function resolveInput(
   body: { input?: unknown; previous_response_id?: string | null },
   options: HistoryOptions,
@@ -40,17 +46,17 @@ export async function resolveInput(
   const { input } = body;
   if (!Array.isArray(input)) {
     const items = input === undefined ? [] : parseInput(input, options.open, options.openSummary);
-    const own: Json[] = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [];
-    return { items: [...before, ...items], own };
+    const ownItems = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [];
+    return { items: [...before, ...items], ownItems };
   }
   const isComplete = !input.some((item) => isReference(item) || lacksSeal(item));
-  const own = isComplete ? (input as Json[]) : await completeFromStore(input, options);
-  const items = [...before, ...parseInput(own, options.open, options.openSummary)];
+  const ownItems = isComplete ? (input as Json[]) : await completeFromStore(input, options);
+  const items = [...before, ...parseInput(ownItems, options.open, options.openSummary)];
   checkCallIds(items, before.length);
-  return { items, own };
+  return { items, ownItems };
 }
 
-/** The items of a thread as a call continues them. */
+/** Parses the items of a thread. */
 export function parseEarlier(
   items: readonly Json[],
   { open, openSummary = () => undefined }: Pick<HistoryOptions, 'open' | 'openSummary'>,
@@ -75,24 +81,24 @@ async function earlierItems(
   );
 }
 
-/** The items of all turns. A summary in an answer stands for everything before it. */
+/** The items of all turns. A summary in an answer replaces everything before it. */
 function itemsSinceSummary(chain: readonly StoredTurn[]): Json[] {
   let items: Json[] = [];
   for (const { input, output } of chain) {
-    const made = JSON.parse(output) as Json[];
-    const summary = made.findLastIndex(isCompactionJson);
-    items = summary < 0 ? items.concat(JSON.parse(input) as Json[], made) : made.slice(summary);
+    const answer = JSON.parse(output) as Json[];
+    const summary = answer.findLastIndex(isCompactionJson);
+    items = summary < 0 ? items.concat(JSON.parse(input) as Json[], answer) : answer.slice(summary);
   }
   return items;
 }
 
-/** Some clients leave the type out and send the id alone. */
+/** Some clients send the id alone, without a type. */
 function isReference(item: unknown): item is { id: string } {
   if (!isObject(item) || typeof item.id !== 'string') return false;
   return item.type === 'item_reference' || (item.type === undefined && item.role === undefined);
 }
 
-/** A client that relies on stored responses sends thoughts back as it was shown them: by id, without their seal. */
+/** Clients of stored responses send reasoning back by id, without its encrypted content. */
 function lacksSeal(item: unknown): item is Json & { id: string } {
   if (!isObject(item) || item.type !== 'reasoning' || typeof item.id !== 'string') return false;
   return item.encrypted_content === undefined || item.encrypted_content === null;
@@ -101,7 +107,7 @@ function lacksSeal(item: unknown): item is Json & { id: string } {
 function tooLong(param: string): ApiError {
   return new ApiError('context_length_exceeded', {
     param,
-    message: `What this refers to is longer than ${historyBytesMax / 1024 / 1024} MiB.`,
+    message: `The referenced items are longer than ${historyBytesMax / 1024 / 1024} MiB.`,
   });
 }
 
@@ -111,7 +117,7 @@ async function completeFromStore(
 ): Promise<Json[]> {
   const ids = new Set(input.filter((item) => isReference(item) || lacksSeal(item)).map(({ id }) => id));
   if (ids.size > referencesMax)
-    throw invalid('input', `No more than ${referencesMax} items can be referred to by their ids.`);
+    throw invalid('input', `At most ${referencesMax} items can be referenced by id.`);
   const found = await store.items(workspaceId, ids, { at: now, bytesMax: historyBytesMax });
   if (found === 'too-long') throw tooLong('input');
   const parsed = new Map<string, Json>();
@@ -119,7 +125,7 @@ async function completeFromStore(
   const stored = (id: string): Json | undefined => {
     const text = found.get(id);
     if (text === undefined) return undefined;
-    // An item may be named many times: it is parsed once, but counts each time.
+    // An item referenced many times is parsed once, but counts each time.
     left -= text.length;
     if (left < 0) throw tooLong('input');
     const item = parsed.get(id) ?? (JSON.parse(text) as Json);
@@ -133,7 +139,7 @@ async function completeFromStore(
     if (whole !== undefined) return whole;
     throw new ApiError('not_found', {
       param: `input[${index}].id`,
-      message: `Item with id ${quoted(item.id)} not found. Only items of stored responses can be referred to.`,
+      message: `Item with id ${quoted(item.id)} not found. Only items of stored responses can be referenced.`,
     });
   });
 }
@@ -143,7 +149,7 @@ function sealOf(stored: Json | undefined): Json {
   return typeof sealed === 'string' ? { encrypted_content: sealed } : {};
 }
 
-/** Gives items their ids before they are stored, so that they can be listed and referred to. */
+/** Gives items ids before they are stored, so that they can be listed and referenced. */
 export function withIds(items: readonly Json[], makeId: MakeId): Json[] {
   return items.map((item) => (typeof item.id === 'string' ? item : { ...item, id: makeId('msg') }));
 }

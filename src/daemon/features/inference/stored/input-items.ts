@@ -4,12 +4,12 @@ import { invalid, isObject, type Json } from '../fault.ts';
 
 type Query = Input<typeof listInputItems>['query'];
 
-/** One page of a response's input items (JSON text), the newest first unless asked otherwise, as OpenAI lists them. */
+/** A page of a response's input items (JSON text), newest first by default, as in OpenAI's API. */
 export function pageOfInput(input: string, { order = 'desc', after, limit = 20 }: Query) {
   const items = (JSON.parse(input) as Json[]).map(showInputItem);
   if (order === 'desc') items.reverse();
   const start = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1;
-  if (after !== undefined && start === 0) throw invalid('after', 'No item of this input has that id.');
+  if (after !== undefined && start === 0) throw invalid('after', 'No input item has this id.');
   const data = items.slice(start, start + limit);
   return {
     object: 'list' as const,
@@ -20,7 +20,7 @@ export function pageOfInput(input: string, { order = 'desc', after, limit = 20 }
   };
 }
 
-/** An item in full, as callers may leave out what goes without saying. */
+/** Fills in the members that callers may omit. */
 function showInputItem(item: Json): Json {
   const type = item.type ?? 'message';
   if (type !== 'message') return { ...item, type };

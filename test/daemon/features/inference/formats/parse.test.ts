@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseChat } from '../../../../../src/daemon/features/inference/formats/chat-completions/parse.ts';
-import { parseInput } from '../../../../../src/daemon/features/inference/formats/responses/items.ts';
 import { parseResponses } from '../../../../../src/daemon/features/inference/formats/responses/parse.ts';
+import { parseInput } from '../../../../../src/daemon/features/inference/formats/responses/parse-input.ts';
 
 const nothingSealed = () => undefined;
 const origin = { provider: 'p', model: 'm', payload: 1 };

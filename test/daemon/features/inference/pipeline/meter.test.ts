@@ -48,7 +48,7 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
   const kept: number[] = [];
   const meter = new Meter({
     admission,
-    keepProgress: async (progress) => {
+    saveProgress: async (progress) => {
       kept.push(progress.cost);
     },
     clock: world,
@@ -57,7 +57,7 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
     startedAt: 0,
     promptTokens: options.promptTokens ?? 100,
     outputTokensMax: 1000,
-    onSettled: () => {},
+    observers: [],
   });
   const output = createOutput(idMaker(world.now, world.randomBytes), () => 'sealed');
   const deliver = (text: string) => {
@@ -72,16 +72,16 @@ describe('what a running answer has cost', () => {
     const { meter, output, deliver, kept, world } = await meterWith();
     meter.answerStarted(route, output);
     deliver('x'.repeat(100));
-    meter.keepProgress();
+    meter.saveProgress();
     expect(kept).toHaveLength(0);
     await world.advance(2_000);
-    meter.keepProgress();
-    meter.keepProgress();
+    meter.saveProgress();
+    meter.saveProgress();
     expect(kept).toHaveLength(1);
     // A token of output is 15 000 nano-dollars: a cent is 667 tokens, which are some 2 700 characters.
     deliver('x'.repeat(3_000));
-    meter.keepProgress();
-    meter.keepProgress();
+    meter.saveProgress();
+    meter.saveProgress();
     expect(kept).toHaveLength(2);
     expect((kept[1] ?? 0) - (kept[0] ?? 0)).toBeGreaterThan(9_000_000);
   });
@@ -91,7 +91,7 @@ describe('what an answer that broke off is charged', () => {
   test('the usage that the provider told', async () => {
     const { meter, output, settlements } = await meterWith();
     meter.answerStarted(route, output);
-    meter.see([{ type: 'usage', tokens: tokens(1000, 100) }]);
+    meter.count([{ type: 'usage', tokens: tokens(1000, 100) }]);
     await meter.settle({ status: 'failed', errorCode: 'upstream_failed' });
     // 1000 × 3000 + 100 × 15000 nano-dollars, and five percent.
     expect(settlements[0]?.usage).toMatchObject({
@@ -117,7 +117,7 @@ describe('what an answer that broke off is charged', () => {
     const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 1000 });
     const cached = { ...route.offer.prices, cachedInput: usd };
     meter.answerStarted({ ...route, offer: { ...route.offer, prices: cached as Prices } }, output);
-    meter.see([{ type: 'prompt-counted', tokens: { input: 800, cachedInput: 700, cacheWrite: 0 } }]);
+    meter.count([{ type: 'prompt-counted', tokens: { input: 800, cachedInput: 700, cacheWrite: 0 } }]);
     deliver('x'.repeat(40));
     await meter.settle({ status: 'canceled' });
     expect(settlements[0]?.usage).toMatchObject({
@@ -130,7 +130,7 @@ describe('what an answer that broke off is charged', () => {
   test('the estimate of the prompt, when the provider began with a count of nothing', async () => {
     const { meter, output, settlements } = await meterWith({ promptTokens: 100 });
     meter.answerStarted(route, output);
-    meter.see([{ type: 'prompt-counted', tokens: { input: 0, cachedInput: 0, cacheWrite: 0 } }]);
+    meter.count([{ type: 'prompt-counted', tokens: { input: 0, cachedInput: 0, cacheWrite: 0 } }]);
     await meter.settle({ status: 'canceled' });
     expect(settlements[0]?.usage.tokens.input).toBe(100);
   });
@@ -139,7 +139,7 @@ describe('what an answer that broke off is charged', () => {
     const { meter, output, deliver, settlements } = await meterWith();
     meter.answerStarted(route, output);
     deliver('some text');
-    meter.see([{ type: 'usage', tokens: tokens(0, 0) }]);
+    meter.count([{ type: 'usage', tokens: tokens(0, 0) }]);
     await meter.settle({ status: 'failed' });
     expect(settlements[0]?.usage.charged).toBe(0);
     expect(settlements[0]?.entries).toEqual([]);
@@ -155,7 +155,7 @@ describe('what an answer that broke off is charged', () => {
 test('a call that a workspace’s own key pays for costs nothing here, also where that was not known before', async () => {
   const { meter, output, settlements } = await meterWith();
   meter.answerStarted({ ...route, ownKey: true }, output);
-  meter.see([{ type: 'usage', tokens: tokens(1000, 100) }]);
+  meter.count([{ type: 'usage', tokens: tokens(1000, 100) }]);
   await meter.settle({ status: 'completed' });
   expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
 });
@@ -189,7 +189,7 @@ test('a count that no model can reach is as good as none', async () => {
   const { meter, output, deliver, settlements } = await meterWith();
   meter.answerStarted(route, output);
   deliver('x'.repeat(40));
-  meter.see([{ type: 'usage', tokens: tokens(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) }]);
+  meter.count([{ type: 'usage', tokens: tokens(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) }]);
   await meter.settle({ status: 'completed' });
   expect(settlements[0]?.usage).toMatchObject({ tokens: tokens(100, 10), tokensReported: false });
 });
@@ -207,16 +207,16 @@ test('a hold that cannot be written is told as unavailable', async () => {
   const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
   const meter = new Meter({
     admission,
-    keepProgress: async () => {},
+    saveProgress: async () => {},
     clock: fakeWorld(),
     marginPpm: 0,
     hold: await admission.hold({ requestId: 'req_2' } as HoldRecord),
     startedAt: 0,
     promptTokens: 0,
     outputTokensMax: 0,
-    onSettled: () => {},
+    observers: [],
   });
-  await expect(meter.committed()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(meter.holdCommitted()).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 test('no call is admitted while the ledger cannot be written', async () => {

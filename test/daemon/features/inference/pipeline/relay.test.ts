@@ -3,17 +3,17 @@ import { AnswerPlace } from '../../../../../src/daemon/features/idempotency/inde
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../../src/daemon/features/inference/index.ts';
 import type { CancelReason } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
 import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
+import type {
+  CallDeps,
+  StartedCall,
+} from '../../../../../src/daemon/features/inference/pipeline/model-call.ts';
 import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output.ts';
 import {
+  answerWhole,
   relayStream,
   settleWhole,
-  wholeAnswer,
 } from '../../../../../src/daemon/features/inference/pipeline/relay.ts';
 import type { StreamRenderer } from '../../../../../src/daemon/features/inference/pipeline/renderer.ts';
-import type {
-  InferenceDeps,
-  StartedCall,
-} from '../../../../../src/daemon/features/inference/pipeline/start-call.ts';
 import { createAdmission, type Settlement } from '../../../../../src/daemon/features/metering/index.ts';
 import { RelayReply } from '../../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../../src/shared/errors.ts';
@@ -23,7 +23,7 @@ import { offerOf, routeOf } from '../../../../support/routing.ts';
 
 interface Scene {
   answer?: UpstreamAnswer;
-  ended?: CancelReason;
+  canceled?: CancelReason;
   settle?: (settlement: Settlement) => Promise<number>;
 }
 
@@ -36,8 +36,8 @@ const document: UpstreamAnswer = {
   finish: 'stop',
 };
 
-/** A call that a provider has started to answer, and what became of it. */
-async function started({ answer = document, ended, settle }: Scene = {}) {
+/** A started call, with its settlements. */
+async function started({ answer = document, canceled, settle }: Scene = {}) {
   const world = fakeWorld();
   const settlements: Settlement[] = [];
   const store = {
@@ -47,14 +47,14 @@ async function started({ answer = document, ended, settle }: Scene = {}) {
   const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
   const meter = new Meter({
     admission,
-    keepProgress: async () => {},
+    saveProgress: async () => {},
     clock: world,
     marginPpm: 0,
     hold: await admission.hold(aHold('req_1')),
     startedAt: 0,
     promptTokens: 10,
     outputTokensMax: 100,
-    onSettled: () => {},
+    observers: [],
   });
   const route = routeOf(offerOf('a', { model: 'a/b', prices: null }));
   const output = createOutput(
@@ -70,12 +70,12 @@ async function started({ answer = document, ended, settle }: Scene = {}) {
     output,
     finishRoute: () => {},
     abort: new AbortController(),
-    ended: () => ended,
+    canceled: () => canceled,
     release: () => {
       released += 1;
     },
   };
-  const deps = { log: { warn: () => {} } } as unknown as InferenceDeps;
+  const deps = { log: { warn: () => {} } } as unknown as CallDeps;
   return { deps, call, settlements, released: () => released };
 }
 
@@ -83,32 +83,35 @@ const failing = (error: unknown) => async () => {
   throw error;
 };
 
-describe('a whole answer that fails', () => {
-  const broken = new UpstreamFailure('broken', 'a broke off');
-  const limited = new UpstreamFailure('rate-limited', 'a limits the rate');
-  const ours = new TypeError('x is undefined');
+describe('a failed whole answer', () => {
+  const broken = new UpstreamFailure('broken', 'the stream broke off');
+  const limited = new UpstreamFailure('rate-limited', 'too many requests');
+  const bug = new TypeError('x is undefined');
   const unwritable = new ApiError('unavailable', { message: 'The disk is full.' });
 
   test.each([
-    ['by its provider', broken, undefined, 'upstream_failed', 'failed'],
-    ['by the limit of its provider', limited, undefined, 'rate_limited', 'failed'],
-    ['by a fault of ours', ours, undefined, 'server_error', 'failed'],
-    ['by a failure with a name', unwritable, undefined, 'unavailable', 'failed'],
-    ['as the client left', broken, 'client-left', 'unavailable', 'canceled'],
-    ['as the key was revoked', broken, 'revoked', 'unauthenticated', 'canceled'],
-    ['as the daemon stops', broken, 'draining', 'unavailable', 'failed'],
-  ] as const)('%s, is told and settled as that', async (_how, error, ended, code, status) => {
-    const { deps, call, settlements, released } = await started({ ended });
-    await expect(wholeAnswer(deps, call, failing(error))).rejects.toMatchObject({ code });
-    const errorCode = ended === 'client-left' ? null : code;
-    expect(settlements).toMatchObject([{ usage: { status, errorCode } }]);
-    expect(released()).toBe(1);
-  });
+    ['a broken stream', broken, undefined, 'upstream_failed', 'failed'],
+    ['a rate limit of the provider', limited, undefined, 'rate_limited', 'failed'],
+    ['a bug', bug, undefined, 'server_error', 'failed'],
+    ['an API error', unwritable, undefined, 'unavailable', 'failed'],
+    ['a client that left', broken, 'client-left', 'unavailable', 'canceled'],
+    ['a revoked key', broken, 'revoked', 'unauthenticated', 'canceled'],
+    ['a stopping daemon', broken, 'draining', 'unavailable', 'failed'],
+  ] as const)(
+    'after %s is reported and settled accordingly',
+    async (_cause, error, canceled, code, status) => {
+      const { deps, call, settlements, released } = await started({ canceled });
+      await expect(answerWhole(deps, call, failing(error))).rejects.toMatchObject({ code });
+      const errorCode = canceled === 'client-left' ? null : code;
+      expect(settlements).toMatchObject([{ usage: { status, errorCode } }]);
+      expect(released()).toBe(1);
+    },
+  );
 
-  test('to be settled, is told as what kept it', async () => {
+  test('whose settlement fails rejects with that failure', async () => {
     const { deps, call } = await started({ settle: failing(unwritable) });
-    const make = () => call.meter.settle({ status: 'completed' });
-    await expect(wholeAnswer(deps, call, make)).rejects.toBe(unwritable);
+    const answer = () => call.meter.settle({ status: 'completed' });
+    await expect(answerWhole(deps, call, answer)).rejects.toBe(unwritable);
   });
 });
 
@@ -135,7 +138,7 @@ describe('a stream', () => {
     return text;
   };
 
-  test('is settled once and let go of, also when what writes it fails at its very beginning', async () => {
+  test('is settled once and released even if the renderer fails first', async () => {
     const headless = {
       ...renderer,
       head: () => {
@@ -148,15 +151,15 @@ describe('a stream', () => {
     expect([released(), call.abort.signal.aborted]).toEqual([1, true]);
   });
 
-  test('tells a failure after what was written before it', async () => {
-    const answer = batches({ events: [] }, new UpstreamFailure('broken', 'a broke off'));
+  test('reports a failure after the text before it', async () => {
+    const answer = batches({ events: [] }, new UpstreamFailure('broken', 'the stream broke off'));
     const { deps, call, settlements } = await started({ answer });
     const text = await read(relayStream(deps, call, { renderer }));
     expect(text).toBe('head batch failed: upstream_failed');
     expect(settlements).toMatchObject([{ usage: { status: 'failed', errorCode: 'upstream_failed' } }]);
   });
 
-  test('whose reader leaves is settled as canceled', async () => {
+  test('is settled as canceled when the reader leaves', async () => {
     const { deps, call, settlements } = await started({ answer: batches({ events: [] }, { events: [] }) });
     const stream = relayStream(deps, call, { renderer });
     expect(await stream.next()).toMatchObject({ value: 'head batch ' });
@@ -164,23 +167,23 @@ describe('a stream', () => {
     expect(settlements).toMatchObject([{ usage: { status: 'canceled' } }]);
   });
 
-  test('whose settlement cannot be written ends with a failure', async () => {
+  test('ends with a failure when its settlement cannot be written', async () => {
     const full = new ApiError('unavailable', { message: 'The disk is full.' });
     const { deps, call } = await started({ answer: batches({ events: [] }), settle: failing(full) });
     expect(await read(relayStream(deps, call, { renderer }))).toBe('head batch failed: unavailable');
   });
 });
 
-test('a whole answer that has a place is written once, and given as it was kept', async () => {
+test('a whole answer with a slot is rendered once and stored with its settlement', async () => {
   const scene = await started();
-  const place = new AnswerPlace({ scope: 's', key: 'k' });
-  const rendered: RelayReply[] = [];
+  const slot = new AnswerPlace({ scope: 's', key: 'k' });
+  const replies: RelayReply[] = [];
   const render = () => {
-    rendered.push(new RelayReply({}, 'made'));
-    return rendered.at(-1) as RelayReply;
+    replies.push(new RelayReply({}, 'rendered'));
+    return replies.at(-1) as RelayReply;
   };
-  const { reply } = await settleWhole(scene.call, { render, place });
-  expect(rendered).toEqual([reply]);
-  expect(scene.settlements[0]?.answer).toMatchObject({ key: 'k', body: Buffer.from('made') });
-  expect(place.judge(reply as RelayReply).state).toBe('done');
+  const { reply } = await settleWhole(scene.call, { render, slot });
+  expect(replies).toEqual([reply]);
+  expect(scene.settlements[0]?.answer).toMatchObject({ key: 'k', body: Buffer.from('rendered') });
+  expect(slot.judge(reply as RelayReply).state).toBe('done');
 });

@@ -27,17 +27,17 @@ const reference = (id: string) => ({ type: 'item_reference', id });
 
 test('an item that is referred to many times is looked up once', async () => {
   const { asked, resolve } = storeOf('hello');
-  const { items, own } = await resolve({ input: Array.from({ length: 50 }, () => reference('msg_1')) });
+  const { items, ownItems } = await resolve({ input: Array.from({ length: 50 }, () => reference('msg_1')) });
   expect(asked).toEqual(['msg_1']);
   expect(items).toHaveLength(50);
   expect(new Set(items.map((item) => JSON.stringify(item))).size).toBe(1);
-  expect(own[49]).toEqual({ id: 'msg_1', role: 'user', content: 'hello' });
+  expect(ownItems[49]).toEqual({ id: 'msg_1', role: 'user', content: 'hello' });
 });
 
 test('references cannot make more of a request than a request may hold', async () => {
   const { resolve } = storeOf('x'.repeat(modelCallBodyLimit / 8));
   const times = (count: number) => ({ input: Array.from({ length: count }, () => reference('msg_1')) });
-  await expect(resolve(times(7))).resolves.toMatchObject({ own: { length: 7 } });
+  await expect(resolve(times(7))).resolves.toMatchObject({ ownItems: { length: 7 } });
   await expect(resolve(times(8))).rejects.toMatchObject({ code: 'context_length_exceeded', param: 'input' });
 });
 
@@ -56,7 +56,7 @@ test('a conversation that has grown too long says so', async () => {
   });
 });
 
-test('every item gets an id of its own, also one whose id is null', () => {
+test('every item gets an id of its ownItems, also one whose id is null', () => {
   const items = withIds([{ id: null, role: 'user' }, { role: 'user' }, { id: 'msg_7' }], () => 'msg_new');
   expect(items).toEqual([{ id: 'msg_new', role: 'user' }, { id: 'msg_new', role: 'user' }, { id: 'msg_7' }]);
 });

@@ -1,8 +1,26 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
-import { invalid, isObject, requiredText } from '../../fault.ts';
-import type { Inference, OutputFormat, Sampling, Tool, ToolChoice } from '../../neutral.ts';
-import { offered, parseFunction, parseJsonSchema, parseMode } from '../responses/tools.ts';
-import { type OpenSealed, parseMessages, withoutSealed } from './messages.ts';
+import { pictureInChat, pictureItem } from '../../../../../shared/pictures.ts';
+import {
+  invalid,
+  isObject,
+  type Json,
+  notSealedHere,
+  optionalText,
+  requiredText,
+  unsupportedPart,
+} from '../../fault.ts';
+import type {
+  ContentPart,
+  Inference,
+  InputItem,
+  OutputFormat,
+  Sampling,
+  Tool,
+  ToolChoice,
+} from '../../neutral.ts';
+import { looksSealed } from '../../pipeline/sealing.ts';
+import { parseFunction, parseJsonSchema, parseToolMode, requireTool } from '../responses/parse.ts';
+import type { OpenSealed } from '../responses/parse-input.ts';
 
 /** Chat-completions body → neutral call. */
 export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inference {
@@ -48,19 +66,19 @@ function parseChatTools(body: CreateChatCompletionBody): Tool[] {
 function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Tool[]): ToolChoice | undefined {
   const choice = body.tool_choice ?? legacyChoice(body);
   if (choice === undefined || choice === null) return undefined;
-  if (typeof choice === 'string') return parseMode(choice);
+  if (typeof choice === 'string') return parseToolMode(choice);
   requiredText(choice.type, 'tool_choice.type');
   if (choice.type === 'function') {
     const called = choice.function;
     if (!isObject(called)) throw invalid('tool_choice.function', 'This must be an object.');
     const param = 'tool_choice.function.name';
-    return { mode: 'function', name: offered(requiredText(called.name, param), tools, param) };
+    return { mode: 'function', name: requireTool(requiredText(called.name, param), tools, param) };
   }
   if (choice.type === 'allowed_tools' && isObject(choice.allowed_tools)) return allowed(choice.allowed_tools);
   return undefined;
 }
 
-/** The older form, in which a choice among `functions` was told. */
+/** The deprecated `function_call`, a choice among `functions`. */
 function legacyChoice({
   function_call: choice,
 }: Record<string, unknown>): CreateChatCompletionBody['tool_choice'] {
@@ -98,4 +116,187 @@ function samplingOf(body: CreateChatCompletionBody): Sampling {
   else if (Array.isArray(body.stop)) sampling.stop = body.stop;
   if (body.logprobs === true) sampling.topLogprobs = body.top_logprobs ?? 0;
   return sampling;
+}
+
+/** `format` of `reasoning_details` entries that this gateway sealed. */
+export const sealedFormat = 'gateway-sealed-v1';
+
+/** Chat messages → neutral items. A tool message becomes a tool output; each tool call becomes an item. */
+export function parseMessages(messages: readonly Json[], open: OpenSealed): InputItem[] {
+  const items: InputItem[] = [];
+  const opaqueCalls = new Set<unknown>();
+  let legacyCalls = 0;
+  messages.forEach((message, index) => {
+    const param = `messages[${index}]`;
+    switch (message.role) {
+      case 'user':
+      case 'system':
+      case 'developer':
+        items.push({
+          type: 'message',
+          role: message.role,
+          content: parseChatContent(message.content, `${param}.content`),
+        });
+        break;
+      case 'assistant':
+        items.push(
+          ...parseAssistant(message, param, { open, opaqueCalls, legacyCallId: `legacy_${legacyCalls}` }),
+        );
+        if (isObject(message.function_call)) legacyCalls += 1;
+        break;
+      case 'tool': {
+        const callId = requiredText(message.tool_call_id, `${param}.tool_call_id`);
+        items.push(
+          opaqueCalls.has(callId) ? { type: 'opaque', json: message } : toolOutput(callId, message, param),
+        );
+        break;
+      }
+      case 'function':
+        items.push(toolOutput(`legacy_${legacyCalls - 1}`, message, param));
+        break;
+      default:
+        throw invalid(`${param}.role`, 'This must be system, developer, user, assistant or tool.');
+    }
+  });
+  return items;
+}
+
+function toolOutput(callId: string, message: Json, param: string): InputItem {
+  return {
+    type: 'function_call_output',
+    callId,
+    output: parseChatContent(message.content, `${param}.content`),
+  };
+}
+
+interface AssistantOptions {
+  open: OpenSealed;
+  /** Filled with the ids of calls of opaque tools. */
+  opaqueCalls: Set<unknown>;
+  legacyCallId: string;
+}
+
+function parseAssistant(message: Json, param: string, options: AssistantOptions): InputItem[] {
+  const { open, opaqueCalls, legacyCallId } = options;
+  const items = parseReasoning(message, param, open);
+  const content = parseChatContent(message.content, `${param}.content`);
+  const refusal = optionalText(message.refusal, `${param}.refusal`);
+  if (refusal !== undefined) content.push({ type: 'refusal', refusal });
+  if (content.length > 0) items.push({ type: 'message', role: 'assistant', content });
+  for (const image of Array.isArray(message.images) ? message.images : []) {
+    const picture = pictureInChat(image);
+    if (picture) items.push({ type: 'opaque', json: pictureItem(picture) });
+  }
+  const calls = message.tool_calls ?? [];
+  if (!Array.isArray(calls)) throw invalid(`${param}.tool_calls`, 'This must be a list.');
+  calls.forEach((call, index) => {
+    const at = `${param}.tool_calls[${index}]`;
+    if (!isObject(call)) throw invalid(at, 'This must be an object.');
+    const callId = requiredText(call.id, `${at}.id`);
+    if (typeof call.type === 'string' && call.type !== 'function') {
+      opaqueCalls.add(callId);
+      items.push({ type: 'opaque', json: call });
+    } else items.push(functionCall(callId, call.function, `${at}.function`));
+  });
+  if (isObject(message.function_call))
+    items.push(functionCall(legacyCallId, message.function_call, `${param}.function_call`));
+  return items;
+}
+
+function functionCall(callId: string, called: unknown, param: string): InputItem {
+  if (!isObject(called)) throw invalid(param, 'This must be an object.');
+  return {
+    type: 'function_call',
+    callId,
+    name: requiredText(called.name, `${param}.name`),
+    arguments: optionalText(called.arguments, `${param}.arguments`) || '{}',
+  };
+}
+
+/**
+ * Reasoning that a client sends back. Only reasoning sealed by this gateway has an origin; other `reasoning_details` are
+ * useful to their own provider only, which gets the message unchanged.
+ */
+function parseReasoning(message: Json, param: string, open: OpenSealed): InputItem[] {
+  const items: InputItem[] = [];
+  const details = Array.isArray(message.reasoning_details) ? message.reasoning_details : [];
+  details.forEach((detail, index) => {
+    if (!isObject(detail) || typeof detail.data !== 'string' || !looksSealed(detail.data)) return;
+    const origin = open(detail.data);
+    if (!origin) throw notSealedHere(`${param}.reasoning_details[${index}].data`);
+    items.push({ type: 'reasoning', summary: [], origin });
+  });
+  const text = message.reasoning_content ?? message.reasoning;
+  if (items.length === 0 && typeof text === 'string' && text !== '')
+    items.push({ type: 'reasoning', summary: [text], origin: undefined });
+  return items;
+}
+
+/** The messages without reasoning that this gateway sealed, which no provider understands. */
+function withoutSealed(messages: readonly Json[]): readonly Json[] {
+  if (!messages.some((message) => Array.isArray(message.reasoning_details))) return messages;
+  return messages.map((message) => {
+    if (!Array.isArray(message.reasoning_details)) return message;
+    const { reasoning_details: details, ...rest } = message;
+    const foreign = details.filter((detail) => !isObject(detail) || detail.format !== sealedFormat);
+    return foreign.length > 0 ? { ...rest, reasoning_details: foreign } : rest;
+  });
+}
+
+/** Content of a chat message: a string, a list of parts, or nothing. */
+function parseChatContent(content: unknown, param: string): ContentPart[] {
+  if (content === undefined || content === null || content === '') return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw invalid(param, 'This must be a string or a list of parts.');
+  return content.flatMap((part, index) => parsePart(part, `${param}[${index}]`));
+}
+
+function parsePart(part: unknown, param: string): ContentPart[] {
+  if (!isObject(part)) throw invalid(param, 'A content part must be an object.');
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: requiredText(part.text, `${param}.text`) }];
+    case 'refusal':
+      return [{ type: 'refusal', refusal: requiredText(part.refusal, `${param}.refusal`) }];
+    case 'image_url':
+      return [parseImage(part.image_url, `${param}.image_url`)];
+    case 'input_audio':
+      return [parseAudio(part.input_audio, `${param}.input_audio`)];
+    case 'file':
+      return [parseFile(part.file, `${param}.file`)];
+    // Some providers put reasoning into the content of assistant messages; it is not part of the message.
+    case 'thinking':
+    case 'reasoning':
+      return [];
+    default:
+      throw unsupportedPart(requiredText(part.type, `${param}.type`), param);
+  }
+}
+
+function parseImage(value: unknown, param: string): ContentPart {
+  const image = typeof value === 'string' ? { url: value } : value;
+  if (!isObject(image)) throw invalid(param, 'This must be an object with a url.');
+  const urlParam = image === value ? `${param}.url` : param;
+  const url = requiredText(image.url, urlParam);
+  if (!/^(data:|https?:\/\/)/i.test(url)) throw invalid(urlParam, 'This must be an http(s) or data URL.');
+  const detail = optionalText(image.detail, `${param}.detail`);
+  return { type: 'image', url, ...(detail === undefined ? {} : { detail }) };
+}
+
+function parseAudio(value: unknown, param: string): ContentPart {
+  if (!isObject(value)) throw invalid(param, 'This must be an object.');
+  return {
+    type: 'audio',
+    data: requiredText(value.data, `${param}.data`),
+    format: requiredText(value.format, `${param}.format`),
+  };
+}
+
+function parseFile(value: unknown, param: string): ContentPart {
+  if (!isObject(value)) throw invalid(param, 'This must be an object.');
+  const filename = optionalText(value.filename, `${param}.filename`);
+  const data = optionalText(value.file_data, `${param}.file_data`);
+  if (data === undefined)
+    throw invalid(`${param}.file_data`, 'A file needs file_data; uploaded files are not supported.');
+  return { type: 'file', data, ...(filename === undefined ? {} : { filename }) };
 }

@@ -1,13 +1,13 @@
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { chatPicture } from '../../../../../shared/pictures.ts';
-import type { Json } from '../../fault.ts';
-import type { FinishReason } from '../../neutral.ts';
+import { isObject, type Json } from '../../fault.ts';
+import type { ContentPart, FinishReason, InputItem } from '../../neutral.ts';
 import { type Output, pictureOf } from '../../pipeline/output.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
-import { sealedFormat } from './messages.ts';
+import { sealedFormat } from './parse.ts';
 
-/** Token counts in the chat format, with what the call cost. */
+/** Token counts in the chat format, with the cost of the call. */
 export function showChatUsage(tokens: Tokens, service: ServiceAnswer | undefined): Json {
   return {
     prompt_tokens: tokens.input,
@@ -19,15 +19,15 @@ export function showChatUsage(tokens: Tokens, service: ServiceAnswer | undefined
   };
 }
 
-/** `stop` with function calls is `tool_calls` here; a cut answer says so even when it holds calls. */
+/** `stop` with function calls becomes `tool_calls`; a cut answer is `length` even with function calls. */
 export function finishReason(output: Output, finish: FinishReason): string {
   if (finish === 'max_output_tokens') return 'length';
   if (finish === 'content_filter') return 'content_filter';
   return output.items.some((item) => item.kind === 'function_call') ? 'tool_calls' : 'stop';
 }
 
-/** A whole chat completion out of the neutral answer. */
-export function wholeChat(options: {
+/** A whole chat completion, rendered from the neutral answer. */
+export function renderCompletion(options: {
   id: string;
   created: number;
   model: string;
@@ -105,4 +105,55 @@ function logprobsOf(output: Output): Json | null {
       : [],
   );
   return content.length > 0 ? { content, refusal: null } : null;
+}
+
+/** All text of a chat message or delta: content, refusal, reasoning and arguments of tool calls. */
+export function textsIn(message: unknown): string[] {
+  if (!isObject(message)) return [];
+  const { content, refusal, reasoning_content, reasoning, tool_calls: calls } = message;
+  const args = Array.isArray(calls) ? calls.map((call) => call?.function?.arguments) : [];
+  const all = [content, refusal, reasoning_content ?? reasoning, ...args];
+  return all.filter((text) => typeof text === 'string');
+}
+
+/** Neutral items as chat messages. Reasoning and opaque items are left out. */
+export function renderMessages(items: readonly InputItem[]): Json[] {
+  const messages: Json[] = [];
+  for (const item of items) {
+    if (item.type === 'message') messages.push({ role: item.role, content: contentOf(item.content) });
+    else if (item.type === 'function_call_output')
+      messages.push({ role: 'tool', tool_call_id: item.callId, content: contentOf(item.output) });
+    else if (item.type === 'function_call') {
+      const call = {
+        id: item.callId,
+        type: 'function',
+        function: { name: item.name, arguments: item.arguments },
+      };
+      const last = messages.at(-1);
+      const calls = last?.role === 'assistant' ? (last.tool_calls ?? []) : undefined;
+      if (last && Array.isArray(calls)) last.tool_calls = [...calls, call];
+      else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+    }
+  }
+  return messages;
+}
+
+function contentOf(parts: readonly ContentPart[]): string | Json[] {
+  if (parts.every((part) => part.type === 'text')) return parts.map(({ text }) => text).join('');
+  return parts.map(partOf);
+}
+
+function partOf(part: ContentPart): Json {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'refusal':
+      return { type: 'refusal', refusal: part.refusal };
+    case 'image':
+      return { type: 'image_url', image_url: { url: part.url, ...(part.detail && { detail: part.detail }) } };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
+    case 'file':
+      return { type: 'file', file: { filename: part.filename, file_data: part.data ?? part.url } };
+  }
 }

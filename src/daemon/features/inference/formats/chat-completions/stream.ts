@@ -4,9 +4,8 @@ import { isObject, type Json } from '../../fault.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../../neutral.ts';
 import { type Output, pictureOf } from '../../pipeline/output.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
-import { sealedFormat } from './messages.ts';
-import { finishReason, showChatUsage } from './render.ts';
-import { wordsIn } from './words.ts';
+import { sealedFormat } from './parse.ts';
+import { finishReason, showChatUsage, textsIn } from './render.ts';
 
 export interface ChatStreamOptions {
   id: string;
@@ -19,25 +18,25 @@ export interface ChatStreamOptions {
 }
 
 /**
- * A stream of chat chunks. It carries nothing but chunks, since clients check each line; every chunk has the same id,
- * time and model, and the finish reason comes once, in a chunk of its own.
+ * Renders a stream of chat chunks, and nothing else, as clients validate each line. Every chunk has the same id, time and
+ * model; the finish reason is sent once, in a separate chunk.
  */
 export class ChatStream implements StreamRenderer {
   readonly #options: ChatStreamOptions;
   readonly #prefix: string;
   readonly #suffix: string;
-  /** The place of each function call among the calls of the message, by output index. */
+  /** Index of each function call among the calls of the message, by output index. */
   readonly #calls = new Map<number, number>();
-  /** Calls that got arguments, by output index. */
+  /** Output indexes of function calls with arguments. */
   readonly #argued = new Set<number>();
   #pictures = 0;
-  /** The paragraph of thoughts that each item is at. */
+  /** The current paragraph of reasoning, by output index. */
   readonly #paragraphs = new Map<number, number>();
-  /** The provider's first chunk, later its usage chunk, when its own frames are passed on. */
+  /** The provider's first chunk, later its usage chunk, when its frames are passed on. */
   #passed: Json | undefined;
-  /** What the provider told last of what was used. */
-  #usageTold: Json | undefined;
-  /** Whether a frame that was passed on told why the answer ended. */
+  /** The provider's latest usage. */
+  #providerUsage: Json | undefined;
+  /** Whether a frame with a finish reason was passed on. */
   #hasPassedFinish = false;
   #started = false;
 
@@ -54,7 +53,7 @@ export class ChatStream implements StreamRenderer {
   }
 
   head(): string {
-    // A provider's own frames bring their own first chunk; ours is written with the first batch.
+    // A provider's own frames include a first chunk; ours is rendered with the first batch.
     return '';
   }
 
@@ -111,7 +110,7 @@ export class ChatStream implements StreamRenderer {
       case 'refusal':
         return this.#chunk(`{"refusal":${JSON.stringify(event.delta)}}`);
       case 'reasoning': {
-        // A new paragraph of a summary has no mark of its own in this format.
+        // This format has no other way to mark a new paragraph of a summary.
         const gap = event.part > 0 && this.#newPart(event.index, event.part) ? '\n\n' : '';
         return this.#chunk(`{"reasoning_content":${JSON.stringify(gap + event.delta)}}`);
       }
@@ -147,7 +146,7 @@ export class ChatStream implements StreamRenderer {
     return this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
 
-  /** A call without arguments still needs the text of an empty object. */
+  /** A function call without arguments still needs the text of an empty object. */
   #endCall(index: number): string {
     const item = this.#options.output.items[index];
     if (item?.kind !== 'function_call' || item.arguments !== '{}' || this.#argued.has(index)) return '';
@@ -163,7 +162,7 @@ export class ChatStream implements StreamRenderer {
     return this.#chunk(JSON.stringify({ images: [image] }));
   }
 
-  /** What the provider wants back of its reasoning, for clients that send `reasoning_details` along. */
+  /** Sealed reasoning, for clients that send `reasoning_details` back. */
   #sealed(): string {
     const details = this.#options.output.items.flatMap((item, index) =>
       item.kind === 'reasoning' && item.sealed !== undefined
@@ -178,40 +177,40 @@ export class ChatStream implements StreamRenderer {
     return sseEvent(`${this.#prefix},"choices":[],"usage":${usage}}`);
   }
 
-  /** Frames of the same format keep their bytes; only usage waits for the last chunk, as the cost goes into it. */
+  /** Passes on frames of the same format unchanged; usage waits for the last chunk, which carries the cost. */
   #pass(frames: readonly RawFrame[]): string {
     let text = '';
     for (const { raw, json } of frames) {
       this.#passed ??= json;
       if (isObject(json.usage)) {
-        this.#usageTold = json.usage;
+        this.#providerUsage = json.usage;
         if (Array.isArray(json.choices) && json.choices.length === 0) {
           this.#passed = json;
           continue;
         }
       }
-      if (Array.isArray(json.choices)) this.#see(json.choices);
+      if (Array.isArray(json.choices)) this.#countChoices(json.choices);
       text += sseEvent(isObject(json.usage) ? this.#withoutUsage(json) : raw);
     }
     return text;
   }
 
-  /** Some tell with each chunk what was used so far, and clients would add it up. */
+  /** Some providers report the usage so far with each chunk, and clients would add it up. */
   #withoutUsage(json: Json): string {
     return JSON.stringify({ ...json, usage: this.#options.includeUsage ? null : undefined });
   }
 
-  /** The first choice is told by events too; of the others, what they say is counted here. */
-  #see(choices: readonly unknown[]): void {
+  /** Counts the text of further choices; events cover the first one only. */
+  #countChoices(choices: readonly unknown[]): void {
     for (const choice of choices) {
       if (!isObject(choice)) continue;
       if (choice.finish_reason) this.#hasPassedFinish = true;
       if (!choice.index) continue;
-      for (const text of wordsIn(choice.delta)) this.#options.output.count(text.length);
+      for (const text of textsIn(choice.delta)) this.#options.output.count(text.length);
     }
   }
 
-  /** An answer that was ended here has no finish reason of its provider. */
+  /** An answer that we cut has no finish reason from its provider. */
   #passedFinish(settled: Settled): string {
     if (this.#hasPassedFinish) return '';
     const finish_reason = finishReason(this.#options.output, settled.finish);
@@ -222,8 +221,8 @@ export class ChatStream implements StreamRenderer {
   #passedUsage(settled: Settled): string {
     if (!this.#options.includeUsage) return '';
     const { cost_usd, ...counted } = showChatUsage(settled.tokens, settled.service);
-    // A provider that is a gateway, too, tells what the call cost there.
-    const usage = { ...counted, ...this.#usageTold, cost_usd };
+    // A provider that is itself a gateway reports its own cost, which ours replaces.
+    const usage = { ...counted, ...this.#providerUsage, cost_usd };
     return this.#likePassed({ choices: [], usage });
   }
 

@@ -1,20 +1,39 @@
 import { sseEvent } from '../../../../../shared/sse.ts';
 import type { Json } from '../../fault.ts';
 import type { InferenceEvent } from '../../neutral.ts';
-import { type Output, type OutputItem, showItem, showPart } from '../../pipeline/output.ts';
-import type { EventWriter } from './event-writer.ts';
+import type { Output, OutputItem } from '../../pipeline/output.ts';
+import { showItem, showPart } from './render.ts';
+
+/** Writes events with consecutive sequence numbers. */
+export class EventWriter {
+  #sequence: number;
+
+  constructor({ first = 0 } = {}) {
+    this.#sequence = first;
+  }
+
+  next(): number {
+    const sequence = this.#sequence;
+    this.#sequence += 1;
+    return sequence;
+  }
+
+  write(type: string, members: Json): string {
+    return sseEvent(JSON.stringify({ type, sequence_number: this.next(), ...members }), type);
+  }
+}
 
 /**
- * The events of output items. A part opens with its first delta and closes when the next part or the item ends, and
- * every `.done` repeats what the deltas added up to: some clients read nothing else.
+ * Renders the events of output items. A part opens with its first delta and closes when the next part starts or the item
+ * ends. Every `.done` repeats the complete content, as some clients read nothing else.
  */
 export class ItemEvents {
   readonly #output: Output;
   readonly #writer: EventWriter;
   readonly #sealed: boolean;
-  /** Of each item, how many parts were opened; the last one is open until the item is done. */
+  /** How many parts of each item were opened; the last one stays open until the item is done. */
   readonly #opened: number[] = [];
-  /** The item that ended last. Whether it is whole shows in what comes next, so its end is told then. */
+  /** The item that ended last. Whether it is complete shows in the next event, so its end is rendered then. */
   #ended: number | undefined;
 
   constructor(output: Output, writer: EventWriter, options: { sealed: boolean }) {
@@ -26,7 +45,7 @@ export class ItemEvents {
   render(events: readonly InferenceEvent[]): string {
     let text = '';
     for (const event of events) {
-      if (isOfTheWhole(event)) continue;
+      if (!isItemEvent(event)) continue;
       text += this.endLast('completed');
       this.#output.apply(event);
       text += this.#renderOne(event);
@@ -34,7 +53,7 @@ export class ItemEvents {
     return text;
   }
 
-  /** Tells the end of the item that ended last, if it was not told yet. */
+  /** Renders the end of the item that ended last, if it is still pending. */
   endLast(status: 'completed' | 'incomplete'): string {
     const index = this.#ended;
     this.#ended = undefined;
@@ -42,7 +61,7 @@ export class ItemEvents {
     return item && index !== undefined ? this.#endItem(item, index, status) : '';
   }
 
-  /** Ends what is open still; the last item of an answer that was cut is incomplete. */
+  /** Ends all open items; the last item of an answer that was cut is incomplete. */
   close({ isCut }: { isCut: boolean }): string {
     const { items } = this.#output;
     const isLast = this.#ended === items.length - 1;
@@ -55,7 +74,7 @@ export class ItemEvents {
     return text;
   }
 
-  /** Takes over after a provider's own frames, which have opened every part that there is. */
+  /** Continues after a provider's own frames, which have opened every part. */
   resume(): void {
     this.#output.items.forEach((item, index) => {
       this.#opened[index] = partsOf(item);
@@ -106,7 +125,7 @@ export class ItemEvents {
     }
   }
 
-  /** The part of an item that is open. */
+  /** Index of the item's open part. */
   #part(index: number): number {
     return (this.#opened[index] ?? 1) - 1;
   }
@@ -143,7 +162,7 @@ export class ItemEvents {
     });
   }
 
-  /** Ends the part that is open, if any. */
+  /** Ends the open part, if any. */
   #closePart(item: OutputItem, index: number): string {
     const part = this.#part(index);
     if ((this.#opened[index] ?? 0) === 0) return '';
@@ -187,7 +206,7 @@ export class ItemEvents {
     });
   }
 
-  /** Built by hand: deltas come by the thousand, and only ids and text vary. `place` and `rest` are JSON members. */
+  /** Concatenated for speed: there are thousands of deltas. `place` and `rest` are JSON members. */
   #delta(
     type: string,
     item: OutputItem,
@@ -202,8 +221,8 @@ export class ItemEvents {
 
 type ItemEvent = Exclude<InferenceEvent, { type: 'usage' | 'finished' | 'prompt-counted' }>;
 
-function isOfTheWhole(event: InferenceEvent): event is Exclude<InferenceEvent, ItemEvent> {
-  return event.type === 'usage' || event.type === 'finished' || event.type === 'prompt-counted';
+function isItemEvent(event: InferenceEvent): event is ItemEvent {
+  return event.type !== 'usage' && event.type !== 'finished' && event.type !== 'prompt-counted';
 }
 
 function partsOf(item: OutputItem): number {

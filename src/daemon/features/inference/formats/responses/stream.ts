@@ -1,39 +1,37 @@
-import { sseDone } from '../../../../../shared/sse.ts';
+import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
-import type { Json } from '../../fault.ts';
-import type { Batch } from '../../neutral.ts';
-import { type Output, showOutput } from '../../pipeline/output.ts';
+import { isObject, type Json } from '../../fault.ts';
+import type { Batch, RawFrame } from '../../neutral.ts';
+import type { Output } from '../../pipeline/output.ts';
 import type { Answering, Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
-import { EventWriter } from './event-writer.ts';
-import { ItemEvents } from './item-events.ts';
-import { passFrames } from './pass-frames.ts';
-import { endResource, showUsage } from './resource.ts';
+import { EventWriter, ItemEvents } from './item-events.ts';
+import { endResource, showItem, showOutput, showUsage } from './render.ts';
 
 export interface ResponsesStreamOptions {
-  /** The response object as it stands at the start. */
+  /** The response object before the answer. */
   resource: Json;
   output: Output;
   answering: Answering;
-  /** Whether `service:*` events are wanted. */
+  /** Whether the stream carries `service:*` events. */
   serviceEvents: boolean;
   /** Whether the stream has started with `queuedEvents`. */
   wasQueued?: boolean;
   /** Whether sealed reasoning is shown. */
   sealed: boolean;
-  /** Whether a failure tells its status, as each error on a socket does. */
-  tellsStatus?: boolean;
+  /** Whether an error event carries the HTTP status, as on a WebSocket. */
+  errorStatus?: boolean;
 }
 
 const queuedEventsCount = 2;
 
-/** How the stream of a response begins that waits in the background. */
+/** The first events of a queued background response. */
 export function queuedEvents(resource: Json): string {
   const writer = new EventWriter();
   const response = { ...resource, status: 'queued' };
   return writer.write('response.created', { response }) + writer.write('response.queued', { response });
 }
 
-/** A stream in the Responses format, from neutral events or from a provider's own frames of the same format. */
+/** Renders a stream in the Responses format, from neutral events or from a provider's frames in the same format. */
 export class ResponsesStream implements StreamRenderer {
   readonly #options: ResponsesStreamOptions;
   readonly #writer: EventWriter;
@@ -82,7 +80,7 @@ export class ResponsesStream implements StreamRenderer {
     const response = this.#end('failed', settled, failure);
     const cost = this.#cost(settled);
     const error = this.#writer.write('error', {
-      ...(this.#options.tellsStatus && { status }),
+      ...(this.#options.errorStatus && { status }),
       error: { type, code, message, param: null },
     });
     return ended + cost + error + this.#writer.write('response.failed', { response }) + sseDone;
@@ -110,4 +108,57 @@ export class ResponsesStream implements StreamRenderer {
       charged_usd: settled.service.charged_usd,
     });
   }
+}
+
+/** Snapshots of the response are rendered by us: they carry our id, cost and sealed reasoning. */
+const snapshotEvents = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
+]);
+
+interface PassOptions {
+  output: Output;
+  nextSequence: () => number;
+  sealed: boolean;
+}
+
+/**
+ * Passes on a provider's events to a caller with the same format, including events unknown to us. Sequence numbers are
+ * ours since we add events, item ids since items are stored by them, and reasoning carries our seal.
+ */
+function passFrames(frames: readonly RawFrame[], { output, nextSequence, sealed }: PassOptions): string {
+  let text = '';
+  for (const { json } of frames) {
+    const type = String(json.type);
+    if (snapshotEvents.has(type)) continue;
+    json.sequence_number = nextSequence();
+    const { item, output_index: index } = json;
+    if (typeof json.item_id === 'string')
+      json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
+    if (isObject(item)) {
+      const id = output.idOf({ id: item.id, index });
+      json.item = withOurIds(item, id, { output, isDone: type === 'response.output_item.done', sealed });
+    }
+    text += sseEvent(JSON.stringify(json), type);
+  }
+  return text;
+}
+
+/** An item with our id; reasoning has our seal instead of the provider's. */
+function withOurIds(
+  item: Json,
+  id: string | undefined,
+  { output, isDone, sealed }: { output: Output; isDone: boolean; sealed: boolean },
+): Json {
+  const named = id === undefined ? item : { ...item, id };
+  if (item.type !== 'reasoning') return named;
+  const own = isDone ? output.items.find((candidate) => candidate.id === id) : undefined;
+  if (own?.kind === 'reasoning') return showItem(own, { sealed, status: 'completed' });
+  const { encrypted_content: _theirs, ...rest } = named;
+  return rest;
 }

@@ -3,23 +3,24 @@ import { RelayReply, StreamReply } from '../../../../handler.ts';
 import { within } from '../../../../world.ts';
 import { invalid, type Json, quoted } from '../../fault.ts';
 import { withIds } from '../../stored/history.ts';
-import { asRun, type RespondCall, storedCharactersMax, understand } from '../request/respond.ts';
+import { type RespondCall, readRequest } from '../request/read-request.ts';
+import { threadCallOf } from '../request/respond.ts';
+import { storedCharactersMax } from '../request/response-session.ts';
 import { inThread, threadIn } from '../thread/in-thread.ts';
 import type { BackgroundResponse } from './background-store.ts';
 import { interruptedResponse } from './closing-events.ts';
 import { type Following, follow } from './follow.ts';
-import type { Run } from './run.ts';
-import { type BackgroundDeps, startRun } from './start-run.ts';
+import { type BackgroundDeps, type BackgroundRun, startRun } from './run.ts';
 
 const retryAfterSeconds = 10;
-/** What runs when nobody waits any longer may tell its end within this time. */
+/** After a drain's deadline, canceled runs may take this long to store their end. */
 const endGraceMs = 3_000;
 
-/** Responses that are made while their callers do something else. */
+/** Responses that are generated without a waiting client. */
 export class Background {
   readonly #deps: BackgroundDeps;
-  readonly #runs = new Map<string, Run>();
-  /** Those that run and those that are about to. */
+  readonly #runs = new Map<string, BackgroundRun>();
+  /** Number of runs, including those about to start. */
   #taken = 0;
 
   constructor(deps: BackgroundDeps) {
@@ -27,87 +28,89 @@ export class Background {
   }
 
   /**
-   * Begins a response and answers at once: with the queued object, or with a stream that can be left and resumed. Fails
-   * with 429 `rate_limited` when too many are being made.
+   * Starts a response and immediately returns the queued object, or a stream that can be left and resumed. Fails with
+   * `rate_limited` when too many are running.
    */
   async start(call: RespondCall): Promise<RelayReply | StreamReply> {
     if (call.body.store === false)
-      throw invalid('background', 'A background response is stored; send it without `store: false`.');
+      throw invalid('background', 'A background response is always stored; remove `store: false`.');
     const named = threadIn(call.body);
-    if (named === undefined) return this.#startCall(this.#deps, call);
-    const { signal } = call;
-    return inThread(this.#deps, { named, call: asRun(call), isDetached: true }, ({ deps, run }) =>
-      this.#startCall(deps, { ...call, run, signal }),
+    if (named === undefined) return this.#start(call);
+    // Unlike other runs of threads, this one does not end with its connection.
+    return inThread(this.#deps, { named, call: threadCallOf(call), isDetached: true }, ({ run }) =>
+      this.#start({ ...call, run }),
     );
   }
 
-  async #startCall(deps: BackgroundDeps, call: RespondCall): Promise<RelayReply | StreamReply> {
-    const understood = await understand(deps, call);
-    const input = JSON.stringify(withIds(understood.own, deps.makeId));
+  async #start(call: RespondCall): Promise<RelayReply | StreamReply> {
+    const request = await readRequest(this.#deps, call);
+    const input = JSON.stringify(withIds(request.ownItems, this.#deps.makeId));
     if (input.length > storedCharactersMax)
-      throw invalid('background', 'A background response is stored, and this input is too long for that.');
-    const { runsMax } = this.#deps;
-    if (this.#taken >= runsMax) throw tooMany(runsMax);
+      throw invalid('background', 'A background response is stored, and this input is too long to store.');
+    const { backgroundRunsMax } = this.#deps.settings;
+    if (this.#taken >= backgroundRunsMax) throw tooMany(backgroundRunsMax);
     this.#taken += 1;
-    const started = await startRun(deps, call, { ...understood, input }).catch((error: unknown) => {
-      this.#taken -= 1;
-      throw error;
-    });
-    this.#add(started.run);
-    await started.stored;
-    if (call.body.stream !== true) return new RelayReply({}, started.queued);
+    const { run, stored, queued } = await startRun(this.#deps, call, { ...request, input }).catch(
+      (error: unknown) => {
+        this.#taken -= 1;
+        throw error;
+      },
+    );
+    this.#add(run);
+    await stored;
+    if (call.body.stream !== true) return new RelayReply({}, queued);
     const { workspaceId, revoked } = call.caller;
-    const { id } = started.run;
-    return new StreamReply({}, this.#follow({ workspaceId, id, after: -1, signal: call.signal, revoked }));
+    const following = { workspaceId, id: run.id, after: -1, signal: call.signal, revoked };
+    return new StreamReply({}, this.#follow(following));
   }
 
-  /** One that is or was made in the background, as it is now; undefined where there is none. */
+  /** The current state of a background response, running or not; undefined when there is none. */
   async find(workspaceId: string, id: string): Promise<Json | undefined> {
     const { background, responses, world } = this.#deps;
     const row = await background.byId(workspaceId, id, world.now());
-    if (row?.isRunning) return this.#asItIs(row);
-    // It may have ended between two looks.
+    if (row?.isRunning) return this.#current(row);
+    // It may have ended since the caller looked for a stored response.
     const stored = row && (await responses.byId(workspaceId, id, world.now()));
     return stored && (JSON.parse(stored.body) as Json);
   }
 
-  /** How one stands that the store tells as running. */
+  /** Status of a response that is marked as running in the store. */
   statusOf(workspaceId: string, id: string): string {
-    return this.#runOf(workspaceId, id)?.now.status ?? 'failed';
+    return this.#runOf(workspaceId, id)?.current.status ?? 'failed';
   }
 
-  /** The input items of one that has not ended, JSON text. */
+  /** The input items of a running response, JSON text. */
   async inputOf(workspaceId: string, id: string): Promise<string | undefined> {
     const row = await this.#deps.background.byId(workspaceId, id, this.#deps.world.now());
     return row?.isRunning ? row.input : undefined;
   }
 
-  /** Ends one if it is being made; its caller pays for what was made. */
+  /** Cancels a running response; what was generated is charged. */
   async stop(workspaceId: string, id: string): Promise<void> {
     const run = this.#runOf(workspaceId, id);
     run?.end('cancelled');
     await run?.ended;
   }
 
-  /** Ends one if it is being made, and resolves to what has become of it. */
+  /** Cancels a running response, and resolves to the response object. */
   async cancel(workspaceId: string, id: string): Promise<Json> {
     const { responses, world } = this.#deps;
     await this.stop(workspaceId, id);
     const found = await this.find(workspaceId, id);
     if (found) return found;
     if (await responses.byId(workspaceId, id, world.now()))
-      throw invalid('id', 'Only a response that was created with `background: true` can be cancelled.');
+      throw invalid('id', 'Only responses created with `background: true` can be cancelled.');
     throw new ApiError('not_found', { message: `There is no response ${quoted(id)}.` });
   }
 
-  /** Its events after a sequence, to the end; undefined where there is no such background response. */
+  /** The events of a response after a sequence, to its end; undefined when there is no such streamed response. */
   async follow(following: Following): Promise<AsyncGenerator<string> | undefined> {
     const { background, world } = this.#deps;
     const row = await background.byId(following.workspaceId, following.id, world.now());
     return row?.streamed ? this.#follow(following) : undefined;
   }
 
-  /** Tells of those that an earlier daemon left behind that they failed; their money is settled apart. */
+  /** Marks responses that an earlier daemon left unfinished as failed; their holds are settled separately. */
   async recover(): Promise<number> {
     const { background } = this.#deps;
     const left = await background.running();
@@ -120,7 +123,7 @@ export class Background {
     return left.length;
   }
 
-  /** Waits for those that run, and at the deadline ends them, told as failed. */
+  /** Waits for running responses until the deadline, then cancels them as failed. */
   async drain(deadlineMs: number): Promise<void> {
     const ended = () => Promise.all([...this.#runs.values()].map((run) => run.ended));
     await within(this.#deps.world, ended(), deadlineMs);
@@ -128,11 +131,7 @@ export class Background {
     await within(this.#deps.world, ended(), endGraceMs);
   }
 
-  removeExpired(limit: number): Promise<number> {
-    return this.#deps.background.removeExpired(this.#deps.world.now(), limit);
-  }
-
-  #add(run: Run): void {
+  #add(run: BackgroundRun): void {
     this.#runs.set(run.id, run);
     void run.ended.then(() => {
       this.#runs.delete(run.id);
@@ -140,16 +139,16 @@ export class Background {
     });
   }
 
-  #runOf(workspaceId: string, id: string): Run | undefined {
+  #runOf(workspaceId: string, id: string): BackgroundRun | undefined {
     const run = this.#runs.get(id);
     return run?.workspaceId === workspaceId ? run : undefined;
   }
 
-  #asItIs(row: BackgroundResponse): Json {
+  #current(row: BackgroundResponse): Json {
     const run = this.#runOf(row.workspaceId, row.id);
-    // Nobody works on it any more, and nothing could be written that said so.
+    // Its run is over, but its end could not be written.
     if (!run) return interruptedResponse(row.body);
-    return { ...(JSON.parse(row.body) as Json), ...run.now };
+    return { ...(JSON.parse(row.body) as Json), ...run.current };
   }
 
   #follow(following: Following): AsyncGenerator<string> {
@@ -161,7 +160,7 @@ export class Background {
 
 function tooMany(runsMax: number): ApiError {
   return new ApiError('rate_limited', {
-    message: `As many background responses are being made as may be at once (${runsMax}); try again when one has ended.`,
+    message: `The maximum of ${runsMax} background responses are running; try again when one has ended.`,
     retryAfterSeconds,
   });
 }

@@ -1,11 +1,11 @@
 import { isErrorCode } from '../../../../../shared/errors.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { isObject, type Json } from '../../fault.ts';
-import { EventWriter } from '../../formats/responses/event-writer.ts';
-import { endResource } from '../../formats/responses/resource.ts';
-import { startedType } from '../../pipeline/renderer.ts';
+import { EventWriter } from '../../formats/responses/item-events.ts';
+import { endResource } from '../../formats/responses/render.ts';
+import { errorType } from '../../pipeline/renderer.ts';
 
-/** A response that failed before anything was answered, or of which nothing is known any more. */
+/** A response that failed before its answer, or whose answer is lost. */
 export function failedResponse(resource: Json, error: { code: string; message: string }): Json {
   return endResource(resource, {
     status: 'failed',
@@ -17,30 +17,30 @@ export function failedResponse(resource: Json, error: { code: string; message: s
   });
 }
 
-/** What a response is told as whose daemon ended before it did. */
+/** The response object of a run that its daemon did not finish. `queued` is JSON text. */
 export function interruptedResponse(queued: string): Json {
   return failedResponse(JSON.parse(queued) as Json, {
     code: 'server_error',
-    message: 'The daemon ended while this response was being made.',
+    message: 'The daemon stopped before this response was finished.',
   });
 }
 
 /**
- * The last events of a response that has ended, from its object alone. A cancelled one ends with `response.incomplete`,
- * whose response says so: there is no event of its own that clients know.
+ * Builds the last events of a finished response from its object. A cancelled one ends with `response.incomplete`, as
+ * clients know no event for cancellation.
  */
 export function closingEvents(response: Json, first: number): string {
   const writer = new EventWriter({ first });
   const { status, error } = response;
-  const told = isObject(error) ? error : undefined;
-  const code = String(told?.code);
+  const details = isObject(error) ? error : undefined;
+  const code = String(details?.code);
   const failure =
     status === 'failed'
       ? writer.write('error', {
           error: {
-            type: isErrorCode(code) ? startedType(code) : 'server_error',
+            type: isErrorCode(code) ? errorType(code) : 'server_error',
             code,
-            message: told?.message,
+            message: details?.message,
             param: null,
           },
         })
@@ -49,7 +49,7 @@ export function closingEvents(response: Json, first: number): string {
   return failure + writer.write(`response.${end}`, { response });
 }
 
-/** The response object (JSON text) of the event that ends a stream; undefined for text from the middle of one. */
+/** The response object (JSON text) of a stream's last chunk; undefined for any other chunk. */
 export function responseOf(chunk: string): string | undefined {
   if (!chunk.endsWith(sseDone)) return undefined;
   const events = chunk.slice(0, -sseDone.length).trimEnd();

@@ -1,11 +1,10 @@
 import type { World } from '../../../../world.ts';
 import type { BackgroundStore, EventBatch } from './background-store.ts';
-import { countEvents, textAfter } from './event-text.ts';
 
-/** Events wait so long, or until there are so many of them (in characters), to be written together. */
+/** Events are written together after this time, or when this many characters are waiting. */
 const flushAfterMs = 250;
 const flushCharacters = 32 * 1024;
-/** The most that waits in memory when the disk cannot keep up; whoever adds more waits with it. */
+/** `append` waits while more than this is unwritten, when the disk cannot keep up. */
 const waitingCharactersMax = 1024 * 1024;
 
 interface EventLogDeps {
@@ -15,12 +14,12 @@ interface EventLogDeps {
 }
 
 /**
- * The events of a response that is being made. They are written in batches and read by any number of followers: what
- * is written from the store, the newest from memory, so that a slow follower costs nobody anything.
+ * The events of a running response. They are written in batches. Followers read written events from the store and only
+ * the newest from memory, so that slow followers take no memory.
  */
 export class EventLog {
   readonly #deps: EventLogDeps;
-  /** Not written yet, oldest first. */
+  /** Unwritten events, oldest first. */
   #waiting: EventBatch[] = [];
   #waitingCharacters = 0;
   #lastSequence = -1;
@@ -35,14 +34,14 @@ export class EventLog {
     this.#deps = deps;
   }
 
-  /** The sequence of the newest event, -1 before the first. */
+  /** Sequence of the newest event; -1 before the first. */
   get lastSequence(): number {
     return this.#lastSequence;
   }
 
   /**
-   * Adds whole server-sent events; resolves when there is room for more. Once a write has failed nothing is kept any
-   * more: the response is worth more than its events, and is made to its end.
+   * Adds whole server-sent events; resolves when there is room for more. After a failed write, later events are dropped
+   * and the response continues without them.
    */
   async append(text: string): Promise<void> {
     const count = countEvents(text);
@@ -56,7 +55,7 @@ export class EventLog {
     while (this.#waitingCharacters > waitingCharactersMax) await this.#flush();
   }
 
-  /** Writes what waits and lets the followers go. Never rejects. */
+  /** Writes the waiting events and ends all followers. Never rejects. */
   async end(): Promise<void> {
     this.#alarm?.abort();
     while (this.#waiting.length > 0) await this.#flush();
@@ -64,7 +63,7 @@ export class EventLog {
     this.#wake();
   }
 
-  /** The events after a sequence as they come, until the log ends or the signal is aborted. */
+  /** Yields the events after a sequence, until the log ends or the signal is aborted. */
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<EventBatch, void, undefined> {
     const { store, responseId } = this.#deps;
     let seen = after;
@@ -85,7 +84,7 @@ export class EventLog {
     }
   }
 
-  /** Of what is not written yet, that which comes after a sequence; undefined when there is nothing. */
+  /** Unwritten events after a sequence; undefined when there are none. */
   #unseen(seen: number): EventBatch | undefined {
     const unseen = this.#waiting.filter((batch) => batch.lastSequence > seen);
     const last = unseen.at(-1);
@@ -102,7 +101,7 @@ export class EventLog {
     );
   }
 
-  /** Writes what waits now; while a write is under way, resolves with that one. */
+  /** Writes the waiting events, or resolves with the write in progress. */
   #flush(): Promise<void> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
@@ -114,18 +113,18 @@ export class EventLog {
   async #write(): Promise<void> {
     this.#alarm?.abort();
     this.#alarm = undefined;
-    const leaving = this.#waiting.length;
-    if (leaving === 0) return;
+    const count = this.#waiting.length;
+    if (count === 0) return;
     const text = this.#waiting.map((batch) => batch.text).join('');
     const lastSequence = this.#lastSequence;
     try {
       await this.#deps.store.appendEvents(this.#deps.responseId, { lastSequence, text });
       this.#storedThrough = lastSequence;
     } catch {
-      // Later events would follow on a gap: nobody gets more than what was written before.
+      // Later events would follow a gap, so followers get only what was written before.
       this.#hasFailed = true;
     }
-    this.#waiting = this.#hasFailed ? [] : this.#waiting.slice(leaving);
+    this.#waiting = this.#hasFailed ? [] : this.#waiting.slice(count);
     this.#waitingCharacters = this.#waiting.reduce((sum, batch) => sum + batch.text.length, 0);
     if (this.#hasFailed) this.#wake();
   }
@@ -133,4 +132,32 @@ export class EventLog {
   #wake(): void {
     for (const resolve of this.#followers.splice(0)) resolve();
   }
+}
+
+/** Ends each event. It cannot occur within one, as JSON contains no raw line breaks. */
+const blankLine = '\n\n';
+
+/** Number of events in a text of whole server-sent events. */
+export function countEvents(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(blankLine); at >= 0; at = text.indexOf(blankLine, at + 2)) count += 1;
+  return count;
+}
+
+/** The events of a batch after a sequence. Sequences are consecutive. */
+export function textAfter({ text, lastSequence }: EventBatch, sequence: number): string {
+  if (sequence >= lastSequence) return '';
+  let skipped = sequence - (lastSequence - countEvents(text));
+  let start = 0;
+  for (; skipped > 0; skipped -= 1) start = text.indexOf(blankLine, start) + blankLine.length;
+  return text.slice(start);
+}
+
+/** Removes `service:*` events, for clients that reject unknown events. */
+export function withoutServiceEvents(text: string): string {
+  if (!text.includes('event: service:')) return text;
+  return text
+    .split(blankLine)
+    .filter((event) => !event.startsWith('event: service:'))
+    .join(blankLine);
 }

@@ -1,18 +1,18 @@
 import { sseDone } from '../../../../../shared/sse.ts';
 import type { Json } from '../../fault.ts';
-import { whenAborted } from '../../pipeline/when-aborted.ts';
+import { whenAborted } from '../../pipeline/cancellation.ts';
 import type { ResponsesStore } from '../../stored/responses-store.ts';
 import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
 import { closingEvents, interruptedResponse } from './closing-events.ts';
-import { textAfter } from './event-text.ts';
-import type { Run } from './run.ts';
+import { textAfter } from './event-log.ts';
+import type { BackgroundRun } from './run.ts';
 
 export interface Following {
   workspaceId: string;
   id: string;
-  /** The sequence of the last event that is known; -1 for none. */
+  /** Sequence of the last event that the reader has; -1 for none. */
   after: number;
-  /** The call's own; a drain does not end a follower, as it ends what is followed. */
+  /** The signal of the reader's call. A drain does not end the reader, as it ends the response itself. */
   signal: AbortSignal;
   /** Aborted when the reader's key is revoked. */
   revoked: AbortSignal;
@@ -22,13 +22,13 @@ interface FollowDeps {
   background: BackgroundStore;
   responses: Pick<ResponsesStore, 'byId'>;
   now: () => number;
-  /** The response, while it is being made. */
-  run: Run | undefined;
+  /** Set while the response is running. */
+  run: Pick<BackgroundRun, 'log' | 'ended'> | undefined;
 }
 
 /**
- * The events of a background response after a sequence: those that are stored, then those that come, to the end and
- * `[DONE]`. Where the stored ones break off, as the daemon died, the last events are made from what is known.
+ * Yields the events of a background response after a sequence: stored ones, then new ones, up to `[DONE]`. When the
+ * stored events break off, because the daemon died, the last events are built from the response object.
  */
 export async function* follow(deps: FollowDeps, following: Following): AsyncGenerator<string> {
   const { background, responses, run } = deps;
@@ -48,14 +48,14 @@ export async function* follow(deps: FollowDeps, following: Following): AsyncGene
     if (response && row && (row.lastSequence === null || seen < row.lastSequence)) {
       yield closingEvents(response, seen + 1);
     }
-    // Of one that was deleted meanwhile, who followed its making has seen the last event.
+    // A reader that followed the run has its last event even if the response was deleted since.
     if (response || run) yield sseDone;
   } finally {
     release();
   }
 }
 
-/** What nobody works on any more although nothing could be written that said so. */
+/** A response whose run is over although its end could not be written. */
 function unfinished(row: BackgroundResponse | undefined): Json | undefined {
   return row?.isRunning ? interruptedResponse(row.body) : undefined;
 }
@@ -74,7 +74,7 @@ async function* batches(
   }
 }
 
-/** A signal that is aborted when the reader leaves or its key is revoked. */
+/** A signal that is aborted when the reader leaves or the reader's key is revoked. */
 function leaving({ signal, revoked }: Following) {
   const left = new AbortController();
   const onSignal = () => {

@@ -1,52 +1,117 @@
 import { sseDone } from '../../../../../shared/sse.ts';
-import type { Json } from '../../fault.ts';
-import { asApiError, type InferenceDeps, type StartedCall } from '../../pipeline/start-call.ts';
-import { ResponseSession, type ResponseStart } from '../request/respond.ts';
+import type { World } from '../../../../world.ts';
+import { startCreate } from '../../compaction/start-create.ts';
+import { asApiError, type Json } from '../../fault.ts';
+import { queuedEvents } from '../../formats/responses/stream.ts';
+import { whenAborted } from '../../pipeline/cancellation.ts';
+import type { StartedCall } from '../../pipeline/model-call.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
+import type { ReadRequest, RespondCall } from '../request/read-request.ts';
+import { responsesEndpoint, wantsServiceEvents } from '../request/respond.ts';
+import { ResponseSession, type SessionStart, startSession } from '../request/response-session.ts';
 import type { BackgroundEnd, BackgroundStore } from './background-store.ts';
 import { closingEvents, failedResponse, responseOf } from './closing-events.ts';
-import type { EventLog } from './event-log.ts';
-import { countEvents } from './event-text.ts';
+import { countEvents, EventLog } from './event-log.ts';
 
-export interface RunOptions {
-  start: ResponseStart;
+export interface BackgroundDeps extends InferenceDeps {
+  background: BackgroundStore;
+  world: Pick<World, 'now' | 'elapsed' | 'sleep'>;
+}
+
+interface BackgroundRequest extends ReadRequest {
+  /** The items of this request as they are stored, JSON text. */
+  input: string;
+}
+
+/**
+ * Starts a call and stores its response as queued. Rejections by key limits, balance or routing fail here, so that they
+ * get an HTTP status; later failures end up in the response.
+ */
+export async function startRun(deps: BackgroundDeps, call: RespondCall, request: BackgroundRequest) {
+  const { inference, options, input, ownItems } = request;
+  const { body, caller, requestId } = call;
+  const start = startSession(deps, call, call.run ? ownItems : []);
+  const abort = new AbortController();
+  if (call.run) whenAborted(call.run.stopped, () => abort.abort('cancelled'));
+  const admitted = Promise.withResolvers<void>();
+  const admission = { onAdmitted: () => admitted.resolve() };
+  const starting = startCreate(deps, {
+    body,
+    caller,
+    requestId,
+    endpoint: responsesEndpoint,
+    // A stream can be canceled at any time, and is metered as it arrives.
+    inference: { ...inference, stream: true },
+    options,
+    signal: abort.signal,
+    observers: call.run ? [call.run, admission] : [admission],
+  });
+  await Promise.race([admitted.promise, starting]);
+  const id = String(start.resource.id);
+  const queued = JSON.stringify({ ...start.resource, status: 'queued' });
+  const streamed = body.stream === true;
+  const stored = deps.background.start({
+    id,
+    workspaceId: start.workspaceId,
+    requestId,
+    previousId: start.previousId,
+    streamed,
+    isRunning: true,
+    lastSequence: null,
+    createdAt: start.createdAt,
+    expiresAt: start.createdAt + deps.settings.responsesKeptMs,
+    input,
+    body: queued,
+  });
+  const log = streamed
+    ? new EventLog({ responseId: id, store: deps.background, world: deps.world })
+    : undefined;
+  void log?.append(queuedEvents(start.resource));
+  const serviceEvents = wantsServiceEvents(call, options);
+  const run = new BackgroundRun(deps, { start, serviceEvents, log, abort }, { starting, stored });
+  return { run, stored, queued };
+}
+
+interface RunOptions {
+  start: SessionStart;
   serviceEvents: boolean;
-  /** Where its events go, if they are kept. */
+  /** Stores the events, if the response is streamed. */
   log: EventLog | undefined;
-  /** Ends the provider's work; with the reason `draining` the response fails, with any other it is cancelled. */
+  /** Cancels the call. With the reason `draining` the response fails, with any other it is cancelled. */
   abort: AbortController;
 }
 
-interface Ended extends Pick<BackgroundEnd, 'body' | 'output'> {
-  /** Its last events. */
+interface FinishedRun extends Pick<BackgroundEnd, 'body' | 'output'> {
+  /** The last events. */
   text: string;
 }
 
-/** One response on its way in the background. */
-export class Run {
+/** A running background response. */
+export class BackgroundRun {
   readonly id: string;
   readonly workspaceId: string;
   readonly log: EventLog | undefined;
-  readonly #deps: InferenceDeps;
+  readonly #deps: BackgroundDeps;
   readonly #options: RunOptions;
-  /** Resolves when the response is a stored one. Never rejects. */
+  /** Resolves when the response is stored. Never rejects. */
   readonly ended: Promise<void>;
   #status: 'queued' | 'in_progress' = 'queued';
 
   constructor(
-    deps: InferenceDeps & { background: BackgroundStore },
+    deps: BackgroundDeps,
     options: RunOptions,
-    { beginning, stored }: { beginning: Promise<StartedCall>; stored: Promise<void> },
+    { starting, stored }: { starting: Promise<StartedCall>; stored: Promise<void> },
   ) {
     this.#deps = deps;
     this.#options = options;
     this.id = String(options.start.resource.id);
     this.workspaceId = options.start.workspaceId;
     this.log = options.log;
-    this.ended = this.#carryOut(deps.background, beginning, stored);
+    this.ended = this.#run(starting, stored);
   }
 
-  /** What differs from the response as it was queued. */
-  get now(): { status: string; model: unknown } {
+  /** The members of the response that changed since it was queued. */
+  get current(): { status: string; model: unknown } {
     return { status: this.#status, model: this.#options.start.resource.model };
   }
 
@@ -54,24 +119,20 @@ export class Run {
     this.#options.abort.abort(reason);
   }
 
-  async #carryOut(
-    store: BackgroundStore,
-    beginning: Promise<StartedCall>,
-    stored: Promise<void>,
-  ): Promise<void> {
+  async #run(starting: Promise<StartedCall>, stored: Promise<void>): Promise<void> {
     const { log } = this;
-    // Whatever becomes of it is looked at when its time comes.
-    beginning.catch(() => {});
-    const isKept = await stored.then(
+    // A rejection is handled in `#answer`, which may start after it.
+    starting.catch(() => {});
+    const isStored = await stored.then(
       () => true,
       () => false,
     );
-    if (!isKept) this.end('cancelled');
+    if (!isStored) this.end('cancelled');
     try {
-      const { body, output, text } = await this.#answer(beginning);
-      if (!isKept) return;
+      const { body, output, text } = await this.#answer(starting);
+      if (!isStored) return;
       const lastSequence = log ? log.lastSequence + countEvents(text) : null;
-      await store.finish({ id: this.id, body, output, lastSequence });
+      await this.#deps.background.finish({ id: this.id, body, output, lastSequence });
       await log?.append(text);
     } catch (error) {
       this.#deps.log.warn({ err: error, response_id: this.id }, 'a background response could not be stored');
@@ -81,29 +142,28 @@ export class Run {
     }
   }
 
-  async #answer(beginning: Promise<StartedCall>): Promise<Ended> {
+  async #answer(starting: Promise<StartedCall>): Promise<FinishedRun> {
     const { start, serviceEvents, log, abort } = this.#options;
     let started: StartedCall;
     try {
-      started = await beginning;
+      started = await starting;
     } catch (error) {
-      const wasCancelled = abort.signal.reason === 'cancelled';
       const { code, message } = asApiError(error);
-      return this.#closed(
-        wasCancelled
+      return this.#finished(
+        abort.signal.reason === 'cancelled'
           ? { ...start.resource, status: 'cancelled' }
           : failedResponse(start.resource, { code, message }),
       );
     }
     this.#status = 'in_progress';
-    const answer = new ResponseSession(this.#deps, start, started);
+    const session = new ResponseSession(this.#deps, start, started);
     let output = '[]';
-    const { chunks } = answer.stream({
+    const { chunks } = session.stream({
       serviceEvents,
       wasQueued: true,
       keep: async (settled) => {
-        output = answer.sealedOutput(settled);
-        await answer.joinThread(settled);
+        output = session.sealedOutput(settled);
+        await session.joinThread(settled);
       },
     });
     for await (const chunk of chunks) {
@@ -111,12 +171,12 @@ export class Run {
       if (response) return { body: response, output, text: chunk.slice(0, -sseDone.length) };
       await log?.append(chunk);
     }
-    // Only an answer that was cancelled ends without its last events.
+    // Only a canceled stream ends without closing events.
     const settled = await started.meter.settle({ status: 'canceled' }).catch(() => undefined);
-    return this.#closed(answer.cancelled(settled));
+    return this.#finished(session.cancelled(settled));
   }
 
-  #closed(response: Json): Ended {
+  #finished(response: Json): FinishedRun {
     const text = closingEvents(response, (this.log?.lastSequence ?? -1) + 1);
     return { body: JSON.stringify(response), output: '[]', text };
   }

@@ -5,34 +5,31 @@ import type { AnswerPlace } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import type { Json } from '../../fault.ts';
 import { parseChat } from '../../formats/chat-completions/parse.ts';
-import { wholeChat } from '../../formats/chat-completions/render.ts';
+import { renderCompletion, textsIn } from '../../formats/chat-completions/render.ts';
 import { ChatStream } from '../../formats/chat-completions/stream.ts';
-import { wordsIn } from '../../formats/chat-completions/words.ts';
+import type { ModelCall, StartedCall } from '../../pipeline/model-call.ts';
 import type { Output } from '../../pipeline/output.ts';
-import { answerHeaders, drain, relayStream, settleWhole, wholeAnswer } from '../../pipeline/relay.ts';
+import { answerHeaders, answerWhole, readStream, relayStream, settleWhole } from '../../pipeline/relay.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 import { parseServiceOptions } from '../../pipeline/service-member.ts';
-import {
-  type InferenceDeps,
-  type ModelCall,
-  type StartedCall,
-  startCall,
-} from '../../pipeline/start-call.ts';
+import { startCall } from '../../pipeline/start-call.ts';
 import type { JsonAnswer } from '../../upstream.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
 import { type ChatTurn, chatTurn } from '../thread/chat-turn.ts';
-import { firstWords } from '../thread/first-words.ts';
-import { inThread, threadIn } from '../thread/in-thread.ts';
+import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
 
+/** A call in the chat-completions format. */
 export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   body: CreateChatCompletionBody;
-  /** The run of a thread that the call is. */
+  /** Set when the call is a run of a thread. */
   run?: ThreadRun;
-  /** Where a whole answer is kept for an Idempotency-Key. */
-  place?: AnswerPlace | undefined;
+  /** Where a whole answer is stored for an Idempotency-Key. */
+  slot?: AnswerPlace | undefined;
 };
 
 interface Answering {
   started: StartedCall;
+  /** Unix seconds */
   created: number;
   /** Set on a call in a thread. */
   turn: ChatTurn | undefined;
@@ -40,23 +37,30 @@ interface Answering {
 
 const endpoint = '/v1/chat/completions';
 
-/** One call in the chat-completions format, from the validated body to the reply. */
+/** Handles a call in the chat-completions format, from the validated body to the reply. */
 export async function complete(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
   const { body } = call;
-  // `conversation` is no member of this format: it is passed on.
+  // `conversation` is not a member of this format, so it goes to the provider.
   const named = threadIn({ model: body.model, service: body.service });
   if (named === undefined) return answer(deps, call);
-  const asked = { ...call, endpoint, says: firstWords(body.messages) };
-  return inThread(deps, { named, call: asked }, (parts) => answer(parts.deps, { ...call, ...parts }));
+  const threadCall = { ...call, endpoint, text: firstUserText(body.messages) };
+  return inThread(deps, { named, call: threadCall }, (context) => answer(deps, { ...call, ...context }));
 }
 
 async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
-  const { body, caller, requestId, signal } = call;
+  const { body, caller, requestId, signal, run } = call;
   const parsed = parseChat(body, (sealed) => deps.sealer.open(caller.workspaceId, sealed));
-  const turn = call.run && (await chatTurn(deps, { run: call.run, parsed, workspaceId: caller.workspaceId }));
+  const turn = run && (await chatTurn(deps, { run, parsed, workspaceId: caller.workspaceId }));
   const inference = turn?.inference ?? parsed;
-  const options = parseServiceOptions(body.service);
-  const started = await startCall(deps, { caller, requestId, endpoint, inference, options, signal });
+  const started = await startCall(deps, {
+    caller,
+    requestId,
+    endpoint,
+    inference,
+    options: parseServiceOptions(body.service),
+    signal,
+    ...(run && { observers: [run] }),
+  });
   const created = unixSeconds(deps.world.now());
   const answering = { started, created, turn };
   return inference.stream ? stream(deps, call, answering) : whole(deps, call, answering);
@@ -84,7 +88,7 @@ function stream(
 
 function whole(
   deps: InferenceDeps,
-  { place }: CompleteCall,
+  { slot }: CompleteCall,
   { started, created, turn }: Answering,
 ): Promise<RelayReply> {
   const { answer, meter, output, route } = started;
@@ -92,40 +96,40 @@ function whole(
   const render = (settled: Settled) => {
     const body =
       answer.kind === 'json'
-        ? spliced(answer, settled)
-        : JSON.stringify(wholeChat({ id, created, model: route.offer.model, output, settled }));
+        ? withService(answer, settled)
+        : JSON.stringify(renderCompletion({ id, created, model: route.offer.model, output, settled }));
     return new RelayReply(answerHeaders(started, settled), body);
   };
-  return wholeAnswer(deps, started, async () => {
+  return answerWhole(deps, started, async () => {
     if (answer.kind === 'json') {
       if (answer.tokens) meter.report(answer.tokens);
-      else countWords(answer.json, output);
+      else countText(answer.json, output);
       meter.finish = answer.finish;
-    } else await drain(started);
-    const { settled, reply } = await settleWhole(started, { render, place });
+    } else await readStream(started);
+    const { settled, reply } = await settleWhole(started, { render, slot });
     await turn?.keep(started);
     started.finishRoute({ outputTokens: settled.tokens.output });
     return reply ?? render(settled);
   });
 }
 
-const brace = 0x7d;
+const closingBrace = 0x7d;
 
-/** The provider's own bytes with our member `service` at the end: nothing that it says is lost or written again. */
-function spliced(answer: JsonAnswer, settled: Settled): Uint8Array {
-  const end = answer.bytes.lastIndexOf(brace);
+/** Appends the member `service` to the provider's own bytes, so that nothing is lost or serialised again. */
+function withService(answer: JsonAnswer, settled: Settled): Uint8Array {
+  const end = answer.bytes.lastIndexOf(closingBrace);
   const service = Buffer.from(`,"service":${JSON.stringify(settled.service)}}`);
   return Buffer.concat([answer.bytes.subarray(0, end), service]);
 }
 
-/** What the choices say, thoughts and arguments included: the base of an estimate where no usage was told. */
-function countWords({ choices }: Json, output: Output): void {
+/** Counts the text of all choices, for the estimate of an answer without usage. */
+function countText({ choices }: Json, output: Output): void {
   for (const choice of Array.isArray(choices) ? choices : []) {
-    for (const text of wordsIn(choice?.message)) output.count(text.length);
+    for (const text of textsIn(choice?.message)) output.count(text.length);
   }
 }
 
-/** Chat ids have a hyphen where all others have an underscore. */
+/** OpenAI writes chat ids with a hyphen. */
 function chatId({ makeId }: InferenceDeps): string {
   return makeId('chatcmpl').replace('_', '-');
 }

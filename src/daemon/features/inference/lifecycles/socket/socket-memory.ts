@@ -1,24 +1,24 @@
 import { isObject } from '../../fault.ts';
 import type { ResponsesStore, StoredTurn } from '../../stored/responses-store.ts';
 
-/** What one socket may keep, and all of them together, in characters of JSON. */
+/** Limits for one socket and for all sockets together, in characters of JSON. */
 const charactersMax = 16 * 1024 * 1024;
-const charactersOfAllMax = 256 * 1024 * 1024;
+const charactersTotalMax = 256 * 1024 * 1024;
 
-/** What all sockets share of the memory. */
+/** Shared by all sockets, in characters. */
 export interface MemoryBudget {
   left: number;
 }
 
 export function memoryBudget(): MemoryBudget {
-  return { left: charactersOfAllMax };
+  return { left: charactersTotalMax };
 }
 
-interface Kept {
+interface Conversation {
   workspaceId: string;
-  /** Of the latest response. */
+  /** Id of the latest response. */
   id: string;
-  /** The stored response that the first of the turns continues. */
+  /** The stored response that the first turn continues. */
   base: string | null;
   /** Oldest first. */
   turns: StoredTurn[];
@@ -26,13 +26,13 @@ interface Kept {
 }
 
 /**
- * The context of a socket's latest response, for responses that are stored nowhere; all else is found in the store. A
- * context that is too long is not kept, and what continues it is not found.
+ * Keeps the conversation of a socket's latest response in memory, for responses that are not stored; everything else is
+ * read from the store. A conversation that is too long is not kept, so it cannot be continued.
  */
 export class SocketMemory implements Pick<ResponsesStore, 'chain' | 'items'> {
   readonly #store: Pick<ResponsesStore, 'chain' | 'items'>;
   readonly #budget: MemoryBudget;
-  #kept: Kept | undefined;
+  #kept: Conversation | undefined;
   #isClosed = false;
 
   constructor(store: Pick<ResponsesStore, 'chain' | 'items'>, budget: MemoryBudget) {
@@ -72,7 +72,7 @@ export class SocketMemory implements Pick<ResponsesStore, 'chain' | 'items'> {
     return found;
   }
 
-  /** Keeps a turn that came to its end. One that is stored is kept only where the store lacks what it continues. */
+  /** Keeps a finished turn. A stored turn is kept only if it continues an unstored one. */
   remember(
     turn: StoredTurn,
     {
@@ -96,7 +96,7 @@ export class SocketMemory implements Pick<ResponsesStore, 'chain' | 'items'> {
     };
   }
 
-  /** What failed to be continued is not continued again. */
+  /** Drops the conversation after a failure to continue it. */
   forget(id: string | null): void {
     if (this.#kept?.id === id) this.#drop();
   }

@@ -3,28 +3,27 @@ import type { connectResponses } from '../../../../../shared/contract/response-s
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../handler.ts';
 import { invalid, isObject } from '../../fault.ts';
-import { EventWriter } from '../../formats/responses/event-writer.ts';
-import { endResource, startResource } from '../../formats/responses/resource.ts';
-import { enforceKeyPolicy } from '../../pipeline/key-policy.ts';
-import { checkAction, policyOf } from '../../pipeline/restraints.ts';
-import type { InferenceDeps } from '../../pipeline/start-call.ts';
+import { EventWriter } from '../../formats/responses/item-events.ts';
+import { endResource, startResource } from '../../formats/responses/render.ts';
+import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-policy.ts';
 import { inputTokens, noTokens } from '../../pricing/cost-bound.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredTurn } from '../../stored/responses-store.ts';
-import { respond, responsesEndpoint, understand } from '../request/respond.ts';
-import { withStore } from '../request/with-store.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
+import { readRequest, withStoreDefault } from '../request/read-request.ts';
+import { respond, responsesEndpoint } from '../request/respond.ts';
 import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
 
 type ResponseMessage = Message<typeof connectResponses>;
 
-/** Answers `response.create` messages. What comes back opens one socket's session. */
+/** Returns a function that opens the session of one socket, which answers `response.create` messages. */
 export function responseSockets(deps: InferenceDeps) {
   const budget: MemoryBudget = memoryBudget();
   return ({ signal }: Pick<Call<typeof connectResponses>, 'signal'>): SocketReply<ResponseMessage> => {
     const memory = new SocketMemory(deps.responses, budget);
     if (signal.aborted) memory.close();
     else signal.addEventListener('abort', () => memory.close(), { once: true });
-    // Whatever fails to continue a context ends it.
+    // A failure to continue a conversation ends it.
     return new SocketReply(
       (turn) => answer(deps, memory, turn),
       (message) => memory.forget(continuedBy(message)),
@@ -37,24 +36,24 @@ function continuedBy(message: unknown): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-/** One message: a create call whose context may be what the socket keeps. */
+/** Answers one message; it may continue the conversation that the socket keeps. */
 async function answer(
   deps: InferenceDeps,
   memory: SocketMemory,
   turn: Turn<ResponseMessage>,
 ): Promise<StreamReply> {
-  const { type: _type, generate, stream_id: lane, stream_options: _options, ...sent } = turn.message;
-  const body = withStore(deps, identified(turn.caller), sent);
-  if (lane !== undefined && lane !== null)
-    throw invalid('stream_id', 'One socket carries one response at a time; open another socket.');
+  const { type: _type, generate, stream_id: streamId, stream_options: _options, ...sent } = turn.message;
+  const body = withStoreDefault(deps, identified(turn.caller), sent);
+  if (streamId !== undefined && streamId !== null)
+    throw invalid('stream_id', 'A socket carries one response at a time; open another socket.');
   if (body.background === true)
-    throw invalid('background', 'A response on a socket cannot run in the background.');
+    throw invalid('background', 'Background responses are not supported on sockets.');
   const previousId = body.previous_response_id ?? null;
   const { workspaceId } = identified(turn.caller);
   let isKept = false;
-  const remember = (made: StoredTurn, { isStored }: { isStored: boolean }) => {
+  const remember = (finished: StoredTurn, { isStored }: { isStored: boolean }) => {
     isKept = true;
-    memory.remember(made, { workspaceId, previousId, isStored });
+    memory.remember(finished, { workspaceId, previousId, isStored });
   };
   const end = () => {
     if (!isKept) memory.forget(previousId);
@@ -71,7 +70,7 @@ async function answer(
     history: memory,
     remember,
   });
-  if (!(reply instanceof StreamReply)) throw new TypeError('a stream was asked for');
+  if (!(reply instanceof StreamReply)) throw new TypeError('a stream was requested');
   return new StreamReply(reply.headers, thenEnd(reply.chunks, end));
 }
 
@@ -89,13 +88,13 @@ type WarmUp = Pick<Turn<ResponseMessage>, 'caller'> & {
   remember: (turn: StoredTurn, options: { isStored: boolean }) => void;
 };
 
-/** A context that the next message continues: nobody is asked, nothing is written and nothing is charged. */
+/** Prepares a conversation for the next message: no provider is called, and nothing is stored or charged. */
 async function warmUp(
   deps: InferenceDeps,
   { caller, body, history, remember }: WarmUp,
 ): Promise<StreamReply> {
   const known = identified(caller);
-  const { inference, options, own } = await understand(deps, { body, caller: known, history });
+  const { inference, options, ownItems } = await readRequest(deps, { body, caller: known, history });
   checkAction(policyOf(known), responsesEndpoint);
   const [route] = await deps.router.plan({
     inference,
@@ -115,7 +114,7 @@ async function warmUp(
     completedAt: createdAt,
     service: undefined,
   });
-  remember({ id, input: JSON.stringify(withIds(own, deps.makeId)), output: '[]' }, { isStored: false });
+  remember({ id, input: JSON.stringify(withIds(ownItems, deps.makeId)), output: '[]' }, { isStored: false });
   const writer = new EventWriter();
   const text =
     writer.write('response.created', { response: start }) +

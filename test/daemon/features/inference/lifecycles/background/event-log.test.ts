@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EventLog } from '../../../../../../src/daemon/features/inference/lifecycles/background/event-log.ts';
+import type { EventBatch } from '../../../../../../src/daemon/features/inference/lifecycles/background/background-store.ts';
 import {
   countEvents,
+  EventLog,
   textAfter,
   withoutServiceEvents,
-} from '../../../../../../src/daemon/features/inference/lifecycles/background/event-text.ts';
-import type { EventBatch } from '../../../../../../src/daemon/features/inference/lifecycles/background/index.ts';
+} from '../../../../../../src/daemon/features/inference/lifecycles/background/event-log.ts';
 
 const eventAt = (sequence: number, size: number) =>
   `event: delta\ndata: {"sequence_number":${sequence},"delta":"${'x'.repeat(size)}"}\n\n`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { BackgroundResponse } from '../../../../../../src/daemon/features/inference/lifecycles/background/background-store.ts';
 import { follow } from '../../../../../../src/daemon/features/inference/lifecycles/background/follow.ts';
-import type { BackgroundResponse } from '../../../../../../src/daemon/features/inference/lifecycles/background/index.ts';
 import type { StoredResponse } from '../../../../../../src/daemon/features/inference/stored/responses-store.ts';
 
 const id = 'resp_1';

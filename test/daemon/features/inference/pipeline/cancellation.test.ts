@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { whenAborted } from '../../../../../src/daemon/features/inference/pipeline/when-aborted.ts';
+import { whenAborted } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
 
 test('all who still watch are told once, in whatever order others have left', () => {
   fc.assert(

@@ -1,7 +1,22 @@
 import { isObject, type Json } from '../../fault.ts';
 import type { InferenceEvent } from '../../neutral.ts';
+import type { StartedCall } from '../../pipeline/model-call.ts';
+import { readStream } from '../../pipeline/relay.ts';
 
-/** A finished item of the Responses format as the events that make it, so that there is one way to put answers together. */
+/** Reads a provider's whole answer into the call's output: a stream, or a document in the Responses format. */
+export async function readAnswer(started: StartedCall): Promise<void> {
+  const { answer, meter, output, route } = started;
+  if (answer.kind !== 'json') return await readStream(started);
+  const items = Array.isArray(answer.json.output) ? answer.json.output.filter(isObject) : [];
+  items.forEach((item, index) => {
+    for (const event of itemAsEvents(item, index, { provider: route.provider, model: route.providerModel }))
+      output.apply(event);
+  });
+  if (answer.tokens) meter.report(answer.tokens);
+  meter.finish = answer.finish;
+}
+
+/** A complete item of the Responses format as events, so that all answers are assembled in the same way. */
 export function itemAsEvents(
   item: Json,
   index: number,

@@ -1,21 +1,22 @@
-import type { ResponseResource } from '../../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import {
   cancelResponse,
   deleteResponse,
   getResponse,
   listInputItems,
   listResponses,
-} from '../../../../shared/contract/stored-responses.ts';
-import { ApiError } from '../../../../shared/errors.ts';
-import { unixSeconds } from '../../../../shared/time.ts';
-import { type Call, type Handler, identified, implement, StreamReply } from '../../../handler.ts';
-import { type PageRequest, pageOf } from '../../../replies.ts';
-import { invalid, quoted } from '../fault.ts';
-import { type Background, withoutServiceEvents } from '../lifecycles/background/index.ts';
-import type { InferenceDeps } from '../pipeline/start-call.ts';
-import { pageOfInput } from './input-items.ts';
+} from '../../../shared/contract/stored-responses.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { unixSeconds } from '../../../shared/time.ts';
+import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
+import { type PageRequest, pageOf } from '../../replies.ts';
+import { invalid, quoted } from './fault.ts';
+import type { Background } from './lifecycles/background/background.ts';
+import { withoutServiceEvents } from './lifecycles/background/event-log.ts';
+import type { InferenceDeps } from './lifecycles/inference-deps.ts';
+import { pageOfInput } from './stored/input-items.ts';
 
-/** The stream helper of one SDK refuses events that it does not know, and announces itself so. */
+/** The stream helper of OpenAI's SDK rejects unknown events, and identifies itself with this header. */
 export function wantsStrictEvents(headers: Call<typeof getResponse>['headers']): boolean {
   return headers['x-stainless-helper-method'] === 'stream';
 }
@@ -73,7 +74,7 @@ export function storedResponseHandlers(deps: InferenceDeps, background: Backgrou
   ];
 }
 
-/** Said at once, as the first event may be long in coming: a reader learns that it is connected. */
+/** Sent immediately, as the first event may take long: the client then knows that it is connected. */
 const connected = ': following\n\n';
 
 async function followed(
@@ -90,10 +91,10 @@ async function followed(
       throw noResponse(id);
     throw invalid('stream', 'Only a response created with `background` and `stream` can be followed.');
   }
-  return new StreamReply({}, shown(events, { isStrict: wantsStrictEvents(headers) }));
+  return new StreamReply({}, filtered(events, { isStrict: wantsStrictEvents(headers) }));
 }
 
-async function* shown(
+async function* filtered(
   events: AsyncIterable<string>,
   { isStrict }: { isStrict: boolean },
 ): AsyncGenerator<string> {

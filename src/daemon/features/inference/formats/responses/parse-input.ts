@@ -1,0 +1,230 @@
+import { ApiError } from '../../../../../shared/errors.ts';
+import {
+  invalid,
+  isObject,
+  type Json,
+  notSealedHere,
+  optionalText,
+  quoted,
+  requiredText,
+  unsupportedPart,
+} from '../../fault.ts';
+import type { ContentPart, InputItem, MessageItem, ReasoningOrigin } from '../../neutral.ts';
+import { looksLikeSummary } from '../../pipeline/sealing.ts';
+
+/** Opens sealed reasoning; undefined when it was not sealed for this workspace. */
+export type OpenSealed = (sealed: string) => ReasoningOrigin | undefined;
+
+/** Opens a sealed summary; undefined when it was not sealed for this workspace. */
+export type OpenSummary = (sealed: string) => string | undefined;
+
+const roles = new Set(['user', 'system', 'developer', 'assistant']);
+
+/** The `input` of a create call; a string is one user message. */
+export function parseInput(
+  input: unknown,
+  open: OpenSealed,
+  openSummary: OpenSummary = () => undefined,
+): InputItem[] {
+  if (typeof input === 'string')
+    return [{ type: 'message', role: 'user', content: [{ type: 'text', text: input }] }];
+  if (!Array.isArray(input)) throw invalid('input', 'This must be a string or a list of items.');
+  return input.map((item, index) => parseItem(item, { param: `input[${index}]`, open, openSummary }));
+}
+
+export interface ItemContext {
+  /** Path of the item in the request. */
+  param: string;
+  open: OpenSealed;
+  openSummary: OpenSummary;
+}
+
+/** One item in the Responses format. Items of unknown types become opaque. */
+export function parseItem(item: unknown, { param, open, openSummary }: ItemContext): InputItem {
+  if (!isObject(item)) throw invalid(param, 'An input item must be an object.');
+  const id = optionalText(item.id, `${param}.id`);
+  const withId = id === undefined ? {} : { id };
+  switch (item.type) {
+    case undefined:
+    case null:
+    case 'message':
+      return { ...parseMessage(item, param), ...withId };
+    case 'function_call':
+      return {
+        type: 'function_call',
+        callId: callIdOf(item, param),
+        name: requiredText(item.name, `${param}.name`),
+        arguments: optionalText(item.arguments, `${param}.arguments`) || '{}',
+        ...withId,
+      };
+    case 'function_call_output':
+      if (item.output === undefined) throw invalid(`${param}.output`, 'The tool output is missing.');
+      return {
+        type: 'function_call_output',
+        callId: callIdOf(item, param),
+        output: parseContent(item.output, `${param}.output`),
+      };
+    case 'reasoning':
+      return {
+        type: 'reasoning',
+        summary: summaryOf(item, param),
+        origin: originOf(item, param, open),
+        ...withId,
+      };
+    case 'compaction':
+      return parseCompaction(item, param, openSummary);
+    default:
+      requiredText(item.type, `${param}.type`);
+      return { type: 'opaque', json: item };
+  }
+}
+
+function parseMessage(item: Json, param: string): Extract<InputItem, { type: 'message' }> {
+  if (typeof item.role !== 'string' || !roles.has(item.role))
+    throw invalid(`${param}.role`, 'This must be user, system, developer or assistant.');
+  if (item.content === undefined || item.content === null)
+    throw invalid(`${param}.content`, 'A message needs content.');
+  const role = item.role as 'user' | 'system' | 'developer' | 'assistant';
+  const content = parseContent(item.content, `${param}.content`);
+  const phase = optionalText(item.phase, `${param}.phase`);
+  return { type: 'message', role, content, ...(phase !== undefined && { phase }) };
+}
+
+function callIdOf(item: Json, param: string): string {
+  const callId = requiredText(item.call_id, `${param}.call_id`);
+  if (callId === '') throw invalid(`${param}.call_id`, 'This must not be empty.');
+  return callId;
+}
+
+function summaryOf(item: Json, param: string): string[] {
+  const summary = item.summary ?? [];
+  if (!Array.isArray(summary)) throw invalid(`${param}.summary`, 'This must be a list.');
+  return summary.map((part, index) => {
+    if (!isObject(part)) throw invalid(`${param}.summary[${index}]`, 'This must be an object.');
+    return requiredText(part.text, `${param}.summary[${index}].text`);
+  });
+}
+
+function originOf(item: Json, param: string, open: OpenSealed): ReasoningOrigin | undefined {
+  const sealed = optionalText(item.encrypted_content, `${param}.encrypted_content`);
+  if (sealed === undefined) return undefined;
+  const origin = open(sealed);
+  if (origin === undefined) throw notSealedHere(`${param}.encrypted_content`);
+  return origin;
+}
+
+/** Fails with `unknown_call_id` when a tool output has no earlier call. `newFrom` is the index of the request's first own item. */
+export function checkCallIds(items: readonly InputItem[], newFrom: number): void {
+  let known: Set<string> | undefined;
+  items.forEach((item, index) => {
+    if (item.type === 'function_call') {
+      known ??= new Set();
+      known.add(item.callId);
+    } else if (item.type === 'function_call_output' && !known?.has(item.callId)) {
+      throw new ApiError('unknown_call_id', {
+        param: `input[${Math.max(0, index - newFrom)}].call_id`,
+        message: `There is no earlier function call with call_id ${quoted(item.callId)}.`,
+      });
+    }
+  });
+}
+
+/** Content of a message or a tool output: a string or a list of parts. */
+export function parseContent(content: unknown, param: string): ContentPart[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw invalid(param, 'This must be a string or a list of parts.');
+  return content.map((part, index) => parsePart(part, `${param}[${index}]`));
+}
+
+function parsePart(part: unknown, param: string): ContentPart {
+  if (!isObject(part)) throw invalid(param, 'A content part must be an object.');
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text':
+    case 'reasoning_text':
+      return { type: 'text', text: requiredText(part.text, `${param}.text`) };
+    case 'refusal':
+      return { type: 'refusal', refusal: requiredText(part.refusal, `${param}.refusal`) };
+    case 'input_image':
+      return parseImage(part, param);
+    case 'input_file':
+      return parseFile(part, param);
+    case 'input_audio':
+      return parseAudio(part, param);
+    default:
+      throw unsupportedPart(requiredText(part.type, `${param}.type`), param);
+  }
+}
+
+function parseImage(part: Record<string, unknown>, param: string): ContentPart {
+  const url = optionalText(part.image_url, `${param}.image_url`);
+  if (url === undefined)
+    throw invalid(`${param}.image_url`, 'An image needs image_url; uploaded files are not supported.');
+  if (!/^(data:|https?:\/\/)/i.test(url))
+    throw invalid(`${param}.image_url`, 'This must be an http(s) or data URL.');
+  const detail = optionalText(part.detail, `${param}.detail`);
+  return { type: 'image', url, ...(detail === undefined ? {} : { detail }) };
+}
+
+function parseFile(part: Record<string, unknown>, param: string): ContentPart {
+  const data = optionalText(part.file_data, `${param}.file_data`);
+  const url = optionalText(part.file_url, `${param}.file_url`);
+  const filename = optionalText(part.filename, `${param}.filename`);
+  if (data === undefined && url === undefined)
+    throw invalid(
+      `${param}.file_data`,
+      'A file needs file_data or file_url; uploaded files are not supported.',
+    );
+  if (url !== undefined && !/^https?:\/\//i.test(url))
+    throw invalid(`${param}.file_url`, 'This must be an http(s) URL.');
+  return {
+    type: 'file',
+    ...(filename === undefined ? {} : { filename }),
+    ...(data === undefined ? {} : { data }),
+    ...(url === undefined ? {} : { url }),
+  };
+}
+
+function parseAudio(part: Record<string, unknown>, param: string): ContentPart {
+  const audio = isObject(part.input_audio) ? part.input_audio : {};
+  return {
+    type: 'audio',
+    data: requiredText(audio.data, `${param}.input_audio.data`),
+    format: requiredText(audio.format, `${param}.input_audio.format`),
+  };
+}
+
+const compactionTriggerType = 'compaction_trigger';
+const summaryHeading = 'Notes on the conversation so far, which was shortened:';
+
+/** One sealed by this daemon becomes a message; any other is passed to providers of the same format only. */
+function parseCompaction(item: Json, param: string, open: OpenSummary): InputItem {
+  const sealedParam = `${param}.encrypted_content`;
+  const sealed = requiredText(item.encrypted_content, sealedParam);
+  const summary = open(sealed);
+  if (summary !== undefined) return summaryMessage(summary);
+  if (looksLikeSummary(sealed)) throw notSealedHere(sealedParam);
+  return { type: 'opaque', json: item, mustReach: sealedParam };
+}
+
+/** A summary as the model that continues the conversation reads it. */
+export function summaryMessage(summary: string): MessageItem {
+  const text = `${summaryHeading}\n\n${summary}`;
+  return { type: 'message', role: 'user', content: [{ type: 'text', text }], isSummary: true };
+}
+
+/** Whether an item asks for the conversation to be compacted. */
+export function isCompactionTrigger(item: InputItem | undefined): boolean {
+  return item?.type === 'opaque' && isCompactionTriggerJson(item.json);
+}
+
+export function isCompactionTriggerJson(item: Json): boolean {
+  return item.type === compactionTriggerType;
+}
+
+export function isCompactionJson(item: Json): boolean {
+  return item.type === 'compaction';
+}

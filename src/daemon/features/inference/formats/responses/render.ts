@@ -1,0 +1,231 @@
+import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
+import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
+import type { Tokens } from '../../../../../shared/money.ts';
+import { isObject, type Json } from '../../fault.ts';
+import type { ContentPart, InputItem, ReasoningOrigin } from '../../neutral.ts';
+import type { OutputItem, OutputPart } from '../../pipeline/output.ts';
+
+/** The response object before the answer. It has every member; most echo the request. */
+export function startResource(
+  body: CreateResponseBody,
+  start: { id: string; createdAt: number; store: boolean; threadId?: string },
+): Json {
+  return {
+    id: start.id,
+    object: 'response',
+    created_at: start.createdAt,
+    completed_at: null,
+    status: 'in_progress',
+    incomplete_details: null,
+    // Replaced by the catalog's id once a provider answers.
+    model: body.model,
+    previous_response_id: body.previous_response_id ?? null,
+    instructions: body.instructions ?? null,
+    output: [],
+    error: null,
+    tools: (body.tools ?? []).map(showTool),
+    tool_choice: body.tool_choice ?? 'auto',
+    truncation: body.truncation ?? 'disabled',
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    text: showText(body.text),
+    top_p: body.top_p ?? 1,
+    presence_penalty: body.presence_penalty ?? 0,
+    frequency_penalty: body.frequency_penalty ?? 0,
+    top_logprobs: body.top_logprobs ?? 0,
+    temperature: body.temperature ?? 1,
+    reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
+    usage: null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
+    store: start.store,
+    background: body.background === true,
+    service_tier: body.service_tier && body.service_tier !== 'auto' ? body.service_tier : 'default',
+    metadata: body.metadata ?? {},
+    safety_identifier: body.safety_identifier ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    ...(start.threadId !== undefined && { conversation: { id: start.threadId } }),
+  };
+}
+
+function showTool(tool: Json): Json {
+  if (tool.type !== 'function') return tool;
+  return { description: null, parameters: null, strict: null, ...tool };
+}
+
+function showText(text: unknown): Json {
+  const given = isObject(text) ? text : {};
+  const format = isObject(given.format) ? given.format : { type: 'text' };
+  if (format.type !== 'json_schema') return { ...given, format };
+  return { ...given, format: { description: null, strict: null, ...format } };
+}
+
+/** Token counts in the Responses format. */
+export function showUsage(tokens: Tokens): Json {
+  return {
+    input_tokens: tokens.input,
+    input_tokens_details: { cached_tokens: tokens.cachedInput, cache_write_tokens: tokens.cacheWrite },
+    output_tokens: tokens.output,
+    output_tokens_details: { reasoning_tokens: tokens.reasoning },
+    total_tokens: tokens.input + tokens.output,
+  };
+}
+
+export interface ResourceEnd {
+  status: 'completed' | 'incomplete' | 'failed' | 'cancelled';
+  incompleteReason?: string;
+  error?: { code: string; message: string };
+  output: Json[];
+  tokens: Tokens | undefined;
+  completedAt: number;
+  service: ServiceAnswer | undefined;
+}
+
+/** The response object after the answer. */
+export function endResource(resource: Json, end: ResourceEnd): Json {
+  return {
+    ...resource,
+    status: end.status,
+    completed_at: end.status === 'completed' ? end.completedAt : null,
+    incomplete_details: end.incompleteReason === undefined ? null : { reason: end.incompleteReason },
+    error: end.error ?? null,
+    output: end.output,
+    usage: end.tokens ? showUsage(end.tokens) : null,
+    ...(end.service && { service: end.service }),
+  };
+}
+
+/** Neutral items in the Responses format, as stored in threads. `seal` encrypts provider-specific reasoning. */
+export function showInputItems(
+  items: readonly InputItem[],
+  seal: (origin: ReasoningOrigin) => string,
+): Json[] {
+  return items.map((item) => showInputItem(item, seal));
+}
+
+function showInputItem(item: InputItem, seal: (origin: ReasoningOrigin) => string): Json {
+  switch (item.type) {
+    case 'message':
+      return {
+        type: 'message',
+        role: item.role,
+        content: item.content.map((part) => showMessagePart(part, item.role)),
+      };
+    case 'function_call':
+      return { type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
+    case 'function_call_output':
+      return {
+        type: 'function_call_output',
+        call_id: item.callId,
+        output: item.output.map((part) => showMessagePart(part, 'user')),
+      };
+    case 'reasoning':
+      return {
+        type: 'reasoning',
+        summary: item.summary.map((text) => ({ type: 'summary_text', text })),
+        ...(item.origin && { encrypted_content: seal(item.origin) }),
+      };
+    case 'opaque':
+      return item.json;
+  }
+}
+
+function showMessagePart(part: ContentPart, role: string): Json {
+  return part.type === 'text' && role === 'assistant'
+    ? { type: 'output_text', text: part.text, annotations: [] }
+    : showInputPart(part);
+}
+
+/** A part of an input message in the Responses format. */
+export function showInputPart(part: ContentPart): Json {
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text };
+    case 'refusal':
+      return { type: 'refusal', refusal: part.refusal };
+    case 'image':
+      return { type: 'input_image', image_url: part.url, detail: part.detail ?? 'auto' };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
+    case 'file': {
+      const { filename, data, url } = part;
+      return {
+        type: 'input_file',
+        ...(filename !== undefined && { filename }),
+        ...(data !== undefined && { file_data: data }),
+        ...(url !== undefined && { file_url: url }),
+      };
+    }
+  }
+}
+
+export interface ShowOptions {
+  /** Whether to include sealed reasoning. It is always stored with a response. */
+  sealed: boolean;
+  status: 'in_progress' | 'completed' | 'incomplete';
+}
+
+/** An output item in the Responses format. */
+export function showItem(item: OutputItem, { sealed, status }: ShowOptions): Json {
+  switch (item.kind) {
+    case 'message':
+      return {
+        ...item.whole,
+        id: item.id,
+        type: 'message',
+        status: item.whole?.status ?? status,
+        role: 'assistant',
+        content: wholeContent(item.whole) ?? item.parts.map(showPart),
+      };
+    case 'function_call':
+      return {
+        ...item.whole,
+        id: item.id,
+        type: 'function_call',
+        status: item.whole?.status ?? status,
+        call_id: item.callId,
+        name: item.name,
+        arguments: item.arguments,
+      };
+    case 'reasoning': {
+      const { encrypted_content: _theirs, ...whole } = item.whole ?? {};
+      const summary = item.parts
+        .filter((text) => text !== undefined)
+        .map((text) => ({ type: 'summary_text', text }));
+      const shown: Json = { ...whole, id: item.id, type: 'reasoning', summary: whole.summary ?? summary };
+      if (sealed && item.sealed !== undefined) shown.encrypted_content = item.sealed;
+      return shown;
+    }
+    case 'opaque':
+      return item.json;
+  }
+}
+
+/** The provider's own parts: annotations refer to positions within each part, so parts must not be joined. */
+function wholeContent(whole: Json | undefined): Json[] | undefined {
+  const content = Array.isArray(whole?.content) ? whole.content.filter(isObject) : [];
+  if (content.length === 0) return undefined;
+  return content.map((part) =>
+    part.type === 'output_text'
+      ? { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] }
+      : part,
+  );
+}
+
+/** An output part in the Responses format. */
+export function showPart(part: OutputPart): Json {
+  return part.type === 'refusal'
+    ? { type: 'refusal', refusal: part.refusal }
+    : { type: 'output_text', text: part.text, annotations: part.annotations, logprobs: part.logprobs };
+}
+
+/** All output items in the Responses format. Unfinished items, and the last item of a cut answer, are incomplete. */
+export function showOutput(
+  items: readonly OutputItem[],
+  { sealed, isCut }: { sealed: boolean; isCut: boolean },
+): Json[] {
+  const last = items.length - 1;
+  return items.map((item, index) => {
+    const isWhole = item.done && !(isCut && index === last);
+    return showItem(item, { sealed, status: isWhole ? 'completed' : 'incomplete' });
+  });
+}

@@ -1,0 +1,21 @@
+import type { Threads } from '../../threads/index.ts';
+import type { CallDeps } from '../pipeline/model-call.ts';
+import type { ResponsesStore } from '../stored/responses-store.ts';
+
+/** Settings that may change while the daemon runs; each call reads them once. */
+export interface InferenceSettings {
+  /** Added to provider prices, in millionths. */
+  readonly marginPpm: number;
+  /** Whether responses are stored when neither the call nor its key says. */
+  readonly storesResponses: boolean;
+  /** How long stored responses are kept, in milliseconds. */
+  readonly responsesKeptMs: number;
+  /** How many background responses may run at once, of all callers. */
+  readonly backgroundRunsMax: number;
+}
+
+export interface InferenceDeps extends CallDeps {
+  settings: InferenceSettings;
+  responses: ResponsesStore;
+  threads: Pick<Threads, 'start'>;
+}

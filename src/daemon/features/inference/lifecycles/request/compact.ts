@@ -1,0 +1,64 @@
+import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
+import { unixSeconds } from '../../../../../shared/time.ts';
+import { RelayReply } from '../../../../handler.ts';
+import { sealedSummaryItem, summaryCall, summaryIn } from '../../compaction/summary-call.ts';
+import { invalid, type Json } from '../../fault.ts';
+import { readAnswer } from '../../formats/responses/parse-answer.ts';
+import { isCompactionTrigger } from '../../formats/responses/parse-input.ts';
+import { showInputPart, showUsage } from '../../formats/responses/render.ts';
+import type { InputItem, MessageItem } from '../../neutral.ts';
+import type { ModelCall } from '../../pipeline/model-call.ts';
+import { answerHeaders, answerWhole, settleWhole } from '../../pipeline/relay.ts';
+import { startCall } from '../../pipeline/start-call.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
+import { readRequest } from './read-request.ts';
+
+type CompactCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & { body: CreateResponseBody };
+
+/** Compacts a conversation to its user, developer and system messages and a sealed summary of all of it. */
+export async function compact(deps: InferenceDeps, call: CompactCall): Promise<RelayReply> {
+  const { caller, requestId, signal } = call;
+  const body = { ...call.body, stream: false, background: false };
+  const { inference, options } = await readRequest(deps, { body, caller });
+  const items = inference.items.filter((item) => !isCompactionTrigger(item));
+  if (items.length === 0) throw invalid('input', 'There is nothing to compact.');
+  const started = await startCall(deps, {
+    caller,
+    requestId,
+    endpoint: '/v1/responses/compact',
+    inference: summaryCall({ body, items, stream: false }),
+    options,
+    signal,
+  });
+  return await answerWhole(deps, started, async () => {
+    const id = deps.makeId('resp');
+    started.meter.responseId = id;
+    await readAnswer(started);
+    const summary = summaryIn(started.output.items);
+    const { settled } = await settleWhole(started);
+    started.finishRoute({ outputTokens: settled.tokens.output });
+    const compacted = {
+      id,
+      object: 'response.compaction',
+      created_at: unixSeconds(settled.completedAt),
+      output: [...keptMessages(deps, items), sealedSummaryItem(deps, caller.workspaceId, summary)],
+      usage: showUsage(settled.tokens),
+      service: settled.service,
+    };
+    return new RelayReply(answerHeaders(started, settled), JSON.stringify(compacted));
+  });
+}
+
+/** All messages but the assistant's and earlier summaries, which the new summary includes. */
+function keptMessages(deps: InferenceDeps, items: readonly InputItem[]): Json[] {
+  return items
+    .filter((item): item is MessageItem => item.type === 'message')
+    .filter(({ role, isSummary }) => role !== 'assistant' && !isSummary)
+    .map(({ id, role, content }) => ({
+      id: id ?? deps.makeId('msg'),
+      type: 'message',
+      status: 'completed',
+      role,
+      content: content.map(showInputPart),
+    }));
+}

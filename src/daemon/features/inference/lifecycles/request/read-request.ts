@@ -1,0 +1,72 @@
+import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
+import type { KeyCaller, LoginCaller } from '../../../../handler.ts';
+import type { AnswerPlace } from '../../../idempotency/index.ts';
+import type { ThreadRun } from '../../../threads/index.ts';
+import { invalid, type Json } from '../../fault.ts';
+import { parseResponses, requireInput } from '../../formats/responses/parse.ts';
+import type { Inference } from '../../neutral.ts';
+import { defaultsOf } from '../../pipeline/key-policy.ts';
+import type { ModelCall } from '../../pipeline/model-call.ts';
+import { parseServiceOptions, type ServiceOptions } from '../../pipeline/service-member.ts';
+import { resolveInput } from '../../stored/history.ts';
+import type { ResponsesStore, StoredTurn } from '../../stored/responses-store.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
+import { threadIn } from '../thread/in-thread.ts';
+
+/** A call in the Responses format. */
+export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
+  body: CreateResponseBody;
+  /** Whether the client rejects unknown events, so that `service:*` events must be left out. */
+  strictEvents: boolean;
+  /** Whether the answer is sent over a WebSocket, where error events carry the HTTP status. */
+  isOnSocket?: boolean;
+  /** Where earlier responses are found; the responses store by default. */
+  history?: Pick<ResponsesStore, 'chain' | 'items'>;
+  /** Called with the finished turn, whether or not it was stored. */
+  remember?: (turn: StoredTurn, options: { isStored: boolean }) => void;
+  /** Set when the call is a run of a thread. */
+  run?: ThreadRun;
+  /** Where a whole answer is stored for an Idempotency-Key. */
+  slot?: AnswerPlace | undefined;
+};
+
+/** A parsed request, joined with the conversation that it continues. */
+export interface ReadRequest {
+  inference: Inference;
+  options: ServiceOptions;
+  /** The input items of this request alone, in the Responses format. */
+  ownItems: Json[];
+}
+
+/** Parses a Responses request. Fails with `invalid_request`, or with `…_not_found` for what it refers to. */
+export async function readRequest(
+  deps: InferenceDeps,
+  { body, caller, history = deps.responses, run }: Pick<RespondCall, 'body' | 'caller' | 'history' | 'run'>,
+): Promise<ReadRequest> {
+  requireInput(body);
+  const named = run ? undefined : threadIn(body);
+  if (named) throw invalid(named.param, 'This call cannot run in a thread.');
+  const options = parseServiceOptions(body.service);
+  const { workspaceId } = caller;
+  const { items, ownItems } = await resolveInput(body, {
+    store: history,
+    workspaceId,
+    now: deps.world.now(),
+    open: (sealed) => deps.sealer.open(workspaceId, sealed),
+    openSummary: (sealed) => deps.sealer.openSummary(workspaceId, sealed),
+    ...(run && { earlier: await run.earlier() }),
+  });
+  return { inference: parseResponses(body, items), options, ownItems };
+}
+
+/** The body with `store: false` when the key's defaults or the daemon's settings say so and the request says nothing. */
+export function withStoreDefault<B extends Pick<CreateResponseBody, 'store' | 'background'>>(
+  { settings }: Pick<InferenceDeps, 'settings'>,
+  caller: KeyCaller | LoginCaller,
+  body: B,
+): B {
+  // Background responses are always stored.
+  if (typeof body.store === 'boolean' || body.background === true) return body;
+  const store = defaultsOf(caller)?.store ?? settings.storesResponses;
+  return store ? body : { ...body, store };
+}

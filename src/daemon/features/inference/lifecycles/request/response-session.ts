@@ -1,0 +1,208 @@
+import { unixSeconds } from '../../../../../shared/time.ts';
+import { RelayReply, StreamReply } from '../../../../handler.ts';
+import type { AnswerPlace } from '../../../idempotency/index.ts';
+import type { ThreadRun } from '../../../threads/index.ts';
+import type { Json } from '../../fault.ts';
+import { readAnswer } from '../../formats/responses/parse-answer.ts';
+import { isCompactionTriggerJson } from '../../formats/responses/parse-input.ts';
+import { endResource, showOutput, startResource } from '../../formats/responses/render.ts';
+import { ResponsesStream } from '../../formats/responses/stream.ts';
+import type { StartedCall } from '../../pipeline/model-call.ts';
+import { answerHeaders, answerWhole, relayStream, settleWhole } from '../../pipeline/relay.ts';
+import type { Settled } from '../../pipeline/renderer.ts';
+import { withIds } from '../../stored/history.ts';
+import type { StoredResponse, StoredTurn } from '../../stored/responses-store.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
+import type { RespondCall } from './read-request.ts';
+
+/** Longer responses are not stored, in characters of JSON. */
+export const storedCharactersMax = 4 * 1024 * 1024;
+
+/** A response before its answer. */
+export interface SessionStart {
+  requestId: string;
+  workspaceId: string;
+  previousId: string | null;
+  /** Whether sealed reasoning is included: on request, or when the client could not continue without it. */
+  showsSealed: boolean;
+  /** The input items of the request; empty when nothing stores them. */
+  ownItems: Json[];
+  remember: RespondCall['remember'];
+  run: ThreadRun | undefined;
+  resource: Json;
+  createdAt: number;
+}
+
+interface StreamOptions {
+  serviceEvents: boolean;
+  errorStatus?: boolean;
+  /** Whether the client already got the events of the queued response. */
+  wasQueued?: boolean;
+  /** Stores the response; by default in the responses store. */
+  keep?: (settled: Settled) => Promise<void>;
+}
+
+export function startSession(deps: InferenceDeps, call: RespondCall, ownItems: Json[]): SessionStart {
+  const { include, store, previous_response_id: previousId } = call.body;
+  const createdAt = deps.world.now();
+  const keepsInput = store !== false || call.remember !== undefined || call.run !== undefined;
+  return {
+    requestId: call.requestId,
+    workspaceId: call.caller.workspaceId,
+    previousId: previousId ?? null,
+    showsSealed: store === false || (include?.includes('reasoning.encrypted_content') ?? false),
+    ownItems: keepsInput ? ownItems.filter((item) => !isCompactionTriggerJson(item)) : [],
+    remember: call.remember,
+    run: call.run,
+    resource: startResource(call.body, {
+      id: deps.makeId('resp'),
+      createdAt: unixSeconds(createdAt),
+      store: store ?? true,
+      ...(call.run && { threadId: call.run.threadId }),
+    }),
+    createdAt,
+  };
+}
+
+/** The answer to one Responses call. It does not hold the request itself, as streams may be long. */
+export class ResponseSession {
+  readonly #deps: InferenceDeps;
+  readonly #started: StartedCall;
+  readonly #start: SessionStart;
+  readonly #resource: Json;
+  #json: string | undefined;
+
+  constructor(deps: InferenceDeps, start: SessionStart, started: StartedCall) {
+    this.#deps = deps;
+    this.#started = started;
+    this.#start = start;
+    this.#resource = start.resource;
+    this.#resource.model = started.route.offer.model;
+    started.meter.responseId = String(start.resource.id);
+  }
+
+  stream({
+    serviceEvents,
+    errorStatus = false,
+    wasQueued = false,
+    keep = (settled) => this.#keep(settled),
+  }: StreamOptions): StreamReply {
+    const { route, output, meter } = this.#started;
+    const renderer = new ResponsesStream({
+      resource: this.#resource,
+      output,
+      answering: {
+        requestId: this.#start.requestId,
+        model: route.offer.model,
+        provider: route.provider,
+        attempt: meter.attempts.length,
+      },
+      serviceEvents,
+      errorStatus,
+      wasQueued,
+      sealed: this.#start.showsSealed,
+    });
+    const chunks = relayStream(this.#deps, this.#started, { renderer, keep });
+    return new StreamReply(answerHeaders(this.#started), chunks);
+  }
+
+  whole(slot?: AnswerPlace): Promise<RelayReply> {
+    const started = this.#started;
+    const render = (settled: Settled) => new RelayReply(answerHeaders(started, settled), this.#body(settled));
+    return answerWhole(this.#deps, started, async () => {
+      await readAnswer(started);
+      const { settled, reply } = await settleWhole(started, { render, slot });
+      await this.#keep(settled);
+      started.finishRoute({ outputTokens: settled.tokens.output });
+      return reply?.body === this.#body(settled) ? reply : render(settled);
+    });
+  }
+
+  /** The items that a continuation is built on, JSON text. */
+  sealedOutput(settled: Settled): string {
+    return JSON.stringify(this.#output(settled, { sealed: true }));
+  }
+
+  /** Adds the turn to the thread, if the call is a run of one. */
+  async joinThread(settled: Settled, input: readonly Json[] = this.#start.ownItems): Promise<void> {
+    await this.#start.run?.complete({ input, output: this.#output(settled, { sealed: true }) });
+  }
+
+  /** The response object of a canceled call. */
+  cancelled(settled: Settled | undefined): Json {
+    return endResource(this.#resource, {
+      status: 'cancelled',
+      output: showOutput(this.#started.output.items, { sealed: this.#start.showsSealed, isCut: true }),
+      tokens: settled?.tokens,
+      completedAt: 0,
+      service: settled?.service,
+    });
+  }
+
+  /** The whole response, JSON text. The stored text and the reply are the same, unless it could not be stored. */
+  #body(settled: Settled): string {
+    this.#json ??= JSON.stringify(this.#end(settled));
+    return this.#json;
+  }
+
+  #markUnstored(): void {
+    this.#resource.store = false;
+    this.#json = undefined;
+  }
+
+  #end(settled: Settled): Json {
+    return endResource(this.#resource, {
+      status: settled.finish === 'stop' ? 'completed' : 'incomplete',
+      ...(settled.finish !== 'stop' && { incompleteReason: settled.finish }),
+      output: this.#output(settled, { sealed: this.#start.showsSealed }),
+      tokens: settled.tokens,
+      completedAt: unixSeconds(settled.completedAt),
+      service: settled.service,
+    });
+  }
+
+  #output(settled: Settled, { sealed }: { sealed: boolean }): Json[] {
+    return showOutput(this.#started.output.items, { sealed, isCut: settled.finish !== 'stop' });
+  }
+
+  /**
+   * Stores the response if requested, and passes the turn to its thread and to `remember`. A response that is too long
+   * or cannot be written is still returned, with `store: false`: the caller has paid for it.
+   */
+  async #keep(settled: Settled): Promise<void> {
+    const { remember, run } = this.#start;
+    if (this.#resource.store !== true && !remember && !run) return;
+    const input = withIds(this.#start.ownItems, this.#deps.makeId);
+    await this.joinThread(settled, input);
+    const turn = {
+      id: String(this.#resource.id),
+      input: JSON.stringify(input),
+      output: this.sealedOutput(settled),
+    };
+    if (this.#resource.store === true) await this.#store(settled, turn);
+    remember?.(turn, { isStored: this.#resource.store === true });
+  }
+
+  async #store(settled: Settled, { id, input, output }: StoredTurn): Promise<void> {
+    const { responses, settings, log } = this.#deps;
+    const { workspaceId, requestId, previousId, createdAt } = this.#start;
+    const body = this.#body(settled);
+    if (body.length + input.length > storedCharactersMax) return this.#markUnstored();
+    const expiresAt = createdAt + settings.responsesKeptMs;
+    const record: StoredResponse = {
+      id,
+      workspaceId,
+      requestId,
+      previousId,
+      body,
+      input,
+      output,
+      createdAt,
+      expiresAt,
+    };
+    await responses.insert(record).catch((error: unknown) => {
+      log.warn({ err: error, request_id: requestId }, 'a response could not be stored');
+      this.#markUnstored();
+    });
+  }
+}

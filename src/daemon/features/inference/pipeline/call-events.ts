@@ -1,0 +1,25 @@
+import type { EventFeed } from '../../events/index.ts';
+import type { CallObserver } from './call-observer.ts';
+import { limitHit } from './key-policy.ts';
+import type { ModelCall } from './model-call.ts';
+
+/** Publishes the events `request.started`, `request.routed` and `limit.reached`, and announces the stored event of a settlement. */
+export function callEvents(feed: Pick<EventFeed, 'publish' | 'announce'>): CallObserver {
+  const publish = (type: string, call: ModelCall, details: Record<string, unknown>) => {
+    const { caller, requestId, endpoint } = call;
+    const key = caller.kind === 'key' ? caller.keyId : null;
+    const data = { request_id: requestId, endpoint, key, ...details };
+    feed.publish({ type, workspaceId: caller.workspaceId, data });
+  };
+  return {
+    onAdmitted: ({ call, model }) =>
+      publish('request.started', call, { model, streamed: call.inference.stream }),
+    onRouted: ({ call, model, provider, attempt }) =>
+      publish('request.routed', call, { model, provider, attempt }),
+    onSettled: (usage) => feed.announce(usage),
+    onRejected({ call, error }) {
+      const limit = limitHit(error);
+      if (limit !== undefined) publish('limit.reached', call, { param: limit, model: call.inference.model });
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { UsageRecord } from '../../metering/index.ts';
+import type { ModelCall } from './model-call.ts';
+
+/**
+ * Learns of the fate of a model call, in the order of its methods. The methods are called synchronously: they must not
+ * throw, and no call waits for them.
+ */
+export interface CallObserver {
+  /** The call was admitted and its hold is being written. */
+  onAdmitted?(admitted: AdmittedCall): void;
+  /** A provider is about to be asked. */
+  onRouted?(routed: RoutedCall): void;
+  /** The settlement is on disk, `settledMs` milliseconds after the request arrived. */
+  onSettled?(usage: UsageRecord, settledMs: number): void;
+  /** The call was rejected before a provider was asked: by a limit, the balance, or for lack of a route. */
+  onRejected?(rejected: RejectedCall): void;
+}
+
+export interface AdmittedCall {
+  call: ModelCall;
+  /** The catalog's id of the best route's model. */
+  model: string;
+}
+
+export interface RoutedCall {
+  call: ModelCall;
+  model: string;
+  provider: string;
+  /** Counted from 1. */
+  attempt: number;
+}
+
+export interface RejectedCall {
+  call: ModelCall;
+  error: unknown;
+  /** Milliseconds from the request to its rejection. */
+  ms: number;
+}
+
+/** The observers of one call: its own, then those of all calls. */
+export function observersOf(
+  { observers }: { observers: readonly CallObserver[] },
+  call: ModelCall,
+): readonly CallObserver[] {
+  return call.observers ? [...call.observers, ...observers] : observers;
+}

@@ -1,0 +1,60 @@
+import { formatUsd } from '../../../shared/money.ts';
+import type { PlacedAnswer } from '../idempotency/index.ts';
+import type { LedgerEntry, Settlement, UsageRecord } from './metering-store.ts';
+
+/** Everything that is written when a call ends. `answer` is stored for its Idempotency-Key. */
+export function settlementFor(usage: UsageRecord, answer?: PlacedAnswer): Settlement {
+  return {
+    usage,
+    entries: ledgerEntriesFor(usage),
+    caller: 'key',
+    tier: usage.charged > 0 || usage.ownKey ? 'paid' : 'free',
+    event: settledEvent(usage),
+    ...(answer && { answer }),
+  };
+}
+
+/** The double entries of a charge: the provider's share, then the margin. Empty for a call without charge. */
+export function ledgerEntriesFor({ charged, cost, workspaceId, provider }: UsageRecord): LedgerEntry[] {
+  if (charged === 0 || !cost) return [];
+  const debit = `workspace:${workspaceId}`;
+  const providerAmount = Math.min(cost.provider, charged);
+  const entries: LedgerEntry[] = [
+    {
+      kind: 'provider_cost',
+      debit,
+      credit: `provider:${provider ?? 'unknown'}`,
+      amount: providerAmount,
+    },
+    { kind: 'margin', debit, credit: 'margin', amount: charged - providerAmount },
+  ];
+  return entries.filter(({ amount }) => amount > 0);
+}
+
+/** The event `request.completed` or `request.failed` of a finished call. */
+export function settledEvent(usage: UsageRecord): Settlement['event'] {
+  const hasFailed = usage.status === 'failed' || usage.status === 'interrupted';
+  return {
+    type: hasFailed ? 'request.failed' : 'request.completed',
+    workspaceId: usage.workspaceId,
+    at: usage.completedAt,
+    data: {
+      request_id: usage.requestId,
+      response_id: usage.responseId,
+      endpoint: usage.endpoint,
+      model: usage.model,
+      provider: usage.provider,
+      key: usage.keyId,
+      streamed: usage.streamed,
+      status: usage.status,
+      error_code: usage.errorCode,
+      input_tokens: usage.tokens.input,
+      output_tokens: usage.tokens.output,
+      cost_usd: usage.cost && formatUsd(usage.cost.total),
+      charged_usd: formatUsd(usage.charged),
+      attempts: usage.attempts.length,
+      ttft_ms: usage.ttftMs,
+      total_ms: usage.totalMs,
+    },
+  };
+}
