@@ -139,13 +139,14 @@ describe('the map in docs/architecture.md', () => {
       'http/request-lifecycle': ['startRequest', 'acceptRequest'],
       'http/endpoint-route': ['admission'],
       'features/idempotency/idempotency': ['once'],
-      'features/inference/lifecycles/request/respond': ['understand', 'keep'],
-      'features/inference/pipeline/start-call': ['planned', 'admit', 'withHold'],
+      'features/inference/lifecycles/request/read-request': ['readRequest'],
+      'features/inference/pipeline/start-call': ['admit', 'withHold'],
       'features/routing/open-route': ['openRoute'],
       'upstream/http-upstream': ['open'],
       'features/inference/pipeline/relay': ['relayStream'],
       'http/event-stream': ['writeEventStream'],
-      'features/inference/pipeline/meter': ['settle', 'see'],
+      'features/inference/pipeline/meter': ['settle', 'count'],
+      'features/inference/lifecycles/request/response-session': ['keep'],
       'features/inference/formats/responses/stream': ['ResponsesStream', 'batch', 'finish'],
     };
     const [, told = ''] = /## One streamed call(.*?)\n- /s.exec(await page()) ?? [];

@@ -195,7 +195,7 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
 
     test('rejects what the stream helper promises', async () => {
       const stream = client.responses.stream({ model: broken(), input: 'Go on.' });
-      await expect(stream.finalResponse()).rejects.toThrow(/broke off/);
+      await expect(stream.finalResponse()).rejects.toThrow(/ended its answer early/);
     });
 
     test('is thrown out of a chat stream', async () => {
@@ -203,7 +203,7 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
         model: broken(),
         messages: [{ role: 'user', content: 'Go on.' }],
       });
-      await expect(stream.finalChatCompletion()).rejects.toThrow(/broke off/);
+      await expect(stream.finalChatCompletion()).rejects.toThrow(/ended its answer early/);
     });
 
     test.each(formatNames)('is a status for a caller who waits for the whole (%s)', async (format) => {

@@ -328,7 +328,7 @@ describe('the official client', () => {
     const end = new Promise((resolve) => socket.on('response.failed', resolve));
     socket.send({ type: 'response.create', model: 'sim/broken', input: 'Hello.' });
     expect(await failure).toMatchObject({
-      message: expect.stringContaining('broke off'),
+      message: expect.stringContaining('ended its answer early'),
       error: { status: 502, error: { code: 'upstream_failed' } },
     });
     expect(await end).toMatchObject({ response: { status: 'failed' } });

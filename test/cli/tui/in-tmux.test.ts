@@ -127,7 +127,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.shows(/\/help shows/);
     await tmux.text('Good morning');
     await tmux.keys('Enter');
-    await tmux.shows(/! .*broke off its answer.*Incomplete\. /s);
+    await tmux.shows(/! .*ended its answer early.*Incomplete\. /s);
     const { home } = daemon;
     await daemon.stop({ keep: true });
     daemon = await startDaemon({ home });
