@@ -134,7 +134,7 @@ describe('a proxy that', () => {
 
   test('is none is found at the start, and what was set is not repeated', async () => {
     const started = startDaemon({ env: { HTTPS_PROXY: 'ftp://me:secret@proxy.test' } });
-    await expect(started).rejects.toThrow('HTTPS_PROXY: expected the address of a proxy');
+    await expect(started).rejects.toThrow('HTTPS_PROXY: expected a proxy address');
     await expect(started).rejects.not.toThrow('secret');
   });
 });

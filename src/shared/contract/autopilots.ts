@@ -3,18 +3,21 @@ import { endpoint } from './endpoint.ts';
 import { dataOf, pageSizeMax, RowId } from './site.ts';
 import { AnyObject, maybe, OneLine, Timestamp } from './vocabulary.ts';
 
-/** `active` and `disabled` change into each other; `archived` is the end of both. */
+/** `active` and `disabled` can change into each other; `archived` is final. */
 export const autopilotStatuses = ['active', 'disabled', 'archived'] as const;
 export const autopilotVisibilities = ['private', 'discoverable', 'public'] as const;
 
 const Status = Type.Enum([...autopilotStatuses], {
-  description: '`active` and `disabled` change into each other; `archived` is the end of both.',
+  description: '`active` and `disabled` can change into each other; `archived` is final.',
 });
-const Visibility = Type.Enum([...autopilotVisibilities], { description: 'Who may find it.' });
+const Visibility = Type.Enum([...autopilotVisibilities], { description: 'Who can find it.' });
 
 const members = {
-  avatar: Type.String({ description: 'The address of a picture; empty where there is none.' }),
-  configVersion: Type.Integer({ minimum: 1, description: 'Rises with each change of profile or policy.' }),
+  avatar: Type.String({ description: 'The URL of an image; empty for none.' }),
+  configVersion: Type.Integer({
+    minimum: 1,
+    description: 'Incremented by each change of profile or policy.',
+  }),
   createdAt: Timestamp,
   displayName: Type.String(),
   handle: Type.String({ description: 'Unique on this host.' }),
@@ -34,7 +37,7 @@ const names = (maxLength: number, description: string) =>
 const msats = (description: string) =>
   maybe(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }));
 
-/** How it speaks and what for. What was never set is left out. */
+/** Voice and purpose of an autopilot. Members that were never set are absent. */
 export const AutopilotProfile = Type.Object(
   {
     ownerDisplayName: maybe(Type.String({ maxLength: 120 })),
@@ -48,23 +51,23 @@ export const AutopilotProfile = Type.Object(
   { $id: 'AutopilotProfile', additionalProperties: false },
 );
 
-/** What it may use and spend. What was never set is left out. */
+/** Tools and spending limits of an autopilot. Members that were never set are absent. */
 export const AutopilotPolicy = Type.Object(
   {
     modelProvider: maybe(Type.String({ maxLength: 64 })),
     model: maybe(Type.String({ maxLength: 128 })),
-    toolAllowlist: names(128, 'The only tools that it may use.'),
-    toolDenylist: names(128, 'Tools that it may not use.'),
-    l402RequireApproval: maybe(Type.Boolean({ description: 'Whether somebody is asked before it pays.' })),
-    l402MaxSpendMsatsPerCall: msats('What it may pay at once.'),
-    l402MaxSpendMsatsPerDay: msats('What it may pay a day.'),
-    l402AllowedHosts: names(255, 'The only hosts that it may pay.'),
+    toolAllowlist: names(128, 'The only tools it may use.'),
+    toolDenylist: names(128, 'Tools it may not use.'),
+    l402RequireApproval: maybe(Type.Boolean({ description: 'Whether payments need approval.' })),
+    l402MaxSpendMsatsPerCall: msats('Maximum amount of one payment.'),
+    l402MaxSpendMsatsPerDay: msats('Maximum amount per day.'),
+    l402AllowedHosts: names(255, 'The only hosts it may pay.'),
     dataPolicy: maybe(AnyObject),
   },
   { $id: 'AutopilotPolicy', additionalProperties: false },
 );
 
-/** An autopilot with how it is set up. */
+/** An autopilot with its profile and policy. */
 export const AutopilotDetails = Type.Object(
   { ...members, profile: AutopilotProfile, policy: AutopilotPolicy },
   { $id: 'AutopilotDetails' },
@@ -73,7 +76,11 @@ export const AutopilotDetails = Type.Object(
 const access = { apiKey: 'workspace', login: 'any', token: 'autopilots:*' } as const;
 const errors = ['unauthenticated', 'permission', 'out_of_scope', 'invalid_request'] as const;
 const params = Type.Object({
-  autopilot: Type.String({ minLength: 1, maxLength: 64, description: 'The id or handle of one of yours.' }),
+  autopilot: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'The id or handle of one of your autopilots.',
+  }),
 });
 
 const changeable = {
@@ -83,14 +90,14 @@ const changeable = {
       maxLength: 64,
       pattern: '^[A-Za-z0-9:_-]+$',
       description:
-        'Letters, digits, `:`, `_` and `-`; kept in lower case. `agent:` and `service:` do not begin one.',
+        'Letters, digits, `:`, `_` and `-`, stored in lower case. Must not start with `agent:` or `service:`.',
     }),
   ),
   avatar: Type.Optional(
     Type.String({
       maxLength: 255,
       pattern: '^(https?://[^\\s\\u0000-\\u001f\\u007f]+)?$',
-      description: 'The http or https address of a picture; empty for none.',
+      description: 'The http or https URL of an image; empty for none.',
     }),
   ),
   tagline: Type.Optional(Type.String({ maxLength: 255 })),
@@ -98,15 +105,14 @@ const changeable = {
   profile: Type.Optional(AutopilotProfile),
   policy: Type.Optional(AutopilotPolicy),
 };
-const displayName = OneLine({ maxLength: 120, description: 'Its name, for people.' });
+const displayName = OneLine({ maxLength: 120, description: 'A display name.' });
 
-/** Lists the caller's autopilots. */
 export const listAutopilots = endpoint({
   id: 'listAutopilots',
   method: 'GET',
   path: '/api/autopilots',
   summary: 'List your autopilots.',
-  description: 'The latest changed first.',
+  description: 'Most recently changed first.',
   tag: 'Autopilots',
   access,
   surface: 'site',
@@ -115,22 +121,23 @@ export const listAutopilots = endpoint({
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: `How many; 100 unless told, and never more than ${pageSizeMax}.`,
+        description: `Page size; default 100, at most ${pageSizeMax}.`,
       }),
     ),
-    status: Type.Optional(Type.Enum([...autopilotStatuses], { description: 'Only those in this state.' })),
+    status: Type.Optional(
+      Type.Enum([...autopilotStatuses], { description: 'Only autopilots in this state.' }),
+    ),
   }),
   result: dataOf(Type.Array(Autopilot)),
   errors,
 });
 
-/** Makes an autopilot. */
 export const createAutopilot = endpoint({
   id: 'createAutopilot',
   method: 'POST',
   path: '/api/autopilots',
   summary: 'Create an autopilot.',
-  description: 'A handle that is taken gets a number; without one it is made from the name.',
+  description: 'A handle that is taken gets a numeric suffix; by default it is derived from the name.',
   tag: 'Autopilots',
   access,
   surface: 'site',
@@ -138,7 +145,7 @@ export const createAutopilot = endpoint({
     {
       displayName,
       ...changeable,
-      status: Type.Optional(Type.Enum(['active', 'disabled'], { description: '`active` unless told.' })),
+      status: Type.Optional(Type.Enum(['active', 'disabled'], { description: 'Default: `active`.' })),
     },
     { additionalProperties: false },
   ),
@@ -146,13 +153,12 @@ export const createAutopilot = endpoint({
   errors,
 });
 
-/** Reads an autopilot. */
 export const getAutopilot = endpoint({
   id: 'getAutopilot',
   method: 'GET',
   path: '/api/autopilots/{autopilot}',
   summary: 'Show an autopilot.',
-  description: 'With its profile and policy.',
+  description: 'Includes its profile and policy.',
   tag: 'Autopilots',
   access,
   surface: 'site',
@@ -161,14 +167,13 @@ export const getAutopilot = endpoint({
   errors: [...errors, 'not_found'],
 });
 
-/** Changes an autopilot. */
 export const updateAutopilot = endpoint({
   id: 'updateAutopilot',
   method: 'PATCH',
   path: '/api/autopilots/{autopilot}',
-  summary: 'Change an autopilot.',
+  summary: 'Update an autopilot.',
   description:
-    'What is left out stays, also within `profile` and `policy`; null clears. An archived one does not change any more.',
+    'Omitted members are unchanged, also within `profile` and `policy`; null clears. An archived autopilot cannot be changed.',
   tag: 'Autopilots',
   access,
   surface: 'site',
@@ -181,13 +186,12 @@ export const updateAutopilot = endpoint({
   errors: [...errors, 'not_found'],
 });
 
-/** Archives an autopilot. */
 export const archiveAutopilot = endpoint({
   id: 'archiveAutopilot',
   method: 'DELETE',
   path: '/api/autopilots/{autopilot}',
   summary: 'Archive an autopilot.',
-  description: 'It stays to be read, and does not change any more.',
+  description: 'It can still be read, but no longer changed.',
   tag: 'Autopilots',
   access,
   surface: 'site',

@@ -2,49 +2,48 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { Timestamp } from './vocabulary.ts';
 
-/** A backup that was made. */
+/** A finished backup. */
 export const Backup = Type.Object(
   {
-    file: Type.String({ description: 'Where it lies on the daemon’s machine.' }),
+    file: Type.String({ description: 'Its path on the daemon’s machine.' }),
     bytes: Type.Integer({ minimum: 0 }),
     made_at: Timestamp,
-    schema_version: Type.Integer({ minimum: 0, description: 'What a program must know to restore it.' }),
-    sha256: Type.String({ description: 'Of everything in it, in hex.' }),
+    schema_version: Type.Integer({ minimum: 0, description: 'The schema version needed to restore it.' }),
+    sha256: Type.String({ description: 'SHA-256 of the whole file, in hex.' }),
     master_keys: Type.Array(Type.Object({ key_id: Type.String(), kept_in: Type.String() }), {
-      description: 'What opens the sealed provider keys in it; it is not in the backup.',
+      description: 'What opens the sealed provider keys in it; not part of the backup.',
     }),
   },
   { $id: 'Backup' },
 );
 
-/** How far a backup is, and how it ended. */
+/** Progress and result of a backup. */
 export const BackupEvent = Type.Union(
   [
     Type.Object({
       type: Type.Literal('backup.progress'),
       done_bytes: Type.Integer({
         minimum: 0,
-        description: 'As many as `total_bytes` while the copy is read again.',
+        description: 'Equals `total_bytes` while the copy is verified.',
       }),
       total_bytes: Type.Integer({ minimum: 0 }),
     }),
     Type.Object({ type: Type.Literal('backup.completed'), backup: Backup }),
     Type.Object({
       type: Type.Literal('backup.failed'),
-      message: Type.String({ description: 'Why, for people.' }),
+      message: Type.String({ description: 'The reason, for people.' }),
     }),
   ],
   { $id: 'BackupEvent' },
 );
 
-/** Copies everything while calls go on. */
 export const createBackup = endpoint({
   id: 'createBackup',
   method: 'POST',
   path: '/v1/admin/backups',
   summary: 'Back up the daemon’s data.',
   description:
-    'Copies one state of the data into a file in the folder `backups` of the data folder, reads it again to see that it is whole, and tells how far it is. Calls go on. A client that leaves ends it.',
+    'Copies a consistent snapshot of the data into the folder `backups` of the data folder, verifies it, and reports progress. Calls continue. Disconnecting cancels it.',
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',

@@ -12,7 +12,7 @@ import {
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { AnyObject, dollars, maybe, nullable } from './vocabulary.ts';
 
-/** The chat-completions format. Source: the types of the OpenAI SDK. Objects stay open. */
+/** The chat-completions format. Source: the types of the OpenAI SDK. Additional members are allowed. */
 
 export const ChatPart = Type.Object(
   {
@@ -58,7 +58,7 @@ export const CreateChatCompletionBody = Type.Object(
   {
     model: ModelName,
     messages: Type.Array(ChatMessage, { minItems: 1 }),
-    stream: maybe(Type.Boolean({ description: 'Whether the answer comes as server-sent events.' })),
+    stream: maybe(Type.Boolean({ description: 'Whether to stream the answer as server-sent events.' })),
     stream_options: maybe(
       Type.Object({ include_usage: maybe(Type.Boolean()) }, { additionalProperties: true }),
     ),
@@ -67,7 +67,11 @@ export const CreateChatCompletionBody = Type.Object(
     presence_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
     frequency_penalty: maybe(Type.Number({ minimum: -2, maximum: 2 })),
     n: maybe(
-      Type.Integer({ minimum: 1, maximum: 128, description: 'More than 1 needs a provider of this format.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 128,
+        description: 'More than 1 requires a provider that speaks this format.',
+      }),
     ),
     stop: maybe(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 16 })])),
     seed: maybe(Type.Integer()),
@@ -90,7 +94,7 @@ export const CreateChatCompletionBody = Type.Object(
   {
     $id: 'CreateChatCompletion',
     additionalProperties: true,
-    description: 'Members that are not listed are passed on to providers that speak this format.',
+    description: 'Additional members are passed on to providers that speak this format.',
   },
 );
 
@@ -103,23 +107,25 @@ const ChatUsage = Type.Object(
     total_tokens: maybe(Type.Integer()),
     prompt_tokens_details: maybe(AnyObject),
     completion_tokens_details: maybe(AnyObject),
-    cost_usd: Type.Optional(nullable(dollars('What the call cost; null where nobody knows.'))),
+    cost_usd: Type.Optional(nullable(dollars('The cost of the call; null if the price is unknown.'))),
   },
   { $id: 'ChatUsage', additionalProperties: true },
 );
 
-/** What a message and a piece of one have in common; providers add members of their own. */
+/** Members shared by messages and deltas; providers may add others. */
 const said = {
   role: maybe(Type.String()),
   content: maybe(Type.String()),
   refusal: maybe(Type.String()),
-  reasoning_content: maybe(Type.String({ description: 'What the model thought, where it tells.' })),
+  reasoning_content: maybe(
+    Type.String({ description: 'The model’s reasoning, if the provider returns it.' }),
+  ),
 };
 
 const ending = {
   index: Type.Optional(Type.Integer({ minimum: 0 })),
   finish_reason: maybe(
-    Type.String({ description: '`stop`, `length`, `tool_calls`, `content_filter`; null before the end.' }),
+    Type.String({ description: '`stop`, `length`, `tool_calls` or `content_filter`; null before the end.' }),
   ),
   logprobs: maybe(AnyObject),
 };
@@ -163,7 +169,7 @@ export const ChatCompletionChunk = Type.Object(
               {
                 ...said,
                 tool_calls: maybe(
-                  Type.Array(AnyObject, { description: 'Pieces of calls; `index` tells which call.' }),
+                  Type.Array(AnyObject, { description: 'Parts of tool calls; `index` identifies the call.' }),
                 ),
               },
               { additionalProperties: true },
@@ -179,8 +185,8 @@ export const ChatCompletionChunk = Type.Object(
 );
 
 /**
- * Answers a model call in the chat-completions format, whole or as a stream. A stream carries chunks alone: its cost
- * is in `usage.cost_usd` of the last chunk (with `stream_options.include_usage`) and at `GET /v1/usage/{request_id}`.
+ * Creates a chat completion, as JSON or as a stream. A stream contains only chunks: its cost is in `usage.cost_usd` of
+ * the last chunk (with `stream_options.include_usage`) and at `GET /v1/usage/{request_id}`.
  */
 export const createChatCompletion = endpoint({
   id: 'createChatCompletion',
@@ -188,10 +194,10 @@ export const createChatCompletion = endpoint({
   path: '/v1/chat/completions',
   summary: 'Create a chat completion.',
   description: [
-    'A model call in the chat-completions format. With `stream` the answer is a stream of chunks that ends with',
-    '`data: [DONE]`. It carries chunks alone, as clients check each of them: who answered and what it cost is told by',
-    '`GET /v1/usage/{request_id}`, and by `usage.cost_usd` in the last chunk when `stream_options.include_usage` is',
-    'sent. A failure after the start is one `data:` line with `error`, then `data: [DONE]`.',
+    'A model call in the chat-completions format. With `stream` the response is a stream of chunks that ends with',
+    '`data: [DONE]`. It contains only chunks, since clients validate each of them: provider and cost are returned by',
+    '`GET /v1/usage/{request_id}`, and the cost by `usage.cost_usd` of the last chunk with `stream_options.include_usage`.',
+    'An error after the start is one `data:` line with `error`, followed by `data: [DONE]`.',
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },

@@ -4,13 +4,13 @@ import { dataOf } from './site.ts';
 import { ThreadTitle } from './threads.ts';
 import { AnyObject, nullable, Timestamp, Usd } from './vocabulary.ts';
 
-/** Threads as the site API shows them: chats, and the runs that were made in them. */
+/** Threads in the form of the site API: chats and their runs. */
 
 export const Chat = Type.Object(
   {
-    id: Type.String({ description: '`th_…`: a chat is a thread.' }),
+    id: Type.String({ description: '`th_…`; a chat is a thread.' }),
     title: nullable(Type.String()),
-    working: Type.Boolean({ description: 'Whether a run is under way.' }),
+    working: Type.Boolean({ description: 'Whether a run is in progress.' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
@@ -23,7 +23,7 @@ export const ChatMessage = Type.Object(
     runId: Type.String({ description: '`run_…`' }),
     autopilotId: Type.Null(),
     role: Type.String({ description: '`user`, `system`, `developer`, `assistant` or `tool`.' }),
-    content: Type.String({ description: 'What it says, in words.' }),
+    content: Type.String({ description: 'The text content.' }),
     meta: Type.Object({
       type: Type.String({ description: '`message`, `function_call`, …, as in the Responses format.' }),
     }),
@@ -42,8 +42,8 @@ export const Run = Type.Object(
     status: Type.Enum(['running', 'completed', 'failed', 'cancelled']),
     autopilotId: Type.Null(),
     autopilotConfigVersion: Type.Null(),
-    provider: nullable(Type.String({ description: 'Who answered; null until somebody has.' })),
-    modelProvider: nullable(Type.String({ description: 'The same.' })),
+    provider: nullable(Type.String({ description: 'The provider that answered; null until one has.' })),
+    modelProvider: nullable(Type.String({ description: 'Same as `provider`.' })),
     model: Type.String(),
     usage: nullable(
       Type.Object({
@@ -63,8 +63,8 @@ export const Run = Type.Object(
       finishReason: nullable(
         Type.String({ description: '`stop`, `max_output_tokens` or `content_filter`.' }),
       ),
-      endpoint: Type.String({ description: 'The path that was called.' }),
-      keyId: nullable(Type.String({ description: 'The calling key; null when a login called.' })),
+      endpoint: Type.String({ description: 'The path of the call.' }),
+      keyId: nullable(Type.String({ description: 'The calling key; null for a login.' })),
     }),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     startedAt: Timestamp,
@@ -98,13 +98,13 @@ const surface = 'site';
 const refusals = ['unauthenticated', 'permission', 'out_of_scope', 'invalid_request'] as const;
 const ofOne = [...refusals, 'not_found'] as const;
 
-/** How many are asked for; more than the cap are never given. */
+/** The `limit` parameter; larger values are reduced to the cap. */
 function limit(usual: number, cap: number) {
   return Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: `How many; ${usual} unless told, and never more than ${cap}.`,
+      description: `Page size; default ${usual}, at most ${cap}.`,
     }),
   );
 }
@@ -115,7 +115,7 @@ export const listChats = endpoint({
   id: 'listChats',
   method: 'GET',
   path: '/api/chats',
-  summary: 'List the chats.',
+  summary: 'List chats.',
   description: 'Newest first.',
   tag,
   access: readers,
@@ -130,7 +130,8 @@ export const createChat = endpoint({
   method: 'POST',
   path: '/api/chats',
   summary: 'Create a chat.',
-  description: 'A thread: model calls that name its id, by `service.thread` or `conversation`, are its runs.',
+  description:
+    'A chat is a thread; model calls that name its id in `service.thread` or `conversation` are its runs.',
   tag,
   access: writers,
   surface,
@@ -165,7 +166,7 @@ export const listChatMessages = endpoint({
   query: Type.Object({
     limit: limit(50, 200),
     after: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only those after the message with this id.' }),
+      Type.String({ maxLength: 64, description: 'Only messages after the one with this id.' }),
     ),
   }),
   result: dataOf(Type.Array(ChatMessage)),
@@ -177,7 +178,7 @@ export const listRuns = endpoint({
   method: 'GET',
   path: '/api/chats/{conversationId}/runs',
   summary: 'List the runs of a chat.',
-  description: 'Newest first. The latest 1,000 of a chat are kept.',
+  description: 'Newest first. The latest 1,000 runs of a chat are stored.',
   tag,
   access: readers,
   surface,
@@ -191,14 +192,18 @@ export const listRunEvents = endpoint({
   id: 'listRunEvents',
   method: 'GET',
   path: '/api/chats/{conversationId}/runs/{run}/events',
-  summary: 'List what happened in a run.',
+  summary: 'List the events of a run.',
   description: 'Oldest first.',
   tag,
   access: readers,
   surface,
   params: Type.Object({
     conversationId: chatId,
-    run: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of its runs: `run_…`.' }),
+    run: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The id of one of the chat’s runs: `run_…`.',
+    }),
   }),
   query: Type.Object({ limit: limit(250, 1000) }),
   result: dataOf(Type.Array(RunEvent)),

@@ -6,7 +6,7 @@ import { CreateResponseBody } from './responses.ts';
 import { ServiceAnswer } from './service-member.ts';
 import { AnyObject } from './vocabulary.ts';
 
-/** A conversation made short. Source: the Open Responses specification, CompactResource. */
+/** A compacted conversation. Source: the Open Responses specification, CompactResource. */
 export const CompactedConversation = Type.Object(
   {
     id: Type.String(),
@@ -14,7 +14,7 @@ export const CompactedConversation = Type.Object(
     created_at: Type.Integer({ description: 'Unix seconds.' }),
     output: Type.Array(AnyObject, {
       description:
-        'The messages of user, developer and system as they were, then one item of type `compaction`. Send all of it back as the beginning of a new `input`.',
+        'The user, developer and system messages unchanged, then one item of type `compaction`. Send all of it as the start of the next `input`.',
     }),
     usage: ResponseUsage,
     service: Type.Optional(ServiceAnswer),
@@ -24,18 +24,17 @@ export const CompactedConversation = Type.Object(
 
 export type CompactedConversation = Static<typeof CompactedConversation>;
 
-/** Makes a conversation short: what it came to, in one sealed item. */
 export const compactResponse = endpoint({
   id: 'compactResponse',
   method: 'POST',
   path: '/v1/responses/compact',
   summary: 'Compact a conversation.',
   description: [
-    'Takes the body of a create call: `model`, and the conversation as `input`, `previous_response_id` or both. The model',
-    'that is asked for writes a summary, which comes back sealed: only this workspace can use it, and what was changed or',
-    'made elsewhere is refused, with `param` naming the item. Nothing is stored; it is metered as any call. A create',
-    'call does the same within its `output` when the last item of its `input` is `{"type": "compaction_trigger"}`, and by itself with',
-    '`context_management: [{"type": "compaction", "compact_threshold": TOKENS}]` once its input is longer than that.',
+    'Accepts the body of a create call: `model`, and the conversation as `input`, `previous_response_id` or both. The model',
+    'writes a summary that is returned sealed: only this workspace can use it, and an item that was changed or created',
+    'elsewhere is rejected with its `param`. Nothing is stored; usage is metered like any call. A create call compacts',
+    'within its `output` when the last item of its `input` is `{"type": "compaction_trigger"}`, and automatically with',
+    '`context_management: [{"type": "compaction", "compact_threshold": TOKENS}]` once its input exceeds the threshold.',
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },

@@ -2,17 +2,17 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { nullable } from './vocabulary.ts';
 
-/** One setting of the daemon, and who says so. Keys are told by the name of their variable alone. */
+/** A setting of the daemon and its source. Keys appear only as the name of their variable. */
 export const SettingView = Type.Object(
   {
     name: Type.String({ description: '`listen.port`' }),
-    value: Type.Unknown({ description: 'What holds now.' }),
+    value: Type.Unknown({ description: 'The effective value.' }),
     source: Type.Enum(['flag', 'environment', 'file', 'default']),
     place: nullable(
-      Type.String({ description: '`--port`, `GATEWAY_PORT`, or a line and column of the file.' }),
+      Type.String({ description: '`--port`, `GATEWAY_PORT`, or line and column in the file.' }),
     ),
     waits_for_restart: Type.Boolean({
-      description: 'The file says something else by now, which a restart takes in.',
+      description: 'The file has a different value that takes effect after a restart.',
     }),
   },
   { $id: 'Setting' },
@@ -23,12 +23,12 @@ export const ConfigurationView = Type.Object(
   { $id: 'Configuration' },
 );
 
-/** What a reload changed. */
+/** The result of a reload. */
 export const ReloadReport = Type.Object(
   {
     file: Type.String(),
-    changed: Type.Array(Type.String(), { description: 'Settings that have a new value now.' }),
-    waiting: Type.Array(Type.String(), { description: 'Settings whose new value a restart takes in.' }),
+    changed: Type.Array(Type.String(), { description: 'Settings that changed.' }),
+    waiting: Type.Array(Type.String(), { description: 'Settings that take effect after a restart.' }),
   },
   { $id: 'ReloadReport' },
 );
@@ -36,13 +36,12 @@ export const ReloadReport = Type.Object(
 const hostOnly = { login: 'owner', loginOnly: true } as const;
 const hostErrors = ['unauthenticated', 'signed_out', 'permission'] as const;
 
-/** Every setting that the daemon runs with. */
 export const getConfiguration = endpoint({
   id: 'getConfiguration',
   method: 'GET',
   path: '/v1/admin/configuration',
-  summary: 'Get the daemon’s settings.',
-  description: 'Each with where it comes from: a flag, the environment, a line of the file, or the default.',
+  summary: 'Get the daemon’s configuration.',
+  description: 'Each setting with its source: a flag, the environment, a line of the file, or the default.',
   tag: 'Daemon',
   access: hostOnly,
   surface: 'v1',
@@ -50,14 +49,13 @@ export const getConfiguration = endpoint({
   errors: hostErrors,
 });
 
-/** Reads the configuration file anew. */
 export const reloadConfiguration = endpoint({
   id: 'reloadConfiguration',
   method: 'POST',
   path: '/v1/admin/reload',
-  summary: 'Read the configuration file anew.',
+  summary: 'Reload the configuration file.',
   description:
-    'What can change while calls run takes effect for the calls that come then; the rest waits for a restart and is named. A file with faults is not used: the answer names all of them, and everything stays.',
+    'Settings that can change at run time apply to subsequent calls; the others are listed and need a restart. An invalid file changes nothing, and the error lists all of its faults.',
   tag: 'Daemon',
   access: hostOnly,
   surface: 'v1',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { Count, listOf, maybe, nullable, OneLine, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
 
-/** Credit that the host gave to a workspace. */
+/** Credit granted to a workspace. */
 export const CreditGrant = Type.Object(
   {
     id: Type.String({ description: '`grant_…`' }),
@@ -11,34 +11,30 @@ export const CreditGrant = Type.Object(
     usd: Usd,
     note: nullable(Type.String()),
     reference: nullable(Type.String()),
-    balance_usd: nullable(
-      Type.String({ description: 'What the workspace has now; null where it pays afterwards.' }),
-    ),
+    balance_usd: nullable(Type.String({ description: 'The new balance; null for postpaid workspaces.' })),
     created_at: Timestamp,
   },
   { $id: 'CreditGrant' },
 );
 
-/** One workspace's money. */
+/** The balance of a workspace. */
 export const CreditAccount = Type.Object(
   {
     workspace: Type.String({ description: 'The id of the workspace.' }),
     slug: Type.String(),
     name: Type.String(),
     billing: Type.Enum(['prepaid', 'postpaid'], {
-      description: '`prepaid`: calls are refused once the balance is used up.',
+      description: '`prepaid`: calls are rejected once the balance is used up.',
     }),
-    balance_usd: nullable(
-      Type.String({ description: 'Prepaid dollars; null where the workspace pays afterwards.' }),
-    ),
+    balance_usd: nullable(Type.String({ description: 'Prepaid dollars; null for postpaid workspaces.' })),
     granted_usd: Usd,
     spent_usd: Usd,
-    held_usd: Type.String({ description: 'Set aside for calls that run, in dollars.' }),
+    held_usd: Type.String({ description: 'Reserved for calls in progress, in dollars.' }),
   },
   { $id: 'CreditAccount' },
 );
 
-/** What a check of the books found. */
+/** The result of verifying the ledger. */
 export const LedgerCheck = Type.Object(
   {
     ok: Type.Boolean(),
@@ -46,25 +42,23 @@ export const LedgerCheck = Type.Object(
     accounts: Count,
     entries: Count,
     grants: Count,
-    holds: Type.Integer({ minimum: 0, description: 'Calls that money is held for.' }),
+    holds: Type.Integer({ minimum: 0, description: 'Calls with a hold.' }),
     problems: Type.Array(Type.String(), {
-      description: 'What is wrong, for people; empty when all is well.',
+      description: 'The problems found, for people; empty if there are none.',
     }),
   },
-  { $id: 'LedgerCheck', description: 'Whether the books add up.' },
+  { $id: 'LedgerCheck', description: 'Whether the ledger is consistent.' },
 );
 
 const hostOnly = { login: 'owner', loginOnly: true } as const;
 const hostErrors = ['unauthenticated', 'signed_out', 'permission'] as const;
 
-/** Gives credit to a workspace. */
 export const grantCredit = endpoint({
   id: 'grantCredit',
   method: 'POST',
   path: '/v1/admin/credit',
   summary: 'Grant credit to a workspace.',
-  description:
-    'A second grant with the same `reference` is answered with the first one, or with 409 where it is another.',
+  description: 'Repeating a grant with the same `reference` returns the first one, or 409 if it differs.',
   tag: 'Credit',
   access: hostOnly,
   surface: 'v1',
@@ -76,7 +70,7 @@ export const grantCredit = endpoint({
         description: 'Dollars, above zero and at most 1,000,000.',
       }),
       note: maybe(Type.String({ maxLength: 200 })),
-      reference: maybe(OneLine({ maxLength: 128, description: 'Your own name of the grant.' })),
+      reference: maybe(OneLine({ maxLength: 128, description: 'Your own reference for the grant.' })),
     },
     { additionalProperties: false },
   ),
@@ -84,12 +78,11 @@ export const grantCredit = endpoint({
   errors: [...hostErrors, 'invalid_request', 'not_found', 'conflict'],
 });
 
-/** What every workspace has and had. */
 export const listCredit = endpoint({
   id: 'listCredit',
   method: 'GET',
   path: '/v1/admin/credit',
-  summary: 'List what workspaces were granted and have left.',
+  summary: 'List the credit of workspaces.',
   tag: 'Credit',
   access: hostOnly,
   surface: 'v1',
@@ -100,7 +93,7 @@ export const listCredit = endpoint({
 
 const checkOfBooks = {
   description:
-    'Adds up every account’s entries, all balances, the holds of running calls, and each key’s spending against its calls; and compares each entry with its copy in a chain of hashes.',
+    'Checks the entries of every account, all balances, the holds of calls in progress, each key’s spending against its calls, and each entry against its copy in a chain of hashes.',
   path: '/v1/admin/ledger/verify',
   tag: 'Credit',
   access: hostOnly,
@@ -109,20 +102,19 @@ const checkOfBooks = {
   errors: hostErrors,
 } as const;
 
-/** Checks the books. */
 export const verifyLedger = endpoint({
   ...checkOfBooks,
   id: 'verifyLedger',
   method: 'POST',
-  summary: 'Check whether the books add up.',
+  summary: 'Verify the ledger.',
 });
 
-/** The same as a plain read, for monitors that send nothing else. */
+/** Also available as GET, for monitors that send nothing else. */
 export const getLedgerCheck = endpoint({
   ...checkOfBooks,
   id: 'getLedgerCheck',
   method: 'GET',
-  summary: 'Check whether the books add up, by a plain read.',
+  summary: 'Verify the ledger (GET).',
 });
 
 export type CreditGrant = Static<typeof CreditGrant>;

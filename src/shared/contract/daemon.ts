@@ -3,27 +3,27 @@ import { endpoint } from './endpoint.ts';
 import { VaultState } from './vault.ts';
 import { AnyObject, everyone, nullable, Timestamp } from './vocabulary.ts';
 
-/** One provider as the daemon sees it now. */
+/** The current state of a provider. */
 export const ProviderStatus = Type.Object(
   {
     name: Type.String(),
     state: Type.Enum(['available', 'benched', 'unavailable'], {
-      description: '`benched`: it failed too often and is left alone for a while.',
+      description: '`benched`: skipped for a while after repeated failures.',
     }),
-    models: Type.Integer({ minimum: 0, description: 'How many it offers.' }),
-    reason: nullable(
-      Type.String({ description: 'Why it is not available, or what else is to know of it, for people.' }),
-    ),
+    models: Type.Integer({ minimum: 0, description: 'The number of models it offers.' }),
+    reason: nullable(Type.String({ description: 'Why it is unavailable, or other advice, for people.' })),
   },
   { $id: 'ProviderStatus' },
 );
 
-/** How the daemon is doing, for the person who runs it. */
+/** The state of the daemon, for its owner. */
 export const DaemonStatus = Type.Object(
   {
     url: Type.String(),
     socket: nullable(
-      Type.String({ description: 'The Unix socket that the daemon listens on as well; null without one.' }),
+      Type.String({
+        description: 'The path of the Unix socket the daemon also listens on; null without one.',
+      }),
     ),
     pid: Type.Integer(),
     version: Type.String(),
@@ -38,16 +38,15 @@ export const DaemonStatus = Type.Object(
     vault: Type.Object({
       state: VaultState,
       store: nullable(
-        Type.String({ description: 'Where its master key is kept; null before there is one.' }),
+        Type.String({ description: 'Where its master key is stored; null before one exists.' }),
       ),
-      reason: nullable(Type.String({ description: 'Why it is not open and what helps, for people.' })),
+      reason: nullable(Type.String({ description: 'Why it is not open and how to fix it, for people.' })),
     }),
     providers: Type.Array(ProviderStatus),
   },
   { $id: 'DaemonStatus' },
 );
 
-/** Tells the daemon's owner how it is doing. */
 export const getStatus = endpoint({
   id: 'getStatus',
   underLoad: 'kept',
@@ -61,14 +60,14 @@ export const getStatus = endpoint({
   errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
-/** Asks the daemon to end: running calls are finished first. */
+/** Stops the daemon after calls in progress have finished. */
 export const stopDaemon = endpoint({
   id: 'stopDaemon',
   underLoad: 'kept',
   method: 'POST',
   path: '/v1/admin/stop',
   summary: 'Stop the daemon.',
-  description: 'New calls are refused from now on; running ones have 25 seconds to end.',
+  description: 'New calls are rejected immediately; calls in progress have 25 seconds to finish.',
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',
@@ -76,13 +75,13 @@ export const stopDaemon = endpoint({
   errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
-/** Says that the process is up, and nothing more. */
+/** Reports only that the process is running. */
 export const health = endpoint({
   id: 'health',
   underLoad: 'kept',
   method: 'GET',
   path: '/healthz',
-  summary: 'Tell whether the process is up.',
+  summary: 'Check that the process is running.',
   tag: 'Daemon',
   access: everyone,
   surface: 'v1',
@@ -90,14 +89,14 @@ export const health = endpoint({
   errors: ['unauthenticated'],
 });
 
-/** Says whether calls can be served: storage is open, current and writable. */
+/** Reports whether calls can be served: storage is open, current and writable. */
 export const ready = endpoint({
   id: 'ready',
   underLoad: 'kept',
   method: 'GET',
   path: '/readyz',
-  summary: 'Tell whether calls can be served.',
-  description: 'They can when storage is open and can be written; otherwise the answer is 503 `unavailable`.',
+  summary: 'Check that calls can be served.',
+  description: 'Returns 503 `unavailable` unless storage is open and writable.',
   tag: 'Daemon',
   access: everyone,
   surface: 'v1',
@@ -105,13 +104,12 @@ export const ready = endpoint({
   errors: ['unauthenticated', 'unavailable'],
 });
 
-/** The description of the whole API. */
 export const openApi = endpoint({
   id: 'openApi',
   method: 'GET',
   path: '/v1/openapi.json',
-  summary: 'Get this description.',
-  description: 'The whole API in OpenAPI 3.1.0.',
+  summary: 'Get the API description.',
+  description: 'The whole API as OpenAPI 3.1.0.',
   tag: 'Daemon',
   access: everyone,
   surface: 'v1',

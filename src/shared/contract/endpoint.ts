@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
 import type { Tag } from './api-texts.ts';
 
-/** What an API key may be allowed to do. A key issued without scopes gets `defaultScopes`. */
+/** Scopes of API keys. A key issued without scopes gets `defaultScopes`. */
 export const scopeNames = [
   'responses',
   'models:read',
@@ -23,10 +23,10 @@ export type ScopeName = (typeof scopeNames)[number];
 
 export const defaultScopes: readonly ScopeName[] = ['responses', 'models:read', 'usage:read'];
 
-/** What a key does in the name, or by the role, of whoever owns it: gone when it passes to another owner. */
+/** Scopes exercised on behalf of the key's owner; removed when the key passes to another owner. */
 export const ownerScopes: readonly ScopeName[] = ['keys', 'billing', 'workspace'];
 
-/** What an access token may do on the site API; `*` is everything. */
+/** Abilities of access tokens on the site API; `*` is all of them. */
 export const abilityNames = [
   '*',
   'whispers:read',
@@ -41,59 +41,59 @@ export const abilityNames = [
 
 export type Ability = (typeof abilityNames)[number];
 
-/** A login's part in a workspace; `any` asks for a login and nothing more. */
+/** The role a login needs in the workspace; `any`: none in particular. */
 export type Role = 'owner' | 'admin' | 'member' | 'any';
 
 /**
- * Who may call. A kind of caller that is not named is refused; a credential that is given and wrong is refused even
- * where nobody needs one.
+ * Who may call. Kinds of callers not listed are rejected; an invalid credential is rejected even where none is
+ * required.
  */
 export interface Access {
-  /** No credential is needed. */
+  /** No credential is required. */
   anonymous?: true;
-  /** An API key with one of these scopes; `any` asks for none. */
+  /** An API key with one of these scopes; `any`: with any scopes. */
   apiKey?: ScopeName | readonly ScopeName[] | 'any';
   login?: Role;
-  /** An access token with this ability, or one that has `*`; `any` asks for none. */
+  /** An access token with this ability or `*`; `any`: with any abilities. */
   token?: Ability | 'any';
   agent?: true;
-  /** Only a login will do: everything else is told `signed_out`. */
+  /** Other credentials are rejected with `signed_out`. */
   loginOnly?: true;
 }
 
-/** How a successful answer travels, beside plain JSON. */
+/** The streaming form of a successful response. */
 export interface StreamShape {
-  /** What one `data:` line holds. */
+  /** The schema of one `data:` line. */
   event: TSchema;
-  /** Whether the stream is closed by `data: [DONE]`. */
+  /** Whether the stream ends with `data: [DONE]`. */
   done: boolean;
-  /** Whether the answer is always a stream; otherwise the body's `stream` decides. */
+  /** Whether the response is always a stream; otherwise `stream` in the body decides. */
   always: boolean;
 }
 
-/** What goes over a WebSocket, a JSON text a frame; a `GET` of the same path opens it. */
+/** Messages on a WebSocket, one JSON text per frame, opened by a `GET` of the path. */
 export interface SocketShape {
-  /** What a client sends; its `type` is a literal, and a message of another type is refused. */
+  /** Schema of client messages; its `type` is a literal, and messages of other types are rejected. */
   message: TSchema;
-  /** What it is sent. */
+  /** Schema of server messages. */
   event: TSchema;
-  /** In bytes: the longest message, and what may wait altogether. */
+  /** Maximum size of a message and of all queued messages, in bytes. */
   messageLimit: number;
 }
 
-/** One endpoint of the service: the single place where its wire form is written down. */
+/** The contract of one endpoint: the only definition of its wire format. */
 export interface Endpoint {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{name}` for a segment and `{name...}` for a last part that may hold slashes. */
+  /** `{name}` stands for one segment, `{name...}` for a trailing part that may contain slashes. */
   readonly path: string;
   readonly summary: string;
-  /** What a reader should know beside the summary, in Markdown; who may call is told from `access`. */
+  /** Further description in Markdown; who may call is derived from `access`. */
   readonly description?: string;
-  /** Groups the endpoints of one domain in the reference; a new one gets its sentence in `tagDescriptions`. */
+  /** Groups endpoints in the reference; each tag has a sentence in `tagDescriptions`. */
   readonly tag: Tag;
   readonly access: Access;
-  /** `v1` and `site` differ in envelope and in the shape of failures. */
+  /** `v1` and `site` differ in response envelope and error format. */
   readonly surface: 'v1' | 'site';
   /** The `type` of a 401: `unauthorized` on model routes, `authentication` elsewhere. */
   readonly unauthorizedType?: 'unauthorized' | 'authentication';
@@ -102,27 +102,27 @@ export interface Endpoint {
   readonly headers?: TSchema;
   readonly body?: TSchema;
   readonly bodyRequired?: boolean;
-  /** In bytes; 1 MiB unless told. */
+  /** In bytes; default 1 MiB. */
   readonly bodyLimit?: number;
-  /** Set where the handler reads the body itself, from its bytes: what is wrong with it is told in this form. */
+  /** The error format of handlers that parse the body themselves. */
   readonly ownFaults?: TSchema;
-  /** Other methods of the path are told so (405), as its protocol asks, and not that there is nothing (404). */
+  /** Other methods of the path return 405, as its protocol requires, rather than 404. */
   readonly otherMethods?: 'refused';
   readonly result: TSchema;
   readonly stream?: StreamShape;
-  /** Set where the path is a WebSocket; a plain `GET` of it is then refused, and `result` stands for nothing. */
+  /** Set if the path is a WebSocket; a plain `GET` is then rejected and `result` is unused. */
   readonly socket?: SocketShape;
-  /** Answered also when the daemon has more to do than it can: it relieves something, ends something or tells how it is. */
+  /** Set for endpoints that are served even under overload: they reduce load, stop something or report state. */
   readonly underLoad?: 'kept';
-  /** What a whole answer is made of when it is not JSON: `text/plain; version=0.0.4`. The result is then a string. */
+  /** The content type of a response other than JSON, such as `text/plain; version=0.0.4`. `result` is then a string. */
   readonly contentType?: string;
-  /** Headers of a successful answer, beside those of every answer: name in lower case → what it tells. */
+  /** Additional headers of a successful response: lower-case name → description. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
-  /** Every code that the endpoint itself may answer with; those of the server are added for all. */
+  /** The error codes of the endpoint itself; those of the server are added to all. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** Declares an endpoint; the types of its parts are kept, so that handler, client and command are checked against it. */
+/** Declares an endpoint with precise types, so that handler, client and command are checked against it. */
 export function endpoint<const E extends Endpoint>(definition: E): E {
   return definition;
 }
@@ -134,7 +134,7 @@ type Part<E extends Endpoint, K extends 'params' | 'query' | 'headers' | 'body'>
   ? TypeOf<E[K]>
   : undefined;
 
-/** What a caller sends: only the parts that the endpoint declares. */
+/** The input of a call: only the parts the endpoint declares. */
 export type Input<E extends Endpoint> = {
   [K in 'params' | 'query' | 'headers' | 'body' as E[K] extends TSchema ? K : never]: Part<E, K>;
 };
@@ -142,7 +142,7 @@ export type Input<E extends Endpoint> = {
 export type Params<E extends Endpoint> = Part<E, 'params'>;
 export type Query<E extends Endpoint> = Part<E, 'query'>;
 export type Body<E extends Endpoint> = Part<E, 'body'>;
-/** What a client of a socket sends, validated. */
+/** A validated client message of a socket. */
 export type Message<E extends Endpoint> = E['socket'] extends SocketShape
   ? TypeOf<E['socket']['message']>
   : undefined;

@@ -3,17 +3,17 @@ import { endpoint } from './endpoint.ts';
 import { AnyObject, nullable, Timestamp } from './vocabulary.ts';
 
 /**
- * Something that happened in a workspace: `request.started`, `request.routed`, `request.completed`, `key.revoked`, …
- * `sequence` is null for what is told live and not kept. `events.dropped` (`data.count`) tells a reader who was too
- * slow that live events were left out; kept ones never are. `events.gap` (`data.after`) tells a reader who resumes that
- * what came after that sequence is not kept any more.
+ * An event of a workspace: `request.started`, `request.routed`, `request.completed`, `key.revoked`, … `sequence` is
+ * null for events that are live only. `events.dropped` (`data.count`) reports that a slow reader missed live events;
+ * stored ones are never dropped. `events.gap` (`data.after`) reports to a resuming reader that events after that
+ * sequence are no longer stored.
  */
 export const EventView = Type.Object(
   {
     type: Type.String({ description: '`request.started`, `request.completed`, `key.revoked`, …' }),
     sequence: nullable(
       Type.Integer({
-        description: 'Its place among the events that are kept; null for what is only told live.',
+        description: 'Position among the stored events; null for events that are live only.',
       }),
     ),
     created_at: Timestamp,
@@ -22,14 +22,13 @@ export const EventView = Type.Object(
   { $id: 'Event' },
 );
 
-/** Follows what happens. Kept events carry their sequence as the SSE id, so that a reader can resume. */
 export const streamEvents = endpoint({
   id: 'streamEvents',
   method: 'GET',
   path: '/v1/events',
-  summary: 'Follow what happens in the workspace.',
+  summary: 'Stream the events of the workspace.',
   description:
-    'Server-sent events that go on until either side closes. Kept events carry their sequence as the SSE id, so that a reader can resume. Events are kept for 24 hours, 100,000 of them at most: `events.gap` (`data.after`) tells a reader who resumes after older ones. `events.dropped` (`data.count`) tells a reader who was too slow that live events were left out; kept ones never are.',
+    'Server-sent events until either side disconnects. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: `events.gap` (`data.after`) tells a resuming reader that older ones are gone. `events.dropped` (`data.count`) tells a slow reader that live events were skipped; stored ones never are.',
   tag: 'Events',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
   surface: 'v1',
@@ -38,7 +37,8 @@ export const streamEvents = endpoint({
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Resume after this sequence; `Last-Event-ID` wins. Without either: from now on.',
+        description:
+          'Resume after this sequence; `Last-Event-ID` takes precedence. Default: new events only.',
       }),
     ),
     type: Type.Optional(
@@ -54,7 +54,7 @@ export const streamEvents = endpoint({
   }),
   headers: Type.Object({
     'last-event-id': Type.Optional(
-      Type.String({ maxLength: 32, description: 'The SSE id of the last event that was seen.' }),
+      Type.String({ maxLength: 32, description: 'The SSE id of the last event received.' }),
     ),
   }),
   result: EventView,

@@ -3,44 +3,43 @@ import { endpoint } from './endpoint.ts';
 import { keyPath } from './key-limits.ts';
 import { maybe, nullable } from './vocabulary.ts';
 
-/** What a call may have to do with the response cache. */
+/** Cache modes of a call. */
 export const cacheModes = ['off', 'read-only', 'read-write'] as const;
 
 const Mode = (description: string) => Type.Enum([...cacheModes], { description });
 
-/** The defaults that are to change: what is left out stays, null clears. */
+/** Changes to a key's defaults: omitted members are unchanged, null clears. */
 export const KeyDefaultsChange = Type.Object(
   {
     cache: maybe(Mode('For calls without `service.cache`.')),
-    store: maybe(Type.Boolean({ description: 'For calls of `POST /v1/responses` without `store`.' })),
+    store: maybe(Type.Boolean({ description: 'For `POST /v1/responses` without `store`.' })),
   },
   {
     $id: 'KeyDefaultsChange',
     additionalProperties: false,
-    description: 'What is left out stays as it is; null clears.',
+    description: 'Omitted members are unchanged; null clears.',
   },
 );
 
-/** What holds for a key's calls that do not say; null where the host decides. */
+/** A key's defaults for calls that do not set these options; null: the host decides. */
 export const KeyDefaults = Type.Object(
   {
     cache: nullable(Mode('For calls without `service.cache`.')),
-    store: nullable(Type.Boolean({ description: 'For calls of `POST /v1/responses` without `store`.' })),
+    store: nullable(Type.Boolean({ description: 'For `POST /v1/responses` without `store`.' })),
   },
   {
     $id: 'KeyDefaults',
-    description: 'What holds for the key’s calls that do not say; null where the host decides.',
+    description: 'The key’s defaults for calls that do not set these options; null: the host decides.',
   },
 );
 
-/** Changes what holds for a key's calls that do not say. */
 export const setKeyDefaults = endpoint({
   id: 'setKeyDefaults',
   method: 'PUT',
   path: '/v1/workspaces/{workspace}/keys/{key}/defaults',
   summary: 'Set the defaults of a key.',
   description:
-    'What holds for its calls that do not say: whether answers come from the response cache, and whether responses are stored. Only the key’s owner may, and never the key itself. What is left out stays, null clears. It counts for the next request.',
+    'Defaults for calls that do not set these options: use of the response cache, and storage of responses. Only the key’s owner may change them, never the key itself. Omitted members are unchanged; null clears. Applies from the next request.',
   tag: 'Keys',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',

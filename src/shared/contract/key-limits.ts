@@ -2,33 +2,32 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { maybe, nullable, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
 
-/** What a key may be issued for: the kinds of model calls. */
+/** Kinds of model calls that a key can be restricted to. */
 export const actionNames = ['responses', 'chat', 'compact'] as const;
 
 export type ActionName = (typeof actionNames)[number];
 
-/** One of them. */
 export const Action = Type.Enum([...actionNames], {
   description:
     'A kind of model call: `responses` (`POST /v1/responses`, WebSockets included), `chat` (`POST /v1/chat/completions`), `compact` (`POST /v1/responses/compact`).',
 });
 
-/** The most patterns in one list of models. */
+/** Maximum number of patterns in a list of models. */
 const modelPatternsMax = 100;
 
-/** Which models: ids and patterns of ids. */
+/** Model ids and patterns. */
 export const ModelPatterns = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
   minItems: 1,
   maxItems: modelPatternsMax,
-  description: 'Model ids; `*` stands for any characters.',
+  description: 'Model ids; `*` matches any characters.',
 });
 
 const Amount = Type.String({
   pattern: '^[0-9]{1,7}(\\.[0-9]{1,9})?$',
-  description: 'Dollars, not below zero: `"5"` or `"0.25"`.',
+  description: 'Dollars, at least 0: `"5"` or `"0.25"`.',
 });
 
-/** The limits that are to change: what is left out stays, null clears. */
+/** Changes to a key's limits: omitted members are unchanged, null clears. */
 export const LimitsChange = Type.Object(
   {
     spend_cap: maybe(
@@ -36,58 +35,56 @@ export const LimitsChange = Type.Object(
         { usd: Amount, period: Type.Enum(['day', 'month', 'total']) },
         {
           additionalProperties: false,
-          description: 'The most that it may spend in a period; periods are those of UTC.',
+          description: 'Maximum spending per period, in UTC.',
         },
       ),
     ),
     max_price: maybe(
       Type.Object(
         { input: maybe(Amount), output: maybe(Amount) },
-        { additionalProperties: false, description: 'The price cap, in dollars per million tokens.' },
+        { additionalProperties: false, description: 'Maximum prices, in dollars per million tokens.' },
       ),
     ),
     models: maybe(ModelPatterns),
     requests_per_minute: maybe(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls in any 60 seconds.' }),
+      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls per 60 seconds.' }),
     ),
-    expires_at: maybe(Type.String({ format: 'date-time', description: 'A time to come, ISO 8601 in UTC.' })),
+    expires_at: maybe(Type.String({ format: 'date-time', description: 'A future time, ISO 8601 in UTC.' })),
   },
   {
     $id: 'LimitsChange',
     additionalProperties: false,
-    description: 'What is left out stays as it is; null clears.',
+    description: 'Omitted members are unchanged; null clears.',
   },
 );
 
-/** What the owner of a key allows it; null where nothing is limited. Periods are those of UTC. */
+/** The limits of a key; null where there is none. Periods are in UTC. */
 export const Limits = Type.Object(
   {
     spend_cap: nullable(
       Type.Object(
         { usd: Usd, period: Type.Enum(['day', 'month', 'total']) },
-        { description: 'The most that it may spend in a period; periods are those of UTC.' },
+        { description: 'Maximum spending per period, in UTC.' },
       ),
     ),
     max_price: nullable(
       Type.Object(
         { input: nullable(Usd), output: nullable(Usd) },
-        { description: 'The price cap, in dollars per million tokens.' },
+        { description: 'Maximum prices, in dollars per million tokens.' },
       ),
     ),
-    models: nullable(Type.Array(Type.String(), { description: 'Model ids; `*` stands for any characters.' })),
+    models: nullable(Type.Array(Type.String(), { description: 'Model ids; `*` matches any characters.' })),
     requests_per_minute: nullable(Type.Integer({ minimum: 1 })),
     expires_at: nullable(Timestamp),
   },
-  { $id: 'Limits', description: 'What the key’s owner allows it; null where nothing is limited.' },
+  { $id: 'Limits', description: 'The limits of the key; null where there is none.' },
 );
 
-/** A key of a workspace in a path. */
 export const keyPath = Type.Object({
   workspace: WorkspaceReference,
   key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the key: `key_…`.' }),
 });
 
-/** Tells the owner of a key what it is held to. */
 export const getLimits = endpoint({
   id: 'getLimits',
   method: 'GET',
@@ -101,14 +98,13 @@ export const getLimits = endpoint({
   errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
-/** Changes what a key is held to. */
 export const setLimits = endpoint({
   id: 'setLimits',
   method: 'PUT',
   path: '/v1/workspaces/{workspace}/keys/{key}/limits',
   summary: 'Set the limits of a key.',
   description:
-    'Only the key’s owner may, and never the key itself. What is left out stays, null clears. It counts for the next request; running answers of a key that expires are ended.',
+    'Only the key’s owner may change them, never the key itself. Omitted members are unchanged; null clears. Applies from the next request; when a key expires, its running streams are ended.',
   tag: 'Keys',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',

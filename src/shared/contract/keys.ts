@@ -16,33 +16,33 @@ import {
   WorkspaceReference,
 } from './vocabulary.ts';
 
-/** A key as lists show it: never with its secret. */
+/** A key without its secret. */
 export const Key = Type.Object(
   {
     id: Type.String({ description: '`key_…`' }),
     name: Type.String(),
     workspace: Type.String({ description: 'The id of the workspace that the key belongs to.' }),
-    owner: Type.String({ description: 'The id of the user who issued it; only they may set its limits.' }),
+    owner: Type.String({ description: 'The id of the user who issued it; only they can set its limits.' }),
     status: Type.Enum(['active', 'revoked', 'expired']),
     scopes: Type.Array(Scope),
-    models: nullable(Type.Array(Type.String(), { description: 'The only models it was issued for.' })),
-    actions: nullable(Type.Array(Action, { description: 'The only actions it was issued for.' })),
+    models: nullable(Type.Array(Type.String(), { description: 'The only models the key may call.' })),
+    actions: nullable(Type.Array(Action, { description: 'The only actions the key may perform.' })),
     limits: Limits,
     defaults: KeyDefaults,
-    hint: Type.String({ description: 'What the secret is recognised by: `gwk_aB3d…x9Zk`.' }),
+    hint: Type.String({ description: 'The recognisable part of the secret: `gwk_aB3d…x9Zk`.' }),
     created_at: Timestamp,
     last_used_at: nullable(Timestamp),
     revoked_at: nullable(Timestamp),
   },
-  { $id: 'Key', description: 'An API key, never with its secret.' },
+  { $id: 'Key', description: 'An API key without its secret.' },
 );
 
 const SpendUsd = Type.Object(
   { total: Usd, day: Usd, month: Usd },
-  { description: 'Ever, today and this month; periods are those of UTC.' },
+  { description: 'In total, today and this month, in UTC.' },
 );
 
-/** A key, and what of its limits is used up. */
+/** A key and the use of its limits. */
 export const KeyWithUse = Type.Object(
   {
     ...Key.properties,
@@ -51,21 +51,21 @@ export const KeyWithUse = Type.Object(
       requests_last_minute: Count,
     }),
   },
-  { $id: 'KeyWithUse', description: 'An API key and what of its limits is used up.' },
+  { $id: 'KeyWithUse', description: 'An API key and the use of its limits.' },
 );
 
-/** A key at the moment of its making: the only time that its secret is told. */
+/** A newly issued key: the only response that contains the secret. */
 export const IssuedKey = Type.Object(
   {
     key: Key,
     secret: Type.String({
-      description: 'What to send as `Authorization: Bearer …`. It is never told again.',
+      description: 'Send it as `Authorization: Bearer …`. It is not shown again.',
     }),
   },
   { $id: 'IssuedKey' },
 );
 
-/** What an agent may still use without paying, per UTC day. */
+/** What is left of an agent's free allowance per UTC day. */
 export const FreeTier = Type.Object(
   {
     requests: Type.Object({ limit: Count, used: Count }),
@@ -75,11 +75,11 @@ export const FreeTier = Type.Object(
   },
   {
     $id: 'FreeTier',
-    description: 'What an agent may still use today without paying; the day is that of UTC.',
+    description: 'What is left of the agent’s free allowance today, in UTC.',
   },
 );
 
-/** The calling key as it sees itself. */
+/** The calling key. */
 export const KeyView = Type.Object(
   {
     id: Type.String(),
@@ -88,24 +88,23 @@ export const KeyView = Type.Object(
     scopes: Type.Array(Scope),
     created_at: Timestamp,
     last_used_at: nullable(Timestamp),
-    balance_usd: nullable(dollars('Prepaid dollars; null where nothing is prepaid.')),
+    balance_usd: nullable(dollars('Prepaid dollars; null for postpaid workspaces.')),
     spend_usd: SpendUsd,
     limits: Limits,
     free_tier: nullable(FreeTier),
   },
-  { $id: 'CallingKey', description: 'The calling key or login as it sees itself.' },
+  { $id: 'CallingKey', description: 'The calling key or login.' },
 );
 
-/** Longest name of a key, in characters. */
+/** Maximum length of a key's name, in characters. */
 export const keyNameCharsMax = 64;
 
-/** Lists the keys of a workspace, revoked ones too. */
 export const listKeys = endpoint({
   id: 'listKeys',
   method: 'GET',
   path: '/v1/workspaces/{workspace}/keys',
   summary: 'List the keys of a workspace.',
-  description: 'Newest first, revoked ones too, without secrets.',
+  description: 'Newest first, including revoked keys; without secrets.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'member' },
   surface: 'v1',
@@ -115,26 +114,25 @@ export const listKeys = endpoint({
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });
 
-/** Issues a key. The secret is in this answer and never again. */
 export const issueKey = endpoint({
   id: 'issueKey',
   method: 'POST',
   path: '/v1/workspaces/{workspace}/keys',
   summary: 'Issue a key.',
   description:
-    'The secret is in this answer and never again. `models` and `actions` hold for its whole life, `limits` and `defaults` until its owner changes them. A key that issues another hands on only scopes that it has itself; the new key takes over its limits and defaults, and what it spends counts against both. Plain members may issue keys where their workspace allows it.',
+    'Only this response contains the secret. `models` and `actions` are fixed for the key’s lifetime; `limits` and `defaults` can be changed by its owner. A key that issues another can grant only its own scopes; the new key inherits its limits and defaults, and spending counts against both. Plain members may issue keys if their workspace allows it.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'admin' },
   surface: 'v1',
   params: Type.Object({ workspace: WorkspaceReference }),
   body: Type.Object(
     {
-      name: Type.Optional(OneLine({ maxLength: keyNameCharsMax, description: 'By which people know it.' })),
+      name: Type.Optional(OneLine({ maxLength: keyNameCharsMax, description: 'A name to recognise it by.' })),
       scopes: Type.Optional(
         Type.Array(Scope, {
           minItems: 1,
           maxItems: 32,
-          description: 'What the key may do; `responses`, `models:read` and `usage:read` unless told.',
+          description: 'The key’s scopes; default `responses`, `models:read` and `usage:read`.',
         }),
       ),
       models: Type.Optional(ModelPatterns),
@@ -142,7 +140,7 @@ export const issueKey = endpoint({
         Type.Array(Action, {
           minItems: 1,
           maxItems: actionNames.length,
-          description: 'The only model calls that the key may make, for its whole life.',
+          description: 'The only model calls the key may make; fixed for its lifetime.',
         }),
       ),
       limits: Type.Optional(LimitsChange),
@@ -158,11 +156,11 @@ export const issueKey = endpoint({
 const RevokedKey = Type.Object({
   ...deleted('key').properties,
   also_revoked: Type.Array(Type.String(), {
-    description: 'The ids of the keys that ended with it: those that it had issued, and those that they had.',
+    description: 'The ids of the keys revoked with it: those it issued, directly or indirectly.',
   }),
 });
 
-/** Ends a key and those that it issued at once: calls with them are refused and their running streams stop. */
+/** Revokes a key and the keys it issued: their calls are rejected and their running streams end immediately. */
 export const revokeKey = endpoint({
   id: 'revokeKey',
   underLoad: 'kept',
@@ -170,7 +168,7 @@ export const revokeKey = endpoint({
   path: '/v1/workspaces/{workspace}/keys/{key}',
   summary: 'Revoke a key.',
   description:
-    'It takes effect now: calls with it are refused, and its running streams end. The keys that it had issued end with it.',
+    'Takes effect immediately: its calls are rejected and its running streams end. Keys it issued are revoked too.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'any' },
   surface: 'v1',
@@ -182,13 +180,12 @@ export const revokeKey = endpoint({
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
-/** One key of a workspace, and what it used. */
 export const showKey = endpoint({
   id: 'showKey',
   method: 'GET',
   path: '/v1/workspaces/{workspace}/keys/{key}',
-  summary: 'Get one key and what it used.',
-  description: 'Its spending, and that of the keys that it issued, as it counts against its limits.',
+  summary: 'Get a key and its spending.',
+  description: 'Includes the spending of keys it issued, as counted against its limits.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'member' },
   surface: 'v1',
@@ -197,13 +194,12 @@ export const showKey = endpoint({
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
-/** Shows the calling key to itself. */
 export const getKey = endpoint({
   id: 'getKey',
   method: 'GET',
   path: '/v1/key',
   summary: 'Get the calling key.',
-  description: 'What it may do, what it has spent, and its limits.',
+  description: 'Its scopes, spending and limits.',
   tag: 'Keys',
   access: { apiKey: 'any', login: 'any', agent: true },
   surface: 'v1',

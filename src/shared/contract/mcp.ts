@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { AnyObject } from './vocabulary.ts';
 
-/** In bytes: room for a long prompt. */
+/** In bytes; enough for a long prompt. */
 const messageBytesMax = 4 * 1024 * 1024;
 
 const MessageId = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
 
-/** A message of the client. Source: the JSON-RPC 2.0 specification; batches left MCP with its revision 2025-06-18. */
+/** A client message. Source: the JSON-RPC 2.0 specification; MCP dropped batches in revision 2025-06-18. */
 export const McpMessage = Type.Object(
   {
     jsonrpc: Type.Literal('2.0'),
@@ -17,10 +17,14 @@ export const McpMessage = Type.Object(
     result: Type.Optional(AnyObject),
     error: Type.Optional(AnyObject),
   },
-  { $id: 'McpMessage', additionalProperties: true, description: 'One JSON-RPC message; no batch.' },
+  {
+    $id: 'McpMessage',
+    additionalProperties: true,
+    description: 'A single JSON-RPC message; batches are not supported.',
+  },
 );
 
-/** A message of the daemon: a result, an error or a notification. */
+/** A server message: a result, an error or a notification. */
 export const McpAnswer = Type.Object(
   {
     jsonrpc: Type.Literal('2.0'),
@@ -31,7 +35,7 @@ export const McpAnswer = Type.Object(
     error: Type.Optional(
       Type.Object(
         {
-          code: Type.Integer({ description: 'Of JSON-RPC, not of HTTP.' }),
+          code: Type.Integer({ description: 'The JSON-RPC error code, not an HTTP status.' }),
           message: Type.String(),
           data: Type.Optional(Type.Unknown()),
         },
@@ -43,7 +47,7 @@ export const McpAnswer = Type.Object(
 );
 
 /**
- * Takes one message of an MCP client. Source: the Model Context Protocol, streamable HTTP, revisions 2025-03-26 to
+ * Handles one message of an MCP client. Source: the Model Context Protocol, streamable HTTP, revisions 2025-03-26 to
  * 2026-07-28; errors: part 7 of the service description.
  */
 export const callMcp = endpoint({
@@ -53,10 +57,10 @@ export const callMcp = endpoint({
   summary: 'Send a message to the MCP server.',
   description: [
     'The Model Context Protocol over streamable HTTP, without sessions: each message stands alone, so `GET` and `DELETE`',
-    'are answered with 405. A request is answered with JSON, or with server-sent events where it asked for progress; a',
-    'notification with 202 and no body. What is wrong with a message is told as a JSON-RPC error: -32700 not JSON, -32600',
-    'not a request, -32601 no such method, -32602 no such tool or bad arguments, -32002 no such resource. A tool that fails',
-    'answers with a result that has `isError: true`. Tools do what the credential may do by the other endpoints.',
+    'return 405. A request returns JSON, or server-sent events if it asks for progress; a notification returns 202',
+    'without a body. Invalid messages return a JSON-RPC error: -32700 not JSON, -32600 not a request,',
+    '-32601 unknown method, -32602 unknown tool or invalid arguments, -32002 unknown resource. A tool that fails',
+    'returns a result with `isError: true`. Tools have the same permissions as the credential has elsewhere.',
   ].join(' '),
   tag: 'MCP',
   access: { apiKey: 'plugins', login: 'any', token: '*', agent: true },

@@ -2,15 +2,15 @@ import { Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { everyone } from './vocabulary.ts';
 
-/** Sums and states of the whole daemon, for Prometheus. */
+/** Metrics of the whole daemon, for Prometheus. */
 export const getMetrics = endpoint({
   id: 'getMetrics',
   underLoad: 'kept',
   method: 'GET',
   path: '/metrics',
-  summary: 'Get the metrics.',
+  summary: 'Get metrics.',
   description:
-    'In the text format of Prometheus. On the machine itself nobody needs a key; from elsewhere it takes a key of the host’s own workspace with the scope `traces:read`, or the login of whoever runs the daemon.',
+    'In the Prometheus text format. Local requests need no credential; others need a key of the host’s own workspace with the scope `traces:read`, or the daemon owner’s login.',
   tag: 'Daemon',
   access: everyone,
   surface: 'v1',

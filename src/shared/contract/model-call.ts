@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 
-/** What model calls of both formats have in common. */
+/** Definitions shared by model calls of both formats. */
 
 export const ModelName = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'An id of the list of models, a name that ends one (`gpt-5`), or `PROVIDER/NAME`.',
+  description: 'A model id, an unambiguous suffix of one (`gpt-5`), or `PROVIDER/NAME`.',
 });
 
-/** What a model call may be answered with, in either format. */
+/** Errors of model calls in either format. */
 export const modelCallErrors = [
   'invalid_request',
   'invalid_json',
@@ -29,46 +29,46 @@ export const modelCallErrors = [
   'unavailable',
 ] as const;
 
-/** Model calls carry images and long agent histories. */
+/** Model calls may contain images and long agent histories. */
 export const modelCallBodyLimit = 32 * 1024 * 1024;
 
 /** Headers of a successful model call. */
 export const modelCallHeaders = {
-  'x-service-model': 'The model that answered; what is not ASCII in its name is encoded as in a URL.',
+  'x-service-model': 'The model that answered; characters outside ASCII are percent-encoded.',
   'x-service-upstream': 'The provider that answered.',
-  'x-service-cache': '`hit` or `miss`, on calls that want an answer from the cache.',
+  'x-service-cache': '`hit` or `miss`, for calls that use the response cache.',
   'x-service-cost-usd':
-    'What the answer cost, in dollars: 0 on a provider key of your own. Absent on streams, and where nobody knows the price.',
+    'The cost of the answer in dollars; 0 with your own provider key. Absent on streams and when the price is unknown.',
 } as const;
 
-/** The request header that makes a call happen once. */
+/** The request header that makes a call idempotent. */
 export const OnceHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 130,
       description: [
-        '1 to 128 visible ASCII characters. The same key and body, sent again within 24 hours, get the first answer,',
-        'also while it is being made; with another body they are refused. It belongs to the API key or login. Only',
-        'answers with status 200 are kept, and a call with a key runs on when its client leaves. Streams are not kept.',
+        '1 to 128 visible ASCII characters. Repeating a request with the same key and body within 24 hours returns the first',
+        'answer, waiting for it if necessary; a different body is rejected. Keys are scoped to the API key or login. Only',
+        'answers with status 200 are stored, and a call with a key continues if its client disconnects. Streams are not stored.',
       ].join(' '),
     }),
   ),
 });
 
-/** Headers of an answer that is given again. */
+/** Headers of a replayed answer. */
 export const idempotencyHeaders = {
-  'idempotent-replayed': '`true` where the answer was given before, to a call with the same Idempotency-Key.',
-  'x-service-replay-of': 'The request that was answered first.',
+  'idempotent-replayed': '`true` if this answer was already returned for the same Idempotency-Key.',
+  'x-service-replay-of': 'The id of the original request.',
 } as const;
 
-/** What a call with an Idempotency-Key may be answered with, beside its own. */
+/** Additional errors of a call with an Idempotency-Key. */
 export const idempotencyErrors = ['idempotency_conflict', 'conflict'] as const;
 
-/** What a create call of either format may be answered with: it may be made once, and in a thread. */
+/** Errors of create calls in either format, which support idempotency and threads. */
 export const createCallErrors = [...modelCallErrors, ...idempotencyErrors, 'not_found'] as const;
 
-/** What a message on a socket may be answered with. */
+/** Errors of a message on a socket. */
 export const socketErrors = [
   ...modelCallErrors,
   'previous_response_not_found',

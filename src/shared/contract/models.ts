@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { Count, everyone, nullable, Usd } from './vocabulary.ts';
 
-/** What a provider takes, in dollars per million tokens. */
+/** A provider's prices, in dollars per million tokens. */
 export const PricesView = Type.Object(
   {
     input: Usd,
@@ -16,36 +16,36 @@ export const PricesView = Type.Object(
     fees: Type.Optional(
       Type.Object(
         { web_search: Type.Optional(Usd), file_search: Type.Optional(Usd) },
-        { description: 'For one use of a tool that the provider runs itself.' },
+        { description: 'Price of one use of a tool that the provider runs itself.' },
       ),
     ),
   },
   {
     $id: 'Prices',
     description:
-      'What the provider takes, in dollars per million tokens. Prices of sound and pictures are there where they are not those of text.',
+      'The provider’s prices, in dollars per million tokens. Audio and image prices are present where they differ from those of text.',
   },
 );
 
 const Milliseconds = Type.Number({ minimum: 0, description: 'Milliseconds until the first token.' });
 
-/** What was measured here in the window. Numbers that nothing has been measured for are null. */
+/** Measurements of this daemon in the window. Values without measurements are null. */
 export const LiveView = Type.Object(
   {
     window: Type.Literal('1h'),
     attempts: Count,
-    uptime: Type.Number({ minimum: 0, maximum: 1, description: 'The part of the attempts that went well.' }),
+    uptime: Type.Number({ minimum: 0, maximum: 1, description: 'The share of successful attempts.' }),
     ttft_ms_p50: nullable(Milliseconds),
     ttft_ms_p90: nullable(Milliseconds),
     tokens_per_second_p50: nullable(Type.Number({ minimum: 0 })),
   },
   {
     $id: 'LiveSpeed',
-    description: 'What this daemon measured in the window; null where it measured nothing.',
+    description: 'Measurements of this daemon in the window; null without any.',
   },
 );
 
-/** What a model can do; null where nobody knows, which does not keep a request from being tried. */
+/** Capabilities of a model; null if unknown, in which case requests are tried. */
 export const CapabilitiesView = Type.Object(
   {
     input_modalities: Type.Array(
@@ -60,32 +60,32 @@ export const CapabilitiesView = Type.Object(
   },
   {
     $id: 'Capabilities',
-    description: 'Null where nobody knows; a request that needs it is then tried all the same.',
+    description: 'Null if unknown; requests that need it are then tried.',
   },
 );
 
-/** One provider that has the model, whether or not it can be called now. */
+/** A provider of the model, whether or not it is currently available. */
 export const ModelProvider = Type.Object(
   {
     provider: Type.String(),
-    model: Type.String({ description: 'The model’s name there.' }),
+    model: Type.String({ description: 'The provider’s name for the model.' }),
     available: Type.Boolean(),
-    reason: nullable(Type.String({ description: 'Why it is not available, and what would change that.' })),
+    reason: nullable(Type.String({ description: 'Why it is unavailable, and how to change that.' })),
     prices: nullable(PricesView),
     live: nullable(LiveView),
   },
   { $id: 'ModelProvider' },
 );
 
-/** One model in the common list shape, with all that the gateway adds under `service`. */
+/** A model in the common list format, with the gateway's additions under `service`. */
 export const ModelEntry = Type.Object(
   {
-    id: Type.String({ description: 'What to send as `model`: `family/name`.' }),
+    id: Type.String({ description: 'The value for `model`: `family/name`.' }),
     object: Type.Literal('model'),
-    created: Type.Integer({ minimum: 0, description: 'Unix seconds; 0 where nobody knows.' }),
+    created: Type.Integer({ minimum: 0, description: 'Unix seconds; 0 if unknown.' }),
     owned_by: Type.String(),
     service: Type.Object({
-      name: Type.String({ description: 'A name for people.' }),
+      name: Type.String({ description: 'A display name.' }),
       description: nullable(Type.String()),
       context_length: nullable(Type.Integer({ minimum: 0, description: 'In tokens.' })),
       max_output_tokens: nullable(Count),
@@ -98,14 +98,13 @@ export const ModelEntry = Type.Object(
   { $id: 'Model' },
 );
 
-/** Lists every model, those that can be called now first. */
 export const listModels = endpoint({
   id: 'listModels',
   method: 'GET',
   path: '/v1/models',
-  summary: 'List the models.',
+  summary: 'List models.',
   description:
-    'The complete list in the common shape, models that can be called now first. `service` tells the providers of each, what it can do, its prices and its live speed.',
+    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed.',
   tag: 'Models',
   access: everyone,
   surface: 'v1',
@@ -113,12 +112,11 @@ export const listModels = endpoint({
   errors: ['unauthenticated'],
 });
 
-/** Shows one model by any name that a model call would accept. */
 export const getModel = endpoint({
   id: 'getModel',
   method: 'GET',
   path: '/v1/models/{model...}',
-  summary: 'Get one model.',
+  summary: 'Get a model.',
   tag: 'Models',
   access: everyone,
   surface: 'v1',
@@ -126,34 +124,33 @@ export const getModel = endpoint({
     model: Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'Any name that a model call accepts. Its slashes may be sent as they are.',
+      description: 'Any name that model calls accept; slashes need no encoding.',
     }),
   }),
   result: ModelEntry,
   errors: ['unauthenticated', 'invalid_request', 'model_not_found'],
 });
 
-/** What one provider told when it was asked for its models. */
+/** The result of refreshing one provider's models. */
 export const RefreshedProvider = Type.Object(
   {
     provider: Type.String(),
-    models: Type.Integer({ minimum: 0, description: 'How many it offers now.' }),
+    models: Type.Integer({ minimum: 0, description: 'The number of models it offers now.' }),
     models_before: Type.Integer({ minimum: 0 }),
     error: nullable(
-      Type.String({ description: 'Why it could not be asked, or what it listed is not taken; for people.' }),
+      Type.String({ description: 'Why it could not be queried, or why its list was not used; for people.' }),
     ),
   },
   { $id: 'RefreshedProvider' },
 );
 
-/** Asks the providers which models they have. */
 export const refreshModels = endpoint({
   id: 'refreshModels',
   method: 'POST',
   path: '/v1/admin/models/refresh',
-  summary: 'Ask the providers for their models.',
+  summary: 'Refresh the model list from the providers.',
   description:
-    'Every provider that the host has a key for is asked what it lists. What it tells takes the place of what was known, and is kept over restarts; a provider that cannot be asked keeps what it had, and so does one that lists nothing, or less than half of what it listed before, until it lists the same again.',
+    'Queries every provider the host has a key for. The result replaces the previous list and is kept across restarts. A provider keeps its previous list if it cannot be queried, or if it suddenly lists nothing or less than half, until it confirms the new list.',
   tag: 'Models',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',

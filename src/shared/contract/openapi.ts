@@ -8,11 +8,11 @@ import { type JsonSchema, type SchemaNames, takeOutNames } from './schema.ts';
 export interface OpenApiOptions {
   /** The version of the API, not of the program. */
   version: string;
-  /** Addresses that serve it; without any, the address that the description was fetched from. */
+  /** Server addresses; default: the address the description was fetched from. */
   servers?: readonly string[];
 }
 
-/** Describes endpoints in OpenAPI 3.1.0. Source: the OpenAPI specification, version 3.1.0. */
+/** Describes endpoints as OpenAPI 3.1.0. Source: the OpenAPI specification, version 3.1.0. */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   options: OpenApiOptions,
@@ -60,14 +60,14 @@ export function openApiDocument(
 
 const commonHeaders = {
   'x-request-id': {
-    description: 'Names this request: `req_…`.',
+    description: 'The id of this request: `req_…`.',
     required: true,
     schema: { type: 'string' },
   },
   'x-service-version': { description: 'The version of the daemon.', schema: { type: 'string' } },
-  'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+  'retry-after': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 0 } },
   'x-should-retry': {
-    description: '`false` where the same request cannot go better a second time.',
+    description: '`false` if retrying the same request will not help.',
     schema: { type: 'string', const: 'false' },
   },
   'www-authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
@@ -79,19 +79,19 @@ function header(name: keyof typeof commonHeaders) {
 
 const everyAnswer = { ...header('x-request-id'), ...header('x-service-version') };
 
-/** Every code that an endpoint can be answered with: its own, and those of the server that apply to it. */
+/** Every error code an endpoint can return: its own, and those of the server. */
 export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
   const { access } = endpoint;
   const codes = new Set<ErrorCode>(endpoint.errors);
   const add = (condition: unknown, ...added: ErrorCode[]) => {
     if (condition) for (const code of added) codes.add(code);
   };
-  // An expired key is refused wherever it comes, also where none is needed.
+  // An expired key is rejected even where none is required.
   add(true, 'invalid_request', 'unauthenticated', 'limit_reached', 'host_not_allowed', 'origin_not_allowed');
-  // Also where no body is asked for: one that is sent all the same is refused by its headers.
+  // An unexpected body is rejected by its headers.
   add(true, 'headers_too_large', 'limit_exceeded', 'unsupported_media_type', 'request_timeout');
   add(true, 'server_error', 'unavailable');
-  // A login that asks to act in a workspace that is none of its own is told so.
+  // A login that names a workspace it does not belong to.
   add(endpoint.params || access.login, 'not_found');
   add(endpoint.method !== 'GET', 'invalid_json');
   add(access.loginOnly, 'signed_out');
@@ -119,7 +119,7 @@ function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unkno
     }),
     responses: { ...succeeded(endpoint, names), ...failed(endpoint, names) },
     ...(socket && {
-      // What travels after the handshake is none of OpenAPI's matter, but of whoever reads this.
+      // OpenAPI does not cover messages after the handshake.
       'x-websocket': {
         message: takeOutNames(socket.message, names),
         event: takeOutNames(socket.event, names),
@@ -162,18 +162,18 @@ const workspaceHeader = {
   name: 'X-Workspace-Id',
   in: 'header',
   required: false,
-  description: 'The workspace that a login acts in, by id or slug; its own unless told.',
+  description: 'The workspace the login acts in, by id or slug; default: its own.',
   schema: { type: 'string' },
 };
 
-/** What is for everybody, or for whoever runs the host, is the same in every workspace. */
+/** Public and owner-only endpoints do not depend on the workspace. */
 function actsInWorkspace({ access, surface }: Endpoint): boolean {
   return surface === 'v1' && !access.anonymous && access.login !== undefined && access.login !== 'owner';
 }
 
 function succeeded(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
   if (!endpoint.socket) return { 200: success(endpoint, names) };
-  return { 101: { description: 'The connection is a WebSocket now.', headers: everyAnswer } };
+  return { 101: { description: 'The connection is now a WebSocket.', headers: everyAnswer } };
 }
 
 function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
@@ -183,7 +183,7 @@ function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown
     content[endpoint.contentType ?? 'application/json'] = { schema: takeOutNames(endpoint.result, names) };
   }
   if (stream) {
-    // The schema is that of what one `data:` line holds: 3.1 cannot describe a sequence.
+    // The schema of one `data:` line: OpenAPI 3.1 cannot describe a sequence.
     content['text/event-stream'] = {
       schema: takeOutNames(stream.event, names),
       ...(stream.done && { 'x-last-line': 'data: [DONE]' }),
@@ -196,8 +196,8 @@ function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown
   const description = stream?.always
     ? 'A stream.'
     : stream
-      ? 'The answer, whole or as a stream.'
-      : 'The answer.';
+      ? 'The result, as JSON or as a stream.'
+      : 'The result.';
   return { description, headers, content };
 }
 

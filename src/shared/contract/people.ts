@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import { deleted, listOf, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
 import { memberRef, Workspace } from './workspaces.ts';
 
-/** A person on this host. */
+/** A user of this host. */
 export const User = Type.Object(
   {
     id: Type.String({ description: '`usr_…`' }),
@@ -14,37 +14,36 @@ export const User = Type.Object(
   { $id: 'User' },
 );
 
-/** A login, never with its secret. */
+/** A login without its secret. */
 export const Session = Type.Object(
   {
     id: Type.String(),
-    name: Type.String({ description: 'Of the machine or program that logged in.' }),
+    name: Type.String({ description: 'The name of the machine or program.' }),
     created_at: Timestamp,
-    is_current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    is_current: Type.Boolean({ description: 'Whether it is the calling login.' }),
   },
   { $id: 'Session' },
 );
 
-/** A code that lets a user log in once. */
+/** A one-time login code. */
 export const LoginCode = Type.Object(
   {
     user: User,
     code: Type.String({
-      description: 'Ten letters and digits: `7K3QM-9XWZ2`. It works once and is never told again.',
+      description: 'Ten letters and digits: `7K3QM-9XWZ2`. It works once and is not shown again.',
     }),
     expires_at: Timestamp,
   },
   { $id: 'LoginCode' },
 );
 
-/** Exchanges a code for a login key. */
 export const createSession = endpoint({
   id: 'createSession',
   method: 'POST',
   path: '/v1/sessions',
   summary: 'Log in with a code.',
   description:
-    'Whoever runs the host makes the code; it works once, within 15 minutes. The secret is in this answer and never again. Wrong codes of one address are answered 429 after a few.',
+    'The host’s admin creates the code, which works once within 15 minutes. Only this response contains the secret. Repeated wrong codes from one address return 429.',
   tag: 'Sessions',
   access: { anonymous: true },
   surface: 'v1',
@@ -53,11 +52,9 @@ export const createSession = endpoint({
       code: Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'Upper or lower case, with or without its dash.',
+        description: 'Case-insensitive, dash optional.',
       }),
-      name: Type.Optional(
-        OneLine({ maxLength: 64, description: 'By which this login is recognised in lists.' }),
-      ),
+      name: Type.Optional(OneLine({ maxLength: 64, description: 'A name to recognise this login by.' })),
     },
     { additionalProperties: false },
   ),
@@ -65,18 +62,17 @@ export const createSession = endpoint({
     session: Session,
     user: User,
     workspace: Workspace,
-    secret: Type.String({ description: 'The login key, to send as `Authorization: Bearer …`.' }),
+    secret: Type.String({ description: 'The login key; send it as `Authorization: Bearer …`.' }),
   }),
   errors: ['unauthenticated', 'permission', 'invalid_request', 'rate_limited'],
 });
 
-/** The calling login, whose it is, and the workspace that it acts in. */
 export const getSession = endpoint({
   id: 'getSession',
   method: 'GET',
   path: '/v1/sessions/current',
-  summary: 'Tell who is logged in.',
-  description: 'The calling login, its user, and the workspace that it acts in.',
+  summary: 'Get the current login.',
+  description: 'The calling login, its user, and the workspace it acts in.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',
@@ -84,13 +80,12 @@ export const getSession = endpoint({
   errors: ['unauthenticated', 'signed_out'],
 });
 
-/** Lists the caller's own logins. */
 export const listSessions = endpoint({
   id: 'listSessions',
   method: 'GET',
   path: '/v1/sessions',
   summary: 'List your logins.',
-  description: 'Those that are good, oldest first.',
+  description: 'Active logins, oldest first.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',
@@ -99,13 +94,12 @@ export const listSessions = endpoint({
   errors: ['unauthenticated', 'signed_out', 'invalid_request'],
 });
 
-/** Signs out. */
 export const signOut = endpoint({
   id: 'signOut',
   method: 'DELETE',
   path: '/v1/sessions/current',
   summary: 'Sign out.',
-  description: 'It takes effect now: calls with this login are refused, and its running streams end.',
+  description: 'Takes effect immediately: calls with this login are rejected and its running streams end.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',
@@ -113,13 +107,13 @@ export const signOut = endpoint({
   errors: ['unauthenticated', 'signed_out'],
 });
 
-/** Ends another login of the same user, as of a machine that was lost. */
+/** Ends another login of the same user, for example on a lost machine. */
 export const deleteSession = endpoint({
   id: 'deleteSession',
   method: 'DELETE',
   path: '/v1/sessions/{session}',
   summary: 'End one of your logins.',
-  description: 'It takes effect now: calls with that login are refused, and its running streams end.',
+  description: 'Takes effect immediately: calls with that login are rejected and its running streams end.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',
@@ -130,13 +124,13 @@ export const deleteSession = endpoint({
   errors: ['unauthenticated', 'signed_out', 'not_found', 'invalid_request'],
 });
 
-/** Adds a person to this host. */
 export const addUser = endpoint({
   id: 'addUser',
   method: 'POST',
   path: '/v1/admin/users',
   summary: 'Add a user.',
-  description: 'With a workspace of their own, and a code to log in with within 15 minutes.',
+  description:
+    'Creates the user with a workspace of their own and a login code that is valid for 15 minutes.',
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',
@@ -146,9 +140,10 @@ export const addUser = endpoint({
         minLength: 1,
         maxLength: 32,
         pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
-        description: 'Letters, digits, `_` and `-`, like `ann-lee`. Unique on this host; kept in lower case.',
+        description:
+          'Letters, digits, `_` and `-`, such as `ann-lee`. Unique on this host; stored in lower case.',
       }),
-      name: Type.Optional(OneLine({ maxLength: 100, description: 'The handle unless told.' })),
+      name: Type.Optional(OneLine({ maxLength: 100, description: 'Default: the handle.' })),
     },
     { additionalProperties: false },
   ),
@@ -156,12 +151,11 @@ export const addUser = endpoint({
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'conflict'],
 });
 
-/** Lists the people of this host. */
 export const listUsers = endpoint({
   id: 'listUsers',
   method: 'GET',
   path: '/v1/admin/users',
-  summary: 'List the users of this host.',
+  summary: 'List users.',
   description: 'Oldest first.',
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },
@@ -171,12 +165,12 @@ export const listUsers = endpoint({
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
 });
 
-/** Makes a code for somebody to log in with; also for oneself, elsewhere. */
+/** Creates a login code for a user, or for another machine of your own. */
 export const createLoginCode = endpoint({
   id: 'createLoginCode',
   method: 'POST',
   path: '/v1/admin/users/{user}/login-codes',
-  summary: 'Make a login code.',
+  summary: 'Create a login code.',
   description: 'It works once, within 15 minutes.',
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },

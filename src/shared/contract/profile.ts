@@ -4,15 +4,15 @@ import { dataOf, RowId } from './site.ts';
 import { OneLine, Timestamp } from './vocabulary.ts';
 
 const members = {
-  avatar: Type.String({ description: 'The address of a picture; empty where there is none.' }),
+  avatar: Type.String({ description: 'The URL of an image; empty for none.' }),
   createdAt: Timestamp,
-  email: Type.String({ description: 'Empty until one is set.' }),
+  email: Type.String({ description: 'Empty until set.' }),
   id: RowId,
   name: Type.String(),
   updatedAt: Timestamp,
 };
 
-/** The person who calls. */
+/** The calling user. */
 export const Profile = Type.Object(members, { $id: 'Profile' });
 
 const ChatThread = Type.Object({ id: Type.String(), title: Type.String(), updatedAt: Timestamp });
@@ -22,16 +22,15 @@ const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 const Email = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
-  description: 'An address like `ann@example.org`; unique on this host, in upper or lower case.',
+  description: 'An address such as `ann@example.org`; unique on this host, case-insensitive.',
 });
 
-/** The caller's profile. */
 export const getProfile = endpoint({
   id: 'getProfile',
   method: 'GET',
   path: '/api/settings/profile',
   summary: 'Show your profile.',
-  description: 'Of a key it is the profile of whoever owns the key.',
+  description: 'With an API key: the profile of its owner.',
   tag: 'Profile',
   access,
   surface: 'site',
@@ -39,25 +38,24 @@ export const getProfile = endpoint({
   errors,
 });
 
-/** Changes the caller's profile. */
 export const updateProfile = endpoint({
   id: 'updateProfile',
   method: 'PATCH',
   path: '/api/settings/profile',
-  summary: 'Change your profile.',
-  description: 'What is left out stays.',
+  summary: 'Update your profile.',
+  description: 'Omitted members are unchanged.',
   tag: 'Profile',
   access,
   surface: 'site',
   body: Type.Object(
     {
-      name: Type.Optional(OneLine({ maxLength: 255, description: 'Your name, for people.' })),
+      name: Type.Optional(OneLine({ maxLength: 255, description: 'Your display name.' })),
       email: Type.Optional(Email),
       avatar: Type.Optional(
         Type.String({
           maxLength: 2048,
           pattern: '^(https?://[^\\s\\u0000-\\u001f\\u007f]+)?$',
-          description: 'The http or https address of a picture; empty for none.',
+          description: 'The http or https URL of an image; empty for none.',
         }),
       ),
       handle: Type.Optional(
@@ -66,7 +64,7 @@ export const updateProfile = endpoint({
           maxLength: 64,
           pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
           description:
-            'Letters, digits, `_` and `-`, the first one a letter or digit; unique on this host, and kept in lower case.',
+            'Letters, digits, `_` and `-`, starting with a letter or digit; unique on this host, stored in lower case.',
         }),
       ),
     },
@@ -76,31 +74,35 @@ export const updateProfile = endpoint({
   errors: [...errors, 'invalid_request'],
 });
 
-/** Deletes the caller. */
 export const deleteProfile = endpoint({
   id: 'deleteProfile',
   method: 'DELETE',
   path: '/api/settings/profile',
-  summary: 'Delete yourself from this host.',
+  summary: 'Delete your account on this host.',
   description:
-    'Your logins, tokens and memberships end, your keys end or pass to the owner of their workspace without the scopes `keys`, `billing` and `workspace`, your shouts go; whispers stay with whoever they went to, from a deleted user. Whoever runs the host, and the last owner of a workspace with other members, cannot do it.',
+    'Ends your logins, tokens and memberships and deletes your shouts. Your keys are revoked or pass to the owner of their workspace without the scopes `keys`, `billing` and `workspace`. Whispers you sent remain with their recipients, from a deleted user. Not possible for the daemon’s owner, or for the last owner of a workspace with other members.',
   tag: 'Profile',
   access,
   surface: 'site',
   body: Type.Object(
-    { email: Type.String({ minLength: 1, maxLength: 254, description: 'Your own, to be sure.' }) },
+    {
+      email: Type.String({
+        minLength: 1,
+        maxLength: 254,
+        description: 'Your email address, as confirmation.',
+      }),
+    },
     { additionalProperties: false },
   ),
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
   errors: [...errors, 'invalid_request'],
 });
 
-/** Who calls, and what they talked about last. */
 export const getMe = endpoint({
   id: 'getMe',
   method: 'GET',
   path: '/api/me',
-  summary: 'Show who you are.',
+  summary: 'Get the calling user.',
   description: 'Your profile with your handle, and your latest chats.',
   tag: 'Profile',
   access,
@@ -110,7 +112,7 @@ export const getMe = endpoint({
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'How many chats; 50 unless told, and never more than 200.',
+        description: 'Number of chats; default 50, at most 200.',
       }),
     ),
   }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { everyone, nullable, Timestamp, Usd } from './vocabulary.ts';
 
-/** One price: what the provider takes, what the host adds, and their sum. */
+/** A price: the provider's price, the host's margin, and their sum. */
 export const Rate = Type.Object(
   { provider_usd: Usd, margin_usd: Usd, total_usd: Usd },
   {
@@ -11,7 +11,7 @@ export const Rate = Type.Object(
   },
 );
 
-/** What one provider’s offer of one model costs; null where nobody knows. */
+/** The prices of one model at one provider; null if unknown. */
 export const RateRow = Type.Object(
   {
     model: Type.String(),
@@ -29,11 +29,11 @@ export const RateRow = Type.Object(
   {
     $id: 'RateRow',
     description:
-      'Null where nobody knows the price. Prices of sound and pictures are there where they are not those of text.',
+      'Null if the price is unknown. Audio and image prices are present where they differ from those of text.',
   },
 );
 
-/** The posted prices, one row per model and provider. */
+/** The rate card, one row per model and provider. */
 export const RateCard = Type.Object(
   {
     object: Type.Literal('list'),
@@ -45,7 +45,6 @@ export const RateCard = Type.Object(
   { $id: 'RateCard' },
 );
 
-/** Shows what model calls cost. */
 export const listRates = endpoint({
   id: 'listRates',
   method: 'GET',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { CostView, Count, nullable, Usd } from './vocabulary.ts';
 
-/** What a stream in the Responses format holds. Source: the Open Responses specification, streaming. */
+/** Events of a stream in the Responses format. Source: the Open Responses specification, streaming. */
 
 export const ResponseUsage = Type.Object(
   {
@@ -14,9 +14,9 @@ export const ResponseUsage = Type.Object(
   { $id: 'ResponseUsage', additionalProperties: true },
 );
 
-const sequence_number = Type.Integer({ minimum: 0, description: 'Rises by one, from 0.' });
+const sequence_number = Type.Integer({ minimum: 0, description: 'Increments by one, from 0.' });
 
-/** Who answers; before the first item. */
+/** The selected route; sent before the first item. */
 const RouteEvent = Type.Object(
   {
     type: Type.Literal('service:route'),
@@ -24,12 +24,12 @@ const RouteEvent = Type.Object(
     request_id: Type.String(),
     model: Type.String(),
     provider: Type.String(),
-    attempt: Type.Integer({ minimum: 1, description: 'How many providers were tried, this one included.' }),
+    attempt: Type.Integer({ minimum: 1, description: 'The number of providers tried, including this one.' }),
   },
-  { $id: 'RouteEvent', description: 'Who answers.' },
+  { $id: 'RouteEvent', description: 'The selected route.' },
 );
 
-/** What the answer cost; before the last event. */
+/** The cost of the answer; sent before the last event. */
 const CostEvent = Type.Object(
   {
     type: Type.Literal('service:cost'),
@@ -39,10 +39,10 @@ const CostEvent = Type.Object(
     cost: nullable(CostView),
     charged_usd: Usd,
   },
-  { $id: 'CostEvent', description: 'What the answer cost.' },
+  { $id: 'CostEvent', description: 'The cost of the answer.' },
 );
 
-/** One event of a stream: `type` names it, `sequence_number` rises from 0. */
+/** One event of a stream, named by `type`; `sequence_number` increments from 0. */
 export const ResponseEvent = Type.Union(
   [
     RouteEvent,
@@ -51,7 +51,7 @@ export const ResponseEvent = Type.Union(
       {
         type: Type.String({
           description:
-            '`response.created`, `response.output_text.delta`, `error`, …: as the format has them.',
+            '`response.created`, `response.output_text.delta`, `error`, …, as defined by the format.',
         }),
         sequence_number,
       },

@@ -14,10 +14,10 @@ import { AnyObject, maybe, nullable } from './vocabulary.ts';
 
 /**
  * The Responses format. Source: the Open Responses specification, version 2026-04-24, and the types of the OpenAI SDK.
- * Objects stay open: clients send, and providers answer with, members that are not listed here.
+ * Additional members are allowed: clients and providers send members that are not listed here.
  */
 
-/** A part of a message or of a tool's output; `type` decides which other members count. */
+/** A part of a message or of a tool's output; `type` decides which other members apply. */
 export const InputPart = Type.Object(
   {
     type: Type.String({
@@ -34,17 +34,17 @@ export const InputPart = Type.Object(
   {
     $id: 'InputPart',
     additionalProperties: true,
-    description: 'A part of a message or of a tool’s output; `type` decides which other members count.',
+    description: 'A part of a message or of a tool’s output; `type` decides which other members apply.',
   },
 );
 
-/** One item of the input; `type` decides which other members count, and a `role` alone makes a message. */
+/** An input item; `type` decides which other members apply, and a `role` alone makes it a message. */
 export const InputItem = Type.Object(
   {
     type: maybe(
       Type.String({
         description:
-          '`message`, `function_call`, `function_call_output`, `reasoning`, `compaction`, `compaction_trigger` or `item_reference`; others reach only providers that know them.',
+          '`message`, `function_call`, `function_call_output`, `reasoning`, `compaction`, `compaction_trigger` or `item_reference`; others are passed to providers that support them.',
       }),
     ),
     id: maybe(Type.String({ maxLength: 200 })),
@@ -54,12 +54,12 @@ export const InputItem = Type.Object(
     call_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     name: Type.Optional(Type.String()),
     arguments: Type.Optional(Type.String({ description: 'JSON.' })),
-    output: Type.Optional(Type.Unknown({ description: 'What a tool returned: text, or a list of parts.' })),
+    output: Type.Optional(Type.Unknown({ description: 'The output of a tool: text, or a list of parts.' })),
     summary: maybe(Type.Array(AnyObject)),
     encrypted_content: maybe(
       Type.String({
         maxLength: 10_485_760,
-        description: 'Reasoning, or a summary (`compaction`), as it was sealed here; send it back unchanged.',
+        description: 'Sealed reasoning, or a sealed summary (`compaction`); send it back unchanged.',
       }),
     ),
   },
@@ -67,13 +67,13 @@ export const InputItem = Type.Object(
     $id: 'InputItem',
     additionalProperties: true,
     description:
-      'One item of the input; `type` decides which other members count, and a `role` alone makes a message.',
+      'An input item; `type` decides which other members apply, and a `role` alone makes it a message.',
   },
 );
 
 export const FunctionTool = Type.Object(
   {
-    type: Type.String({ description: '`function`; other types reach only providers that know them.' }),
+    type: Type.String({ description: '`function`; other types are passed to providers that support them.' }),
     name: Type.Optional(Type.String({ description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.' })),
     description: maybe(Type.String()),
     parameters: maybe(
@@ -84,19 +84,18 @@ export const FunctionTool = Type.Object(
   { $id: 'Tool', additionalProperties: true },
 );
 
-/** The body of a create call. */
 export const CreateResponseBody = Type.Object(
   {
     model: ModelName,
     input: Type.Optional(
       Type.Union([Type.String(), Type.Array(InputItem)], {
         description:
-          'A text is one message of the user. Needed unless `previous_response_id` or `prompt` is sent.',
+          'A string is one user message. Required unless `previous_response_id` or `prompt` is sent.',
       }),
     ),
     instructions: maybe(Type.String()),
     previous_response_id: maybe(
-      Type.String({ maxLength: 200, description: 'The stored response that this one continues.' }),
+      Type.String({ maxLength: 200, description: 'The stored response to continue.' }),
     ),
     include: maybe(
       Type.Array(Type.String(), {
@@ -111,13 +110,13 @@ export const CreateResponseBody = Type.Object(
     ),
     parallel_tool_calls: maybe(Type.Boolean()),
     max_output_tokens: maybe(
-      Type.Integer({ minimum: 1, description: 'The most tokens of the answer, reasoning included.' }),
+      Type.Integer({ minimum: 1, description: 'Maximum number of output tokens, including reasoning.' }),
     ),
     max_tool_calls: maybe(Type.Integer({ minimum: 1 })),
     metadata: maybe(
       Type.Record(Type.String(), Type.Unknown(), {
         maxProperties: 16,
-        description: 'Returned as it was sent.',
+        description: 'Returned unchanged.',
       }),
     ),
     text: maybe(
@@ -136,19 +135,20 @@ export const CreateResponseBody = Type.Object(
         { additionalProperties: true },
       ),
     ),
-    stream: maybe(Type.Boolean({ description: 'Whether the answer comes as server-sent events.' })),
+    stream: maybe(Type.Boolean({ description: 'Whether to stream the answer as server-sent events.' })),
     stream_options: maybe(AnyObject),
     store: maybe(
       Type.Boolean({
-        description: 'Whether it can be read and continued later; true unless key or host differ.',
+        description:
+          'Whether the response is stored for later use; default true unless the key or the host says otherwise.',
       }),
     ),
     background: maybe(
       Type.Boolean({
-        description: 'Whether the call answers at once and the response is made without its caller.',
+        description: 'Whether to return immediately and generate the response in the background.',
       }),
     ),
-    conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'As `service.thread`.' })),
+    conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'Same as `service.thread`.' })),
     context_management: maybe(
       Type.Array(
         Type.Object(
@@ -160,13 +160,15 @@ export const CreateResponseBody = Type.Object(
         ),
         {
           description:
-            'With the type `compaction`, an input of more tokens than the threshold is summed up before it is answered; the summary is the first item of `output`.',
+            'With type `compaction`, an input that exceeds the threshold is summarised first; the summary is the first item of `output`.',
         },
       ),
     ),
     prompt: maybe(AnyObject),
     truncation: maybe(
-      Type.Enum(['auto', 'disabled'], { description: 'Passed on; nothing of the input is left out here.' }),
+      Type.Enum(['auto', 'disabled'], {
+        description: 'Passed on; the gateway itself never truncates the input.',
+      }),
     ),
     service_tier: maybe(Type.String()),
     safety_identifier: maybe(Type.String({ maxLength: 64 })),
@@ -176,7 +178,7 @@ export const CreateResponseBody = Type.Object(
   {
     $id: 'CreateResponse',
     additionalProperties: true,
-    description: 'Members that are not listed are passed on to providers that speak this format.',
+    description: 'Additional members are passed on to providers that speak this format.',
   },
 );
 
@@ -200,7 +202,7 @@ export const ResponseResource = Type.Object(
     instructions: nullable(Type.String()),
     output: Type.Array(AnyObject, {
       description:
-        'Items of the type `message` (its `content` has parts of the type `output_text` or `refusal`), `function_call`, `reasoning` or `compaction`, and others as their provider made them.',
+        'Items of type `message` (with parts of type `output_text` or `refusal`), `function_call`, `reasoning` or `compaction`, and others as their provider sent them.',
     }),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     tools: Type.Array(AnyObject),
@@ -224,7 +226,7 @@ export const ResponseResource = Type.Object(
     safety_identifier: nullable(Type.String()),
     prompt_cache_key: nullable(Type.String()),
     conversation: Type.Optional(
-      Type.Object({ id: Type.String() }, { description: 'The thread that the call is a run of.' }),
+      Type.Object({ id: Type.String() }, { description: 'The thread this call is a run of.' }),
     ),
     service: Type.Optional(ServiceAnswer),
   },
@@ -233,21 +235,20 @@ export const ResponseResource = Type.Object(
 
 export type ResponseResource = Static<typeof ResponseResource>;
 
-/** Answers a model call in the Responses format, whole or as a stream. */
 export const createResponse = endpoint({
   id: 'createResponse',
   method: 'POST',
   path: '/v1/responses',
   summary: 'Create a response.',
   description: [
-    'A model call in the Responses format. With `stream` the answer is a stream of server-sent events:',
-    '`response.created`, `service:route` (who answers), `response.in_progress`, deltas, `service:cost` (what it cost),',
-    'and one of `response.completed`, `response.incomplete` and `response.failed`; then `data: [DONE]`. A failure',
-    'after the start is told by `error` and `response.failed`. `service.events: false` leaves the `service:*` events',
-    'out, and so does the header `x-stainless-helper-method: stream`. With `background` the answer is at once the queued',
-    'response, which is read, followed and cancelled by its id; with `stream` too, it is a stream that can be left and',
-    'resumed by `GET /v1/responses/{id}?stream=true&starting_after=N`. It is stored, so `store` cannot be false; 256 are',
-    'made at once unless the host sets another bound, and a daemon that ends tells those it could not finish as failed.',
+    'A model call in the Responses format. With `stream` the response is a stream of server-sent events:',
+    '`response.created`, `service:route` (the selected route), `response.in_progress`, deltas, `service:cost`, and one of',
+    '`response.completed`, `response.incomplete` and `response.failed`; then `data: [DONE]`. An error after the start is',
+    'sent as `error` and `response.failed`. `service.events: false` omits the `service:*` events, as does the header',
+    '`x-stainless-helper-method: stream`. With `background` the call immediately returns the queued response, which can',
+    'be read, followed and cancelled by its id; combined with `stream`, it returns a stream that can be resumed with',
+    '`GET /v1/responses/{id}?stream=true&starting_after=N`. Background responses are stored, so `store` cannot be false;',
+    'at most 256 run at a time by default, and those a stopping daemon cannot finish fail.',
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },

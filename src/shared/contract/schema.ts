@@ -1,21 +1,21 @@
 import { simpler } from './simpler-schema.ts';
 
 /**
- * Contracts use two ways to name a schema: `$id`, and `$defs` for one that holds itself. Neither travels well: validators
- * refuse an `$id` that they meet twice, and `$defs` deep inside a document cannot be pointed at. This takes names out.
+ * Contracts name schemas by `$id`, and recursive ones by `$defs`. Neither is portable: validators reject an `$id` they
+ * see twice, and nested `$defs` cannot be referenced. This module extracts named schemas.
  */
 
 export type JsonSchema = Record<string, unknown>;
 
-/** Where named schemas go, and how they are pointed at from then on. */
+/** Where extracted schemas go, and how they are referenced. */
 export interface SchemaNames {
-  /** What stands before the name in a `$ref`: `#/components/schemas/`. */
+  /** The prefix of a `$ref`: `#/components/schemas/`. */
   pointer: string;
-  /** Whether a schema with an `$id` is moved out too; otherwise it stays where it is and loses the `$id`. */
+  /** Whether schemas with an `$id` are extracted too; otherwise they stay in place without it. */
   moveNamed: boolean;
-  /** Whether tuples are written in the way of JSON Schema 2020-12 (`prefixItems`). */
+  /** Whether tuples use `prefixItems`, as in JSON Schema 2020-12. */
   prefixItems: boolean;
-  /** Whether an enumeration says its type as well: generators of clients look for it. */
+  /** Whether enumerations include their type, which client generators expect. */
   typedEnums: boolean;
   found: Map<string, JsonSchema>;
 }
@@ -36,7 +36,7 @@ const oneSchema = [
 const listOfSchemas = ['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems'];
 const mapOfSchemas = ['dependentSchemas', 'patternProperties', 'properties'];
 
-/** A copy of `schema` with every name taken out of it and put into `names.found`. */
+/** Returns a copy of `schema` with all named schemas moved to `names.found`. */
 export function takeOutNames(schema: unknown, names: SchemaNames): unknown {
   if (!isSchema(schema)) return schema;
   const { $id, $defs, $ref, ...rest } = schema;
@@ -49,7 +49,7 @@ export function takeOutNames(schema: unknown, names: SchemaNames): unknown {
   return { $ref: names.pointer + $id };
 }
 
-/** A schema that a validator can take alone: no `$id`, and what it points at under `$defs` at its root. */
+/** A self-contained schema for a validator: without `$id`, and with its `$defs` at the root. */
 export function standalone(schema: unknown): JsonSchema {
   const found = new Map<string, JsonSchema>();
   const names = { pointer: '#/$defs/', moveNamed: false, prefixItems: false, typedEnums: false, found };

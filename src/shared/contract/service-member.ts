@@ -8,7 +8,7 @@ const PriceCap = Type.Object(
   { input: Type.Optional(Dollars), output: Type.Optional(Dollars) },
   {
     additionalProperties: false,
-    description: 'The most per million tokens; dearer providers are not asked.',
+    description: 'Maximum prices per million tokens; more expensive providers are skipped.',
   },
 );
 
@@ -16,32 +16,32 @@ function providerNames(description: string) {
   return Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 20, description });
 }
 
-/** The extension member `service` of a model call: how it is paid and routed. All of it is optional. */
+/** The extension member `service` of a model call: payment and routing options. All are optional. */
 export const ServiceMember = Type.Object(
   {
     pay: Type.Optional(
       Type.Union([Type.Literal('mine'), Type.Literal('ours')], {
-        description: '`mine`: on the workspace’s own provider key. `ours`: on the host’s.',
+        description: '`mine`: the workspace’s own provider key. `ours`: the host’s.',
       }),
     ),
     max_price: Type.Optional(nullable(PriceCap)),
     fallbacks: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
         maxItems: 8,
-        description: 'Models to try, in order, when no provider of the first one answers.',
+        description: 'Models to try in order when no provider of the first one answers.',
       }),
     ),
     route: Type.Optional(
       Type.Object(
         {
-          order: Type.Optional(providerNames('Providers to ask first, in this order.')),
-          only: Type.Optional(providerNames('No other providers are asked.')),
-          ignore: Type.Optional(providerNames('Providers that are not asked.')),
+          order: Type.Optional(providerNames('Providers to try first, in this order.')),
+          only: Type.Optional(providerNames('The only providers to use.')),
+          ignore: Type.Optional(providerNames('Providers to exclude.')),
           sort: Type.Optional(
             Type.Union([Type.Literal('price'), Type.Literal('latency'), Type.Literal('throughput')]),
           ),
         },
-        { additionalProperties: false, description: 'Which providers are asked, and in what order.' },
+        { additionalProperties: false, description: 'Which providers to use, and in what order.' },
       ),
     ),
     thread: Type.Optional(
@@ -50,30 +50,30 @@ export const ServiceMember = Type.Object(
           minLength: 1,
           maxLength: 64,
           description:
-            'The thread that the call is a run of: what it holds is the context, what is sent here is new, and both that and the answer are added to it. Keys need the scope `threads`.',
+            'The thread this call is a run of: its content becomes the context, and the new input and the answer are appended to it. Keys need the scope `threads`.',
         }),
       ),
     ),
     cache: Type.Optional(
       Type.Enum(['off', 'read-only', 'read-write'], {
         description:
-          'Whether the answer may be one that the workspace got to the same request before (`read-only`), and may be kept for later (`read-write`).',
+          'Whether to reuse an earlier answer to the same request of the workspace (`read-only`), and to store this one for reuse (`read-write`).',
       }),
     ),
     events: Type.Optional(
-      Type.Boolean({ description: '`false` leaves the `service:*` events out of a stream.' }),
+      Type.Boolean({ description: '`false` omits the `service:*` events from a stream.' }),
     ),
   },
   {
     $id: 'ServiceRequest',
     additionalProperties: true,
-    description: 'How the call is paid and routed; all of it is optional.',
+    description: 'Payment and routing options; all are optional.',
   },
 );
 
 export type ServiceMember = Static<typeof ServiceMember>;
 
-/** The member `service` of an answer: who answered, after which attempts, for how much. */
+/** The member `service` of an answer: provider, attempts and cost. */
 export const ServiceAnswer = Type.Object(
   {
     model: Type.String(),
@@ -83,7 +83,7 @@ export const ServiceAnswer = Type.Object(
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
   },
-  { $id: 'ServiceAnswer', description: 'Who answered, after which attempts, for how much.' },
+  { $id: 'ServiceAnswer', description: 'Provider, attempts and cost.' },
 );
 
 export type ServiceAnswer = Static<typeof ServiceAnswer>;

@@ -12,14 +12,14 @@ import {
 } from './site.ts';
 import { everyone, Timestamp } from './vocabulary.ts';
 
-/** The zone of a shout that names none. */
+/** The default zone. */
 export const defaultZone = 'global';
 
 /** A public message. */
 export const Shout = Type.Object(
   {
     author: UserReference,
-    body: Type.String({ description: 'Plain text, as it came.' }),
+    body: Type.String({ description: 'Plain text, unmodified.' }),
     createdAt: Timestamp,
     id: RowId,
     updatedAt: Timestamp,
@@ -29,11 +29,11 @@ export const Shout = Type.Object(
   { $id: 'Shout' },
 );
 
-/** A place to shout. */
+/** A zone of shouts. */
 export const Zone = Type.Object(
   {
     zone: Type.String(),
-    count24h: Type.Integer({ minimum: 0, description: 'Shouts of the last 24 hours.' }),
+    count24h: Type.Integer({ minimum: 0, description: 'Shouts in the last 24 hours.' }),
   },
   { $id: 'Zone' },
 );
@@ -44,11 +44,10 @@ const zonePattern = { maxLength: 64, pattern: '^[A-Za-z0-9:_-]*$' };
 const inZone = Type.Optional(
   Type.String({
     ...zonePattern,
-    description: 'Only those of this zone: letters, digits, `:`, `_` and `-`, in upper or lower case.',
+    description: 'Only shouts of this zone: letters, digits, `:`, `_` and `-`, case-insensitive.',
   }),
 );
 
-/** Lists shouts. */
 export const listShouts = endpoint({
   id: 'listShouts',
   method: 'GET',
@@ -62,30 +61,29 @@ export const listShouts = endpoint({
     zone: inZone,
     ...rowPageQuery,
     since: Type.Optional(
-      Type.String({ maxLength: 32, description: 'Only those from this time on: ISO 8601 in UTC.' }),
+      Type.String({ maxLength: 32, description: 'Only shouts from this time on: ISO 8601 in UTC.' }),
     ),
   }),
   result: pageOf(Shout),
   errors: ['invalid_request'],
 });
 
-/** Shouts. */
 export const postShout = endpoint({
   id: 'postShout',
   method: 'POST',
   path: '/api/shouts',
   summary: 'Shout.',
-  description: 'Everybody can read it. At most 30 a minute.',
+  description: 'Visible to everyone. At most 30 per minute.',
   tag: 'Shouts',
   access: write,
   surface: 'site',
   body: Type.Object(
     {
-      body: PlainText('Plain text that is not blank; it is kept as it came.', { maxLength: 2000 }),
+      body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 2000 }),
       zone: Type.Optional(
         Type.String({
           ...zonePattern,
-          description: `Letters, digits, \`:\`, \`_\` and \`-\`, kept in lower case; \`${defaultZone}\` unless told.`,
+          description: `Letters, digits, \`:\`, \`_\` and \`-\`, stored in lower case; default \`${defaultZone}\`.`,
         }),
       ),
     },
@@ -95,13 +93,12 @@ export const postShout = endpoint({
   errors: [...errors, 'invalid_request', 'rate_limited'],
 });
 
-/** Lists zones. */
 export const listZones = endpoint({
   id: 'listZones',
   method: 'GET',
   path: '/api/shouts/zones',
   summary: 'List the zones.',
-  description: 'Those of the last 24 hours, the loudest first.',
+  description: 'Zones of the last 24 hours, most active first.',
   tag: 'Shouts',
   access: everyone,
   surface: 'site',
@@ -110,7 +107,7 @@ export const listZones = endpoint({
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'How many; 20 unless told, and never more than 100.',
+        description: 'Page size; default 20, at most 100.',
       }),
     ),
   }),
@@ -118,14 +115,13 @@ export const listZones = endpoint({
   errors: ['invalid_request'],
 });
 
-/** Follows shouts. */
 export const streamShouts = endpoint({
   id: 'streamShouts',
   method: 'GET',
   path: '/api/shouts/stream',
-  summary: 'Follow shouts.',
+  summary: 'Stream shouts.',
   description:
-    'Server-sent events `shout.created`, with the id of the shout as the SSE id. `Last-Event-ID` resumes after a shout; without it the stream begins now.',
+    'Server-sent events `shout.created`, with the id of the shout as SSE id. `Last-Event-ID` resumes after a shout; without it, only new shouts are sent.',
   tag: 'Shouts',
   access: everyone,
   surface: 'site',
@@ -136,13 +132,12 @@ export const streamShouts = endpoint({
   errors: ['invalid_request', 'unavailable'],
 });
 
-/** Reads one shout. */
 export const getShout = endpoint({
   id: 'getShout',
   method: 'GET',
   path: '/api/shouts/{id}',
   summary: 'Show a shout.',
-  description: 'Whoever shouted it.',
+  description: 'The author.',
   tag: 'Shouts',
   access: everyone,
   surface: 'site',
@@ -151,13 +146,12 @@ export const getShout = endpoint({
   errors: ['not_found'],
 });
 
-/** Deletes a shout. */
 export const deleteShout = endpoint({
   id: 'deleteShout',
   method: 'DELETE',
   path: '/api/shouts/{id}',
   summary: 'Delete one of your shouts.',
-  description: 'Only its author may.',
+  description: 'Only the author may delete it.',
   tag: 'Shouts',
   access: write,
   surface: 'site',

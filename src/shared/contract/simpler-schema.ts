@@ -1,8 +1,8 @@
 import type { JsonSchema } from './schema.ts';
 
 /**
- * Says the same in fewer words. The builder of schemas writes `string | null` as a union of two schemas; one schema of
- * two types is shorter to read, is checked without trying branch after branch, and fails with one plain reason.
+ * Simplifies generated schemas. TypeBox writes `string | null` as a union of two schemas; a single schema with two
+ * types is shorter, validates without trying branches, and yields one clear error.
  */
 export function simpler(schema: JsonSchema): JsonSchema {
   return withMembers(withPlainUnion(schema));
@@ -10,7 +10,7 @@ export function simpler(schema: JsonSchema): JsonSchema {
 
 const anyKey = '^.*$';
 
-/** `{ '^.*$': S }` means every member. */
+/** `{ '^.*$': S }` matches every member. */
 function withMembers(schema: JsonSchema): JsonSchema {
   const { patternProperties, ...rest } = schema;
   if (!isObject(patternProperties) || 'properties' in rest || 'additionalProperties' in rest) return schema;
@@ -29,13 +29,13 @@ function withPlainUnion(schema: JsonSchema): JsonSchema {
 
 const annotations = new Set(['description', 'title', 'examples', 'default']);
 
-/** A branch that is only a union itself gives its branches to the outer one. */
+/** Flattens nested unions. */
 function inner(branch: JsonSchema): JsonSchema[] {
   const isUnion = Array.isArray(branch.anyOf) && Object.keys(branch).length === 1;
   return isUnion ? (branch.anyOf as JsonSchema[]) : [branch];
 }
 
-/** One list of the only values, where every branch names its own. */
+/** A single enumeration, if every branch lists its values. */
 function asEnum(branches: readonly JsonSchema[], rest: JsonSchema): JsonSchema | undefined {
   const values = new Set<unknown>();
   const merged: JsonSchema = {};
@@ -54,7 +54,7 @@ function valuesOf({ type, const: value, enum: values }: JsonSchema): unknown[] |
   return type === 'null' ? [null] : undefined;
 }
 
-/** What belongs to one type alone, so that it stays true when the schema has other types too. */
+/** Limits a keyword to its type, so that it holds in a schema with other types. */
 const keywordsOf: Record<string, readonly string[]> = {
   string: ['minLength', 'maxLength', 'pattern', 'format'],
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -65,7 +65,7 @@ const keywordsOf: Record<string, readonly string[]> = {
   null: [],
 };
 
-/** One schema of several types, where no two branches have the same type and no branch says more than its type may. */
+/** A single schema of several types, if no two branches share a type and no branch has keywords beyond its type. */
 function asTypes(branches: readonly JsonSchema[], rest: JsonSchema): JsonSchema | undefined {
   const types: string[] = [];
   const merged: JsonSchema = {};
@@ -88,12 +88,12 @@ function asTypes(branches: readonly JsonSchema[], rest: JsonSchema): JsonSchema 
   return { type: types, ...merged, ...rest };
 }
 
-/** An integer is a number: one schema cannot bound both differently. */
+/** An integer is a number: one schema cannot have different bounds for both. */
 function kindOf(type: string): string {
   return type === 'integer' ? 'number' : type;
 }
 
-/** Takes over what a branch says. False when that is more than `keywords` and one set of annotations. */
+/** Merges a branch. False if it has more than `keywords` and one set of annotations. */
 function keep(merged: JsonSchema, branch: JsonSchema, keywords: readonly string[]): boolean {
   for (const [key, value] of Object.entries(branch)) {
     if (!keywords.includes(key) && (!annotations.has(key) || key in merged)) return false;

@@ -1,14 +1,14 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { nullable } from './vocabulary.ts';
 
-/** Shapes that the contracts of the site API share. Source: parts 2 and 4 of the service description. */
+/** Shapes shared by the site API's contracts. Source: parts 2 and 4 of the service description. */
 
-/** What every success on the site API is wrapped in. */
+/** The envelope of a successful response on the site API. */
 export function dataOf<S extends TSchema>(data: S) {
   return Type.Object({ data });
 }
 
-/** One page, newest first. `nextCursor` is what to send as `before_id` for the page that follows; null on the last. */
+/** One page, newest first. Send `nextCursor` as `before_id` for the next page; null on the last one. */
 export function pageOf<S extends TSchema, M extends Record<string, TSchema> = Record<never, never>>(
   item: S,
   meta?: M,
@@ -16,54 +16,53 @@ export function pageOf<S extends TSchema, M extends Record<string, TSchema> = Re
   return Type.Object({
     data: Type.Array(item),
     meta: Type.Object({
-      nextCursor: nullable(Type.String({ description: 'Send it as `before_id` for the page that follows.' })),
+      nextCursor: nullable(Type.String({ description: 'Send it as `before_id` for the next page.' })),
       ...(meta as M),
     }),
   });
 }
 
-/** The id of a row: it rises with each one that is made, and none is dealt out twice. */
+/** The id of a row: ids increase and are never reused. */
 export const RowId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
-/** A row in a path. */
 export function rowIn(description: string) {
   return Type.Object({
     id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }),
   });
 }
 
-/** How many are given at most, whatever is asked for. */
+/** The maximum page size. */
 export const pageSizeMax = 200;
 
-/** What a list of rows is asked with, beside the filters of its own. */
+/** Query parameters of a list of rows, besides its filters. */
 export const rowPageQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'How many; 50 unless told, and never more than 200.',
+      description: 'Page size; default 50, at most 200.',
     }),
   ),
   before_id: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Only those with a lower id: the `nextCursor` of the page before.',
+      description: 'Only rows with a lower id: the `nextCursor` of the previous page.',
     }),
   ),
 };
 
-/** What a stream of rows is resumed with. */
+/** Headers to resume a stream of rows. */
 export const resumeHeaders = Type.Object({
   'last-event-id': Type.Optional(
-    Type.String({ maxLength: 32, description: 'The SSE id of the last event that was seen.' }),
+    Type.String({ maxLength: 32, description: 'The SSE id of the last event received.' }),
   ),
 });
 
-/** A person, as others see them. */
+/** The public view of a user. */
 export const UserReference = Type.Object(
   {
-    avatar: Type.String({ description: 'The address of a picture; empty where there is none.' }),
+    avatar: Type.String({ description: 'The URL of an image; empty for none.' }),
     handle: Type.String(),
     id: RowId,
     name: Type.String(),
@@ -71,7 +70,7 @@ export const UserReference = Type.Object(
   { $id: 'UserReference' },
 );
 
-/** Text that people wrote, kept as it came: show its control characters, never obey them. */
+/** User text, stored unmodified: display control characters, never interpret them. */
 export function PlainText(description: string, { maxLength }: { maxLength: number }) {
   return Type.String({ minLength: 1, maxLength, description });
 }

@@ -4,10 +4,10 @@ import { ResponseEvent } from './response-events.ts';
 import { ResponseResource } from './responses.ts';
 import { AnyObject, deleted, listOf, nullable, pageQuery } from './vocabulary.ts';
 
-/** Responses that are kept, and those that are made in the background. Source: the types of the OpenAI SDK. */
+/** Stored and background responses. Source: the types of the OpenAI SDK. */
 
 const ResponseId = Type.Object({
-  id: Type.String({ maxLength: 200, description: 'The id of a response that was stored: `resp_…`.' }),
+  id: Type.String({ maxLength: 200, description: 'The id of a stored response: `resp_…`.' }),
 });
 
 const byResponsesKey = {
@@ -20,28 +20,27 @@ const byResponsesKey = {
 
 const readErrors = ['unauthenticated', 'out_of_scope', 'not_found'] as const;
 
-/** A response that was created with `store`, or is being made in the background; or the events of the latter. */
+/** Returns a stored or background response, or the events of the latter. */
 export const getResponse = endpoint({
   id: 'getResponse',
   method: 'GET',
   path: '/v1/responses/{id}',
-  summary: 'Get or follow a stored response.',
+  summary: 'Get or stream a stored response.',
   description: [
-    'With `stream` the events of a response that was created with `background` and `stream`: those after',
-    '`starting_after`, then those that come, to the end and `data: [DONE]`. It can be followed by many, again and again,',
-    'as long as it is kept. The header `x-stainless-helper-method: stream` leaves the `service:*` events out. A response',
-    'that its daemon could not finish ends with `error` and `response.failed`, a cancelled one with',
-    '`response.incomplete` whose response has the status `cancelled`.',
+    'With `stream`: the events of a response created with `background` and `stream`, first those after `starting_after`,',
+    'then new ones, until the end and `data: [DONE]`. Any number of clients can follow it, repeatedly, while it is',
+    'stored. The header `x-stainless-helper-method: stream` omits the `service:*` events. A response that its daemon',
+    'could not finish ends with `error` and `response.failed`, a cancelled one with `response.incomplete` whose response',
+    'has the status `cancelled`.',
   ].join(' '),
   ...byResponsesKey,
   query: Type.Object({
-    stream: Type.Optional(Type.Boolean({ description: 'Whether its events are followed.' })),
+    stream: Type.Optional(Type.Boolean({ description: 'Whether to stream its events.' })),
     starting_after: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description:
-          'With `stream`: the `sequence_number` of the last event that is known; without it, all are sent.',
+        description: 'With `stream`: the `sequence_number` of the last event received; default: all events.',
       }),
     ),
   }),
@@ -55,42 +54,36 @@ export const deleteResponse = endpoint({
   method: 'DELETE',
   path: '/v1/responses/{id}',
   summary: 'Delete a stored response.',
-  description: 'One that is being made in the background is cancelled first.',
+  description: 'A background response in progress is cancelled first.',
   ...byResponsesKey,
   result: deleted('response'),
   errors: readErrors,
 });
 
-/** Ends a response that is being made in the background. */
 export const cancelResponse = endpoint({
   id: 'cancelResponse',
   method: 'POST',
   path: '/v1/responses/{id}/cancel',
   summary: 'Cancel a background response.',
   description:
-    'Resolves to the response as it has ended: `cancelled`, with what was made and is charged, or as it was if it had ended before. Only a response that was created with `background` can be cancelled.',
+    'Returns the response in its final state: `cancelled`, with the output generated and charged so far, or unchanged if it had already ended. Only responses created with `background` can be cancelled.',
   ...byResponsesKey,
   result: ResponseResource,
   errors: [...readErrors, 'invalid_request'],
 });
 
-/** What a stored response was asked: the items of that call alone, without those that it continued. */
 export const listInputItems = endpoint({
   id: 'listInputItems',
   method: 'GET',
   path: '/v1/responses/{id}/input_items',
   summary: 'List the input of a stored response.',
   description:
-    'The items of that call alone, without those of the responses that it continued. In the form of the OpenAI API, which clients of this format parse.',
+    'The items of that call, without those of the responses it continued, in the format of the OpenAI API.',
   ...byResponsesKey,
   query: Type.Object({
-    order: Type.Optional(
-      Type.Enum(['asc', 'desc'], { description: '`desc`, the newest first, unless told.' }),
-    ),
-    after: Type.Optional(Type.String({ maxLength: 200, description: 'The `last_id` of the page before.' })),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'How many; 20 unless told.' }),
-    ),
+    order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Default: `desc`, newest first.' })),
+    after: Type.Optional(Type.String({ maxLength: 200, description: 'The `last_id` of the previous page.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Page size; default 20.' })),
   }),
   result: Type.Object({
     object: Type.Literal('list'),
@@ -102,7 +95,7 @@ export const listInputItems = endpoint({
   errors: [...readErrors, 'invalid_request'],
 });
 
-/** A stored response in short. */
+/** A summary of a stored response. */
 export const ListedResponse = Type.Object(
   {
     id: Type.String(),
@@ -114,18 +107,17 @@ export const ListedResponse = Type.Object(
     model: Type.String(),
     background: Type.Boolean(),
   },
-  { $id: 'ListedResponse', description: 'A stored response in short.' },
+  { $id: 'ListedResponse', description: 'A summary of a stored response.' },
 );
 
 export type ListedResponse = Static<typeof ListedResponse>;
 
-/** What is kept, and what is being made in the background. */
 export const listResponses = endpoint({
   id: 'listResponses',
   method: 'GET',
   path: '/v1/stored-responses',
-  summary: 'List the stored responses of the workspace.',
-  description: 'Newest first, those that are being made in the background too.',
+  summary: 'List stored responses.',
+  description: 'Newest first, including background responses in progress.',
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',

@@ -2,20 +2,20 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { AnyObject, deleted, listOf, nullable, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
 
-/** Conversations that are kept, and the model calls that are made in them. */
+/** Stored conversations and their model calls. */
 
 export const threadTitleMax = 255;
 
 export const ThreadTitle = OneLine({
   maxLength: threadTitleMax,
-  description: 'For people; the first message of a user gives one to a thread that has none.',
+  description: 'A title; by default the first user message.',
 });
 
 export const Thread = Type.Object(
   {
     id: Type.String({ description: '`th_…`' }),
     title: nullable(Type.String()),
-    working: Type.Boolean({ description: 'Whether a model call in it is under way.' }),
+    working: Type.Boolean({ description: 'Whether a model call in it is in progress.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -34,21 +34,21 @@ export const ThreadMessage = Type.Object(
     }),
     role: Type.String({ description: '`user`, `system`, `developer`, `assistant` or `tool`.' }),
     content: Type.Array(AnyObject, {
-      description: 'The parts of a message; of anything else, the item itself. Sealed texts are left out.',
+      description: 'The parts of a message; for other items, the item itself. Sealed content is omitted.',
     }),
     created_at: Timestamp,
   },
   { $id: 'ThreadMessage' },
 );
 
-/** What happened in a thread. */
+/** An event of a thread. */
 export const ThreadEvent = Type.Object(
   {
     type: Type.String({
       description:
         '`run_started`, `model_stream_started`, `model_finished`, `run_completed`, `run_failed` or `run_cancelled`.',
     }),
-    sequence: Type.Integer({ minimum: 1, description: 'Rises by one, in each thread.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increments by one within each thread.' }),
     id: Type.String({ description: '`evt_…`' }),
     run: Type.String({ description: '`run_…`' }),
     created_at: Timestamp,
@@ -74,10 +74,10 @@ export const createThread = endpoint({
   path: '/v1/threads',
   summary: 'Create a thread.',
   description: [
-    'A conversation that is kept until it is deleted. A model call that names it, by `service.thread` in either format or',
-    'by `conversation` in the Responses format, is a run of it: what the thread holds is the context, what the call sends',
-    'is new, and both that and the answer are added to the thread when the run completes. A run that fails or is',
-    'cancelled adds nothing. One run at a time: a second is 409 `conflict`. Keys need the scope `threads` for it.',
+    'A conversation stored until it is deleted. A model call that names it, by `service.thread` in either format or by',
+    "`conversation` in the Responses format, is a run of it: the thread's content is the context, and the new input and the",
+    'answer are appended when the run completes. A failed or cancelled run appends nothing. Only one run at a time: a',
+    'second one returns 409 `conflict`. Keys need the scope `threads`.',
   ].join(' '),
   tag,
   access: writers,
@@ -91,7 +91,7 @@ export const listThreads = endpoint({
   id: 'listThreads',
   method: 'GET',
   path: '/v1/threads',
-  summary: 'List the threads of the workspace.',
+  summary: 'List threads.',
   description: 'Newest first.',
   tag,
   access: readers,
@@ -106,7 +106,7 @@ export const getThread = endpoint({
   method: 'GET',
   path: '/v1/threads/{id}',
   summary: 'Show a thread.',
-  description: 'Its run is over when `working` is false.',
+  description: 'Its run has ended when `working` is false.',
   tag,
   access: readers,
   surface,
@@ -135,7 +135,7 @@ export const deleteThread = endpoint({
   method: 'DELETE',
   path: '/v1/threads/{id}',
   summary: 'Delete a thread.',
-  description: 'With its messages, runs and events. A run that is under way is cancelled first.',
+  description: 'Also deletes its messages, runs and events. A run in progress is cancelled first.',
   tag,
   access: writers,
   surface,
@@ -149,7 +149,7 @@ export const listThreadMessages = endpoint({
   method: 'GET',
   path: '/v1/threads/{id}/messages',
   summary: 'List the messages of a thread.',
-  description: 'Oldest first: the items that its completed runs were sent and answered with.',
+  description: 'Oldest first: the input and output items of its completed runs.',
   tag,
   access: readers,
   surface,
@@ -163,9 +163,9 @@ export const followThread = endpoint({
   id: 'followThread',
   method: 'GET',
   path: '/v1/threads/{id}/events',
-  summary: 'Follow what happens in a thread.',
+  summary: 'Stream the events of a thread.',
   description:
-    'Server-sent events, each with its sequence as the SSE id, until either side closes or the thread is deleted. The latest 4,000 of a thread are kept.',
+    'Server-sent events with their sequence as SSE id, until either side disconnects or the thread is deleted. The latest 4,000 events of a thread are stored.',
   tag,
   access: readers,
   surface,
@@ -176,13 +176,13 @@ export const followThread = endpoint({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         description:
-          'Only what came after this sequence; `Last-Event-ID` wins. Without either: all that is kept.',
+          'Only events after this sequence; `Last-Event-ID` takes precedence. Default: all stored events.',
       }),
     ),
   }),
   headers: Type.Object({
     'last-event-id': Type.Optional(
-      Type.String({ maxLength: 32, description: 'The SSE id of the last event that was seen.' }),
+      Type.String({ maxLength: 32, description: 'The SSE id of the last event received.' }),
     ),
   }),
   result: ThreadEvent,
@@ -194,8 +194,8 @@ export const stopThread = endpoint({
   id: 'stopThread',
   method: 'POST',
   path: '/v1/threads/{id}/stop',
-  summary: 'End the run of a thread.',
-  description: 'The call is cancelled, and what was made is charged. Of no effect where nothing runs.',
+  summary: 'Cancel the run of a thread.',
+  description: 'Output generated so far is charged. Does nothing if no run is in progress.',
   tag,
   access: writers,
   surface,

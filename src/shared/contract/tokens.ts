@@ -4,10 +4,10 @@ import { dataOf, RowId } from './site.ts';
 import { nullable, OneLine, Timestamp } from './vocabulary.ts';
 
 const Abilities = Type.Array(Type.Enum([...abilityNames]), {
-  description: 'What it may do on the site API; `*` is everything.',
+  description: 'Its abilities on the site API; `*` is all of them.',
 });
 
-/** An access token, never with its secret. */
+/** An access token without its secret. */
 export const AccessToken = Type.Object(
   {
     id: Type.String({ description: '`tok_…`' }),
@@ -16,22 +16,21 @@ export const AccessToken = Type.Object(
     lastUsedAt: nullable(Timestamp),
     expiresAt: nullable(Timestamp),
     createdAt: Timestamp,
-    isCurrent: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    isCurrent: Type.Boolean({ description: 'Whether it is the calling token.' }),
   },
   { $id: 'AccessToken' },
 );
 
 const access = { login: 'any', token: '*' } as const;
 const errors = ['unauthenticated', 'permission'] as const;
-const takesEffect = 'It takes effect now: calls with it are refused, and its running streams end.';
+const takesEffect = 'Takes effect immediately: its calls are rejected and its running streams end.';
 
-/** Lists the caller's own access tokens. */
 export const listTokens = endpoint({
   id: 'listTokens',
   method: 'GET',
   path: '/api/tokens',
   summary: 'List your access tokens.',
-  description: 'Those that were not revoked, newest first.',
+  description: 'Tokens that were not revoked, newest first.',
   tag: 'Tokens',
   access,
   surface: 'site',
@@ -39,32 +38,31 @@ export const listTokens = endpoint({
   errors,
 });
 
-/** Makes an access token for the caller. */
 export const createToken = endpoint({
   id: 'createToken',
   method: 'POST',
   path: '/api/tokens',
-  summary: 'Make an access token.',
+  summary: 'Create an access token.',
   description:
-    'The secret is in this answer and never again. A token that makes another hands on at most its own time.',
+    'Only this response contains the secret. A token that creates another cannot extend its own expiry.',
   tag: 'Tokens',
   access,
   surface: 'site',
   body: Type.Object(
     {
-      name: OneLine({ maxLength: 100, description: 'By which you recognise it.' }),
+      name: OneLine({ maxLength: 100, description: 'A name to recognise it by.' }),
       abilities: Type.Optional(
         Type.Array(Type.Enum([...abilityNames]), {
           minItems: 1,
           maxItems: 32,
-          description: '`["*"]`, everything, unless told.',
+          description: 'Default: `["*"]`, all abilities.',
         }),
       ),
       expires_at: Type.Optional(
         nullable(
           Type.String({
             maxLength: 32,
-            description: 'When it ends: a time in UTC or a day; never unless told.',
+            description: 'Expiry, as a UTC time or a day; default: never.',
           }),
         ),
       ),
@@ -73,7 +71,7 @@ export const createToken = endpoint({
   ),
   result: dataOf(
     Type.Object({
-      token: Type.String({ description: 'To send as `Authorization: Bearer …`.' }),
+      token: Type.String({ description: 'Send it as `Authorization: Bearer …`.' }),
       id: Type.String({ description: '`tok_…`' }),
       tokenableId: Type.Integer({ ...RowId, description: 'The id of its user.' }),
       name: Type.String(),
@@ -84,22 +82,20 @@ export const createToken = endpoint({
   errors: [...errors, 'invalid_request'],
 });
 
-/** Revokes the token that is calling. */
 export const revokeCurrentToken = endpoint({
   id: 'revokeCurrentToken',
   method: 'DELETE',
   path: '/api/tokens/current',
   summary: 'Revoke the calling access token.',
-  description: `${takesEffect} A login has none: it is told 404.`,
+  description: `${takesEffect} Returns 404 for a login.`,
   tag: 'Tokens',
-  // Whatever a token may do, it may end itself.
+  // Any token may revoke itself.
   access: { login: 'any', token: 'any' },
   surface: 'site',
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
   errors: [...errors, 'not_found'],
 });
 
-/** Revokes one access token of the caller. */
 export const revokeToken = endpoint({
   id: 'revokeToken',
   method: 'DELETE',
@@ -116,13 +112,12 @@ export const revokeToken = endpoint({
   errors: [...errors, 'not_found'],
 });
 
-/** Revokes all access tokens of the caller. */
 export const revokeTokens = endpoint({
   id: 'revokeTokens',
   method: 'DELETE',
   path: '/api/tokens',
   summary: 'Revoke all of your access tokens.',
-  description: 'It takes effect now, also for the one that asks.',
+  description: 'Takes effect immediately, including for the calling token.',
   tag: 'Tokens',
   access,
   surface: 'site',

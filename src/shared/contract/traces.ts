@@ -14,61 +14,63 @@ import {
 
 const Milliseconds = (description: string) => nullable(Type.Number({ minimum: 0, description }));
 
-/** One try to have a call answered, with its place in time. */
+/** An attempt to get an answer from a provider, with timings. */
 export const TraceAttempt = Type.Object(
   {
     provider: Type.String(),
-    model: Type.String({ description: 'The model that was asked for there.' }),
-    status: Type.Integer({ description: 'The provider’s HTTP status; 0 when it gave none.' }),
-    error_code: nullable(Type.String({ description: 'Why it failed; null when it did not.' })),
-    started_ms: Milliseconds('When it began.'),
-    ended_ms: Milliseconds('When it failed or began to answer; the answer goes on until `total_ms`.'),
+    model: Type.String({ description: 'The provider’s name for the model.' }),
+    status: Type.Integer({ description: 'The provider’s HTTP status; 0 without a response.' }),
+    error_code: nullable(Type.String({ description: 'The error code; null on success.' })),
+    started_ms: Milliseconds('When it started.'),
+    ended_ms: Milliseconds('When it failed or started to answer; the answer continues until `total_ms`.'),
   },
   { $id: 'TraceAttempt' },
 );
 
-/** One finished call: what it went through and when, without anything that was said. */
+/** The steps and timings of a finished call, without any content. */
 export const TraceView = Type.Object(
   {
     ...finishedCall,
-    error_code: nullable(Type.String({ description: 'Why it failed; null when it did not.' })),
+    error_code: nullable(Type.String({ description: 'The error code; null on success.' })),
     finish_reason: nullable(
-      Type.String({ description: '`stop`, `max_output_tokens` or `content_filter`; null without an end.' }),
+      Type.String({
+        description: '`stop`, `max_output_tokens` or `content_filter`; null without an answer.',
+      }),
     ),
     timings: Type.Object({
-      admitted_ms: Milliseconds('Its routes were planned and its money set aside.'),
-      held_ms: Milliseconds('That was on disk; null when it was written together with the settlement.'),
-      first_token_ms: Milliseconds('A provider began to answer.'),
-      total_ms: Type.Number({ minimum: 0, description: 'The answer was complete, or given up.' }),
+      admitted_ms: Milliseconds('Routes were planned and the hold was placed.'),
+      held_ms: Milliseconds('The hold was on disk; null if it was written together with the settlement.'),
+      first_token_ms: Milliseconds('The provider started to answer.'),
+      total_ms: Type.Number({ minimum: 0, description: 'The answer was complete or abandoned.' }),
       settled_ms: Milliseconds(
-        'What it cost was on disk; its end is told no earlier. Known of the latest 10,000 calls since the daemon began, else null.',
+        'The settlement was on disk; the end of the answer is sent only then. Available for the latest 10,000 calls since the daemon started, otherwise null.',
       ),
     }),
     attempts: Type.Array(TraceAttempt),
     routes: nullable(
       Type.Array(Type.Object({ provider: Type.String(), model: Type.String() }), {
-        description: 'The best routes that it could take, best first, eight at most.',
+        description: 'The best available routes, best first, at most eight.',
       }),
     ),
     tokens: TokenCounts,
-    tokens_reported: Type.Boolean({ description: 'Whether the provider counted them; else an estimate.' }),
+    tokens_reported: Type.Boolean({
+      description: 'Whether the provider reported them; otherwise they are estimated.',
+    }),
     cost: nullable(CostView),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
   },
-  { $id: 'Trace', description: 'Times are milliseconds since the request came.' },
+  { $id: 'Trace', description: 'Times are milliseconds since the request arrived.' },
 );
 
 const readers = { apiKey: ['traces:read', 'traces'], login: 'any' } as const;
 
-/** Tells what one finished call went through. */
 export const getTrace = endpoint({
   id: 'getTrace',
   method: 'GET',
   path: '/v1/traces/{request_id}',
-  summary: 'Get the trace of a finished request.',
-  description:
-    'Its attempts and timings, tokens, cost, and the routes that it could take; nothing that was said.',
+  summary: 'Get the trace of a request.',
+  description: 'Attempts, timings, tokens, cost and available routes of a finished request; no content.',
   tag: 'Traces',
   access: readers,
   surface: 'v1',
@@ -77,21 +79,22 @@ export const getTrace = endpoint({
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
-/** Lists finished calls of the workspace, those that ended last first. */
 export const listTraces = endpoint({
   id: 'listTraces',
   method: 'GET',
   path: '/v1/traces',
-  summary: 'List the traces of finished requests.',
-  description: 'Those of the whole workspace; the request that ended last comes first.',
+  summary: 'List traces.',
+  description: 'Finished requests of the whole workspace, most recently finished first.',
   tag: 'Traces',
   access: readers,
   surface: 'v1',
   query: Type.Object({
     ...pageQuery,
-    status: Type.Optional(Type.Enum([...callStatuses], { description: 'Only calls that ended so.' })),
+    status: Type.Optional(Type.Enum([...callStatuses], { description: 'Only calls with this status.' })),
     model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls of this model.' })),
-    provider: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls that it answered.' })),
+    provider: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
+    ),
     key: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls of this key.' })),
     since: Type.Optional(TimeBound),
     until: Type.Optional(TimeBound),

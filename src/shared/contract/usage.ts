@@ -15,24 +15,24 @@ import {
 
 export const callStatuses = ['completed', 'incomplete', 'failed', 'canceled', 'interrupted'] as const;
 
-/** What usage and traces both tell of a finished call. */
+/** Members that usage and traces of a finished call share. */
 export const finishedCall = {
   request_id: Type.String(),
   response_id: nullable(Type.String({ description: 'Null for calls in the chat-completions format.' })),
   created_at: Timestamp,
   completed_at: Timestamp,
-  endpoint: Type.String({ description: 'The path that was called.' }),
+  endpoint: Type.String({ description: 'The path of the call.' }),
   model: Type.String(),
-  provider: nullable(Type.String({ description: 'Who answered; null when nobody did.' })),
-  key: nullable(Type.String({ description: 'The id of the calling key; null when a login called.' })),
+  provider: nullable(Type.String({ description: 'The provider that answered; null if none did.' })),
+  key: nullable(Type.String({ description: 'The id of the calling key; null for a login.' })),
   streamed: Type.Boolean(),
   status: Type.Enum([...callStatuses], {
     description:
-      '`canceled`: the caller left or the key was revoked. `interrupted`: the daemon ended before the answer did.',
+      '`canceled`: the client disconnected or the key was revoked. `interrupted`: the daemon stopped before the answer was complete.',
   }),
 };
 
-/** What one finished call took and what it cost. */
+/** Usage and cost of a finished call. */
 export const UsageView = Type.Object(
   {
     ...finishedCall,
@@ -47,12 +47,12 @@ export const UsageView = Type.Object(
   { $id: 'Usage' },
 );
 
-/** Sums over finished calls. */
+/** Totals of finished calls. */
 const usageSums = {
   requests: Count,
   unpriced_requests: Type.Integer({
     minimum: 0,
-    description: 'Calls whose price nobody knows: they are in no amount.',
+    description: 'Calls with an unknown price, which no amount includes.',
   }),
   tokens: TokenCounts,
   cost: CostView,
@@ -61,11 +61,11 @@ const usageSums = {
 
 export const UsageSums = Type.Object(usageSums, { $id: 'UsageSums' });
 
-/** One row of a summary: a day (`2026-11-21`), a model, or a key's id (null: calls of a login). */
+/** One row of a summary: a day (`2026-11-21`), a model, or a key's id (null: calls by logins). */
 export const UsageGroup = Type.Object(
   {
     group: nullable(
-      Type.String({ description: 'A day, a model, or the id of a key; null for calls of a login.' }),
+      Type.String({ description: 'A day, a model, or the id of a key; null for calls by logins.' }),
     ),
     ...usageSums,
   },
@@ -74,14 +74,13 @@ export const UsageGroup = Type.Object(
 
 export const usageGroupings = ['day', 'model', 'key'] as const;
 
-/** Tells what one finished call took. */
 export const getUsage = endpoint({
   id: 'getUsage',
   method: 'GET',
   path: '/v1/usage/{request_id}',
-  summary: 'Get what one finished request took.',
+  summary: 'Get the usage of a request.',
   description:
-    'Tokens, cost, provider, attempts and what was charged. A key sees its own requests, a login those of its workspace.',
+    'Tokens, cost, provider, attempts and the amount charged. A key sees its own requests, a login those of its workspace.',
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   surface: 'v1',
@@ -90,13 +89,12 @@ export const getUsage = endpoint({
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
-/** Sums up finished calls: a key its own, a login those of its workspace. */
 export const listUsage = endpoint({
   id: 'listUsage',
   method: 'GET',
   path: '/v1/usage',
-  summary: 'Sum up finished requests.',
-  description: 'A key sums up its own requests, a login those of its workspace.',
+  summary: 'Summarise usage.',
+  description: 'Totals of finished requests: a key sees its own, a login those of its workspace.',
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   surface: 'v1',
@@ -105,7 +103,7 @@ export const listUsage = endpoint({
     model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls answered by this model.' })),
     since: Type.Optional(TimeBound),
     until: Type.Optional(TimeBound),
-    group_by: Type.Optional(Type.Enum([...usageGroupings], { description: '`day` unless told.' })),
+    group_by: Type.Optional(Type.Enum([...usageGroupings], { description: 'Default: `day`.' })),
   }),
   result: Type.Object({
     object: Type.Literal('list'),
@@ -122,7 +120,7 @@ export const listUsage = endpoint({
 
 const served = { tokens: Count, input: Count, output: Count, requests: Count };
 
-/** All that was served on one UTC day. The parts of each split are tokens and add up to `tokens`. */
+/** All tokens served on one UTC day. The parts of each split add up to `tokens`. */
 export const ServedDayView = Type.Object(
   {
     date: Type.String({ format: 'date' }),
@@ -133,13 +131,13 @@ export const ServedDayView = Type.Object(
   { $id: 'ServedDay', description: 'The parts of each split are tokens and add up to `tokens`.' },
 );
 
-/** Tells the public how many tokens were served. */
 export const tokensServed = endpoint({
   id: 'tokensServed',
   method: 'GET',
   path: '/v1/usage/tokens-served',
-  summary: 'Get the tokens served.',
-  description: 'In all and per UTC day, newest first. Calls on a caller’s own provider key count as paid.',
+  summary: 'Get the number of tokens served.',
+  description:
+    'In total and per UTC day, newest first. Calls with a caller’s own provider key count as paid.',
   tag: 'Usage',
   access: everyone,
   surface: 'v1',

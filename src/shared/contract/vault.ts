@@ -4,24 +4,24 @@ import { Count, nullable, Timestamp } from './vocabulary.ts';
 
 const Store = Type.Enum(['file', 'keychain', 'passphrase', 'plain']);
 
-/** Whether sealed secrets can be opened now. */
+/** Whether sealed secrets can be opened. */
 export const VaultState = Type.Enum(['unlocked', 'sealed', 'wrong_key', 'no_vault'], {
   description:
-    '`sealed`: the master key cannot be had now; `wrong_key`: another one was found; `no_vault`: none was made yet.',
+    '`sealed`: the master key is not available; `wrong_key`: a different master key was found; `no_vault`: none has been created.',
 });
 
-/** The vault as the daemon's owner sees it. */
+/** The state of the vault, for the daemon's owner. */
 export const VaultStatus = Type.Object(
   {
     state: VaultState,
     store: nullable(Store),
-    key_id: nullable(Type.String({ description: 'Which master key is used; not a secret.' })),
+    key_id: nullable(Type.String({ description: 'The id of the master key; not a secret.' })),
     made_at: nullable(Timestamp),
     secrets: Count,
     reason: nullable(
       Type.String({
         description:
-          'Why it is not open and what helps, for people; null when it is open, or none was needed yet.',
+          'Why it is not open and how to fix it, for people; null if it is open or not yet needed.',
       }),
     ),
   },
@@ -31,13 +31,12 @@ export const VaultStatus = Type.Object(
 const access = { login: 'owner', loginOnly: true } as const;
 const common = ['unauthenticated', 'signed_out', 'permission'] as const;
 
-/** Tells whether sealed secrets can be opened. */
 export const getVault = endpoint({
   id: 'getVault',
   method: 'GET',
   path: '/v1/admin/vault',
   summary: 'Get the vault’s status.',
-  description: 'The vault seals provider keys. Its master key is kept outside of the database.',
+  description: 'The vault seals provider keys. Its master key is stored outside the database.',
   tag: 'Vault',
   access,
   surface: 'v1',
@@ -45,14 +44,13 @@ export const getVault = endpoint({
   errors: common,
 });
 
-/** Opens the vault. */
 export const unlockVault = endpoint({
   id: 'unlockVault',
   method: 'POST',
   path: '/v1/admin/vault/unlock',
   summary: 'Unlock the vault.',
   description:
-    'Looks for the master key again, or takes what opens it. A passphrase where there is no vault yet makes one.',
+    'Looks up the master key again, or accepts what opens it. Without a vault, a passphrase creates one.',
   tag: 'Vault',
   access,
   surface: 'v1',
@@ -60,7 +58,7 @@ export const unlockVault = endpoint({
     {
       passphrase: Type.Optional(Type.String({ minLength: 8, maxLength: 1024 })),
       master_key: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 128, description: 'What an export printed.' }),
+        Type.String({ minLength: 1, maxLength: 128, description: 'The text printed by an export.' }),
       ),
     },
     { additionalProperties: false },
@@ -70,14 +68,13 @@ export const unlockVault = endpoint({
   errors: [...common, 'invalid_request', 'conflict', 'rate_limited', 'unavailable'],
 });
 
-/** Puts every secret under a new master key. */
 export const rotateVault = endpoint({
   id: 'rotateVault',
   method: 'POST',
   path: '/v1/admin/vault/rotate',
   summary: 'Rotate the master key.',
   description:
-    'Every secret is put under a new master key and opened with it before the old one is dropped. Backups from before open only with an export of the old one.',
+    'Seals every secret under a new master key and verifies it before the old one is discarded. Older backups can only be opened with an export of the old key.',
   tag: 'Vault',
   access,
   surface: 'v1',
@@ -88,7 +85,7 @@ export const rotateVault = endpoint({
         Type.String({
           minLength: 8,
           maxLength: 1024,
-          description: 'The new one, for the store `passphrase`.',
+          description: 'The new passphrase, for the store `passphrase`.',
         }),
       ),
     },
@@ -99,13 +96,12 @@ export const rotateVault = endpoint({
   errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
 });
 
-/** Tells the master key, so that it can be kept on paper. */
 export const exportVault = endpoint({
   id: 'exportVault',
   method: 'POST',
   path: '/v1/admin/vault/export',
   summary: 'Export the master key.',
-  description: 'Whoever has it and the database can read every sealed secret.',
+  description: 'Anyone who has it and the database can read every sealed secret.',
   tag: 'Vault',
   access,
   surface: 'v1',

@@ -12,10 +12,10 @@ import {
 } from './site.ts';
 import { nullable, Timestamp } from './vocabulary.ts';
 
-/** A message from one person to another. */
+/** A message from one user to another. */
 export const Whisper = Type.Object(
   {
-    body: Type.String({ description: 'Plain text, as it came.' }),
+    body: Type.String({ description: 'Plain text, unmodified.' }),
     createdAt: Timestamp,
     id: RowId,
     readAt: nullable(Timestamp),
@@ -26,12 +26,12 @@ export const Whisper = Type.Object(
   { $id: 'Whisper' },
 );
 
-/** What was said with one person. */
+/** A conversation with one user. */
 export const WhisperThread = Type.Object(
   {
     peer: UserReference,
     last: Whisper,
-    unread: Type.Integer({ minimum: 0, description: 'Those from the peer that were not read.' }),
+    unread: Type.Integer({ minimum: 0, description: 'Unread whispers from the peer.' }),
   },
   { $id: 'WhisperThread' },
 );
@@ -44,39 +44,38 @@ const Peer = Type.String({
   maxLength: 64,
   pattern: '^[A-Za-z0-9:_-]+$',
   description:
-    'The id or handle of a person, in letters, digits, `:`, `_` and `-`: only what was said with them.',
+    'The id or handle of a user: letters, digits, `:`, `_` and `-`. Only the conversation with them.',
 });
 
-/** Lists whispers to and from the caller. */
 export const listWhispers = endpoint({
   id: 'listWhispers',
   method: 'GET',
   path: '/api/whispers',
   summary: 'List your whispers.',
-  description: 'Those that you sent and got, newest first.',
+  description: 'Whispers you sent or received, newest first.',
   tag: 'Whispers',
   access: read,
   surface: 'site',
   query: Type.Object({ with: Type.Optional(Peer), ...rowPageQuery }),
   result: pageOf(Whisper, {
-    with: nullable(Type.String({ description: 'The handle of whoever was asked for.' })),
+    with: nullable(Type.String({ description: 'The handle of the user that was requested.' })),
   }),
   errors: [...errors, 'invalid_request'],
 });
 
-/** Sends a whisper. */
 export const sendWhisper = endpoint({
   id: 'sendWhisper',
   method: 'POST',
   path: '/api/whispers',
-  summary: 'Whisper to somebody.',
-  description: 'To exactly one of `recipientId` and `recipientHandle`, and not to yourself.',
+  summary: 'Send a whisper.',
+  description:
+    'Exactly one of `recipientId` and `recipientHandle` is required; you cannot whisper to yourself.',
   tag: 'Whispers',
   access: write,
   surface: 'site',
   body: Type.Object(
     {
-      body: PlainText('Plain text that is not blank; it is kept as it came.', { maxLength: 5000 }),
+      body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 5000 }),
       recipientId: Type.Optional(RowId),
       recipientHandle: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
     },
@@ -86,13 +85,12 @@ export const sendWhisper = endpoint({
   errors: [...errors, 'invalid_request'],
 });
 
-/** Lists the people whom the caller whispers with. */
 export const listWhisperThreads = endpoint({
   id: 'listWhisperThreads',
   method: 'GET',
   path: '/api/whispers/threads',
-  summary: 'List whom you whisper with.',
-  description: 'With the last whisper and how many are unread; the latest first.',
+  summary: 'List your whisper conversations.',
+  description: 'With the last whisper and the number of unread ones, most recent first.',
   tag: 'Whispers',
   access: read,
   surface: 'site',
@@ -101,14 +99,13 @@ export const listWhisperThreads = endpoint({
   errors: [...errors, 'invalid_request'],
 });
 
-/** Follows whispers to and from the caller. */
 export const streamWhispers = endpoint({
   id: 'streamWhispers',
   method: 'GET',
   path: '/api/whispers/stream',
-  summary: 'Follow your whispers.',
+  summary: 'Stream your whispers.',
   description:
-    'Server-sent events `whisper.created`, with the id of the whisper as the SSE id, and `whisper.read`, without one. `Last-Event-ID` resumes after a whisper; without it the stream begins now.',
+    'Server-sent events `whisper.created`, with the id of the whisper as SSE id, and `whisper.read`, without one. `Last-Event-ID` resumes after a whisper; without it, only new events are sent.',
   tag: 'Whispers',
   access: read,
   surface: 'site',
@@ -118,13 +115,12 @@ export const streamWhispers = endpoint({
   errors: [...errors, 'invalid_request'],
 });
 
-/** Reads one whisper. */
 export const getWhisper = endpoint({
   id: 'getWhisper',
   method: 'GET',
   path: '/api/whispers/{id}',
   summary: 'Show a whisper.',
-  description: 'One that you sent or got. It does not become read by this.',
+  description: 'One you sent or received. Does not mark it as read.',
   tag: 'Whispers',
   access: read,
   surface: 'site',
@@ -133,13 +129,12 @@ export const getWhisper = endpoint({
   errors,
 });
 
-/** Marks a whisper as read. */
 export const readWhisper = endpoint({
   id: 'readWhisper',
   method: 'PATCH',
   path: '/api/whispers/{id}/read',
   summary: 'Mark a whisper as read.',
-  description: 'Only its recipient may; the first time that it was read stays.',
+  description: 'Only for its recipient; the first read time is kept.',
   tag: 'Whispers',
   access: write,
   surface: 'site',
@@ -148,13 +143,12 @@ export const readWhisper = endpoint({
   errors,
 });
 
-/** Marks all whispers to the caller as read. */
 export const readAllWhispers = endpoint({
   id: 'readAllWhispers',
   method: 'PATCH',
   path: '/api/whispers/read-all',
-  summary: 'Mark your whispers as read.',
-  description: 'All of them, or those from one person.',
+  summary: 'Mark all whispers as read.',
+  description: 'All of them, or those from one user.',
   tag: 'Whispers',
   access: write,
   surface: 'site',

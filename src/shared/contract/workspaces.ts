@@ -10,7 +10,7 @@ import {
   WorkspaceReference,
 } from './vocabulary.ts';
 
-/** Names a user in a path. */
+/** A user in a path. */
 export function memberRef(description: string) {
   return Type.String({ minLength: 1, maxLength: 64, description });
 }
@@ -19,20 +19,20 @@ export const roleNames = ['owner', 'admin', 'member'] as const;
 
 const MemberRole = Type.Enum([...roleNames]);
 
-/** A workspace as one of its members sees it. */
+/** A workspace from the view of one of its members. */
 export const Workspace = Type.Object(
   {
     id: Type.String({ description: '`ws_…`' }),
-    slug: Type.String({ description: 'Names it in paths, as its id does.' }),
+    slug: Type.String({ description: 'Can be used in paths instead of the id.' }),
     name: Type.String(),
-    role: Type.Enum([...roleNames], { description: 'What the caller is in it.' }),
+    role: Type.Enum([...roleNames], { description: 'The caller’s role.' }),
     members_may_issue_keys: Type.Boolean({ description: 'Whether plain members may issue API keys.' }),
     created_at: Timestamp,
   },
   { $id: 'Workspace' },
 );
 
-/** Somebody's part in a workspace. */
+/** A user's membership of a workspace. */
 export const Member = Type.Object(
   {
     user: Type.Object({ id: Type.String(), handle: Type.String(), name: Type.String() }),
@@ -42,17 +42,17 @@ export const Member = Type.Object(
   { $id: 'Member' },
 );
 
-/** An invitation, never with its code. */
+/** An invitation without its code. */
 export const Invitation = Type.Object(
   {
     id: Type.String({ description: '`invite_…`' }),
     role: MemberRole,
-    note: nullable(Type.String({ description: 'For whom it is, in the words of whoever made it.' })),
+    note: nullable(Type.String({ description: 'A note on whom it is for.' })),
     status: Type.Enum(['open', 'accepted', 'revoked', 'expired']),
-    created_by: Type.String({ description: 'The id of the user who made it.' }),
+    created_by: Type.String({ description: 'The id of the user who created it.' }),
     created_at: Timestamp,
     expires_at: Timestamp,
-    accepted_by: nullable(Type.String({ description: 'The id of the user who joined with it.' })),
+    accepted_by: nullable(Type.String({ description: 'The id of the user who accepted it.' })),
   },
   { $id: 'Invitation' },
 );
@@ -69,19 +69,18 @@ const refusals = ['unauthenticated', 'signed_out', 'invalid_request'] as const;
 const inWorkspace = [...refusals, 'not_found'] as const;
 const params = Type.Object({ workspace: WorkspaceReference });
 
-/** Makes a workspace that the caller owns. */
 export const createWorkspace = endpoint({
   id: 'createWorkspace',
   method: 'POST',
   path: '/v1/workspaces',
   summary: 'Create a workspace.',
-  description: 'You are its owner.',
+  description: 'You become its owner.',
   tag: 'Workspaces',
   access: anyLogin,
   surface: 'v1',
   body: Type.Object(
     {
-      name: OneLine({ maxLength: 100, description: 'For people.' }),
+      name: OneLine({ maxLength: 100, description: 'A display name.' }),
       slug: Type.Optional(Slug),
     },
     { additionalProperties: false },
@@ -90,7 +89,6 @@ export const createWorkspace = endpoint({
   errors: [...refusals, 'conflict'],
 });
 
-/** Lists the workspaces that the caller belongs to. */
 export const listWorkspaces = endpoint({
   id: 'listWorkspaces',
   method: 'GET',
@@ -121,15 +119,15 @@ export const updateWorkspace = endpoint({
   id: 'updateWorkspace',
   method: 'PATCH',
   path: '/v1/workspaces/{workspace}',
-  summary: 'Change a workspace.',
-  description: 'What is left out stays as it is.',
+  summary: 'Update a workspace.',
+  description: 'Omitted members are unchanged.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
   surface: 'v1',
   params,
   body: Type.Object(
     {
-      name: Type.Optional(OneLine({ maxLength: 100, description: 'For people.' })),
+      name: Type.Optional(OneLine({ maxLength: 100, description: 'A display name.' })),
       slug: Type.Optional(Slug),
       members_may_issue_keys: Type.Optional(Type.Boolean()),
     },
@@ -158,13 +156,13 @@ const memberParams = Type.Object({
   user: memberRef('The id or handle of a member; `me` is yourself.'),
 });
 
-/** Changes what a member is. A workspace keeps an owner; admins neither make nor change owners. */
+/** Changes a member's role. A workspace always has an owner; admins cannot add or remove owners. */
 export const updateMember = endpoint({
   id: 'updateMember',
   method: 'PATCH',
   path: '/v1/workspaces/{workspace}/members/{user}',
   summary: 'Change a member’s role.',
-  description: 'Admins neither make nor change owners, and the last owner stays one: 409 `conflict`.',
+  description: 'Admins cannot add or remove owners; demoting the last owner returns 409 `conflict`.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
   surface: 'v1',
@@ -174,14 +172,14 @@ export const updateMember = endpoint({
   errors: [...inWorkspace, 'permission', 'conflict'],
 });
 
-/** Takes somebody out of a workspace; with `me`, leaves it. */
+/** Removes a member; with `me`, leaves the workspace. */
 export const removeMember = endpoint({
   id: 'removeMember',
   method: 'DELETE',
   path: '/v1/workspaces/{workspace}/members/{user}',
-  summary: 'Remove a member, or leave.',
+  summary: 'Remove a member or leave.',
   description:
-    'Everybody may leave, but the last owner: 409 `conflict`. The API keys of whoever goes pass to the workspace’s owner and keep working, without the scopes `keys`, `billing` and `workspace`: they would act for the owner.',
+    'Any member may leave, except the last owner: 409 `conflict`. The API keys of the leaving member pass to the workspace’s owner and keep working, without the scopes `keys`, `billing` and `workspace`, which would act for the owner.',
   tag: 'Workspaces',
   access: { login: 'member', loginOnly: true },
   surface: 'v1',
@@ -190,22 +188,21 @@ export const removeMember = endpoint({
   errors: [...inWorkspace, 'permission', 'conflict'],
 });
 
-/** Makes a code that lets somebody join. */
 export const createInvitation = endpoint({
   id: 'createInvitation',
   method: 'POST',
   path: '/v1/workspaces/{workspace}/invitations',
-  summary: 'Invite somebody.',
+  summary: 'Create an invitation.',
   description:
-    'The code is in this answer and never again; it lets one person of this host join within seven days. Admins invite no owners.',
+    'Only this response contains the code, which lets one user of this host join within seven days. Admins cannot invite owners.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
   surface: 'v1',
   params,
   body: Type.Object(
     {
-      role: Type.Optional(Type.Enum([...roleNames], { description: '`member` unless told.' })),
-      note: Type.Optional(OneLine({ maxLength: 100, description: 'For whom it is.' })),
+      role: Type.Optional(Type.Enum([...roleNames], { description: 'Default: `member`.' })),
+      note: Type.Optional(OneLine({ maxLength: 100, description: 'A note on whom it is for.' })),
     },
     { additionalProperties: false },
   ),
@@ -218,8 +215,8 @@ export const listInvitations = endpoint({
   id: 'listInvitations',
   method: 'GET',
   path: '/v1/workspaces/{workspace}/invitations',
-  summary: 'List the invitations to a workspace.',
-  description: 'Newest first, without their codes; those that ended too.',
+  summary: 'List invitations.',
+  description: 'Newest first, without codes; includes ended ones.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
   surface: 'v1',
@@ -239,19 +236,22 @@ export const revokeInvitation = endpoint({
   surface: 'v1',
   params: Type.Object({
     workspace: WorkspaceReference,
-    invitation: Type.String({ minLength: 1, maxLength: 64, description: 'Its id: `invite_…`.' }),
+    invitation: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The id of an invitation: `invite_…`.',
+    }),
   }),
   result: deleted('invitation'),
   errors: [...inWorkspace, 'permission'],
 });
 
-/** Joins a workspace. */
 export const acceptInvitation = endpoint({
   id: 'acceptInvitation',
   method: 'POST',
   path: '/v1/invitations/accept',
   summary: 'Join a workspace.',
-  description: 'A code that is wrong, used, revoked or past its time is 404 `not_found`.',
+  description: 'A wrong, used, revoked or expired code returns 404 `not_found`.',
   tag: 'Workspaces',
   access: anyLogin,
   surface: 'v1',
@@ -260,7 +260,7 @@ export const acceptInvitation = endpoint({
       code: Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'Upper or lower case, with or without its dashes.',
+        description: 'Case-insensitive, dashes optional.',
       }),
     },
     { additionalProperties: false },
