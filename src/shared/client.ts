@@ -53,7 +53,8 @@ export interface Client {
     endpoint: E | Address<E>,
     input: Input<E>,
     options?: CallOptions,
-  ): Promise<Result<E>>;
+    // Inferring the endpoint from how the result is used would cost the compiler 150,000 types.
+  ): Promise<NoInfer<Result<E>>>;
   /**
    * Yields the events of a stream until it ends; `data: [DONE]` ends it and is not yielded. Throws ReceivedError when
    * the service returns an error before the stream starts. Breaking out of the loop, or aborting the signal, ends the
