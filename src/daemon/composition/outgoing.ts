@@ -81,7 +81,7 @@ async function withRecordings(config: Config, { elapsed, log, stderr }: Outgoing
     recordings,
     speed: replaySpeed,
     world: { sleep: sleepFor, elapsed },
-    otherwise: recorder?.send,
+    fallback: recorder?.send,
     onMissing: (message) => stderr.write(`${message}\n`),
   });
   const adaptConfigForReplay = (other: Config) => withStandInKeys(other, recordedProviders(recordings));

@@ -19,7 +19,7 @@ import { findLocalServers, type LocalServer } from '../upstream/local-servers.ts
 import { openAi } from '../upstream/providers/openai.ts';
 import { chatAdapter } from '../upstream/providers/openai-chat/index.ts';
 import { providerApis } from '../upstream/providers/registry.ts';
-import { modelPrefix, simulatorModels, simulatorModelsWith } from '../upstream/simulator/models.ts';
+import { modelPrefix, modelsWithScript, simulatorModels } from '../upstream/simulator/models.ts';
 import type { SimulatorScript } from '../upstream/simulator/script/script.ts';
 import { simulator } from '../upstream/simulator/simulator.ts';
 import type { World } from '../world.ts';
@@ -104,7 +104,7 @@ export function localProvider(server: LocalServer, deps: ProviderDeps): Provider
 
 /** The built-in provider, which deps nothing and costs nothing. */
 export function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | undefined): Provider {
-  const models = script ? simulatorModelsWith(script) : simulatorModels;
+  const models = script ? modelsWithScript(script) : simulatorModels;
   const upstream = simulator({ world: deps.world, makeCallId: deps.makeCallId, script });
   const details = models.map(({ id, title, description, contextLength, outputTokensMax, capabilities }) => [
     nameOf(id),

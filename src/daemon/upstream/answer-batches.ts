@@ -5,89 +5,89 @@ import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
 import { midStreamFailureOf, upstreamFailureOf } from './network-failures.ts';
 
-const over: IteratorResult<Batch> = { done: true, value: undefined };
-const afterwordBytesMax = 64 * 1024;
-/** How long the end of a stream is waited for that has told what was used, too: nothing else is missing then. */
-const countedMs = 1_000;
+const done: IteratorResult<Batch> = { done: true, value: undefined };
+const tailBytesMax = 64 * 1024;
+/** How long to wait for the end of a stream after its usage, when nothing else is missing. */
+const closingAfterUsageMs = 1_000;
 
 export interface AnswerSource {
-  /** The provider's. */
+  /** The provider's name. */
   name: string;
   body: IncomingBody;
   decoder: Decoder;
-  /** How long, in milliseconds, the end of the stream is waited for once the reason for the end of the answer was told. */
-  closingMs: number;
+  /** How long to wait for the end of the stream after the finish reason, in milliseconds. */
+  closingTimeoutMs: number;
 }
 
 /**
- * A provider's bytes as batches of events. Whichever way it ends, the call to the provider has ended too.
- * An iterator by hand: a generator would put more asynchronous hops before each token.
+ * Decodes a provider's bytes into batches of events. However it ends, the call to the provider ends too.
+ * A handwritten iterator, since a generator would add asynchronous hops before each token.
  */
 export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #name: string;
   readonly #body: IncomingBody;
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #decoder: Decoder;
-  readonly #closingMs: number;
+  readonly #closingTimeoutMs: number;
   #closesAt = Number.POSITIVE_INFINITY;
-  #unread: Batch | undefined;
-  #hasGiven = false;
-  #isOver = false;
+  #pushedBack: Batch | undefined;
+  #hasEmitted = false;
+  #isDone = false;
   #failure: UpstreamFailure | undefined;
 
-  constructor({ name, body, decoder, closingMs }: AnswerSource) {
+  constructor({ name, body, decoder, closingTimeoutMs }: AnswerSource) {
     this.#name = name;
     this.#body = body;
     this.#bytes = body[Symbol.asyncIterator]();
     this.#decoder = decoder;
-    this.#closingMs = closingMs;
+    this.#closingTimeoutMs = closingTimeoutMs;
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Batch> {
     return this;
   }
 
-  /** Puts a batch back that was taken before the reader came. */
-  unread(batch: Batch): void {
-    this.#unread = batch;
+  /** Puts back the first batch, which the next `next` returns again. */
+  pushBack(batch: Batch): void {
+    this.#pushedBack = batch;
   }
 
   async next(): Promise<IteratorResult<Batch>> {
-    const unread = this.#unread;
-    if (unread !== undefined) {
-      this.#unread = undefined;
-      return { done: false, value: unread };
+    const pushedBack = this.#pushedBack;
+    if (pushedBack !== undefined) {
+      this.#pushedBack = undefined;
+      return { done: false, value: pushedBack };
     }
-    while (!this.#isOver) {
+    while (!this.#isDone) {
       const batch = await this.#read();
-      if (!isEmpty(batch)) return this.#give(batch);
+      if (!isEmpty(batch)) return this.#emit(batch);
     }
     return this.#end();
   }
 
-  /** Reads once; undefined when what came held no event, as heartbeats do. */
+  /** Reads once; undefined if the bytes contained no event, as with heartbeats. */
   async readOnce(): Promise<IteratorResult<Batch> | undefined> {
-    if (this.#isOver) return this.#end();
+    if (this.#isDone) return this.#end();
     const batch = await this.#read();
-    if (!isEmpty(batch)) return this.#give(batch);
-    return this.#isOver ? this.#end() : undefined;
+    if (!isEmpty(batch)) return this.#emit(batch);
+    return this.#isDone ? this.#end() : undefined;
   }
 
   return(): Promise<IteratorResult<Batch>> {
-    this.#unread = undefined;
+    this.#pushedBack = undefined;
     this.#failure = undefined;
     this.#stop();
-    return Promise.resolve(over);
+    return Promise.resolve(done);
   }
 
-  #give(value: Batch): IteratorResult<Batch> {
-    this.#hasGiven = true;
+  #emit(value: Batch): IteratorResult<Batch> {
+    this.#hasEmitted = true;
     return { done: false, value };
   }
 
   #end(): IteratorResult<Batch> {
     const failure = this.#failure;
-    if (failure === undefined) return over;
+    if (failure === undefined) return done;
     this.#failure = undefined;
     throw failure;
   }
@@ -95,37 +95,37 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   async #read(): Promise<Batch> {
     const decoder = this.#decoder;
     try {
-      const read = await (decoder.hasFinished ? this.#nextOfClosing() : this.#bytes.next());
+      const read = await (decoder.hasFinished ? this.#readWhileClosing() : this.#bytes.next());
       if (read.done) {
-        this.#isOver = true;
+        this.#isDone = true;
         return decoder.end();
       }
       const batch = decoder.push(read.value);
-      if (decoder.hasFinished) this.#closeSoon(batch);
+      if (decoder.hasFinished) this.#limitClosing(batch);
       if (decoder.failure !== undefined) {
         this.#failure = decoder.failure;
         this.#stop();
       } else if (decoder.isComplete) {
-        this.#isOver = true;
-        this.#hearOut();
+        this.#isDone = true;
+        this.#drainTail();
       }
       return batch;
     } catch (error) {
       this.#stop();
-      return this.#salvage(error);
+      return this.#recover(error);
     }
   }
 
-  /** Not every server closes its streams: what would still come is worth a short wait, as usage often comes last. */
-  #closeSoon({ events }: Batch): void {
-    const isCounted = events.some(({ type }) => type === 'usage');
-    const ms = isCounted ? Math.min(countedMs, this.#closingMs) : this.#closingMs;
+  /** Not every server closes its streams, but usage often comes last: waits for the rest for a limited time. */
+  #limitClosing({ events }: Batch): void {
+    const hasUsage = events.some(({ type }) => type === 'usage');
+    const ms = hasUsage ? Math.min(closingAfterUsageMs, this.#closingTimeoutMs) : this.#closingTimeoutMs;
     this.#closesAt = Math.min(this.#closesAt, performance.now() + ms);
   }
 
-  async #nextOfClosing(): Promise<IteratorResult<Uint8Array>> {
+  async #readWhileClosing(): Promise<IteratorResult<Uint8Array>> {
     const ms = Math.max(0, this.#closesAt - performance.now());
-    // What is here already comes before any timer; a read that waits ends with the call.
+    // Bytes that have already arrived win over the timer; a pending read ends with the call.
     const timer = setTimeout(() => this.#body.cancel(), ms);
     try {
       return await this.#bytes.next();
@@ -134,8 +134,8 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     }
   }
 
-  /** A connection that breaks after the answer was whole has done no harm: the decoder knows. */
-  #salvage(error: unknown): Batch {
+  /** Ignores a broken connection if the answer was already complete, as the decoder knows. */
+  #recover(error: unknown): Batch {
     const name = this.#name;
     if (error instanceof SseTooLong) {
       throw new UpstreamFailure('broken', `${name} sent an event that is longer than allowed`, {
@@ -150,16 +150,16 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
         if (!(cut instanceof UpstreamFailure) || cut.kind !== 'broken') throw cut;
       }
     }
-    throw this.#hasGiven ? midStreamFailureOf(error, name) : upstreamFailureOf(error, name);
+    throw this.#hasEmitted ? midStreamFailureOf(error, name) : upstreamFailureOf(error, name);
   }
 
-  /** Lets the last bytes of a whole answer pass, so that the connection can be used again. */
-  #hearOut(): void {
-    this.#body.bytes(afterwordBytesMax).catch(() => undefined);
+  /** Reads the last bytes of a complete answer, so that the connection can be reused. */
+  #drainTail(): void {
+    this.#body.bytes(tailBytesMax).catch(() => undefined);
   }
 
   #stop(): void {
-    this.#isOver = true;
+    this.#isDone = true;
     this.#body.cancel();
   }
 }

@@ -2,12 +2,12 @@ import type { Dispatcher } from 'undici';
 import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } from '../world.ts';
 import { networkFailure, networkFailureOf } from './network-failures.ts';
 
-/** Past this many bytes that nobody has read, the other host is made to wait. */
+/** With more unread bytes than this, reading from the socket pauses. */
 export const bufferedBytesMax = 256 * 1024;
 
-const nothing = new Uint8Array(0);
-const over: IteratorResult<Uint8Array> = { done: true, value: undefined };
-const leaving = new Error('the reader has left');
+const noBytes = new Uint8Array(0);
+const done: IteratorResult<Uint8Array> = { done: true, value: undefined };
+const readerLeft = new Error('the reader has left');
 
 interface Pull {
   resolve(result: IteratorResult<Uint8Array>): void;
@@ -21,23 +21,23 @@ interface Collection {
 }
 
 /**
- * One call in flight: undici tells it what arrives, a reader pulls. It is handler, body and iterator in one, because
- * every object and every asynchronous hop here is paid by each token of each stream.
+ * One HTTP call in flight: undici pushes data, a reader pulls it. Handler, body and iterator are one object because every
+ * object and every asynchronous hop here costs time for each token of each stream.
  */
 export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, AsyncIterator<Uint8Array> {
-  /** Settles when the headers are there. */
+  /** Settles when the headers arrive. */
   readonly answer: Promise<IncomingAnswer>;
-  /** Not the request itself: its body may be large, and is not needed once it was sent. */
-  readonly #terms: Pick<OutgoingRequest, 'signal' | 'idleTimeoutMs' | 'firstReadTimeoutMs'>;
+  /** Not the whole request: its body may be large, and is not needed once it was sent. */
+  readonly #timing: Pick<OutgoingRequest, 'signal' | 'idleTimeoutMs' | 'firstReadTimeoutMs'>;
   readonly #host: string;
-  #opened!: (answer: IncomingAnswer) => void;
-  #refused!: (failure: NetworkFailure) => void;
+  #resolveAnswer!: (answer: IncomingAnswer) => void;
+  #rejectAnswer!: (failure: NetworkFailure) => void;
   #controller: Dispatcher.DispatchController | undefined;
-  #lengthTold = -1;
+  #contentLength = -1;
   #chunks: Uint8Array[] = [];
   #buffered = 0;
   #isOpen = false;
-  /** All bytes came, the reader left, or it failed: nothing that undici tells matters any more. */
+  /** All bytes arrived, the reader left, or the call failed; later callbacks of undici are ignored. */
   #isOver = false;
   #failure: NetworkFailure | undefined;
   #pull: Pull | undefined;
@@ -50,20 +50,20 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
 
   constructor(request: OutgoingRequest, host: string) {
     const { signal, idleTimeoutMs, firstReadTimeoutMs } = request;
-    this.#terms = { signal, idleTimeoutMs, firstReadTimeoutMs };
+    this.#timing = { signal, idleTimeoutMs, firstReadTimeoutMs };
     this.#host = host;
     this.answer = new Promise((resolve, reject) => {
-      this.#opened = resolve;
-      this.#refused = reject;
+      this.#resolveAnswer = resolve;
+      this.#rejectAnswer = reject;
     });
     signal?.addEventListener('abort', this);
   }
 
-  // ---- what undici tells ----
+  // ---- called by undici ----
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isOver) controller.abort(leaving);
+    if (this.#isOver) controller.abort(readerLeft);
   }
 
   onResponseStart(
@@ -77,16 +77,20 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
       if (typeof value !== 'string') headers[name] = value?.at(-1) ?? '';
     }
     const single = headers as Record<string, string>;
-    const encoding = single['content-encoding'];
-    // What was not asked for is not inflated: a few kilobytes may unfold into gigabytes.
-    if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-      this.#refuseCompressed(status, single);
+    const contentEncoding = single['content-encoding'];
+    // Compressed bodies are never requested nor inflated: a few kilobytes can expand to gigabytes.
+    if (
+      contentEncoding !== undefined &&
+      contentEncoding !== '' &&
+      contentEncoding.toLowerCase() !== 'identity'
+    ) {
+      this.#rejectCompressed(status, single);
       return;
     }
     const length = single['content-length'];
-    if (length !== undefined) this.#lengthTold = Number(length);
+    if (length !== undefined) this.#contentLength = Number(length);
     this.#isOpen = true;
-    this.#opened({ status, headers: single, body: this });
+    this.#resolveAnswer({ status, headers: single, body: this });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
@@ -125,7 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     this.#fail(networkFailure('aborted', this.#host));
   }
 
-  // ---- what the reader asks ----
+  // ---- called by the reader ----
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return this;
@@ -134,7 +138,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   next(): Promise<IteratorResult<Uint8Array>> {
     if (this.#buffered > 0) return Promise.resolve({ done: false, value: this.#take() });
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (this.#isOver) return Promise.resolve(over);
+    if (this.#isOver) return Promise.resolve(done);
     return new Promise((resolve, reject) => {
       this.#pull = { resolve, reject };
       this.#startTimer();
@@ -143,12 +147,12 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
 
   return(): Promise<IteratorResult<Uint8Array>> {
     this.cancel();
-    return Promise.resolve(over);
+    return Promise.resolve(done);
   }
 
   bytes(bytesMax: number): Promise<Uint8Array> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (Math.max(this.#buffered, this.#lengthTold) > bytesMax) {
+    if (Math.max(this.#buffered, this.#contentLength) > bytesMax) {
       this.cancel();
       return Promise.reject(networkFailure('too-large', this.#host));
     }
@@ -166,32 +170,32 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     if (this.#isOver) return;
     const isOpen = this.#isOpen;
     this.#finish();
-    this.#controller?.abort(leaving);
+    this.#controller?.abort(readerLeft);
     const ended = networkFailure('aborted', this.#host);
-    if (!isOpen) this.#refused(ended);
+    if (!isOpen) this.#rejectAnswer(ended);
     this.#collection?.reject(ended);
-    this.#pull?.resolve(over);
+    this.#pull?.resolve(done);
     this.#pull = undefined;
   }
 
-  // ---- inside ----
+  // ---- internal ----
 
-  /** The status of a refusal tells enough without its body. */
-  #refuseCompressed(status: number, headers: Record<string, string>): void {
+  /** For a refusal, the status is enough. */
+  #rejectCompressed(status: number, headers: Record<string, string>): void {
     if (status < 400) {
-      const why = 'the answer is compressed though that was not asked for';
-      this.#fail(networkFailure('unreadable', this.#host, why));
+      const detail = 'the answer is compressed although that was not requested';
+      this.#fail(networkFailure('unreadable', this.#host, detail));
       return;
     }
     this.#finish();
-    this.#controller?.abort(leaving);
-    this.#opened({ status, headers, body: this });
+    this.#controller?.abort(readerLeft);
+    this.#resolveAnswer({ status, headers, body: this });
   }
 
   #take(): Uint8Array {
     const chunks = this.#chunks;
     const first = chunks[0];
-    let bytes = first ?? nothing;
+    let bytes = first ?? noBytes;
     if (chunks.length > 1) {
       bytes = Buffer.allocUnsafe(this.#buffered);
       let at = 0;
@@ -206,7 +210,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     return bytes;
   }
 
-  /** One read of a socket holds many chunks, told one by one: the reader is woken once, when all of them are here. */
+  /** One socket read gives many chunks, each in a callback of its own: the reader is woken once, after all of them. */
   #flushSoon(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -220,7 +224,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     this.#pull = undefined;
     if (this.#buffered > 0) pull.resolve({ done: false, value: this.#take() });
     else if (this.#failure !== undefined) pull.reject(this.#failure);
-    else pull.resolve(over);
+    else pull.resolve(done);
   }
 
   #fail(failure: NetworkFailure): void {
@@ -229,7 +233,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     this.#finish();
     this.#failure = failure;
     this.#controller?.abort(failure);
-    if (!isOpen) this.#refused(failure);
+    if (!isOpen) this.#rejectAnswer(failure);
     if (this.#collection !== undefined) {
       this.#chunks = [];
       this.#collection.reject(failure);
@@ -240,12 +244,12 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #finish(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#terms.signal?.removeEventListener('abort', this);
+    this.#timing.signal?.removeEventListener('abort', this);
   }
 
-  /** The clock runs only while a reader waits: a slow reader is no fault of the other host. */
+  /** The timer only counts while a reader waits: a slow reader is not the other host's fault. */
   #startTimer(): void {
-    const { idleTimeoutMs, firstReadTimeoutMs } = this.#terms;
+    const { idleTimeoutMs, firstReadTimeoutMs } = this.#timing;
     const ms = this.#hasRead ? idleTimeoutMs : (firstReadTimeoutMs ?? idleTimeoutMs);
     if (ms !== this.#timerMs) {
       clearTimeout(this.#timer);

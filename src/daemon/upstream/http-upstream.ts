@@ -13,15 +13,15 @@ import { parseObject } from './json.ts';
 import { upstreamFailureOf } from './network-failures.ts';
 import { errorStatusIn, readText } from './response-body.ts';
 
-/** In milliseconds. */
+/** Time limits in milliseconds. */
 export interface UpstreamTimeouts {
-  /** Until the headers of an answer that is not streamed. */
+  /** For the headers of an answer that is not streamed. */
   headersMs: number;
-  /** Until the headers of a stream, and again from them to its first event. */
+  /** For the headers of a stream, and again from the headers to its first event. */
   firstEventMs: number;
-  /** Between two reads of an answer. */
+  /** Between two reads of an answer's body. */
   idleMs: number;
-  /** From the reason why an answer ended to the end of its stream: usage may come in between, and late. */
+  /** From the finish reason to the end of the stream: usage may come in between, and late. */
   closingMs: number;
 }
 
@@ -36,7 +36,7 @@ export interface HttpUpstreamOptions {
 export const answerBytesMax = 32 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
 
-/** A provider behind HTTP: everything that is the same for all of them; the rest is its adapter's. */
+/** Calls a provider over HTTP, with everything that is the same for all providers; the rest is in its adapter. */
 export function httpUpstream(options: HttpUpstreamOptions): Upstream {
   return { name: options.name, open: (call, signal) => open(options, call, signal) };
 }
@@ -57,7 +57,7 @@ async function open(
       const what = answer.status === 200 ? 'a web page' : `status ${answer.status}`;
       throw new UpstreamFailure('server', `${name} answered with ${what}`, { status: answer.status });
     }
-    // A provider may stream although a document was asked for: that is as good, since streams are drained anyway.
+    // A provider may stream although a document was requested, which works as well: the caller drains streams.
     if (isWhole && !type.startsWith('text/event-stream')) return await readDocument(options, call, answer);
     if (type.startsWith('application/json')) return await documentForStream(options, call, answer);
     return await readStream(options, call, answer);
@@ -113,7 +113,7 @@ async function readDocument(
   };
 }
 
-/** A document where a stream was asked for: an error under a status of 200, or the answer of a server that cannot stream. */
+/** Handles a document in place of a stream: an error with status 200, or the answer of a server that cannot stream. */
 async function documentForStream(
   options: HttpUpstreamOptions,
   call: UpstreamCall,
@@ -123,7 +123,7 @@ async function documentForStream(
   const document = await readJson(options, answer);
   if (document.json === undefined) return streamIn(options, call, document);
   if (adapter.documentAsBatch === undefined) {
-    throw new UpstreamFailure('broken', `${name} answered with a document where a stream was asked for`);
+    throw new UpstreamFailure('broken', `${name} answered with a document instead of a stream`);
   }
   return { kind: 'stream', batches: each([adapter.documentAsBatch(document.json, call)]) };
 }
@@ -135,11 +135,11 @@ async function* each(batches: readonly Batch[]): AsyncGenerator<Batch> {
 interface ReadDocument {
   bytes: Uint8Array;
   text: string;
-  /** Undefined where the text is no JSON object. */
+  /** Undefined if the text is not a JSON object. */
   json: Record<string, unknown> | undefined;
 }
 
-/** The document, and its object. Throws what it stands for if it is an error in disguise. */
+/** Reads a document. Throws an UpstreamFailure if it is an error that was sent with a successful status. */
 async function readJson(
   { adapter }: HttpUpstreamOptions,
   { body, headers }: IncomingAnswer,
@@ -152,7 +152,7 @@ async function readJson(
   return { bytes, text, json };
 }
 
-/** A stream that came under the type of a document, as some servers send it. */
+/** Decodes a stream with the content type of a document, as some servers send it. */
 function streamIn(
   { name, adapter }: HttpUpstreamOptions,
   call: UpstreamCall,
@@ -161,7 +161,7 @@ function streamIn(
   if (!/^\s*(data|event|id|retry)?:/.test(text)) {
     throw new UpstreamFailure(
       'broken',
-      `${name} answered with something that is not a JSON object, or too deep a one`,
+      `${name} answered with something that is not a JSON object, or is nested too deeply`,
     );
   }
   const decoder = adapter.decoder(call);
@@ -171,25 +171,30 @@ function streamIn(
   return { kind: 'stream', batches: each(batches) };
 }
 
-/** Some servers put a byte order mark before their JSON, which is no part of it. */
+/** Removes the byte order mark that some servers put before their JSON. */
 function withoutMark(bytes: Uint8Array): Uint8Array {
   const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return isMarked ? bytes.subarray(3) : bytes;
 }
 
-/** Waits for the first batch that holds something; the answer that is returned begins with it. */
+/** Waits for the first batch with content; the returned answer starts with it. */
 async function readStream(
   { name, adapter, sleep, timeouts }: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
 ): Promise<StreamAnswer> {
-  const { closingMs } = timeouts;
-  const batches = new AnswerBatches({ name, body: answer.body, decoder: adapter.decoder(call), closingMs });
+  const closingTimeoutMs = timeouts.closingMs;
+  const batches = new AnswerBatches({
+    name,
+    body: answer.body,
+    decoder: adapter.decoder(call),
+    closingTimeoutMs,
+  });
   const headersAt = performance.now();
   try {
     let first = await batches.readOnce();
     if (first === undefined) {
-      // Heartbeats keep the idle clock from running out, so a first event that they precede has a clock of its own.
+      // Heartbeats reset the idle timer, so a first event after them has a timer of its own.
       const ms = Math.max(0, timeouts.firstEventMs - (performance.now() - headersAt));
       first = await inTime({ ms, sleep }, batches.next());
     }
@@ -197,7 +202,7 @@ async function readStream(
       throw new UpstreamFailure('timeout', `${name} gave no first event in time`);
     }
     if (first.done) throw new UpstreamFailure('broken', `${name} answered with an empty stream`);
-    batches.unread(first.value);
+    batches.pushBack(first.value);
     return { kind: 'stream', batches };
   } catch (error) {
     answer.body.cancel();
@@ -205,22 +210,22 @@ async function readStream(
   }
 }
 
-/** What is waited for, or undefined when it has not come within so many milliseconds. */
+/** The awaited value, or undefined if it takes longer than `ms` milliseconds. */
 async function inTime<T>(
   { ms, sleep }: { ms: number; sleep: World['sleep'] },
   awaited: Promise<T>,
 ): Promise<T | undefined> {
-  const come = new AbortController();
-  const tooLate = sleep(ms, come.signal).then(
+  const arrived = new AbortController();
+  const tooLate = sleep(ms, arrived.signal).then(
     () => undefined,
     (error: unknown): undefined => {
-      if (!come.signal.aborted) throw error;
+      if (!arrived.signal.aborted) throw error;
     },
   );
   try {
     return await Promise.race([awaited, tooLate]);
   } finally {
-    // With a reason given, none is made: an exception with its stack costs more than all the rest here.
-    come.abort('come');
+    // With an explicit reason, no exception is created: its stack would cost more than the rest of this function.
+    arrived.abort('arrived');
   }
 }

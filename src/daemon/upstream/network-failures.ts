@@ -23,47 +23,47 @@ const kindByCode: Record<string, NetworkFailureKind> = {
   UND_ERR_DESTROYED: 'aborted',
 };
 
-const sentences: Record<NetworkFailureKind, string> = {
+const reasons: Record<NetworkFailureKind, string> = {
   refused: 'no connection could be made',
   unresolved: 'the name could not be resolved',
   'connect-timeout': 'connecting took too long',
-  'headers-timeout': 'no answer began in time',
-  'idle-timeout': 'the answer stalled',
+  'headers-timeout': 'no response in time',
+  'idle-timeout': 'the response stalled',
   reset: 'the connection broke',
-  unreadable: 'the answer cannot be read',
-  'too-large': 'the answer is larger than allowed',
-  aborted: 'the call was ended here',
+  unreadable: 'the response cannot be read',
+  'too-large': 'the response is larger than allowed',
+  aborted: 'the call was canceled',
 };
 
-/** A failure told by its kind, the host and a code: never by the words of a library, which may quote what was sent. */
+/** A failure described by kind, host and detail, never by a library's message, which may quote the request. */
 export function networkFailure(kind: NetworkFailureKind, host: string, detail?: string): NetworkFailure {
-  const reason = sentences[kind];
+  const reason = reasons[kind];
   return new NetworkFailure(kind, `${host}: ${reason}${detail ? ` (${detail})` : ''}`, { reason });
 }
 
-/** What an error of undici, of a socket or of TLS means. */
+/** Interprets an error of undici, a socket or TLS. */
 export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   if (error instanceof NetworkFailure) return error;
   if (isUnreadable(error)) return networkFailure('unreadable', host, error.name);
   const code = codeOf(error);
   if (code === undefined) return networkFailure('reset', host);
   const status = code === 'UND_ERR_ABORTED' ? statusOfProxy(error as Error) : undefined;
-  if (status !== undefined) return refused(host, `the proxy answered ${status}`);
-  if (isCertificateCode(code)) return refused(host, 'its certificate is not trusted', `: ${code}`);
+  if (status !== undefined) return refusedFailure(host, `the proxy answered ${status}`);
+  if (isCertificateCode(code)) return refusedFailure(host, 'its certificate is not trusted', `: ${code}`);
   return networkFailure(
     kindByCode[code] ?? 'reset',
     host,
-    [code, ...placeOf(error as Error, host)].join(' '),
+    [code, ...addressOf(error as Error, host)].join(' '),
   );
 }
 
-function refused(host: string, reason: string, detail = ''): NetworkFailure {
-  return new NetworkFailure('refused', `${host}: ${sentences.refused} (${reason}${detail})`, { reason });
+function refusedFailure(host: string, reason: string, detail = ''): NetworkFailure {
+  return new NetworkFailure('refused', `${host}: ${reasons.refused} (${reason}${detail})`, { reason });
 }
 
 /**
- * Whether bytes came that are no HTTP, or an answer that nobody asked for, such as a `100 Continue`, which undici takes
- * from nobody. At the end of a connection its parser finds fault with no bytes: that one has only broken.
+ * Whether the response was not valid HTTP, or unexpected, such as a `100 Continue`, which undici never accepts. A parser
+ * error without bytes only means that the connection broke.
  */
 function isUnreadable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
@@ -77,18 +77,18 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : undefined;
 }
 
-/** What a proxy answered to CONNECT, where that was not 200: undici tells it in words alone. */
+/** The status with which a proxy refused CONNECT: undici only reports it in the message. */
 function statusOfProxy({ message }: Error): string | undefined {
   return /^Proxy response \((\d{3})\)/.exec(message)?.[1];
 }
 
-/** The address or the name that was tried, where the call's host does not say it: behind a name, or a proxy's. */
-function placeOf(
+/** The address or name that was tried, if it differs from the call's host: a resolved address, or a proxy's. */
+function addressOf(
   error: Error & { address?: string; port?: number; hostname?: string },
   host: string,
 ): string[] {
-  const place = error.address && error.port ? `${error.address}:${error.port}` : error.hostname;
-  return place === undefined || host.startsWith(place) ? [] : [place];
+  const address = error.address && error.port ? `${error.address}:${error.port}` : error.hostname;
+  return address === undefined || host.startsWith(address) ? [] : [address];
 }
 
 function isCertificateCode(code: string): boolean {
@@ -107,13 +107,13 @@ const upstreamKinds: Record<NetworkFailureKind, UpstreamFailureKind> = {
   aborted: 'network',
 };
 
-/** What a failure of the network means for the call; other errors are passed through. */
+/** Converts a network failure to an UpstreamFailure; other errors are returned unchanged. */
 export function upstreamFailureOf(error: unknown, name: string): unknown {
   if (!(error instanceof NetworkFailure)) return error;
   return new UpstreamFailure(upstreamKinds[error.kind], `${name}: ${error.message}`, { cause: error });
 }
 
-/** The same in the middle of a stream, where a lost connection is a broken answer. */
+/** The same in the middle of a stream, where a lost connection means a broken answer. */
 export function midStreamFailureOf(error: unknown, name: string): unknown {
   if (error instanceof NetworkFailure && error.kind === 'reset') {
     return new UpstreamFailure('broken', `${name} broke off in the middle of its answer`, { cause: error });

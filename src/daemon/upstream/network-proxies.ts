@@ -2,19 +2,19 @@ import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { Proxies } from '../../shared/proxies.ts';
 
 /**
- * Sends calls through the proxies that the environment names, but for the hosts of `NO_PROXY`: with CONNECT to what is
- * behind TLS, and as requests of a whole address otherwise.
+ * A dispatcher that sends calls through the proxies of the environment, except to the hosts in `NO_PROXY`: with CONNECT
+ * for HTTPS, and with absolute-form requests for HTTP.
  */
 export function throughProxies(proxies: Proxies, options: EnvHttpProxyAgent.Options): Dispatcher {
   return new EnvHttpProxyAgent({
     ...options,
-    httpProxy: known(proxies.http),
-    httpsProxy: known(proxies.https),
+    httpProxy: supportedScheme(proxies.http),
+    httpsProxy: supportedScheme(proxies.https),
     noProxy: proxies.except,
   });
 }
 
-/** With SOCKS it is always the proxy that looks names up, which others write with an `h`. */
-function known(address: string): string {
+/** undici's SOCKS proxies always resolve names, which other programs request with `socks5h`. */
+function supportedScheme(address: string): string {
   return address.replace(/^socks5h:/i, 'socks5:');
 }

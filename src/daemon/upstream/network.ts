@@ -7,13 +7,13 @@ import { Exchange } from './exchange.ts';
 import { networkFailure } from './network-failures.ts';
 
 export interface NetworkSettings {
-  /** Until a connection stands, TLS included. */
+  /** For establishing a connection, including TLS. */
   connectTimeoutMs?: number;
-  /** Most connections to one origin; further calls wait for a free one. Unlimited where it is left out. */
+  /** Maximum number of connections to one origin; further calls wait. Unlimited by default. */
   connectionsPerOrigin?: number;
-  /** Where calls may go at all, as `https://host[:port]`. Everywhere where it is left out. */
+  /** Allowed destinations, as `https://host[:port]`. All by default. */
   allowsOrigin?: (origin: string) => boolean;
-  /** What sends calls to other machines, where they do not go there by themselves. */
+  /** Creates the dispatcher for calls to other machines, if they need a proxy. */
   proxied?: ((options: ReturnType<typeof agentOptions>) => Dispatcher) | undefined;
 }
 
@@ -30,34 +30,34 @@ interface Target {
   dispatcher: Dispatcher;
 }
 
-// Servers of the Node and Python worlds close idle connections after five seconds without a word; what is behind TLS is
-// a load balancer that waits longer, and a new handshake there is what costs.
+// Node and Python servers silently close idle connections after five seconds; behind TLS there usually is a load balancer
+// that waits longer, and a new handshake is expensive.
 const keepAliveMs = { plain: 4_000, tls: 30_000 };
 const knownTargetsMax = 512;
 
 /**
- * The one way out: keep-alive connections to each origin, nothing inflated, no redirect followed.
- * Calls fail with a NetworkFailure that holds neither headers nor bodies.
+ * The only way for the daemon to call other hosts: keep-alive connections to each origin, no decompression, no redirects.
+ * Calls reject with a NetworkFailure that contains neither headers nor bodies.
  */
 export function createNetwork(settings: NetworkSettings = {}): Network {
   const { connectTimeoutMs = 5_000, connectionsPerOrigin, allowsOrigin, proxied } = settings;
   const options = agentOptions({ connectTimeoutMs, connectionsPerOrigin });
   const direct = new Agent(options);
-  const indirect = proxied?.(options);
+  const throughProxy = proxied?.(options);
   const targets = new Map<string, Target>();
 
   const targetOf = (url: string): Target => {
     const known = targets.get(url);
     if (known !== undefined) return known;
     const { origin, host, hostname, path } = parseUrl(url);
-    const dispatcher = indirect === undefined || isLoopback(hostname) ? direct : indirect;
+    const dispatcher = throughProxy === undefined || isLoopback(hostname) ? direct : throughProxy;
     const target = { origin, host, path, dispatcher };
     if (targets.size >= knownTargetsMax) targets.clear();
     targets.set(url, target);
     return target;
   };
 
-  const begin = (request: OutgoingRequest): Promise<IncomingAnswer> => {
+  const dispatch = (request: OutgoingRequest): Promise<IncomingAnswer> => {
     const target = targetOf(request.url);
     if (allowsOrigin !== undefined && !allowsOrigin(target.origin)) {
       throw networkFailure('refused', target.host, 'the configuration names no such host');
@@ -72,7 +72,7 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
         headers: { ...request.headers, ...request.addedHeaders, 'accept-encoding': 'identity' },
         body: request.body ?? null,
         headersTimeout: request.headersTimeoutMs ?? 0,
-        // The exchange has its own clock, which stands still while nobody reads.
+        // The exchange has its own timer, which only counts while a reader waits.
         bodyTimeout: 0,
       },
       exchange,
@@ -80,17 +80,17 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
     return exchange.answer;
   };
 
-  // Not an async function: that would put three more turns of the microtask queue before each answer.
+  // Not an async function, which would add three microtasks before each answer.
   const send = (request: OutgoingRequest): Promise<IncomingAnswer> => {
     try {
-      return begin(request);
+      return dispatch(request);
     } catch (error) {
       return Promise.reject(error);
     }
   };
 
   const close = async () => {
-    await Promise.all([direct.destroy(), indirect?.destroy()]);
+    await Promise.all([direct.destroy(), throughProxy?.destroy()]);
   };
 
   return { send, close };
@@ -107,7 +107,7 @@ function agentOptions({
     connections: connectionsPerOrigin ?? null,
     pipelining: 1,
     connect: { timeout: connectTimeoutMs },
-    /** Of the connection to a proxy. */
+    /** For the connection to a proxy. */
     connectTimeout: connectTimeoutMs,
     factory: (origin: string | URL, options: object) =>
       new Pool(origin, {

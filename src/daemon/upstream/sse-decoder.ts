@@ -4,19 +4,19 @@ import { UpstreamFailure } from '../features/inference/upstream.ts';
 import type { Decoder } from './adapter.ts';
 import { isObject, isTooDeep } from './json.ts';
 
-/** What the JSON objects of one streaming format mean. */
+/** Interprets the JSON objects of one streaming format. */
 export interface Dialect {
-  /** One object, and its text on one line. Adds to the batch; throws an UpstreamFailure for an error told in the stream. */
+  /** Takes one object and its text on a single line; adds to the batch. Throws an UpstreamFailure for an error event. */
   take(json: Record<string, unknown>, raw: string, batch: Batch): void;
-  /** At `[DONE]` or at the last byte. Throws an UpstreamFailure of kind `broken` when the answer is not whole. */
+  /** Called at `[DONE]` or after the last byte. Throws an UpstreamFailure of kind `broken` if the answer is incomplete. */
   finish(batch: Batch, at: 'done-mark' | 'last-byte'): void;
-  /** Set by a last event that needs no `[DONE]` after it. */
+  /** Set by a final event that needs no `[DONE]` after it. */
   readonly isComplete: boolean;
-  /** Set once the reason for the end was told, where anything may follow it. */
+  /** Set after the finish reason, in formats where more may follow it. */
   readonly hasFinished?: boolean;
 }
 
-/** Server-sent events of JSON objects, closed by `[DONE]` in most formats. */
+/** Decodes server-sent events of JSON objects, ended by `[DONE]` in most formats. */
 export class SseJsonDecoder implements Decoder {
   isComplete = false;
   failure: UpstreamFailure | undefined;
@@ -25,7 +25,7 @@ export class SseJsonDecoder implements Decoder {
   readonly #name: string;
   readonly #hasFrames: boolean;
 
-  /** `hasFrames`: whether the caller speaks the same format, so that its lines are worth keeping. */
+  /** `hasFrames`: whether the caller speaks the same format, so that lines can be relayed. */
   constructor(name: string, dialect: Dialect, { hasFrames }: { hasFrames: boolean }) {
     this.#name = name;
     this.#dialect = dialect;
@@ -46,7 +46,7 @@ export class SseJsonDecoder implements Decoder {
         if (this.isComplete) break;
       }
     } catch (error) {
-      // What came before the failure was produced and will be paid for: it must not be lost with it.
+      // Content before the failure will be billed, so it must not be lost.
       if (batch.events.length === 0 || !(error instanceof UpstreamFailure)) throw error;
       this.failure = error;
     }
@@ -57,7 +57,7 @@ export class SseJsonDecoder implements Decoder {
     const batch = this.#emptyBatch();
     if (this.isComplete) return batch;
     for (const event of this.#reader.end()) {
-      // The last event may be cut in half: whether that matters is for `finish` to tell.
+      // The last event may be cut off; `finish` decides whether that matters.
       if (isWholeJson(event.data)) this.#take(event.event, event.data, batch);
     }
     if (!this.isComplete) this.#finish(batch, 'last-byte');
@@ -81,7 +81,7 @@ export class SseJsonDecoder implements Decoder {
     if (!isObject(json))
       throw new UpstreamFailure('broken', `${this.#name} sent an event that is not an object`);
     if (event === 'error' && json.error === undefined && json.type !== 'error') json = { error: json };
-    // Data of several lines is joined by line ends, which must not get into a line that is written anew.
+    // Multi-line data contains line breaks, which must not be relayed in a single line.
     const raw = data.includes('\n') ? JSON.stringify(json) : data;
     this.#dialect.take(json as Record<string, unknown>, raw, batch);
     if (this.#dialect.isComplete) this.isComplete = true;
@@ -97,7 +97,7 @@ export class SseJsonDecoder implements Decoder {
   }
 }
 
-/** Some servers put white space around it. */
+/** Some servers add white space. */
 function isDoneMark(data: string): boolean {
   return data === '[DONE]' || (data.length < 16 && data.trim() === '[DONE]');
 }

@@ -2,12 +2,12 @@ import type { Batch, InferenceEvent } from '../features/inference/neutral.ts';
 import type { Dialect } from './sse-decoder.ts';
 
 /**
- * Ends an answer where the caller's `stop` says, for providers that cannot: the text before the sequence is kept, and
- * what follows it is neither told nor waited for, so that its tokens are estimated. Thoughts and arguments do not stop.
+ * Applies the caller's stop sequences, for providers without them: the answer ends before the first sequence in its text.
+ * The rest is neither emitted nor read, so its tokens are estimated. Thoughts and arguments are not searched.
  */
 export class StopSequences {
   readonly #sequences: readonly string[];
-  /** Events from the first on whose text may turn out to begin a sequence. */
+  /** Events since the first one whose text may be the start of a sequence. */
   #held: InferenceEvent[] = [];
   hasStopped = false;
 
@@ -15,41 +15,42 @@ export class StopSequences {
     this.#sequences = sequences.filter((sequence) => sequence !== '');
   }
 
-  /** What of these events may be told now. */
+  /** The events that can be emitted now. */
   cut(events: readonly InferenceEvent[]): InferenceEvent[] {
-    const told: InferenceEvent[] = [];
+    const released: InferenceEvent[] = [];
     for (const event of events) {
-      // The usage of a whole document comes before its items, and may come late.
-      if (event.type === 'usage' || event.type === 'prompt-counted') told.push(event);
-      else if (!this.hasStopped) this.#see(event, told);
+      // Usage may come before the items, in a whole document, or after them.
+      if (event.type === 'usage' || event.type === 'prompt-counted') released.push(event);
+      else if (!this.hasStopped) this.#take(event, released);
     }
-    return told;
+    return released;
   }
 
-  #see(event: InferenceEvent, told: InferenceEvent[]): void {
+  #take(event: InferenceEvent, released: InferenceEvent[]): void {
     if (event.type === 'text') {
-      if (this.#held.some((held) => held.type === 'text' && held.index !== event.index)) this.#release(told);
+      if (this.#held.some((held) => held.type === 'text' && held.index !== event.index))
+        this.#release(released);
       this.#held.push(event);
-      this.#search(event.index, told);
+      this.#search(event.index, released);
     } else if (event.type === 'annotation' && this.#held.length > 0) {
       this.#held.push(event);
     } else {
-      this.#release(told);
-      told.push(event);
+      this.#release(released);
+      released.push(event);
     }
   }
 
-  #search(index: number, told: InferenceEvent[]): void {
+  #search(index: number, released: InferenceEvent[]): void {
     const text = this.#held.map(textOf).join('');
     const stop = this.#firstIn(text);
-    this.#tell(stop ?? text.length - this.#beginningAtEndOf(text), told);
+    this.#releaseUpTo(stop ?? text.length - this.#partialLength(text), released);
     if (stop === undefined) return;
     this.#held = [];
     this.hasStopped = true;
-    told.push({ type: 'item-done', index }, { type: 'finished', reason: 'stop' });
+    released.push({ type: 'item-done', index }, { type: 'finished', reason: 'stop' });
   }
 
-  /** Where the sequence begins that is complete first, as it would be for the model that writes the text. */
+  /** The start of the sequence that is completed first, as if the model had stopped there. */
   #firstIn(text: string): number | undefined {
     let first: { start: number; end: number } | undefined;
     for (const sequence of this.#sequences) {
@@ -62,8 +63,8 @@ export class StopSequences {
     return first?.start;
   }
 
-  /** How many characters at the end of a text may begin a sequence. */
-  #beginningAtEndOf(text: string): number {
+  /** How many characters at the end of the text may be the start of a sequence. */
+  #partialLength(text: string): number {
     let longest = 0;
     for (const sequence of this.#sequences) {
       for (let length = Math.min(sequence.length - 1, text.length); length > longest; length -= 1) {
@@ -73,27 +74,27 @@ export class StopSequences {
     return longest;
   }
 
-  /** Tells held text up to a place in it, and what was held between; the rest stays held. */
-  #tell(end: number, told: InferenceEvent[]): void {
+  /** Releases held events up to a position in their text. */
+  #releaseUpTo(end: number, released: InferenceEvent[]): void {
     let left = end;
     while (left > 0) {
       const event = this.#held.shift();
       if (event === undefined) return;
       const { length } = textOf(event);
       if (event.type === 'text' && length > left) {
-        // Log probabilities are of whole tokens and go with the whole.
+        // Log probabilities are per whole token, so a partial text has none.
         const { logprobs: _whole, ...cut } = event;
-        told.push({ ...cut, delta: event.delta.slice(0, left) });
+        released.push({ ...cut, delta: event.delta.slice(0, left) });
         this.#held.unshift({ ...event, delta: event.delta.slice(left) });
         return;
       }
-      told.push(event);
+      released.push(event);
       left -= length;
     }
   }
 
-  #release(told: InferenceEvent[]): void {
-    for (const event of this.#held) told.push(event);
+  #release(released: InferenceEvent[]): void {
+    for (const event of this.#held) released.push(event);
     this.#held = [];
   }
 }
@@ -102,7 +103,7 @@ function textOf(event: InferenceEvent): string {
   return event.type === 'text' ? event.delta : '';
 }
 
-/** A format whose answers end at the caller's stop sequences. */
+/** Wraps a dialect so that answers end at the caller's stop sequences. */
 export function stoppingAt(sequences: readonly string[], dialect: Dialect): Dialect {
   const stop = new StopSequences(sequences);
   return {

@@ -1,4 +1,4 @@
-// Only these two parts are loaded: the package's front door also loads fetch, WebSocket, caches and cookies, which
+// Only these two modules are loaded: the package's main module also loads fetch, WebSocket, caches and cookies, which
 // doubles its start time and memory.
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';

@@ -1,28 +1,28 @@
 import canonicalize from 'canonicalize';
 import { withoutSecretsDeep } from './secrets.ts';
 
-/** What a request is told from others by. */
-export interface Asked {
+/** The parts of a request that are compared. */
+export interface RecordedRequest {
   method: string;
   url: string;
   /** JSON, or text. */
-  body: unknown;
+  body?: unknown;
 }
 
-/** Members at the top of a body that say who asks and not what is asked. */
+/** Top-level members that identify the caller and do not change the answer. */
 const volatileMembers = ['user', 'safety_identifier', 'metadata', 'prompt_cache_key'];
-/** Members with names that differ from run to run: each is told by when it comes up first. */
+/** Members with ids that differ from run to run: they are compared by order of first occurrence. */
 const idMembers = ['id', 'call_id', 'tool_call_id', 'tool_use_id'];
 
 const volatile = new Set(volatileMembers);
 const ids = new Set(idMembers);
 
-/** Requests that are the same to a provider have the same key: canonical text (RFC 8785) of what matters. */
-export function matchKey(asked: Asked): string {
-  return `${asked.method} ${placeOf(asked.url)}\n${canonicalize(comparable(asked.body)) ?? ''}`;
+/** The same key for equivalent requests: the canonical JSON (RFC 8785) of what is compared. */
+export function matchKey(actual: RecordedRequest): string {
+  return `${actual.method} ${endpointOf(actual.url)}\n${canonicalize(comparable(actual.body)) ?? ''}`;
 }
 
-/** The body as it is compared. */
+/** The body in the form that is compared. */
 export function comparable(body: unknown): unknown {
   const seen = new Map<string, string>();
   const walk = (value: unknown, depth: number): unknown => {
@@ -41,49 +41,49 @@ export function comparable(body: unknown): unknown {
   return walk(withoutSecretsDeep(body, []), 0);
 }
 
-/** Host, path and the parameters that are no credentials, in order. */
-export function placeOf(url: string): string {
+/** Host, path and sorted parameters without credentials. */
+export function endpointOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { host, pathname, searchParams } = new URL(url);
   const rest = [...searchParams].filter(([name]) => !/key|token|auth|sig|secret|password/i.test(name));
-  const query = new URLSearchParams(rest.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
+  const query = new URLSearchParams(rest.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString();
   return `${host}${pathname}${query === '' ? '' : `?${query}`}`;
 }
 
 export interface Difference {
-  /** Where, as `messages[1].content`; `url` or `method`. */
+  /** A path such as `messages[1].content`, or `url` or `method`. */
   at: string;
   recorded: unknown;
-  asked: unknown;
-  /** How many parts are the same, to tell the nearest. */
-  alike: number;
+  actual: unknown;
+  /** How many parts are equal, to find the nearest recording. */
+  equalParts: number;
 }
 
-/** The first thing in which a request is not the recorded one; undefined where nothing is. */
-export function firstDifference(recorded: Asked, asked: Asked): Difference | undefined {
-  if (recorded.method !== asked.method)
-    return { at: 'method', recorded: recorded.method, asked: asked.method, alike: 0 };
-  const [there, here] = [placeOf(recorded.url), placeOf(asked.url)];
-  if (there !== here) return { at: 'url', recorded: there, asked: here, alike: 1 };
-  const found: { first?: Omit<Difference, 'alike'>; alike: number } = { alike: 2 };
-  compare(comparable(recorded.body), comparable(asked.body), '', found);
-  return found.first && { ...found.first, alike: found.alike };
+/** The first difference between a request and a recorded one; undefined if there is none. */
+export function firstDifference(recorded: RecordedRequest, actual: RecordedRequest): Difference | undefined {
+  if (recorded.method !== actual.method)
+    return { at: 'method', recorded: recorded.method, actual: actual.method, equalParts: 0 };
+  const [there, here] = [endpointOf(recorded.url), endpointOf(actual.url)];
+  if (there !== here) return { at: 'url', recorded: there, actual: here, equalParts: 1 };
+  const found: { first?: Omit<Difference, 'equalParts'>; equalParts: number } = { equalParts: 2 };
+  compare(comparable(recorded.body), comparable(actual.body), '', found);
+  return found.first && { ...found.first, equalParts: found.equalParts };
 }
 
 function compare(
   recorded: unknown,
-  asked: unknown,
+  actual: unknown,
   at: string,
-  found: { first?: Omit<Difference, 'alike'>; alike: number },
+  found: { first?: Omit<Difference, 'equalParts'>; equalParts: number },
 ): void {
-  if (isBranch(recorded) && isBranch(asked) && Array.isArray(recorded) === Array.isArray(asked)) {
-    const [there, here] = [recorded as Record<string, unknown>, asked as Record<string, unknown>];
+  if (isBranch(recorded) && isBranch(actual) && Array.isArray(recorded) === Array.isArray(actual)) {
+    const [there, here] = [recorded as Record<string, unknown>, actual as Record<string, unknown>];
     for (const name of new Set([...Object.keys(there), ...Object.keys(here)])) {
-      const place = Array.isArray(recorded) ? `${at}[${name}]` : at === '' ? name : `${at}.${name}`;
-      compare(there[name], here[name], place, found);
+      const path = Array.isArray(recorded) ? `${at}[${name}]` : at === '' ? name : `${at}.${name}`;
+      compare(there[name], here[name], path, found);
     }
-  } else if (canonicalize(recorded) === canonicalize(asked)) found.alike += 1;
-  else found.first ??= { at: at === '' ? 'body' : at, recorded, asked };
+  } else if (canonicalize(recorded) === canonicalize(actual)) found.equalParts += 1;
+  else found.first ??= { at: at === '' ? 'body' : at, recorded, actual };
 }
 
 function isBranch(value: unknown): value is object {

@@ -14,7 +14,7 @@ import {
   withoutSecretsDeep,
 } from './secrets.ts';
 
-/** Longer exchanges are answered and not kept. */
+/** Longer answers are not recorded. */
 const recordedBytesMax = 16 * 1024 * 1024;
 
 export interface RecorderOptions {
@@ -22,26 +22,26 @@ export interface RecorderOptions {
   send: World['send'];
   now: () => number;
   elapsed: () => number;
-  /** Told when an exchange could not be kept. */
+  /** Called when a call could not be recorded. */
   onFailure: (error: unknown) => void;
 }
 
 export interface Recorder {
   send: World['send'];
-  /** Resolves when everything that ended so far is in its file. */
+  /** Resolves when all calls that have ended are written. */
   written(): Promise<void>;
 }
 
-/** Keeps each exchange in a file of its own, written after the exchange is over: no answer waits for it. */
+/** Records each call in a file, written after the call has ended, so that no answer is delayed. */
 export async function createRecorder(options: RecorderOptions): Promise<Recorder> {
   const { folder, now, elapsed, onFailure } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const writing = new Set<Promise<void>>();
   let count = 0;
 
-  const keep = (request: Asking, answer: IncomingAnswer, end: Ended): void => {
+  const record = (request: PendingRequest, answer: IncomingAnswer, end: BodyEnd): void => {
     count += 1;
-    const work = write(folder, recordingOf(request, answer, end), { at: request.at, count })
+    const work = writeRecording(folder, recordingOf(request, answer, end), { at: request.at, count })
       .catch(onFailure)
       .finally(() => writing.delete(work));
     writing.add(work);
@@ -52,13 +52,13 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
     const sentAt = elapsed();
     const { method, url, headers, body, provider } = request;
     const answer = await options.send(request);
-    const asking = { method, url, headers, body, provider, at };
+    const pending = { method, url, headers, body, provider, at };
     const tee = new TeeBody(answer.body, {
       elapsed: () => elapsed() - sentAt,
       bytesMax: recordedBytesMax,
       onEnd: (end) => {
         if (end.isTooLong) onFailure(new Error(`an answer of ${hostOf(url)} is too long to be recorded`));
-        else keep(asking, answer, end);
+        else record(pending, answer, end);
       },
     });
     return { ...answer, body: tee };
@@ -72,21 +72,27 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   };
 }
 
-type Asking = Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body' | 'provider'> & { at: number };
+type PendingRequest = Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body' | 'provider'> & {
+  at: number;
+};
 
-interface Ended {
-  chunks: readonly SeenChunk[];
+interface BodyEnd {
+  chunks: readonly CapturedChunk[];
   isComplete: boolean;
 }
 
 const skippedHeaders = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
 
-function recordingOf(request: Asking, answer: IncomingAnswer, { chunks, isComplete }: Ended): Recording {
+function recordingOf(
+  request: PendingRequest,
+  answer: IncomingAnswer,
+  { chunks, isComplete }: BodyEnd,
+): Recording {
   const { method, url, headers, body, provider, at } = request;
   const secrets = secretsIn(url, headers);
-  const asked = withoutSecretsDeep(jsonOrText(body), secrets);
-  const model = modelOf(asked, url);
-  const kept = Object.entries(withoutSecretHeaders(answer.headers)).filter(
+  const requestBody = withoutSecretsDeep(jsonOrText(body), secrets);
+  const model = modelOf(requestBody, url);
+  const keptHeaders = Object.entries(withoutSecretHeaders(answer.headers)).filter(
     ([name]) => !skippedHeaders.has(name),
   );
   return {
@@ -97,26 +103,26 @@ function recordingOf(request: Asking, answer: IncomingAnswer, { chunks, isComple
       method,
       url: withoutSecrets(withoutSecretParameters(url), secrets),
       headers: withoutSecretsDeep(withoutSecretHeaders(headers), secrets) as Record<string, string>,
-      ...(asked !== undefined && { body: asked }),
+      ...(requestBody !== undefined && { body: requestBody }),
     },
     response: {
       status: answer.status,
-      headers: withoutSecretsDeep(Object.fromEntries(kept), secrets) as Record<string, string>,
+      headers: withoutSecretsDeep(Object.fromEntries(keptHeaders), secrets) as Record<string, string>,
       ended: isComplete ? 'complete' : 'broken',
       ...answerOf(chunks, secrets, { isComplete }),
     },
   };
 }
 
-/** A document as JSON where that is the same text, everything else as it came. */
+/** The body as JSON if that preserves its text, else as chunks. */
 function answerOf(
-  seen: readonly SeenChunk[],
+  captured: readonly CapturedChunk[],
   secrets: readonly string[],
   { isComplete }: { isComplete: boolean },
 ): Pick<Recording['response'], 'json' | 'chunks'> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const chunks: RecordedChunk[] = [];
-  for (const { afterMs, bytes } of seen) {
+  for (const { afterMs, bytes } of captured) {
     const text = decoder.decode(bytes, { stream: true });
     if (text !== '') chunks.push({ after_ms: Math.round(afterMs), text });
   }
@@ -127,13 +133,13 @@ function answerOf(
   const json = isComplete ? jsonOrText(clean) : undefined;
   if (typeof json === 'object' && JSON.stringify(json) === clean) return { json };
   const each = chunks.map(({ text, ...chunk }) => ({ ...chunk, text: withoutSecrets(text, secrets) }));
-  // A secret that is cut in two by the chunks is only found in the whole.
+  // A secret that is split between chunks is only found in the whole text.
   if (each.map(({ text }) => text).join('') === clean) return { chunks: each };
   return { chunks: [{ after_ms: chunks.at(-1)?.after_ms ?? 0, text: clean }] };
 }
 
-/** The name tells when, who, which model and, in its last part, what: equal requests end equally. */
-async function write(
+/** The file name has the time, provider, model and a digest that is the same for equivalent requests. */
+async function writeRecording(
   folder: string,
   recording: Recording,
   { at, count }: { at: number; count: number },
@@ -146,8 +152,8 @@ async function write(
   const parts = [
     time,
     String(count).padStart(4, '0'),
-    plain(provider),
-    plain(model ?? 'none'),
+    fileNamePart(provider),
+    fileNamePart(model ?? 'none'),
     digest.slice(0, 8),
   ];
   const path = join(folder, `${parts.join('_')}.yaml`);
@@ -158,7 +164,7 @@ async function write(
   await rename(unfinished, path);
 }
 
-function plain(name: string): string {
+function fileNamePart(name: string): string {
   return name.replace(/[^A-Za-z0-9.-]+/g, '-').slice(0, 60);
 }
 
@@ -173,7 +179,7 @@ function modelOf(body: unknown, url: string): string | undefined {
   return /\/models\/([^:/?]+)/.exec(url)?.[1];
 }
 
-/** JSON where it is JSON that can be walked over, else the text. */
+/** The body parsed as JSON; the text if it is not JSON or is nested too deeply. */
 export function jsonOrText(body: string | Uint8Array | undefined): unknown {
   if (body === undefined) return undefined;
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
@@ -184,7 +190,7 @@ export function jsonOrText(body: string | Uint8Array | undefined): unknown {
   }
 }
 
-export interface SeenChunk {
+export interface CapturedChunk {
   /** Milliseconds since the request was sent. */
   afterMs: number;
   bytes: Uint8Array;
@@ -193,18 +199,18 @@ export interface SeenChunk {
 export interface TeeOptions {
   elapsed: () => number;
   bytesMax: number;
-  /** Called once, when the answer is over in whatever way. */
-  onEnd: (end: { chunks: readonly SeenChunk[]; isComplete: boolean; isTooLong: boolean }) => void;
+  /** Called once, when the answer ends for any reason. */
+  onEnd: (end: { chunks: readonly CapturedChunk[]; isComplete: boolean; isTooLong: boolean }) => void;
 }
 
-/** A body that remembers what its reader took; it adds no hop of its own to what is read. */
+/** Passes a body through to its reader and captures what was read. */
 export class TeeBody implements IncomingBody, AsyncIterator<Uint8Array> {
   readonly #body: IncomingBody;
   readonly #options: TeeOptions;
   #iterator: AsyncIterator<Uint8Array> | undefined;
-  #chunks: SeenChunk[] = [];
+  #chunks: CapturedChunk[] = [];
   #bytes = 0;
-  #isOver = false;
+  #isEnded = false;
 
   constructor(body: IncomingBody, options: TeeOptions) {
     this.#body = body;
@@ -220,7 +226,7 @@ export class TeeBody implements IncomingBody, AsyncIterator<Uint8Array> {
     try {
       const read = await this.#iterator.next();
       if (read.done) this.#end({ isComplete: true });
-      else this.#see(read.value);
+      else this.#remember(read.value);
       return read;
     } catch (error) {
       this.#end({ isComplete: false });
@@ -236,7 +242,7 @@ export class TeeBody implements IncomingBody, AsyncIterator<Uint8Array> {
   async bytes(bytesMax: number): Promise<Uint8Array> {
     try {
       const bytes = await this.#body.bytes(bytesMax);
-      if (bytes.length > 0) this.#see(bytes);
+      if (bytes.length > 0) this.#remember(bytes);
       this.#end({ isComplete: true });
       return bytes;
     } catch (error) {
@@ -250,15 +256,15 @@ export class TeeBody implements IncomingBody, AsyncIterator<Uint8Array> {
     this.#end({ isComplete: false });
   }
 
-  #see(bytes: Uint8Array): void {
+  #remember(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
     if (this.#bytes <= this.#options.bytesMax) this.#chunks.push({ afterMs: this.#options.elapsed(), bytes });
     else this.#chunks = [];
   }
 
   #end({ isComplete }: { isComplete: boolean }): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     const isTooLong = this.#bytes > this.#options.bytesMax;
     this.#options.onEnd({ chunks: this.#chunks, isComplete, isTooLong });
   }

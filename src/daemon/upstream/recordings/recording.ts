@@ -5,8 +5,7 @@ import { readYaml, type YamlFault } from '../../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../../yaml/schema-faults.ts';
 
 /*
- * One call to a provider as it is kept in a file: YAML that a person can read and change. `description` says what is
- * expected there; faults quote it.
+ * The file of one recorded call: YAML that people can read and edit. Faults quote each `description` as what is expected.
  */
 
 const text = Type.String({ description: 'text' });
@@ -26,7 +25,7 @@ export const Recording = Type.Object(
   {
     /** ISO 8601. */
     recorded_at: text,
-    /** The provider's name, else the host that was asked. */
+    /** The provider's name, else the host. */
     provider: text,
     model: Type.Optional(text),
     request: Type.Object({ method: text, url: text, headers, body: Type.Optional(Type.Unknown()) }, whole),
@@ -34,11 +33,11 @@ export const Recording = Type.Object(
       {
         status: Type.Integer({ minimum: 200, maximum: 599, description: 'a status from 200 to 599' }),
         headers,
-        /** Whether all of it came, or the connection or its reader left before the end. */
+        /** `broken` if the connection broke or the reader left before the end. */
         ended: Type.Enum(['complete', 'broken'], { description: 'complete or broken' }),
-        /** A whole JSON document; its bytes are the compact text of this. */
+        /** A whole JSON document, sent as compact JSON. */
         json: Type.Optional(Type.Unknown()),
-        /** Everything else, as it came. */
+        /** Any other body, chunk by chunk. */
         chunks: Type.Optional(Type.Array(Chunk, { description: 'a list of chunks' })),
       },
       whole,
@@ -50,24 +49,24 @@ export const Recording = Type.Object(
 export type Recording = Static<typeof Recording>;
 export type RecordedChunk = Static<typeof Chunk>;
 
-/** The chunks of an answer; a document is one. */
+/** The chunks of an answer; a JSON document is one chunk. */
 export function chunksOf({ response }: Recording): RecordedChunk[] {
   if (response.chunks !== undefined) return response.chunks;
   return response.json === undefined ? [] : [{ after_ms: 0, text: JSON.stringify(response.json) }];
 }
 
-export interface KeptRecording {
-  /** Its file's name. */
+export interface StoredRecording {
+  /** The name of its file. */
   file: string;
   recording: Recording;
 }
 
-/** All recordings of a folder in the order of their names, which is that of time; or every fault of every file. */
+/** All recordings in a folder, sorted by name and thereby by time; or all faults of all files. */
 export async function readRecordings(
   folder: string,
-): Promise<{ recordings: KeptRecording[] } | { faults: YamlFault[] }> {
+): Promise<{ recordings: StoredRecording[] } | { faults: YamlFault[] }> {
   const names = (await readdir(folder)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
-  const recordings: KeptRecording[] = [];
+  const recordings: StoredRecording[] = [];
   const faults: YamlFault[] = [];
   for (const file of names) {
     const path = join(folder, file);
@@ -78,7 +77,7 @@ export async function readRecordings(
   return faults.length > 0 ? { faults } : { recordings };
 }
 
-/** Reads one file; faults have their line and column. */
+/** Parses one file; faults have a line and column. */
 export function parseRecording(
   text: string,
   file: string,

@@ -1,100 +1,95 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../world.ts';
 import { networkFailure } from '../network-failures.ts';
-import { type Asked, type Difference, firstDifference, matchKey, placeOf } from './matching.ts';
+import { type Difference, endpointOf, firstDifference, matchKey, type RecordedRequest } from './matching.ts';
 import { jsonOrText } from './recorder.ts';
-import { chunksOf, type KeptRecording, type RecordedChunk, type Recording } from './recording.ts';
+import { chunksOf, type RecordedChunk, type Recording, type StoredRecording } from './recording.ts';
 
 export interface ReplayerOptions {
-  recordings: readonly KeptRecording[];
-  /** `real` keeps the pauses of the recording. */
+  recordings: readonly StoredRecording[];
+  /** `real` keeps the recorded delays. */
   speed: 'real' | 'instant';
   world: Pick<World, 'sleep' | 'elapsed'>;
-  /** Asked for what was not recorded; without it such a call fails. */
-  otherwise?: World['send'];
-  /** Told of each model call that failed for that. */
+  /** Handles requests that were not recorded; without it they fail. */
+  fallback?: World['send'];
+  /** Called for each model call that fails because it was not recorded. */
   onMissing: (message: string) => void;
 }
 
 /**
- * Answers from recordings, with no network. Several recordings of one request answer it in their order, and the last of
- * them from then on. A request that is in none of them fails with an ApiError that names the nearest.
+ * Answers calls from recordings, without network access. Several recordings of one request are used in order, then the
+ * last one repeatedly. A request without a recording fails with an ApiError that names the nearest one.
  */
 export function createReplayer(options: ReplayerOptions): World['send'] {
-  const { recordings, speed, world, otherwise, onMissing } = options;
-  const rows = new Map<string, { left: KeptRecording[] }>();
-  for (const kept of recordings) {
-    const key = matchKey(askedOf(kept));
-    const row = rows.get(key);
-    if (row === undefined) rows.set(key, { left: [kept] });
-    else row.left.push(kept);
+  const { recordings, speed, world, fallback, onMissing } = options;
+  const remaining = new Map<string, StoredRecording[]>();
+  for (const stored of recordings) {
+    const key = matchKey(stored.recording.request);
+    const queue = remaining.get(key);
+    if (queue === undefined) remaining.set(key, [stored]);
+    else queue.push(stored);
   }
 
-  return async (request: OutgoingRequest): Promise<IncomingAnswer> => {
-    const { method, url, signal } = request;
-    const asked: Asked = { method, url, body: jsonOrText(request.body) };
-    const row = rows.get(matchKey(asked));
-    const kept = row && row.left.length > 1 ? row.left.shift() : row?.left[0];
-    if (kept === undefined) {
-      if (otherwise !== undefined) return await otherwise(request);
-      const message = missing(recordings, asked);
+  return async (outgoing: OutgoingRequest): Promise<IncomingAnswer> => {
+    const { method, url, signal } = outgoing;
+    const request = { method, url, body: jsonOrText(outgoing.body) };
+    const queue = remaining.get(matchKey(request));
+    const stored = queue && queue.length > 1 ? queue.shift() : queue?.[0];
+    if (stored === undefined) {
+      if (fallback !== undefined) return await fallback(outgoing);
+      const message = missingMessage(recordings, request);
       if (method === 'POST') onMissing(message);
       throw new ApiError('upstream_failed', { message });
     }
     const host = URL.canParse(url) ? new URL(url).host : 'unknown host';
     if (signal?.aborted) throw networkFailure('aborted', host);
-    const body = new ReplayedBody(kept.recording, { speed, world, signal, host });
+    const body = new ReplayedBody(stored.recording, { speed, world, signal, host });
     await body.first();
-    const { status, headers } = kept.recording.response;
+    const { status, headers } = stored.recording.response;
     return { status, headers: { ...headers }, body };
   };
 }
 
-/** The providers that a folder has answers of. */
-export function recordedProviders(recordings: readonly KeptRecording[]): Set<string> {
+/** The providers with recorded answers. */
+export function recordedProviders(recordings: readonly StoredRecording[]): Set<string> {
   return new Set(recordings.map(({ recording }) => recording.provider));
 }
 
-function askedOf({ recording: { request } }: KeptRecording): Asked {
-  return { method: request.method, url: request.url, body: request.body };
+function missingMessage(recordings: readonly StoredRecording[], request: RecordedRequest): string {
+  const endpoint = `${request.method} ${endpointOf(request.url)}`;
+  const nearest = nearestTo(recordings, request);
+  if (nearest === undefined) return `No recording answers ${endpoint}: the folder is empty.`;
+  const { at, recorded, actual } = nearest.difference;
+  return `${endpoint} was not recorded. The nearest recording is ${nearest.file}; the first difference is ${at}: recorded ${excerpt(recorded)}, sent ${excerpt(actual)}.`;
 }
 
-function missing(recordings: readonly KeptRecording[], asked: Asked): string {
-  const what = `${asked.method} ${placeOf(asked.url)}`;
-  const nearest = nearestTo(recordings, asked);
-  if (nearest === undefined) return `Nothing is recorded that answers ${what}: the folder is empty.`;
-  const { file, difference } = nearest;
-  const { at, recorded, asked: here } = difference;
-  return `${what} was not recorded. The nearest recording is ${file}; the first difference is ${at}: recorded ${show(recorded)}, asked ${show(here)}.`;
-}
-
-function nearestTo(recordings: readonly KeptRecording[], asked: Asked) {
+function nearestTo(recordings: readonly StoredRecording[], request: RecordedRequest) {
   let best: { file: string; difference: Difference } | undefined;
-  for (const kept of recordings) {
-    const difference = firstDifference(askedOf(kept), asked);
-    if (difference && difference.alike > (best?.difference.alike ?? -1))
-      best = { file: kept.file, difference };
+  for (const { file, recording } of recordings) {
+    const difference = firstDifference(recording.request, request);
+    if (difference && difference.equalParts > (best?.difference.equalParts ?? -1))
+      best = { file, difference };
   }
   return best;
 }
 
-const shownMax = 80;
+const excerptCharsMax = 80;
 
-function show(value: unknown): string {
+function excerpt(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
-  return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
+  return text.length > excerptCharsMax ? `${text.slice(0, excerptCharsMax)}…` : text;
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   speed: 'real' | 'instant';
   world: Pick<World, 'sleep' | 'elapsed'>;
   signal: AbortSignal | undefined;
   host: string;
 }
 
-/** A recorded answer, given again chunk by chunk; one that broke off breaks off in the same place. */
-export class ReplayedBody implements IncomingBody, AsyncIterator<Uint8Array> {
+/** Replays a recorded answer chunk by chunk. One that broke off does so at the same point. */
+class ReplayedBody implements IncomingBody, AsyncIterator<Uint8Array> {
   readonly #chunks: RecordedChunk[];
   readonly #isBroken: boolean;
   readonly #options: ReplayOptions;
@@ -108,7 +103,7 @@ export class ReplayedBody implements IncomingBody, AsyncIterator<Uint8Array> {
     this.#startedAt = options.world.elapsed();
   }
 
-  /** Resolves when the answer begins. */
+  /** Resolves when the first chunk is due. */
   first(): Promise<void> {
     return this.#until(this.#chunks[0]);
   }

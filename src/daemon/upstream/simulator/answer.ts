@@ -2,7 +2,7 @@ import type { Tokens } from '../../../shared/money.ts';
 import type { FinishReason } from '../../features/inference/neutral.ts';
 import type { UpstreamFailure } from '../../features/inference/upstream.ts';
 
-/** What the simulator has decided to say. Parts are sent in the order of these members. */
+/** The content of an answer. Parts are sent in the order of these members. */
 export interface Content {
   /** Paragraphs of a reasoning summary; empty for no reasoning. */
   reasoning: string[];
@@ -14,7 +14,7 @@ export interface Content {
 
 export interface PlannedCall {
   name: string;
-  /** As sent; a script may make it anything, even broken JSON. */
+  /** Sent unchanged; in a script it may be anything, even invalid JSON. */
   arguments: string;
 }
 
@@ -25,19 +25,19 @@ export interface Pace {
   tokensPerSecond: number | undefined;
 }
 
-/** Content and the way it is delivered. */
+/** The content of an answer and how it is delivered. */
 export interface Answer {
   content: Content;
   pace: Pace;
-  /** Replaces single counts of the usage. */
+  /** Overrides individual token counts. */
   tokens?: Partial<Tokens>;
   failure?: PlannedFailure;
 }
 
 export interface PlannedFailure {
   error: UpstreamFailure;
-  /** How much of the answer comes before it; undefined fails instead of answering. */
+  /** How many tokens of the answer are sent before it; undefined fails instead of answering. */
   afterTokens: number | undefined;
 }
 
-export const atOnce: Pace = { latencyMs: 0, tokensPerSecond: undefined };
+export const immediately: Pace = { latencyMs: 0, tokensPerSecond: undefined };

@@ -1,7 +1,7 @@
 import type { Inference } from '../../features/inference/neutral.ts';
 import type { Content } from './answer.ts';
 import type { Conversation, ToolResult } from './conversation.ts';
-import { countRecalled, isReasoning, summaryOf } from './reasoning.ts';
+import { countRecognized, isReasoning, summaryOf } from './reasoning.ts';
 import { jsonFor } from './schema-values.ts';
 import { chooseTools, planCall } from './tool-choice.ts';
 import { listed, plural, quote } from './wording.ts';
@@ -9,15 +9,15 @@ import { listed, plural, quote } from './wording.ts';
 const quotedCharsMax = 240;
 const writtenWordsMax = 12_000;
 
-/** What `sim/assistant` says to a request that no rule answers. */
+/** The answer of `sim/assistant` to a request without a matching rule. */
 export function assistantContent(inference: Inference, conversation: Conversation, model: string): Content {
-  const { plan, ...said } = sayOrCall(inference, conversation, model);
+  const { plan, ...said } = planAnswer(inference, conversation, model);
   const reasoning = isReasoning(inference) ? summaryOf(inference, conversation, plan) : [];
   return { reasoning, finish: 'stop', ...said };
 }
 
-/** The answer without its reasoning, and in a few words the plan behind it. */
-function sayOrCall(
+/** The answer without reasoning, and a short description of the plan behind it. */
+function planAnswer(
   inference: Inference,
   conversation: Conversation,
   model: string,
@@ -48,18 +48,18 @@ function prose(inference: Inference, conversation: Conversation, model: string):
   if (sentences.length === 0 && userText.trim() !== '') {
     sentences.push(`You said: ${quote(userText, quotedCharsMax)}`);
   }
-  const things = [
+  const attachmentPhrases = [
     ...(attachments.images > 0 ? [plural(attachments.images, 'image')] : []),
     ...(attachments.files.length > 0 ? [filesPhrase(attachments.files)] : []),
   ];
-  if (things.length > 0) sentences.push(`I received ${listed(things)}.`);
+  if (attachmentPhrases.length > 0) sentences.push(`I received ${listed(attachmentPhrases)}.`);
   if (sentences.length === 0) sentences.push('I received no text.');
-  const recalled = countRecalled(inference.items, model);
-  if (recalled > 0) sentences.push(`I remember my thoughts from ${plural(recalled, 'earlier step')}.`);
+  const recognized = countRecognized(inference.items, model);
+  if (recognized > 0) sentences.push(`I remember my thoughts from ${plural(recognized, 'earlier step')}.`);
   if (inference.verbosity !== 'low') {
     sentences.push('I am the built-in simulator: the same request always gets this same answer.');
   }
-  return lengthened(sentences.join(' '), wordsAskedFor(userText));
+  return padToLength(sentences.join(' '), requestedWords(userText));
 }
 
 function resultSentence({ name, text }: ToolResult): string {
@@ -74,10 +74,10 @@ function filesPhrase(files: readonly string[]): string {
   return `${plural(files.length, 'file')}${names.length > 0 ? ` (${names.join(', ')})` : ''}`;
 }
 
-/** `Write 300 words about …` asks for 300. */
-function wordsAskedFor(text: string): number {
-  const asked = Number(/\b(\d{1,6})[ -]words?\b/i.exec(text.slice(0, 4000))?.[1] ?? 0);
-  return Math.min(asked, writtenWordsMax);
+/** The number in prompts such as `Write 300 words about …`. */
+function requestedWords(text: string): number {
+  const requested = Number(/\b(\d{1,6})[ -]words?\b/i.exec(text.slice(0, 4000))?.[1] ?? 0);
+  return Math.min(requested, writtenWordsMax);
 }
 
 const filler = (
@@ -87,7 +87,7 @@ const filler = (
   'way: the next run writes the same words in the same order.'
 ).split(' ');
 
-function lengthened(text: string, wordCount: number): string {
+function padToLength(text: string, wordCount: number): string {
   const words = text.split(' ');
   if (words.length >= wordCount) return text;
   const added = Array.from({ length: wordCount - words.length }, (_, at) => {

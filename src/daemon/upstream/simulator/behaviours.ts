@@ -1,13 +1,13 @@
 import type { Inference } from '../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
-import { type Answer, atOnce, type Content } from './answer.ts';
+import { type Answer, type Content, immediately } from './answer.ts';
 import { assistantContent } from './assistant.ts';
 import type { Conversation } from './conversation.ts';
 import { type Behaviour, brokenAfterTokens, limitedRetryAfterSeconds, slowPace } from './models.ts';
 import { takeWords } from './tokens.ts';
 
-/** What the built-in models do to requests that no rule answers. Counts the calls of `sim/flaky`. */
-export function behaviours() {
+/** How the built-in models answer requests without a matching rule. Counts the calls of `sim/flaky`. */
+export function createBehaviours() {
   let flakyCalls = 0;
 
   return {
@@ -15,22 +15,28 @@ export function behaviours() {
       const assistant = (): Content => assistantContent(inference, conversation, model);
       switch (behaviour) {
         case 'assistant':
-          return { content: assistant(), pace: atOnce };
+          return { content: assistant(), pace: immediately };
         case 'echo':
-          return { content: textContent(conversation.userText), pace: atOnce };
+          return { content: textContent(conversation.userText), pace: immediately };
         case 'slow':
           return { content: assistant(), pace: slowPace };
         case 'flaky':
           flakyCalls += 1;
           return flakyCalls % 2 === 1
-            ? failing(new UpstreamFailure('server', 'sim/flaky fails every other call.', { status: 503 }))
-            : { content: assistant(), pace: atOnce };
+            ? failureAnswer(
+                new UpstreamFailure('server', 'sim/flaky fails every other call.', { status: 503 }),
+              )
+            : { content: assistant(), pace: immediately };
         case 'broken': {
           const error = new UpstreamFailure('broken', 'sim/broken always breaks off.');
-          return { content: assistant(), pace: atOnce, failure: { error, afterTokens: brokenAfterTokens } };
+          return {
+            content: assistant(),
+            pace: immediately,
+            failure: { error, afterTokens: brokenAfterTokens },
+          };
         }
         case 'limited':
-          return failing(
+          return failureAnswer(
             new UpstreamFailure('rate-limited', 'sim/limited is always rate limited.', {
               status: 429,
               retryAfterSeconds: limitedRetryAfterSeconds,
@@ -44,10 +50,10 @@ export function behaviours() {
               calls: [],
               finish: 'stop',
             },
-            pace: atOnce,
+            pace: immediately,
           };
         case 'filtered':
-          return { content: filtered(inference, conversation, model), pace: atOnce };
+          return { content: filteredContent(inference, conversation, model), pace: immediately };
       }
     },
   };
@@ -57,12 +63,12 @@ function textContent(text: string): Content {
   return { reasoning: [], text, calls: [], finish: 'stop' };
 }
 
-function failing(error: UpstreamFailure): Answer {
-  return { content: textContent(''), pace: atOnce, failure: { error, afterTokens: undefined } };
+function failureAnswer(error: UpstreamFailure): Answer {
+  return { content: textContent(''), pace: immediately, failure: { error, afterTokens: undefined } };
 }
 
-/** The start of an answer in text: what a filter stops is never a call. */
-function filtered(inference: Inference, conversation: Conversation, model: string): Content {
+/** The start of a text answer: tool calls are never filtered. */
+function filteredContent(inference: Inference, conversation: Conversation, model: string): Content {
   const { text = '' } = assistantContent(inference, { ...conversation, tools: [] }, model);
   const { words } = takeWords(text, brokenAfterTokens);
   return { ...textContent(words.map((word) => word.text).join('')), finish: 'content_filter' };

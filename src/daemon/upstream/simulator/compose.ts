@@ -8,7 +8,7 @@ import type { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { Answer, Content, PlannedCall } from './answer.ts';
 import { takeWords, type Word } from './tokens.ts';
 
-/** One event and how many tokens it carries. */
+/** One event and its number of tokens. */
 export interface Step {
   event: InferenceEvent;
   tokens: number;
@@ -30,13 +30,13 @@ export interface ComposeOptions {
   makeCallId: () => string;
 }
 
-/** Writes an answer down as events, cut where a stop sequence, the token limit or a planned failure ends it. */
+/** Converts an answer to events, ended early by a stop sequence, the token limit or a planned failure. */
 export function compose(answer: Answer, options: ComposeOptions): Composition {
   const writer = new Writer(options, answer.failure?.afterTokens);
-  const isWhole = writeContent(writer, stopped(answer.content, options.stop));
+  const isComplete = writeContent(writer, cutAtStop(answer.content, options.stop));
   const { steps, tokens, reasoningTokens } = writer;
   if (answer.failure) return { steps, failure: answer.failure.error };
-  const finish: FinishReason = isWhole ? answer.content.finish : 'max_output_tokens';
+  const finish: FinishReason = isComplete ? answer.content.finish : 'max_output_tokens';
   const counted = {
     input: options.inputTokens,
     cachedInput: 0,
@@ -51,8 +51,8 @@ export function compose(answer: Answer, options: ComposeOptions): Composition {
   return { steps, failure: undefined };
 }
 
-/** Generation ends at the first stop sequence in the text, which is left out; calls would have come after it. */
-function stopped(content: Content, stop: readonly string[]): Content {
+/** Ends the content before the first stop sequence in the text; calls would come after it. */
+function cutAtStop(content: Content, stop: readonly string[]): Content {
   const { text } = content;
   if (text === undefined) return content;
   const ends = stop
@@ -62,7 +62,7 @@ function stopped(content: Content, stop: readonly string[]): Content {
   return { ...content, text: text.slice(0, Math.min(...ends)), refusal: undefined, calls: [] };
 }
 
-/** Whether all of it could be written. */
+/** Returns whether all of it could be written. */
 function writeContent(writer: Writer, { reasoning, text, refusal, calls }: Content): boolean {
   if (reasoning.length > 0 && !writer.reasoning(reasoning)) return false;
   if ((text !== undefined || refusal !== undefined) && !writer.message(text ?? '', refusal ?? ''))
@@ -70,7 +70,7 @@ function writeContent(writer: Writer, { reasoning, text, refusal, calls }: Conte
   return calls.every((call) => writer.call(call));
 }
 
-/** Each method writes one item and tells whether the tokens sufficed for all of it. */
+/** Each method writes one item and returns whether there were enough tokens for all of it. */
 class Writer {
   readonly steps: Step[] = [];
   tokens = 0;
@@ -78,49 +78,49 @@ class Writer {
   #index = -1;
   readonly #options: ComposeOptions;
   readonly #tokensMax: number;
-  readonly #breaks: boolean;
+  readonly #isBreaking: boolean;
 
-  /** With `breakAfterTokens`, what is cut there stays unfinished. */
+  /** With `breakAfterTokens`, an item that is cut there stays unfinished. */
   constructor(options: ComposeOptions, breakAfterTokens: number | undefined) {
     this.#options = options;
     this.#tokensMax = Math.min(options.tokensMax, breakAfterTokens ?? Number.POSITIVE_INFINITY);
-    this.#breaks = breakAfterTokens !== undefined;
+    this.#isBreaking = breakAfterTokens !== undefined;
   }
 
   reasoning(paragraphs: readonly string[]): boolean {
     const index = this.#start({ kind: 'reasoning' });
-    const isWhole = paragraphs.every((paragraph, part) =>
+    const isComplete = paragraphs.every((paragraph, part) =>
       this.#write(paragraph, ({ text }) => ({ type: 'reasoning', index, part, delta: text })),
     );
     this.reasoningTokens = this.tokens;
-    // Half a thought cannot be taken back by anyone.
-    const origin = isWhole ? { origin: this.#options.origin } : undefined;
-    return this.#end({ type: 'item-done', index, ...origin }, isWhole);
+    // An incomplete thought cannot be sent back.
+    const origin = isComplete ? { origin: this.#options.origin } : undefined;
+    return this.#end({ type: 'item-done', index, ...origin }, isComplete);
   }
 
   message(text: string, refusal: string): boolean {
     if (text + refusal !== '' && !this.#mayStart()) return false;
     const index = this.#start({ kind: 'message' });
     const { topLogprobs } = this.#options;
-    const isWhole =
+    const isComplete =
       this.#write(text, (word) => ({
         type: 'text',
         index,
         delta: word.text,
         ...(topLogprobs !== undefined && { logprobs: logprobsOf(word.tokens, topLogprobs) }),
       })) && this.#write(refusal, (word) => ({ type: 'refusal', index, delta: word.text }));
-    return this.#end({ type: 'item-done', index }, isWhole);
+    return this.#end({ type: 'item-done', index }, isComplete);
   }
 
-  call({ name, arguments: given }: PlannedCall): boolean {
+  call({ name, arguments: argumentText }: PlannedCall): boolean {
     if (!this.#mayStart()) return false;
     const index = this.#start({ kind: 'function_call', callId: this.#options.makeCallId(), name });
-    const isWhole = this.#write(given, ({ text }) => ({ type: 'arguments', index, delta: text }));
-    return this.#end({ type: 'item-done', index }, isWhole);
+    const isComplete = this.#write(argumentText, ({ text }) => ({ type: 'arguments', index, delta: text }));
+    return this.#end({ type: 'item-done', index }, isComplete);
   }
 
   #mayStart(): boolean {
-    return this.#breaks || this.tokens < this.#tokensMax;
+    return this.#isBreaking || this.tokens < this.#tokensMax;
   }
 
   #start(item: StartedItem): number {
@@ -130,15 +130,15 @@ class Writer {
   }
 
   #write(text: string, toEvent: (word: Word) => InferenceEvent): boolean {
-    const { words, tokens, cut } = takeWords(text, this.#tokensMax - this.tokens);
+    const { words, tokens, isCut } = takeWords(text, this.#tokensMax - this.tokens);
     for (const word of words) this.steps.push({ event: toEvent(word), tokens: word.tokens.length });
     this.tokens += tokens;
-    return !cut;
+    return !isCut;
   }
 
-  #end(event: InferenceEvent, isWhole: boolean): boolean {
-    if (isWhole || !this.#breaks) this.steps.push({ event, tokens: 0 });
-    return isWhole;
+  #end(event: InferenceEvent, isComplete: boolean): boolean {
+    if (isComplete || !this.#isBreaking) this.steps.push({ event, tokens: 0 });
+    return isComplete;
   }
 }
 
@@ -157,20 +157,20 @@ const otherTokens =
   ' the| a| of| and| to| in| is| that| it| for| as| with| on| be| this| by| an| are| or| from| at'.split('|');
 
 /**
- * Invented but well-formed: a token always has the same probability, the alternatives start with the token itself, fall,
- * and add up to less than one.
+ * Made up but well-formed: a token always has the same probability; the alternatives start with the token itself, decrease
+ * and sum to less than one.
  */
 export function logprobsOf(tokens: readonly string[], topLogprobs: number): Logprob[] {
   return tokens.map((token) => {
     const probability = 0.55 + (hash(token) % 4000) / 10_000;
     const chosen = entry(token, probability);
     const top = topLogprobs > 0 ? [chosen] : [];
-    let left = 1 - probability;
+    let remaining = 1 - probability;
     for (const other of otherTokens) {
       if (top.length >= topLogprobs) break;
       if (other === token) continue;
-      left /= 2;
-      top.push(entry(other, left));
+      remaining /= 2;
+      top.push(entry(other, remaining));
     }
     return { ...chosen, top_logprobs: top };
   });

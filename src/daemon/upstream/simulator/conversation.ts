@@ -1,27 +1,27 @@
 import type { ContentPart, Inference, InputItem, Tool } from '../../features/inference/neutral.ts';
 import { countTokens } from './tokens.ts';
 
-/** A function on offer; `schemaParam` is where the caller wrote its parameters. */
+/** An offered function; `schemaParam` is the path of its parameters in the request. */
 export type FunctionTool = Extract<Tool, { type: 'function' }> & { schemaParam: string };
 
-/** What the simulator understands of a request: all that answers and rules depend on. */
+/** The parts of a request that answers and rules depend on. */
 export interface Conversation {
-  /** 1 for the first answer; one more for each answer of the model that the request holds. */
+  /** 1 plus the number of the model's answers in the request. */
   turn: number;
-  /** The text of the last message of the user. */
+  /** The text of the user's last message. */
   userText: string;
   /** Instructions, system and developer messages, in that order. */
   systemText: string;
-  /** The results that the request ends with; empty unless its last item is a tool result. */
+  /** The tool results at the end of the request; empty if it ends with something else. */
   toolResults: ToolResult[];
-  /** Images and files of the tool results it ends with, else of the user's last message. */
+  /** Images and files in these tool results, else in the user's last message. */
   attachments: Attachments;
   tools: FunctionTool[];
   inputTokens: number;
 }
 
 export interface ToolResult {
-  /** The name of the tool; empty when the request does not hold the call. */
+  /** The name of the tool; empty if the request does not contain the call. */
   name: string;
   text: string;
 }
@@ -32,7 +32,7 @@ export interface Attachments {
   files: string[];
 }
 
-/** Flat counts for what is not text. */
+/** Fixed token counts for content that is not text. */
 const imageTokens = 85;
 const fileTokens = 100;
 
@@ -58,11 +58,13 @@ export function readConversation(inference: Inference): Conversation {
   };
 }
 
-/** Chat has two lists: `tools`, and the older `functions` after them. */
+/** Chat requests have two lists: `tools`, followed by the deprecated `functions`. */
 function schemaParam({ wire, body }: Inference, index: number): string {
   if (wire === 'responses') return `tools[${index}].parameters`;
-  const listed = Array.isArray(body.tools) ? body.tools.length : 0;
-  return index < listed ? `tools[${index}].function.parameters` : `functions[${index - listed}].parameters`;
+  const toolCount = Array.isArray(body.tools) ? body.tools.length : 0;
+  return index < toolCount
+    ? `tools[${index}].function.parameters`
+    : `functions[${index - toolCount}].parameters`;
 }
 
 function trailingResults(items: readonly InputItem[]) {
@@ -75,17 +77,17 @@ function trailingResults(items: readonly InputItem[]) {
   return results.reverse();
 }
 
-/** Items of one answer follow each other; what a user or a tool says ends it. */
+/** Consecutive items of the model are one answer; a user message or tool result ends it. */
 function countAnswers(items: readonly InputItem[]): number {
   let answers = 0;
   let inAnswer = false;
   for (const item of items) {
-    const ofModel =
+    const isFromModel =
       item.type === 'function_call' ||
       item.type === 'reasoning' ||
       (item.type === 'message' && item.role === 'assistant');
-    if (ofModel && !inAnswer) answers += 1;
-    inAnswer = ofModel;
+    if (isFromModel && !inAnswer) answers += 1;
+    inAnswer = isFromModel;
   }
   return answers;
 }
@@ -98,7 +100,7 @@ function systemTexts(items: readonly InputItem[]): string[] {
   );
 }
 
-/** The names of the called tools by the ids of the calls; the last one of an id counts. */
+/** Tool names by call id; for duplicate ids, the last call counts. */
 function toolNames(items: readonly InputItem[]): Map<string, string> {
   return new Map(items.flatMap((item) => (item.type === 'function_call' ? [[item.callId, item.name]] : [])));
 }

@@ -1,4 +1,4 @@
-/** What the list of models tells of a model of the simulator. They cost nothing. */
+/** A model of the simulator, as shown in the list of models. They are free. */
 export interface SimulatorModel {
   id: string;
   title: string;
@@ -18,7 +18,7 @@ export interface SimulatorModel {
   };
 }
 
-/** How a model of the simulator behaves; the part of its name after `sim/`. */
+/** The behaviour of a model, named after the part of its id after `sim/`. */
 export type Behaviour =
   | 'assistant'
   | 'echo'
@@ -33,20 +33,20 @@ export const modelPrefix = 'sim/';
 export const contextLength = 128_000;
 export const outputTokensMax = 16_384;
 
-/** `sim/slow` says nothing for this long, then drips. */
+/** The delay and speed of `sim/slow`. */
 export const slowPace = { latencyMs: 500, tokensPerSecond: 20 } as const;
-/** `sim/broken` and `sim/filtered` stop after this many tokens, or just before their end if they have fewer. */
+/** `sim/broken` and `sim/filtered` stop after this many tokens, or just before the end of a shorter answer. */
 export const brokenAfterTokens = 8;
-/** What `sim/limited` asks callers to wait. */
+/** The `Retry-After` of `sim/limited`. */
 export const limitedRetryAfterSeconds = 1;
 
 const descriptions: Record<Behaviour, string> = {
   assistant: 'Answers deterministically: text, tool calls, structured output, reasoning. Scriptable.',
   echo: 'Repeats the last user text exactly.',
-  slow: `Answers like sim/assistant, after ${slowPace.latencyMs} ms and at ${slowPace.tokensPerSecond} tokens a second.`,
-  flaky: 'Fails its first call and every other one after it with a 503; else answers like sim/assistant.',
+  slow: `Answers like sim/assistant, after ${slowPace.latencyMs} ms and at ${slowPace.tokensPerSecond} tokens per second.`,
+  flaky: 'Fails every other call with a 503, starting with the first; otherwise answers like sim/assistant.',
   broken: 'Starts like sim/assistant and breaks off after a few words.',
-  limited: 'Is always rate limited and asks to come back in a second.',
+  limited: 'Is always rate limited, with a Retry-After of one second.',
   refuses: 'Refuses, politely.',
   filtered: 'Starts like sim/assistant and is stopped by a content filter after a few words.',
 };
@@ -70,25 +70,25 @@ function modelNamed(id: string, description: string): SimulatorModel {
   };
 }
 
-/** The models that the simulator always has. */
+/** The built-in models. */
 export const simulatorModels: readonly SimulatorModel[] = Object.entries(descriptions).map(
   ([name, description]) => modelNamed(`${modelPrefix}${name}`, description),
 );
 
-/** The built-in models and those that a script adds under `models`. */
-export function simulatorModelsWith(script: { models: readonly string[] }): readonly SimulatorModel[] {
+/** The built-in models plus those in a script's `models`. */
+export function modelsWithScript(script: { models: readonly string[] }): readonly SimulatorModel[] {
   const known = new Set(simulatorModels.map((model) => model.id));
   const added = script.models.filter((id) => !known.has(id));
   return [...simulatorModels, ...added.map((id) => modelNamed(id, 'Added by the script.'))];
 }
 
-/** The behaviour that a model's id stands for; undefined when it is not built in. */
+/** The behaviour of a built-in model; undefined for other ids. */
 export function behaviourOf(id: string): Behaviour | undefined {
   const name = id.slice(modelPrefix.length);
   return Object.hasOwn(descriptions, name) ? (name as Behaviour) : undefined;
 }
 
-/** `assistant` and `sim/assistant` → `sim/assistant`. */
+/** Adds the prefix if it is missing: `assistant` becomes `sim/assistant`. */
 export function simulatorId(model: string): string {
   return model.startsWith(modelPrefix) ? model : `${modelPrefix}${model}`;
 }

@@ -3,7 +3,7 @@ import type { Inference, InputItem, ReasoningOrigin } from '../../features/infer
 import type { Conversation } from './conversation.ts';
 import { plural } from './wording.ts';
 
-/** What the simulator wants back of its own reasoning. Like a real provider's signature, it is checked when it comes. */
+/** The payload that the simulator's reasoning is sent back with. Like a real provider's signature, it is verified. */
 interface Thought {
   turn: number;
   signature: string;
@@ -11,7 +11,7 @@ interface Thought {
 
 export const provider = 'simulator';
 
-// It keeps nothing secret: it only tells an intact payload from one that was changed on the way.
+// Not a secret: it only detects changed payloads.
 const signingKey = 'simulated reasoning';
 
 export function originOf(model: string, turn: number): ReasoningOrigin {
@@ -19,8 +19,8 @@ export function originOf(model: string, turn: number): ReasoningOrigin {
   return { provider, model, payload: thought };
 }
 
-/** How many of the items are this model's own earlier thoughts, returned unchanged. */
-export function countRecalled(items: readonly InputItem[], model: string): number {
+/** How many items are this model's own earlier thoughts, unchanged. */
+export function countRecognized(items: readonly InputItem[], model: string): number {
   return items.filter((item) => item.type === 'reasoning' && isOwn(item.origin, model)).length;
 }
 
@@ -36,21 +36,21 @@ function sign(model: string, turn: number): string {
   return createHmac('sha256', signingKey).update(`${model}\n${turn}`).digest('base64url').slice(0, 22);
 }
 
-/** Whether the caller wants to see thoughts: an effort, or at least a summary, is asked for. */
+/** Whether the caller requests reasoning, by an effort or at least a summary. */
 export function isReasoning({ reasoning }: Inference): boolean {
   if (reasoning?.effort !== undefined) return reasoning.effort !== 'none';
   return reasoning?.summary !== undefined;
 }
 
-/** A summary with more paragraphs for more effort. `plan` says in a few words what the answer will be. */
+/** A summary with more paragraphs for more effort. `plan` describes the answer in a few words. */
 export function summaryOf(inference: Inference, conversation: Conversation, plan: string): string[] {
   const { toolResults, userText, tools } = conversation;
-  const seen =
+  const observation =
     toolResults.length > 0
       ? `The request ends with ${plural(toolResults.length, 'tool result')}.`
       : `The user wrote ${plural(userText.length, 'character')}.`;
   const paragraphs = [
-    `**Reading the request**\n\n${seen}`,
+    `**Reading the request**\n\n${observation}`,
     `**Choosing an answer**\n\n${plan}`,
     `**Checking it**\n\nThis is turn ${conversation.turn} with ${plural(tools.length, 'tool')} offered; the plan holds.`,
   ];

@@ -1,31 +1,31 @@
 import type { Batch, InferenceEvent } from '../../features/inference/neutral.ts';
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { World } from '../../world.ts';
-import { type Answer, atOnce, type Pace } from './answer.ts';
-import { behaviours } from './behaviours.ts';
+import { type Answer, immediately, type Pace } from './answer.ts';
 import { type ComposeOptions, type Composition, compose } from './compose.ts';
 import { type Conversation, readConversation } from './conversation.ts';
+import { createBehaviours } from './behaviours.ts';
 import { behaviourOf, contextLength, outputTokensMax, simulatorId, slowPace } from './models.ts';
 import { originOf, provider } from './reasoning.ts';
-import { ruleBook } from './script/match-rules.ts';
+import { createRuleMatcher } from './script/match-rules.ts';
 import type { SimulatorScript } from './script/script.ts';
 import { scriptedAnswer } from './script/scripted-answer.ts';
 import { plural } from './wording.ts';
 
 export interface SimulatorOptions {
   world: Pick<World, 'elapsed' | 'sleep'>;
-  /** The only part of an answer that differs from one time to the next. */
+  /** Call ids are the only part of an answer that differs between identical requests. */
   makeCallId: () => string;
   script?: SimulatorScript;
 }
 
 /**
- * Answers `sim/…` models without a network. The same request gets the same answer, but for call ids, the counter of
- * `sim/flaky` and rules that answer a limited number of times.
+ * Answers `sim/…` models without network access. The same request gets the same answer, except for call ids, the counter
+ * of `sim/flaky` and rules with a limited number of answers.
  */
 export function simulator({ world, makeCallId, script }: SimulatorOptions): Upstream {
-  const rules = script && ruleBook(script);
-  const unscripted = behaviours();
+  const rules = script && createRuleMatcher(script);
+  const unscripted = createBehaviours();
 
   const plainAnswer = (call: UpstreamCall, id: string, conversation: Conversation): Answer => {
     const behaviour = behaviourOf(id) ?? (script?.models.includes(id) ? 'assistant' : undefined);
@@ -38,7 +38,7 @@ export function simulator({ world, makeCallId, script }: SimulatorOptions): Upst
     if (!matched) return plainAnswer(call, id, conversation);
     return scriptedAnswer(matched, {
       conversation,
-      pace: behaviourOf(id) === 'slow' ? slowPace : atOnce,
+      pace: behaviourOf(id) === 'slow' ? slowPace : immediately,
       unscripted: () => plainAnswer(call, id, conversation),
     });
   };
@@ -60,12 +60,12 @@ export function simulator({ world, makeCallId, script }: SimulatorOptions): Upst
 }
 
 function composeOptions(
-  { inference, outputTokensMax: affordable }: UpstreamCall,
+  { inference, outputTokensMax: affordableTokens }: UpstreamCall,
   id: string,
   conversation: Conversation,
   makeCallId: () => string,
 ): ComposeOptions {
-  const limits = [outputTokensMax, affordable, inference.outputTokensMax].filter(
+  const limits = [outputTokensMax, affordableTokens, inference.outputTokensMax].filter(
     (most) => most !== undefined,
   );
   return {
@@ -87,7 +87,7 @@ function tooLong({ inputTokens }: Conversation): UpstreamFailure {
   });
 }
 
-// The message tells what rules can match on, but never what the conversation says: messages are logged.
+// The message has what rules can match, but nothing from the conversation, since messages are logged.
 function unmatched(script: SimulatorScript, id: string, conversation: Conversation): UpstreamFailure {
   const { turn, toolResults, tools } = conversation;
   const names = toolResults.map(({ name }) => name || 'a tool').join(', ');
@@ -102,12 +102,12 @@ function unmatched(script: SimulatorScript, id: string, conversation: Conversati
   });
 }
 
-/** Enough to make few batches of most answers, few enough to notice early that nobody listens. */
+/** High enough for few batches per answer, low enough to notice soon that the client has left. */
 const eventsPerBatch = 256;
 
 /**
- * Sends the steps: all at once, or each when its turn comes at the pace's rate. A late reader finds everything that was
- * due meanwhile in one batch. Rejects with the signal's reason when it is aborted.
+ * Streams the steps, all immediately or each at its time. A slow reader gets everything that has become due in one batch.
+ * Rejects with the signal's reason when it is aborted.
  */
 export async function* play(
   { steps, failure }: Composition,

@@ -1,16 +1,16 @@
 const tokenUnitsMax = 6;
-/** A delta is a word; what has no spaces (base64, minified JSON) is cut after this many tokens. */
+/** A delta is one word; text without spaces (base64, minified JSON) is split after this many tokens. */
 const tokensPerWordMax = 8;
 
-/** A word as it is streamed: the white space before it belongs to it. */
+/** A word as it is streamed, including the white space before it. */
 export interface Word {
   text: string;
   tokens: string[];
 }
 
 /**
- * The simulator's tokens: white space and what follows it, up to the next white space, at most six UTF-16 units, no
- * character cut in two. English comes to about four characters a token.
+ * Counts tokens: white space and the text after it, up to the next white space and at most six UTF-16 units, never
+ * splitting a character. English has about four characters per token.
  */
 export function countTokens(text: string): number {
   let count = 0;
@@ -18,8 +18,11 @@ export function countTokens(text: string): number {
   return count;
 }
 
-/** The first words of `text`, as many as `tokensMax` allows; `cut` when text is left over. */
-export function takeWords(text: string, tokensMax: number): { words: Word[]; tokens: number; cut: boolean } {
+/** The first words of `text`, at most `tokensMax` tokens; `isCut` if there is more text. */
+export function takeWords(
+  text: string,
+  tokensMax: number,
+): { words: Word[]; tokens: number; isCut: boolean } {
   const words: Word[] = [];
   let word: Word | undefined;
   let tokens = 0;
@@ -36,7 +39,7 @@ export function takeWords(text: string, tokensMax: number): { words: Word[]; tok
     tokens += 1;
     at = end;
   }
-  return { words, tokens, cut: at < text.length };
+  return { words, tokens, isCut: at < text.length };
 }
 
 function tokenEnd(text: string, start: number): number {

@@ -4,11 +4,11 @@ import type { PlannedCall } from './answer.ts';
 import type { Conversation, FunctionTool } from './conversation.ts';
 import { argumentsFor } from './schema-values.ts';
 
-const askedForSeveral = /\b(?:parallel|both|all (?:the |of the |your )?tools)\b/i;
+const wantsSeveral = /\b(?:parallel|both|all (?:the |of the |your )?tools)\b/i;
 
 /**
- * The tools to call now: none after a tool result or when tools are forbidden; the one that `tool_choice` names; else
- * those that the user's text names or, if it names none, the first; all of them when the text asks for that.
+ * Chooses the tools to call: none after a tool result or with `tool_choice: none`; the one in `tool_choice`; else those
+ * named in the user's text or, if there are none, the first one. All of them if the text asks for that.
  */
 export function chooseTools(inference: Inference, conversation: Conversation): FunctionTool[] {
   const { toolChoice, parallelToolCalls } = inference;
@@ -21,7 +21,7 @@ export function chooseTools(inference: Inference, conversation: Conversation): F
   const text = conversation.userText;
   const mentioned = allowed.filter(({ name }) => mentions(text, name));
   const candidates = mentioned.length > 0 ? mentioned : allowed;
-  const isSeveral = askedForSeveral.test(text) && parallelToolCalls !== false;
+  const isSeveral = wantsSeveral.test(text) && parallelToolCalls !== false;
   if (!isSeveral) return candidates.slice(0, 1);
   return mentioned.length > 1 ? mentioned : allowed;
 }
@@ -33,7 +33,7 @@ export function planCall(tool: FunctionTool, conversation: Conversation): Planne
 function named(tools: readonly FunctionTool[], name: string): FunctionTool {
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool) return tool;
-  const message = 'tool_choice names a function that is not among the tools.';
+  const message = 'tool_choice names a function that is not in tools.';
   throw new UpstreamFailure('caller', message, {
     status: 400,
     code: 'invalid_request',

@@ -1,9 +1,9 @@
-/** `plural(2, 'image')` → `2 images`. */
+/** `plural(2, 'image')` returns `2 images`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The text in quotation marks, as the end of a sentence; a long one is cut at a word and its full length told. */
+/** The text in quotation marks, as the end of a sentence. A long text is cut at a word, and its length is added. */
 export function quote(text: string, charsMax: number): string {
   const line = text.trim();
   if (line.length <= charsMax) return /[.!?…]$/.test(line) ? `“${line}”` : `“${line}”.`;
@@ -13,7 +13,7 @@ export function quote(text: string, charsMax: number): string {
   return `“${start}…” (${line.length} characters in all).`;
 }
 
-/** `listed(['a', 'b', 'c'])` → `a, b and c`. */
+/** `listed(['a', 'b', 'c'])` returns `a, b and c`. */
 export function listed(words: readonly string[]): string {
   if (words.length < 2) return words.join('');
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;

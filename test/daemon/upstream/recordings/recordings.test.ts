@@ -117,7 +117,7 @@ describe('matching', () => {
     expect(firstDifference(one, other)).toMatchObject({
       at: 'messages[1].content',
       recorded: 'b',
-      asked: 'c',
+      actual: 'c',
     });
   });
 });

@@ -7,15 +7,15 @@ const texts = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', ' ', '\n', '🎉') }),
 );
 
-test('words and tokens joined are the text, and no character is cut in two', () => {
+test('words and tokens joined are the text, and no character is split', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      const { words, tokens, cut } = takeWords(text, Number.POSITIVE_INFINITY);
+      const { words, tokens, isCut } = takeWords(text, Number.POSITIVE_INFINITY);
       const parts = words.flatMap((word) => word.tokens);
       expect(words.map((word) => word.text).join('')).toBe(text);
       expect(parts.join('')).toBe(text);
       expect(parts.every((part) => part.isWellFormed()) || !text.isWellFormed()).toBe(true);
-      expect([parts.length, cut]).toEqual([tokens, false]);
+      expect([parts.length, isCut]).toEqual([tokens, false]);
       expect(countTokens(text)).toBe(tokens);
     }),
   );
@@ -24,9 +24,9 @@ test('words and tokens joined are the text, and no character is cut in two', () 
 test('a limit cuts at that many tokens', () => {
   fc.assert(
     fc.property(texts, fc.nat({ max: 20 }), (text, most) => {
-      const { words, tokens, cut } = takeWords(text, most);
+      const { words, tokens, isCut } = takeWords(text, most);
       expect(tokens).toBe(Math.min(most, countTokens(text)));
-      expect(cut).toBe(most < countTokens(text));
+      expect(isCut).toBe(most < countTokens(text));
       expect(text.startsWith(words.map((word) => word.text).join(''))).toBe(true);
     }),
   );

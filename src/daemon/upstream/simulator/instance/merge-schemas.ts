@@ -1,40 +1,40 @@
 export type Schema = Record<string, unknown>;
 
-/** No value fits the schema, or none that the simulator can find; another branch may do. */
+/** No value fits the schema, or the simulator cannot find one. Another branch may still be possible. */
 export class Unsatisfiable extends Error {}
 
 type Combine = (a: never, b: never) => unknown;
 
-const tighter = {
+const stricter = {
   larger: (a: number, b: number) => Math.max(a, b),
   smaller: (a: number, b: number) => Math.min(a, b),
 };
 
-/** How two schemas' values of one keyword become the one that means both. For the others, the second one wins. */
+/** How to combine two values of a keyword. For other keywords, the second value wins. */
 const combinations = new Map<string, Combine>(
   Object.entries({
-    minimum: tighter.larger,
-    exclusiveMinimum: tighter.larger,
-    minLength: tighter.larger,
-    minItems: tighter.larger,
-    minProperties: tighter.larger,
-    maximum: tighter.smaller,
-    exclusiveMaximum: tighter.smaller,
-    maxLength: tighter.smaller,
-    maxItems: tighter.smaller,
-    maxProperties: tighter.smaller,
+    minimum: stricter.larger,
+    exclusiveMinimum: stricter.larger,
+    minLength: stricter.larger,
+    minItems: stricter.larger,
+    minProperties: stricter.larger,
+    maximum: stricter.smaller,
+    exclusiveMaximum: stricter.smaller,
+    maxLength: stricter.smaller,
+    maxItems: stricter.smaller,
+    maxProperties: stricter.smaller,
     required: (a: string[], b: string[]) => [...new Set([...a, ...b])],
     type: intersectTypes,
     enum: intersectEnums,
     properties: mergeProperties,
-    items: both,
-    additionalProperties: both,
+    items: allOfBoth,
+    additionalProperties: allOfBoth,
     anyOf: crossAlternatives,
     oneOf: crossAlternatives,
   }),
 );
 
-/** One schema that asks for all that `a` and `b` ask for. Nested schemas are joined by `allOf`, so it stays shallow. */
+/** A schema equivalent to `allOf: [a, b]` at the top level; nested schemas are joined with `allOf`. */
 export function mergeSchemas(a: Schema, b: Schema): Schema {
   const merged: Schema = { ...a };
   for (const [keyword, value] of Object.entries(b)) {
@@ -47,13 +47,13 @@ export function mergeSchemas(a: Schema, b: Schema): Schema {
   return merged;
 }
 
-/** A keyword with the wrong kind of value is not worth an exception of ours. */
+/** Invalid values of a keyword are not combined. */
 function sameKind(a: unknown, b: unknown): boolean {
   const kinds = new Set([a, b].map((value) => (Array.isArray(value) ? 'array' : typeof value)));
   return kinds.size === 1 || !(kinds.has('number') || kinds.has('undefined'));
 }
 
-function both(a: unknown, b: unknown): unknown {
+function allOfBoth(a: unknown, b: unknown): unknown {
   if (a === false || b === false) return false;
   return { allOf: [a, b] };
 }
@@ -87,4 +87,9 @@ function mergeProperties(a: Schema, b: Schema): Schema {
 
 function crossAlternatives(a: unknown[], b: unknown[]): unknown[] {
   return a.flatMap((first) => b.map((second) => ({ allOf: [first, second] })));
+}
+
+/** The value of a keyword if it is a number. */
+export function numberOr(value: unknown, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
 }

@@ -1,13 +1,13 @@
 import { type Context, createContext, Script } from 'node:vm';
 
 const timeoutMs = 10;
-/** The limit is one of the clock: on a busy machine, a short search can wait that long for its turn. */
-const tries = 2;
+/** The timeout is wall-clock time, which on a busy machine can pass before a short search even runs. */
+const attempts = 2;
 const searchesMax = 50;
 
-/** Tells which texts match a pattern that may be a stranger's. */
+/** Searches for texts that match untrusted patterns. */
 export interface PatternSearch {
-  /** The first of the texts that matches; undefined too when the pattern is wrong or not worth more time. */
+  /** The first matching text; undefined also if the pattern is invalid or takes too long. */
   first(pattern: string, texts: readonly string[]): string | undefined;
 }
 
@@ -15,8 +15,8 @@ const script = new Script('texts.find((text) => pattern.test(text))');
 let context: Context | undefined;
 
 /**
- * One search for one instance. A pattern can take longer than the universe has time; the only way to stop one is the time
- * limit of a script. After the first that hits it, none is run any more.
+ * Creates the search for one instance. Matching can take exponential time, and only the timeout of a script can stop it;
+ * after the first timeout no more patterns are tried.
  */
 export function patternSearch(): PatternSearch {
   let searchesLeft = searchesMax;
@@ -27,23 +27,23 @@ export function patternSearch(): PatternSearch {
       context ??= createContext({});
       try {
         Object.assign(context, { pattern: new RegExp(pattern, 'u'), texts });
-        return runIn(context, tries);
+        return runWithTimeout(context, attempts);
       } catch (error) {
         if (!(error instanceof SyntaxError)) searchesLeft = 0;
         return undefined;
       } finally {
-        // The context outlives the request; what the request said must not.
+        // The context is reused; the request's text must not stay in memory.
         Object.assign(context, { pattern: undefined, texts: undefined });
       }
     },
   };
 }
 
-function runIn(prepared: Context, triesLeft: number): string | undefined {
+function runWithTimeout(context: Context, attemptsLeft: number): string | undefined {
   try {
-    return script.runInContext(prepared, { timeout: timeoutMs }) as string | undefined;
+    return script.runInContext(context, { timeout: timeoutMs }) as string | undefined;
   } catch (error) {
-    if (triesLeft <= 1) throw error;
-    return runIn(prepared, triesLeft - 1);
+    if (attemptsLeft <= 1) throw error;
+    return runWithTimeout(context, attemptsLeft - 1);
   }
 }

@@ -1,26 +1,23 @@
-import { letters, NotUnderstood, type Reading, readClass, readEscape } from './pattern-characters.ts';
-
-/** Longer texts than this are not made from a pattern. */
+/** The most repetitions of one part of a pattern. */
 const charsMax = 2000;
-/** Steps of writing one text: repetitions of nothing count too. */
+/** The most steps in generating one text, including empty repetitions. */
 const stepsMax = 10_000;
 const repeatsTried = 40;
 
-/** A piece of a pattern as a function that writes one text matching it. */
-type Piece = (writing: Writing) => string;
+/** A parsed part of a pattern: generates one text that matches it. */
+type Generator = (output: Output) => string;
 
-interface Writing {
-  /** How often more than needed an open repetition is written. */
+interface Output {
+  /** How often unbounded repetitions are repeated beyond their minimum. */
   extra: number;
-  /** Counts up with each character chosen from a class, so that `[A-Z]{3}` gives `ABC`. */
+  /** Increases with each character chosen from a class, so that `[A-Z]{3}` gives `ABC`. */
   turn: number;
-  left: number;
+  stepsLeft: number;
 }
 
 /**
- * A text that matches a JavaScript regular expression and is between `lengthMin` and `lengthMax` characters long;
- * undefined when none is found or the pattern has what is not understood here (back references, Unicode sets). What a
- * pattern looks ahead or back for is not obeyed.
+ * A text that matches a JavaScript regular expression and has between `lengthMin` and `lengthMax` characters; undefined
+ * if none is found or the pattern has unsupported syntax (back references, Unicode sets). Lookaround is ignored.
  */
 export function textForPattern(
   pattern: string,
@@ -29,65 +26,65 @@ export function textForPattern(
   try {
     const write = parsePattern(pattern);
     for (let extra = 0; extra <= repeatsTried; extra += 1) {
-      const text = write({ extra, turn: ordinal, left: stepsMax });
+      const text = write({ extra, turn: ordinal, stepsLeft: stepsMax });
       const { length } = [...text];
       if (length >= lengthMin && length <= lengthMax) return text;
     }
     return undefined;
   } catch (error) {
-    if (error instanceof NotUnderstood) return undefined;
+    if (error instanceof UnsupportedPattern) return undefined;
     throw error;
   }
 }
 
-function parsePattern(pattern: string): Piece {
-  const reading: Reading = { chars: [...pattern], at: 0, depth: 0 };
-  const piece = alternatives(reading);
-  if (reading.at < reading.chars.length) throw new NotUnderstood();
-  return piece;
+function parsePattern(pattern: string): Generator {
+  const reader: PatternReader = { chars: [...pattern], at: 0, depth: 0 };
+  const generator = alternatives(reader);
+  if (reader.at < reader.chars.length) throw new UnsupportedPattern();
+  return generator;
 }
 
-/** All branches are read, the first is written. */
-function alternatives(reading: Reading): Piece {
-  reading.depth += 1;
-  if (reading.depth > 50) throw new NotUnderstood();
-  const first = sequence(reading);
-  while (reading.chars[reading.at] === '|') {
-    reading.at += 1;
-    sequence(reading);
+/** Parses all alternatives; the first one is generated. */
+function alternatives(reader: PatternReader): Generator {
+  reader.depth += 1;
+  if (reader.depth > 50) throw new UnsupportedPattern();
+  const first = sequence(reader);
+  while (reader.chars[reader.at] === '|') {
+    reader.at += 1;
+    sequence(reader);
   }
-  reading.depth -= 1;
+  reader.depth -= 1;
   return first;
 }
 
-function sequence(reading: Reading): Piece {
-  const pieces: Piece[] = [];
+function sequence(reader: PatternReader): Generator {
+  const generators: Generator[] = [];
   for (;;) {
-    const char = reading.chars[reading.at];
+    const char = reader.chars[reader.at];
     if (char === undefined || char === '|' || char === ')') break;
-    pieces.push(repeated(reading, atom(reading)));
+    generators.push(repeated(reader, atom(reader)));
   }
-  return (writing) => pieces.map((piece) => piece(writing)).join('');
+  return (output) => generators.map((generator) => generator(output)).join('');
 }
 
-function repeated(reading: Reading, piece: Piece): Piece {
-  const range = quantifier(reading);
-  if (!range) return piece;
+function repeated(reader: PatternReader, generator: Generator): Generator {
+  const range = quantifier(reader);
+  if (!range) return generator;
   const { min, max } = range;
-  return (writing) => {
-    const times = Math.min(max, min + writing.extra);
-    if (times > charsMax) throw new NotUnderstood();
+  return (output) => {
+    const times = Math.min(max, min + output.extra);
+    if (times > charsMax) throw new UnsupportedPattern();
     let text = '';
-    for (let i = 0; i < times; i += 1) text += counted(writing, piece(writing));
+    for (let i = 0; i < times; i += 1) text += step(output, generator(output));
     return text;
   };
 }
 
-function quantifier(reading: Reading): { min: number; max: number } | undefined {
-  const rest = reading.chars.slice(reading.at, reading.at + 24).join('');
+function quantifier(reader: PatternReader): { min: number; max: number } | undefined {
+  const rest = reader.chars.slice(reader.at, reader.at + 24).join('');
   const match = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(rest);
   if (!match) return undefined;
-  reading.at += match[0].length;
+  reader.at += match[0].length;
   const [, sign, least, comma, most] = match;
   if (sign === '?') return { min: 0, max: 1 };
   if (sign !== undefined) return { min: sign === '+' ? 1 : 0, max: Number.POSITIVE_INFINITY };
@@ -96,53 +93,174 @@ function quantifier(reading: Reading): { min: number; max: number } | undefined 
   return { min, max: most === '' ? Number.POSITIVE_INFINITY : Number(most) };
 }
 
-function atom(reading: Reading): Piece {
-  const char = reading.chars[reading.at];
-  reading.at += 1;
+function atom(reader: PatternReader): Generator {
+  const char = reader.chars[reader.at];
+  reader.at += 1;
   if (char === '^' || char === '$') return () => '';
-  if (char === '(') return group(reading);
-  if (char === '[') return chosenFrom(readClass(reading));
+  if (char === '(') return group(reader);
+  if (char === '[') return chosenFrom(readClass(reader));
   if (char === '.') return chosenFrom(letters);
-  if (char === '\\') return escaped(reading);
-  if (char === undefined || char === '*' || char === '+' || char === '?') throw new NotUnderstood();
+  if (char === '\\') return escaped(reader);
+  if (char === undefined || char === '*' || char === '+' || char === '?') throw new UnsupportedPattern();
   return literal(char);
 }
 
-function group(reading: Reading): Piece {
-  const head = reading.chars.slice(reading.at, reading.at + 80).join('');
+function group(reader: PatternReader): Generator {
+  const head = reader.chars.slice(reader.at, reader.at + 80).join('');
   const match = /^\?(?:(:)|(=|!|<=|<!)|<([^>=!]+)>)/.exec(head);
-  if (head.startsWith('?') && !match) throw new NotUnderstood();
-  reading.at += match ? [...match[0]].length : 0;
-  const inner = alternatives(reading);
-  if (reading.chars[reading.at] !== ')') throw new NotUnderstood();
-  reading.at += 1;
-  // What looks around adds no text.
+  if (head.startsWith('?') && !match) throw new UnsupportedPattern();
+  reader.at += match ? [...match[0]].length : 0;
+  const inner = alternatives(reader);
+  if (reader.chars[reader.at] !== ')') throw new UnsupportedPattern();
+  reader.at += 1;
+  // Lookaround generates no text.
   return match?.[2] === undefined ? inner : () => '';
 }
 
-function escaped(reading: Reading): Piece {
-  const char = reading.chars[reading.at];
+function escaped(reader: PatternReader): Generator {
+  const char = reader.chars[reader.at];
   if (char === 'b' || char === 'B') {
-    reading.at += 1;
+    reader.at += 1;
     return () => '';
   }
-  return chosenFrom(readEscape(reading));
+  return chosenFrom(readEscape(reader));
 }
 
-function chosenFrom(chars: readonly string[]): Piece {
-  return (writing) => {
-    const char = chars[writing.turn % chars.length] ?? '';
-    writing.turn += 1;
-    return counted(writing, char);
+function chosenFrom(chars: readonly string[]): Generator {
+  return (output) => {
+    const char = chars[output.turn % chars.length] ?? '';
+    output.turn += 1;
+    return step(output, char);
   };
 }
 
-function literal(char: string): Piece {
-  return (writing) => counted(writing, char);
+function literal(char: string): Generator {
+  return (output) => step(output, char);
 }
 
-function counted(writing: Writing, char: string): string {
-  writing.left -= 1;
-  if (writing.left < 0) throw new NotUnderstood();
+function step(output: Output, char: string): string {
+  output.stepsLeft -= 1;
+  if (output.stepsLeft < 0) throw new UnsupportedPattern();
   return char;
+}
+
+/** A position in the pattern being parsed. */
+export interface PatternReader {
+  chars: string[];
+  at: number;
+  /** The number of open groups. */
+  depth: number;
+}
+
+/** The pattern has unsupported syntax. */
+export class UnsupportedPattern extends Error {}
+
+const range = (from: string, to: string) => {
+  const start = from.codePointAt(0) ?? 0;
+  const size = Math.min((to.codePointAt(0) ?? 0) - start + 1, 128);
+  if (size < 1) throw new UnsupportedPattern();
+  return Array.from({ length: size }, (_, i) => String.fromCodePoint(start + i));
+};
+const letters = range('a', 'z');
+const capitals = range('A', 'Z');
+const digits = [...range('1', '9'), '0'];
+const printable = [
+  ...letters,
+  ...capitals,
+  ...digits,
+  '_',
+  '-',
+  ' ',
+  '.',
+  ...'!#$%&*+,/:;<=>?@^~|()[]{}"\'`\\',
+];
+const wordChars = [...letters, ...capitals, ...digits, '_'];
+
+const without = (chars: readonly string[]) => printable.filter((char) => !chars.includes(char));
+
+const classes: Record<string, readonly string[]> = {
+  d: digits,
+  w: wordChars,
+  s: [' '],
+  D: without(digits),
+  W: without(wordChars),
+  S: without([' ']),
+  n: ['\n'],
+  r: ['\r'],
+  t: ['\t'],
+  f: ['\f'],
+  v: ['\v'],
+  0: ['\0'],
+};
+
+const unicodeClasses = new Map<string, readonly string[]>(
+  Object.entries({
+    L: letters,
+    Letter: letters,
+    Alphabetic: letters,
+    Ll: letters,
+    Lu: capitals,
+    N: digits,
+    Nd: digits,
+    P: ['.', ',', '-'],
+    Zs: [' '],
+  }),
+);
+
+/** The characters that an escape matches; the backslash has been read. */
+export function readEscape(reader: PatternReader): readonly string[] {
+  const rest = reader.chars.slice(reader.at, reader.at + 40).join('');
+  const code = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})/.exec(rest);
+  if (code) {
+    reader.at += code[0].length;
+    const point = Number.parseInt(code[1] ?? code[2] ?? code[3] ?? '', 16);
+    if (point > 0x10ffff) throw new UnsupportedPattern();
+    return [String.fromCodePoint(point)];
+  }
+  const property = /^p\{(?:[\w]+=)?(\w+)\}/.exec(rest);
+  if (property) {
+    reader.at += property[0].length;
+    const chars = unicodeClasses.get(property[1] ?? '');
+    if (!chars) throw new UnsupportedPattern();
+    return chars;
+  }
+  const char = reader.chars[reader.at];
+  if (char === undefined || /[1-9kpPxuc]/.test(char)) throw new UnsupportedPattern();
+  reader.at += 1;
+  return Object.hasOwn(classes, char) ? (classes[char] ?? []) : [char];
+}
+
+/** The characters of a `[…]`; the opening bracket has been read. */
+export function readClass(reader: PatternReader): readonly string[] {
+  const negated = reader.chars[reader.at] === '^';
+  if (negated) reader.at += 1;
+  const chars: string[] = [];
+  for (;;) {
+    const from = classMember(reader);
+    if (from === undefined) break;
+    const isRange =
+      reader.chars[reader.at] === '-' && reader.chars[reader.at + 1] !== ']' && from.length === 1;
+    if (!isRange) {
+      chars.push(...from);
+      continue;
+    }
+    reader.at += 1;
+    const to = classMember(reader);
+    if (to?.length !== 1) throw new UnsupportedPattern();
+    chars.push(...range(from[0] ?? '', to[0] ?? ''));
+  }
+  const allowed = negated ? without(chars) : chars;
+  if (allowed.length === 0) throw new UnsupportedPattern();
+  return allowed;
+}
+
+function classMember(reader: PatternReader): readonly string[] | undefined {
+  const char = reader.chars[reader.at];
+  if (char === undefined) throw new UnsupportedPattern();
+  reader.at += 1;
+  if (char === ']') return undefined;
+  if (char !== '\\') return [char];
+  if (reader.chars[reader.at] !== 'b') return readEscape(reader);
+  reader.at += 1;
+  return ['\b'];
 }

@@ -1,7 +1,7 @@
-/** Only the start of a long prompt is searched for values. */
+/** Only the start of a long prompt is searched. */
 const searchedCharsMax = 4000;
 
-/** Names of properties that take the whole question. */
+/** Properties that take the whole prompt. */
 const questionNames = /^(?:query|question|prompt|message|text|input|content|task|topic|search_?term|q)$/i;
 const placeNames = /(?:^|_)(?:city|cities|town|location|place|destination|origin|country|region)(?:$|_)/i;
 
@@ -18,49 +18,49 @@ const formats = new Map<string, RegExp>(
   }),
 );
 
-/** A value that the prompt offers for a property. A clear one was meant for it, as far as one can tell. */
+/** A value in the prompt for a property. A clear one was most likely meant for it. */
 export interface PromptValue<T> {
   value: T;
   clear: boolean;
 }
 
-/** Values for arguments, found in what the user wrote. Each number and quotation is handed out once. */
+/** Values for arguments, taken from the user's prompt. Each number and quotation is used once. */
 export interface PromptValues {
-  /** `name: value` or `name=value`. */
+  /** The value in `name: value` or `name=value`. */
   assigned(name: string): string | undefined;
-  /** Whether the word stands in the prompt, in any case. */
+  /** Whether the prompt contains the word, ignoring case. */
   mentions(word: string): boolean;
   textFor(name: string, format: string | undefined): PromptValue<string> | undefined;
-  /** All that may be a value of a special form: order numbers, dates, addresses. */
+  /** Values that may have a special form, such as order numbers, dates and addresses. */
   candidates(name: string, format: string | undefined): string[];
   numberFor(name: string, fits: (value: number) => boolean): PromptValue<number> | undefined;
-  /** Takes what was handed out off the list. */
+  /** Marks a value as used. */
   use(value: number | string): void;
 }
 
 export function promptValues(prompt: string): PromptValues {
   const text = prompt.slice(0, searchedCharsMax);
-  const numbers = [...text.matchAll(/(?<![\w.=:-])-?\d{1,15}(?:\.\d{1,9})?(?![\w-]|\.\d)/g)].map(([found]) =>
-    Number(found),
+  const numbers = [...text.matchAll(/(?<![\w.=:-])-?\d{1,15}(?:\.\d{1,9})?(?![\w-]|\.\d)/g)].map(([match]) =>
+    Number(match),
   );
   const quotations = [...text.matchAll(/"([^"\n]{1,200})"|“([^”\n]{1,200})”/g)].map(
     ([, plain, curly]) => plain ?? curly ?? '',
   );
   const lower = text.toLowerCase();
-  // A large schema has many names, a prompt few of them: most are told apart without a pattern.
-  const mayHold = (name: string) => lower.includes(name.toLowerCase().split(/[_ -]/, 1)[0] ?? '');
-  const assigned = (name: string) => (mayHold(name) ? assignedIn(text, name) : undefined);
+  // Skips the regular expression for most names of a large schema.
+  const mayContain = (name: string) => lower.includes(name.toLowerCase().split(/[_ -]/, 1)[0] ?? '');
+  const assigned = (name: string) => (mayContain(name) ? assignedIn(text, name) : undefined);
 
   return {
     assigned,
-    mentions: (word) => word !== '' && mayHold(word) && wholeWord(word).test(text),
+    mentions: (word) => word !== '' && mayContain(word) && wholeWord(word).test(text),
     textFor(name, format) {
-      const given = assigned(name);
+      const value = assigned(name);
       if (format !== undefined) {
-        const found = formats.get(format)?.exec(text)?.[0];
-        return found === undefined ? undefined : { value: found, clear: true };
+        const match = formats.get(format)?.exec(text)?.[0];
+        return match === undefined ? undefined : { value: match, clear: true };
       }
-      if (given !== undefined) return { value: given, clear: true };
+      if (value !== undefined) return { value, clear: true };
       if (placeNames.test(name)) {
         const place = placeIn(text);
         if (place !== undefined) return { value: place, clear: true };
@@ -71,12 +71,12 @@ export function promptValues(prompt: string): PromptValues {
       return undefined;
     },
     candidates(name, format) {
-      const found = [assigned(name), formats.get(format ?? '')?.exec(text)?.[0]];
-      return [...found.filter((value) => value !== undefined), ...quotations, ...specialWords(text)];
+      const match = [assigned(name), formats.get(format ?? '')?.exec(text)?.[0]];
+      return [...match.filter((value) => value !== undefined), ...quotations, ...specialWords(text)];
     },
     numberFor(name, fits) {
-      const given = Number(assigned(name) ?? (mayHold(name) ? besideIn(text, name) : undefined));
-      if (Number.isFinite(given) && fits(given)) return { value: given, clear: true };
+      const value = Number(assigned(name) ?? (mayContain(name) ? numberBefore(text, name) : undefined));
+      if (Number.isFinite(value) && fits(value)) return { value, clear: true };
       const next = numbers.find(fits);
       return next === undefined ? undefined : { value: next, clear: false };
     },
@@ -95,14 +95,14 @@ function assignedIn(text: string, name: string): string | undefined {
 }
 
 /** The number in `5 days`, for a property `days`. */
-function besideIn(text: string, name: string): string | undefined {
+function numberBefore(text: string, name: string): string | undefined {
   return new RegExp(
     `(?<![\\w.-])(-?\\d{1,15}(?:\\.\\d{1,9})?)\\s${nameAsWritten(name)}(?![\\p{L}\\p{N}])`,
     'iu',
   ).exec(text)?.[1];
 }
 
-/** A capitalised name after a preposition, else one inside a sentence, else the plain word after `in`. */
+/** A capitalized name after a preposition, else one inside a sentence, else the plain word after `in`. */
 function placeIn(text: string): string | undefined {
   const name = "\\p{Lu}[\\p{L}’'-]{1,30}(?: \\p{Lu}[\\p{L}’'-]{1,30}){0,3}";
   for (const pattern of [
@@ -116,7 +116,7 @@ function placeIn(text: string): string | undefined {
   return undefined;
 }
 
-/** Words with a digit or a sign inside: a plain word matches too many patterns by chance. */
+/** Words with a digit or sign; plain words match too many patterns by chance. */
 function specialWords(text: string): string[] {
   const words = text.split(/\s+/).map((word) => word.replace(/^[“"'(<[{]+|[.,;:!?)\]}>"'”]+$/g, ''));
   return words.filter((word) => /\p{L}[^\p{L}\s]|\d/u.test(word)).slice(0, 100);
@@ -126,7 +126,7 @@ function wholeWord(word: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${nameAsWritten(word)}(?![\\p{L}\\p{N}_])`, 'iu');
 }
 
-/** A pattern for a name that may be written with a blank or hyphen for its underscore. */
+/** A pattern for a name that may be written with spaces or hyphens instead of underscores. */
 function nameAsWritten(name: string): string {
   const plain = name.slice(0, 100).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
   return plain.replace(/[_ -]+/g, '[_ -]?');

@@ -1,125 +1,130 @@
 import { arrayInstance, objectInstance } from './composite-instance.ts';
-import { type Making, type Spot, TooLarge } from './generator-state.ts';
+import { type GeneratorState, type SchemaPosition, TooLarge } from './generator-state.ts';
 import { mergeSchemas, type Schema, Unsatisfiable } from './merge-schemas.ts';
 import { patternSearch } from './pattern-search.ts';
 import type { PromptValues } from './prompt-values.ts';
 import { booleanValue, chosenValue, numberValue, stringValue } from './scalar-instance.ts';
 
-/** More schemas than this are not read for one instance: nested references can ask for billions. */
+/** The most schemas read for one instance: nested references could require billions. */
 const schemasMax = 10_000;
 const depthMax = 60;
 
 export interface InstanceOptions {
   prompt: PromptValues;
-  /** `all` fills in optional properties; `offered` only those for which the prompt has a value. */
+  /** `all` includes optional properties; `offered` only those for which the prompt has a value. */
   optional: 'all' | 'offered';
-  /** Asks for a value of this type where the schema leaves it open. */
+  /** The type of the value if the schema does not determine it. */
   type?: 'object';
 }
 
 /**
- * A value that fits a JSON Schema (2020-12 and its forerunners), the same one for the same schema and prompt. Values that
- * the prompt offers are used where they fit. Throws Unsatisfiable or TooLarge when it finds none.
+ * Generates a value that fits a JSON Schema (2020-12 and earlier), always the same for a schema and prompt. Values in the
+ * prompt are used where they fit. Throws Unsatisfiable or TooLarge if there is none.
  */
 export function instanceOf(schema: unknown, { prompt, optional, type }: InstanceOptions): unknown {
-  const making: Making = {
+  const state: GeneratorState = {
     prompt,
     patterns: patternSearch(),
     optional,
     root: schema,
     open: new Set(),
     schemasLeft: schemasMax,
-    value: (nested, spot) => valueFor(making, nested, spot),
+    value: (nested, position) => valueFor(state, nested, position),
   };
-  const spot = { name: '', ordinal: 0, depth: 0 };
-  return valueFor(making, { allOf: [{ $ref: '#' }, type === undefined ? {} : { type }] }, spot);
+  const position = { name: '', ordinal: 0, depth: 0 };
+  return valueFor(state, { allOf: [{ $ref: '#' }, type === undefined ? {} : { type }] }, position);
 }
 
-function valueFor(making: Making, schema: unknown, spot: Spot): unknown {
-  if (spot.depth > depthMax) throw new TooLarge('it is nested too deeply');
-  const entered: string[] = [];
+function valueFor(state: GeneratorState, schema: unknown, position: SchemaPosition): unknown {
+  if (position.depth > depthMax) throw new TooLarge('it is nested too deeply');
+  const followed: string[] = [];
   try {
-    return valueOfFlat(making, flatten(making, schema, entered), spot);
+    return valueOfFlat(state, flatten(state, schema, followed), position);
   } finally {
-    for (const reference of entered) making.open.delete(reference);
+    for (const reference of followed) state.open.delete(reference);
   }
 }
 
-/** The schema without references and conjunctions. References followed are added to `entered`. */
-function flatten(making: Making, schema: unknown, entered: string[]): Schema {
-  making.schemasLeft -= 1;
-  if (making.schemasLeft < 0) throw new TooLarge('it asks for too much');
+/** Resolves references and conjunctions of a schema. Adds the references to `followed`. */
+function flatten(state: GeneratorState, schema: unknown, followed: string[]): Schema {
+  state.schemasLeft -= 1;
+  if (state.schemasLeft < 0) throw new TooLarge('it asks for too much');
   if (schema === false) throw new Unsatisfiable('it allows nothing');
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {};
   const { $ref, allOf, if: condition, then, else: _else, ...rest } = schema as Schema;
   let flat: Schema = rest;
   if (typeof $ref === 'string') {
-    if (making.open.has($ref)) throw new Unsatisfiable('a reference in it leads back to itself');
-    making.open.add($ref);
-    entered.push($ref);
-    flat = mergeSchemas(flatten(making, lookUp(making.root, $ref), entered), flat);
+    if (state.open.has($ref)) throw new Unsatisfiable('a reference in it leads back to itself');
+    state.open.add($ref);
+    followed.push($ref);
+    flat = mergeSchemas(flatten(state, lookUp(state.root, $ref), followed), flat);
   }
-  // Meeting the condition and what follows from it is always right; so `else` is never needed.
+  // A value that satisfies `if` and `then` always fits, so `else` is not needed.
   const parts = [
     ...(Array.isArray(allOf) ? allOf : []),
     ...(condition === undefined ? [] : [condition, then]),
   ];
-  for (const part of parts) flat = mergeSchemas(flat, flatten(making, part ?? true, entered));
+  for (const part of parts) flat = mergeSchemas(flat, flatten(state, part ?? true, followed));
   return flat;
 }
 
-function valueOfFlat(making: Making, schema: Schema, spot: Spot): unknown {
+function valueOfFlat(state: GeneratorState, schema: Schema, position: SchemaPosition): unknown {
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     const branches = schema[keyword];
     if (!Array.isArray(branches) || branches.length === 0) continue;
     const { [keyword]: _branches, ...rest } = schema;
-    return firstPossible(inOrder(making, branches), (branch) =>
-      valueFor(making, { allOf: [rest, branch] }, spot),
+    return firstPossible(byPreference(state, branches), (branch) =>
+      valueFor(state, { allOf: [rest, branch] }, position),
     );
   }
   if (Object.hasOwn(schema, 'const')) return schema.const;
-  if (Array.isArray(schema.enum)) return chosenValue(making, schema, schema.enum, spot);
-  return firstPossible(typesOf(schema), (type) => valueOfType(making, schema, type, spot));
+  if (Array.isArray(schema.enum)) return chosenValue(state, schema, schema.enum, position);
+  return firstPossible(typesOf(schema), (type) => valueOfType(state, schema, type, position));
 }
 
-/** What the first candidate gives for which there is a value at all. */
+/** The value of the first candidate that has one. */
 function firstPossible<T>(candidates: readonly T[], make: (candidate: T) => unknown): unknown {
-  let reason: unknown = new Unsatisfiable('it allows nothing');
+  let failure: unknown = new Unsatisfiable('it allows nothing');
   for (const candidate of candidates) {
     try {
       return make(candidate);
     } catch (error) {
       if (!(error instanceof Unsatisfiable)) throw error;
-      reason = error;
+      failure = error;
     }
   }
-  throw reason;
+  throw failure;
 }
 
-function valueOfType(making: Making, schema: Schema, type: unknown, spot: Spot): unknown {
+function valueOfType(
+  state: GeneratorState,
+  schema: Schema,
+  type: unknown,
+  position: SchemaPosition,
+): unknown {
   switch (type) {
     case 'object':
-      return objectInstance(making, schema, spot);
+      return objectInstance(state, schema, position);
     case 'array':
-      return arrayInstance(making, schema, spot);
+      return arrayInstance(state, schema, position);
     case 'integer':
     case 'number':
-      return numberValue(making, schema, type, spot);
+      return numberValue(state, schema, type, position);
     case 'boolean':
-      return booleanValue(making, schema, spot);
+      return booleanValue(state, schema, position);
     case 'null':
       return null;
     default:
-      return stringValue(making, schema, spot);
+      return stringValue(state, schema, position);
   }
 }
 
-/** Alternatives that the prompt mentions first, null last. */
-function inOrder(making: Making, branches: readonly unknown[]): unknown[] {
+/** Sorts alternatives: those mentioned in the prompt first, null last. */
+function byPreference(state: GeneratorState, branches: readonly unknown[]): unknown[] {
   const rank = (branch: unknown) => {
     if (typeof branch !== 'object' || branch === null) return 1;
     const { const: constant, type } = branch as Schema;
-    if (typeof constant === 'string' && making.prompt.mentions(constant)) return 0;
+    if (typeof constant === 'string' && state.prompt.mentions(constant)) return 0;
     return type === 'null' ? 2 : 1;
   };
   return branches.toSorted((a, b) => rank(a) - rank(b));
@@ -136,7 +141,7 @@ function typesOf(schema: Schema): unknown[] {
   return ['string'];
 }
 
-/** What a reference inside the document points at. Source: RFC 6901, in the fragment of a URI. */
+/** Resolves a reference within the schema. Source: RFC 6901, URI fragment representation. */
 function lookUp(root: unknown, reference: string): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) {
     throw new Unsatisfiable('a reference in it is not a path inside the schema');

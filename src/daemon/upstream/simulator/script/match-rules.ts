@@ -1,7 +1,7 @@
 import type { Conversation } from '../conversation.ts';
 import type { Condition, Reply, Rule, SimulatorScript, TextMatch } from './script.ts';
 
-/** Values for the `{{…}}` of a reply. */
+/** Values for `{{…}}` in a reply. */
 export type Placeholders = Record<string, string>;
 
 export interface Matched {
@@ -9,26 +9,26 @@ export interface Matched {
   placeholders: Placeholders;
 }
 
-/** Finds the rule for each request of one simulator, and remembers how often each has answered. */
-export function ruleBook(script: SimulatorScript) {
-  const left = new Map<Rule, number>(script.rules.map((rule) => [rule, rule.times]));
+/** Creates a matcher that finds the rule for each request and counts the answers of each rule. */
+export function createRuleMatcher(script: SimulatorScript) {
+  const remaining = new Map<Rule, number>(script.rules.map((rule) => [rule, rule.times]));
   return {
     find(models: readonly string[], conversation: Conversation): Matched | undefined {
       for (const rule of script.rules) {
-        const times = left.get(rule) ?? 0;
+        const times = remaining.get(rule) ?? 0;
         if (times <= 0) continue;
         const groups = matchCondition(rule.condition, models, conversation);
         if (!groups) continue;
-        left.set(rule, times - 1);
+        remaining.set(rule, times - 1);
         return { reply: rule.reply, placeholders: placeholdersOf(models, conversation, groups) };
       }
-      const { otherwise } = script;
-      return otherwise && { reply: otherwise, placeholders: placeholdersOf(models, conversation, {}) };
+      const { fallback } = script;
+      return fallback && { reply: fallback, placeholders: placeholdersOf(models, conversation, {}) };
     },
   };
 }
 
-/** What the expressions of a condition captured, or undefined when it does not hold. */
+/** The groups captured by the expressions of a condition; undefined if it is not met. */
 function matchCondition(
   condition: Condition,
   models: readonly string[],
@@ -44,14 +44,15 @@ function matchCondition(
   const groups: Placeholders = {};
   const holds = (match: TextMatch | undefined, text: string) => !match || matchText(match, text, groups);
   if (!holds(condition.system, systemText)) return;
-  // Otherwise a rule that calls a tool would match again when the result comes, and go round in circles.
+  // Otherwise a rule that calls a tool would match again after the result, in an endless loop.
   if (condition.message && !condition.toolResult && toolResults.length > 0) return;
   if (!holds(condition.message, userText)) return;
-  const wanted = condition.toolResult;
+  const expected = condition.toolResult;
   const isAnswered =
-    !wanted ||
+    !expected ||
     toolResults.some(
-      ({ name, text }) => (wanted.name === undefined || wanted.name === name) && holds(wanted.text, text),
+      ({ name, text }) =>
+        (expected.name === undefined || expected.name === name) && holds(expected.text, text),
     );
   return isAnswered ? groups : undefined;
 }
@@ -81,7 +82,7 @@ function placeholdersOf(
   };
 }
 
-/** Puts values into each `{{name}}` of a text, or of all texts in a list or map. An unknown name is left as written. */
+/** Replaces each `{{name}}` in a text, or in all texts in a list or map. Unknown names are left unchanged. */
 export function fillIn<T>(value: T, placeholders: Placeholders): T {
   return fill(value, placeholders) as T;
 }

@@ -13,18 +13,18 @@ import {
 
 export type ParsedScript = { script: SimulatorScript } | { faults: YamlFault[] };
 
-/** Reads a script; `docs/simulator.md` tells the format. A script with faults is not used at all: they are told together. */
+/** Parses a script, whose format is described in `docs/simulator.md`. Returns all faults together. */
 export function parseSimulatorScript(yamlText: string, fileName: string): ParsedScript {
   const read = readYaml(yamlText, fileName);
   if ('faults' in read) return read;
   const shape = schemaFaults(ScriptFile, read.value, { whole: 'the script' });
-  // Contradictions are looked for in what has the right shape; the rest would give a second message for one fault.
-  const found = shape.length > 0 ? shape : contradictions(read.value as ScriptFile);
-  if (found.length > 0) return { faults: read.placed(found) };
+  // Only valid shapes are checked for contradictions, to report each fault once.
+  const faults = shape.length > 0 ? shape : contradictions(read.value as ScriptFile);
+  if (faults.length > 0) return { faults: read.placed(faults) };
   return { script: readScript(read.value as ScriptFile, fileName) };
 }
 
-/** What each part allows and the whole does not: settings of one rule that cannot both be meant. */
+/** Settings that are valid on their own but contradict each other. */
 export function contradictions(file: ScriptFile): SchemaFault[] {
   const faults: SchemaFault[] = [];
   for (const [at, rule] of (file.rules ?? []).entries()) {
@@ -65,7 +65,7 @@ function replyContradictions(reply: ReplyFile, path: (string | number)[]): Schem
   return faults;
 }
 
-/** Expressions are case-insensitive and in Unicode mode; what is wrong with one is told in the engine's words. */
+/** Invalid regular expressions, which are case-insensitive and in Unicode mode; reported with the engine's message. */
 function brokenPatterns(when: WhenFile, path: (string | number)[]): SchemaFault[] {
   return (['message', 'system', 'tool_result'] as const).flatMap((key) => {
     const match = when[key];
@@ -80,14 +80,14 @@ function brokenPatterns(when: WhenFile, path: (string | number)[]): SchemaFault[
   });
 }
 
-/** A checked file as the simulator uses it. */
+/** Converts a valid file to a script. */
 export function readScript(file: ScriptFile, fileName: string): SimulatorScript {
   return {
     fileName,
     strict: file.strict ?? false,
     models: file.models ?? [],
     rules: (file.rules ?? []).map(readRule),
-    otherwise: file.default && readReply(file.default),
+    fallback: file.default && readReply(file.default),
   };
 }
 
@@ -125,7 +125,7 @@ function readTextMatch(match: string | TextMatchFile | undefined): TextMatch | u
   return { contains, equals, matches: matches === undefined ? undefined : new RegExp(matches, 'iu') };
 }
 
-/** `sim/*` → all names that start so; `*` stands for any characters, `?` for one. */
+/** Converts a glob to a pattern: `*` matches any characters, `?` exactly one. */
 function globPattern(glob: string): RegExp {
   const pattern = glob
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
@@ -158,11 +158,11 @@ function readTokens(usage: NonNullable<ReplyFile['usage']>): Partial<Tokens> {
     output: usage.output_tokens,
     reasoning: usage.reasoning_tokens,
   };
-  // A count that is left out must not hide the one that was made.
+  // An omitted count must not override the generated one.
   return Object.fromEntries(Object.entries(tokens).filter(([, count]) => count !== undefined));
 }
 
-const statuses: Partial<Record<UpstreamFailureKind, number>> = {
+const statusByKind: Partial<Record<UpstreamFailureKind, number>> = {
   caller: 400,
   'unknown-model': 404,
   authentication: 401,
@@ -174,16 +174,16 @@ const statuses: Partial<Record<UpstreamFailureKind, number>> = {
 
 function readError({ kind, status, message, retry_after }: NonNullable<ReplyFile['error']>): ScriptedError {
   const named = kind?.replaceAll('_', '-') as UpstreamFailureKind | undefined;
-  const known = named ?? (status === undefined ? 'server' : kindOfStatus(status));
-  const said = message ?? `The simulator was told to fail with ${kind ?? status ?? 'an error'}.`;
+  const failureKind = named ?? (status === undefined ? 'server' : kindOfStatus(status));
+  const text = message ?? `The script fails this call with ${kind ?? status ?? 'an error'}.`;
   return {
-    kind: known,
-    message: said,
+    kind: failureKind,
+    message: text,
     details: {
-      status: status ?? statuses[known],
+      status: status ?? statusByKind[failureKind],
       retryAfterSeconds: retry_after,
-      publicMessage: known === 'caller' ? said : undefined,
-      code: known === 'caller' ? 'invalid_request' : undefined,
+      publicMessage: failureKind === 'caller' ? text : undefined,
+      code: failureKind === 'caller' ? 'invalid_request' : undefined,
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 /*
- * The script file as it is written. `description` says what is expected there; faults quote it.
+ * The format of script files. Faults quote each `description` as what is expected.
  */
 
 const text = Type.String({ description: 'text' });
@@ -39,7 +39,7 @@ const when = Type.Object(
   { additionalProperties: false, description: 'a map of conditions' },
 );
 
-/** Names of the `error.kind` of a rule; with `-` for `_` they are kinds of UpstreamFailure. */
+/** Values of `error.kind` in a rule: the kinds of UpstreamFailure with `_` in place of `-`. */
 const errorKinds = [
   'caller',
   'unknown_model',

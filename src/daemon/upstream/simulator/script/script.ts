@@ -2,46 +2,46 @@ import type { Tokens } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import type { UpstreamFailureDetails, UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 
-/** A script that was read and found good. */
+/** A valid script. */
 export interface SimulatorScript {
   fileName: string;
-  /** Whether a request that no rule matches fails instead of being answered as without a script. */
+  /** Whether a request without a matching rule fails. */
   strict: boolean;
   /** Names of models that the script adds to the built-in ones. */
   models: string[];
-  /** Tried in this order; the first that matches answers. */
+  /** The first matching rule answers. */
   rules: Rule[];
-  /** Answers what no rule matches. */
-  otherwise: Reply | undefined;
+  /** The answer if no rule matches. */
+  fallback: Reply | undefined;
 }
 
 export interface Rule {
   condition: Condition;
   reply: Reply;
-  /** How often it answers at most. */
+  /** The maximum number of answers. */
   times: number;
 }
 
-/** All that is given must hold. */
+/** All given parts must match. */
 export interface Condition {
   models?: RegExp[];
   message?: TextMatch;
   system?: TextMatch;
   toolResult?: { name?: string; text?: TextMatch };
   turn?: number;
-  /** Whether there are tools, or the name of one that must be offered. */
+  /** Whether tools are offered, or the name of a required one. */
   tools?: boolean | string;
   images?: boolean;
 }
 
-/** `contains` and `matches` do not look at upper and lower case. */
+/** `contains` and `matches` ignore case. */
 export interface TextMatch {
   contains?: string;
   equals?: string;
   matches?: RegExp;
 }
 
-/** What a rule answers; what it leaves out is as it would be without the rule. */
+/** The answer of a rule; parts that are left out are as without the rule. */
 export interface Reply {
   text?: string;
   json?: { value: unknown };
@@ -58,7 +58,7 @@ export interface Reply {
 
 export interface ScriptedCall {
   name: string;
-  /** Text is sent as it is; undefined stands for arguments made from the tool's schema. */
+  /** Text is sent unchanged; if undefined, arguments are generated from the tool's schema. */
   arguments: string | Record<string, unknown> | undefined;
 }
 

@@ -9,16 +9,16 @@ export interface ScriptedOptions {
   conversation: Conversation;
   /** The model's own pace. */
   pace: Pace;
-  /** What the model would answer without a script. */
+  /** The model's answer without a script. */
   unscripted: () => Answer;
 }
 
-/** What a rule answers. A rule without content changes the way in which the model's own answer is delivered. */
+/** The answer of a rule. A rule without content changes how the model's own answer is delivered. */
 export function scriptedAnswer({ reply, placeholders }: Matched, options: ScriptedOptions): Answer {
   const { conversation, pace, unscripted } = options;
   const content = contentOf(reply, placeholders, conversation);
   const isErrorAlone = reply.error !== undefined && reply.breakAfterTokens === undefined;
-  const base: Answer = content || isErrorAlone ? { content: content ?? nothing, pace } : unscripted();
+  const base: Answer = content || isErrorAlone ? { content: content ?? emptyContent, pace } : unscripted();
   return {
     content: {
       ...base.content,
@@ -34,7 +34,7 @@ export function scriptedAnswer({ reply, placeholders }: Matched, options: Script
   };
 }
 
-const nothing: Content = { reasoning: [], calls: [], finish: 'stop' };
+const emptyContent: Content = { reasoning: [], calls: [], finish: 'stop' };
 
 function contentOf(
   { text, json, refusal, calls }: Reply,
@@ -57,10 +57,11 @@ function scriptedCall(
   placeholders: Placeholders,
   conversation: Conversation,
 ): PlannedCall {
-  const { arguments: given } = call;
+  const { arguments: argumentValue } = call;
   const name = fillIn(call.name, placeholders);
-  if (typeof given === 'string') return { name, arguments: fillIn(given, placeholders) };
-  if (given !== undefined) return { name, arguments: JSON.stringify(fillIn(given, placeholders)) };
+  if (typeof argumentValue === 'string') return { name, arguments: fillIn(argumentValue, placeholders) };
+  if (argumentValue !== undefined)
+    return { name, arguments: JSON.stringify(fillIn(argumentValue, placeholders)) };
   const tool = conversation.tools.find((offered) => offered.name === name);
   return tool ? planCall(tool, conversation) : { name, arguments: '{}' };
 }
@@ -69,12 +70,12 @@ function failureOf(reply: Reply, placeholders: Placeholders): PlannedFailure | u
   const { error, breakAfterTokens } = reply;
   if (error) return { error: scriptedFailure(error, placeholders), afterTokens: breakAfterTokens };
   if (breakAfterTokens === undefined) return undefined;
-  const broken = new UpstreamFailure('broken', 'The simulator was told to break off here.');
+  const broken = new UpstreamFailure('broken', 'The script breaks the answer off here.');
   return { error: broken, afterTokens: breakAfterTokens };
 }
 
 function scriptedFailure({ kind, message, details }: ScriptedError, placeholders: Placeholders) {
-  const said = fillIn(message, placeholders);
-  const publicMessage = details.publicMessage === undefined ? undefined : said;
-  return new UpstreamFailure(kind, said, { ...details, publicMessage });
+  const publicText = fillIn(message, placeholders);
+  const publicMessage = details.publicMessage === undefined ? undefined : publicText;
+  return new UpstreamFailure(kind, publicText, { ...details, publicMessage });
 }

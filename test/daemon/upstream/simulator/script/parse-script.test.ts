@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { simulatorModels, simulatorModelsWith } from '../../../../../src/daemon/upstream/simulator/models.ts';
+import { modelsWithScript, simulatorModels } from '../../../../../src/daemon/upstream/simulator/models.ts';
 import { parseSimulatorScript } from '../../../../../src/daemon/upstream/simulator/script/parse-script.ts';
 
 function faultsOf(yaml: string): string[] {
@@ -110,6 +110,6 @@ test('JSON is YAML too', () => {
 });
 
 test('models of a script join the built-in ones once', () => {
-  const models = simulatorModelsWith({ models: ['sim/support', 'sim/echo'] });
+  const models = modelsWithScript({ models: ['sim/support', 'sim/echo'] });
   expect(models.map(({ id }) => id)).toEqual([...simulatorModels.map(({ id }) => id), 'sim/support']);
 });
