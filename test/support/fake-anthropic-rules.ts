@@ -6,12 +6,12 @@ export interface AnthropicRefusal {
   message: string;
 }
 
-/** Thrown inside; never leaves this file. */
+/** Thrown and caught in this file. */
 class Refused extends Error {}
 
 /**
- * Why the Messages API would refuse a request; undefined if it would take it. `sign` tells the signature that thoughts
- * of the asked model have. The wording follows what the API says.
+ * Why the Messages API would refuse a request; undefined if it is valid. `sign` returns the signature of the requested
+ * model's thoughts. The messages are similar to the API's.
  */
 export function refusalOf(
   request: ReceivedRequest,

@@ -14,7 +14,7 @@ export type AnthropicBlock =
   | { text: string }
   | { thinking: string }
   | { redacted: string }
-  /** Without `input` the call has no arguments at all. */
+  /** Without `input`, the call has no arguments. */
   | { tool: string; input?: Json; id?: string };
 
 /** One scripted answer: an error status, or a stream of blocks. */
@@ -24,24 +24,24 @@ export type AnthropicAnswer =
       blocks: AnthropicBlock[];
       /** By default `tool_use` if there is a tool, else `end_turn`. */
       stopReason?: string;
-      /** What a refusal says. */
+      /** The text of a refusal. */
       explanation?: string;
       usage?: Json;
-      /** Ends the stream early: an `error` event of that type, or without a word. */
+      /** Ends the stream early, with an `error` event of this type or without an event. */
       interrupt?: { afterEvents: number; by: Interruption | 'overloaded_error' | 'api_error' };
     };
 
-/** When no scripted answer is left, calls are answered `Hello from Claude.` */
+/** When the scripted answers are used up, calls are answered with `Hello from Claude.` */
 export type FakeAnthropic = ScriptedProvider<AnthropicAnswer>;
 
 export interface FakeAnthropicOptions {
   /** The keys that are accepted; any by default. */
   keys?: string[];
-  /** The models there are; any by default. */
+  /** The models that exist; any by default. */
   models?: string[];
 }
 
-/** Anthropic's Messages API as far as a gateway sees it: it refuses what the real one refuses, and streams scripts. */
+/** A fake of Anthropic's Messages API: it refuses what the real one refuses, and streams scripts. */
 export function startFakeAnthropic(options: FakeAnthropicOptions = {}): Promise<FakeAnthropic> {
   return startScriptedProvider((request, next) => replyTo(request, next, options));
 }
@@ -77,7 +77,7 @@ function refuse({ status, type, message, headers }: AnthropicRefusal & { headers
   return { kind: 'document', status, ...(headers && { headers }), json } satisfies ProviderReply;
 }
 
-/** Thoughts are signed for one model: elsewhere the signature is worth nothing. */
+/** Thoughts are signed for one model; the signature is invalid for others. */
 function sign(model: string, thinking: string): string {
   return createHmac('sha256', `signs for ${model}`).update(thinking).digest('base64');
 }
@@ -86,13 +86,13 @@ function stream(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: st
   const events = eventsOf(script, model);
   const { interrupt } = script;
   if (!interrupt) return { kind: 'stream', events };
-  const told = events.slice(0, interrupt.afterEvents);
+  const sent = events.slice(0, interrupt.afterEvents);
   const { by } = interrupt;
   if (by === 'close' || by === 'reset' || by === 'stall') {
-    return { kind: 'stream', events: told, interruption: by };
+    return { kind: 'stream', events: sent, interruption: by };
   }
   const message = by === 'overloaded_error' ? 'Overloaded' : 'Internal server error';
-  return { kind: 'stream', events: [...told, sse('error', { error: { details: null, type: by, message } })] };
+  return { kind: 'stream', events: [...sent, sse('error', { error: { details: null, type: by, message } })] };
 }
 
 function eventsOf(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: string): string[] {

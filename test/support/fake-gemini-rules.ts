@@ -8,12 +8,12 @@ export interface GeminiRefusal {
   details?: Json[];
 }
 
-/** Thrown inside; never leaves this file. */
+/** Thrown and caught in this file. */
 class Refused extends Error {}
 
 /**
- * Why the Gemini API would refuse a body; undefined if it would take it. `sign` tells the signature that a call of
- * the asked model has. The wording follows what the API says.
+ * Why the Gemini API would refuse a body; undefined if it is valid. `sign` returns the signature of the requested model's
+ * calls. The messages are similar to the API's.
  */
 export function refusalOf(
   body: Json,
@@ -160,7 +160,7 @@ function checkCalls(contents: Json[]): void {
   });
 }
 
-/** From the user's last text on, the first call of each turn must be signed. */
+/** After the user's last text, the first call of each turn must be signed. */
 function checkSignatures(contents: Json[], sign: (call: string) => string): void {
   const current = contents.findLastIndex(
     ({ role, parts }) => role === 'user' && list(parts).some((part) => part.text !== undefined),

@@ -15,10 +15,10 @@ export type GeminiPart =
   | { thought: string }
   /** Base64 of a PNG. */
   | { picture: string }
-  /** Without `args` the call has no arguments; without `id` it has none, as with older models. */
+  /** Without `args` the call has no arguments; without `id` it has no id, as with older models. */
   | { call: string; args?: Json; id?: string };
 
-/** One scripted answer: an error status, a prompt that is blocked, or a stream of parts. */
+/** One scripted answer: an error status, a blocked prompt, or a stream of parts. */
 export type GeminiAnswer =
   | { error: GeminiRefusal & { headers?: Record<string, string> } }
   | { blockReason: string }
@@ -26,27 +26,27 @@ export type GeminiAnswer =
       parts: GeminiPart[];
       /** `STOP` by default. */
       finishReason?: string;
-      /** Tells `STOP` with every piece, as old models do. */
+      /** Sends `STOP` with every event, as old models do. */
       stopsEveryPiece?: boolean;
       usage?: Json;
       /**
-       * Ends the stream early: an `error` object in an event, the same as plain JSON after the last event (which an
-       * overloaded provider does), or without a word.
+       * Ends the stream early: with an `error` object in an event, with one as plain JSON after the last event (as an
+       * overloaded provider does), or without an event.
        */
       interrupt?: { afterEvents: number; by: Interruption | 'error' | 'plain-error' };
     };
 
-/** When no scripted answer is left, calls are answered `Hello from Gemini.` */
+/** When the scripted answers are used up, calls are answered with `Hello from Gemini.` */
 export type FakeGemini = ScriptedProvider<GeminiAnswer>;
 
 export interface FakeGeminiOptions {
   /** The keys that are accepted; any by default. */
   keys?: string[];
-  /** The models there are; any by default. */
+  /** The models that exist; any by default. */
   models?: string[];
 }
 
-/** The Gemini API as far as a gateway sees it: it refuses what the real one refuses, and streams scripts. */
+/** A fake of the Gemini API: it refuses what the real one refuses, and streams scripts. */
 export function startFakeGemini(options: FakeGeminiOptions = {}): Promise<FakeGemini> {
   return startScriptedProvider((request, next) => replyTo(request, next, options), { path: '/v1beta' });
 }
@@ -105,7 +105,7 @@ function refuse({
   return { kind: 'document', status, ...(headers && { headers }), json: { error } } satisfies ProviderReply;
 }
 
-/** A signature is worth something on its own call and to its own model alone. */
+/** A signature is only valid on its own call and for its own model. */
 function sign(model: string, signed: string): string {
   return createHmac('sha256', `signs for ${model}`).update(signed).digest('base64');
 }
@@ -114,17 +114,17 @@ function stream(script: Extract<GeminiAnswer, { parts: unknown }>, model: string
   const events = eventsOf(script, model);
   const { interrupt } = script;
   if (!interrupt) return { kind: 'stream', events };
-  const told = events.slice(0, interrupt.afterEvents);
+  const sent = events.slice(0, interrupt.afterEvents);
   const { by } = interrupt;
   if (by === 'close' || by === 'reset' || by === 'stall') {
-    return { kind: 'stream', events: told, interruption: by };
+    return { kind: 'stream', events: sent, interruption: by };
   }
   const message = 'This model is currently experiencing high demand.';
   const error = { error: { code: 503, message, status: 'UNAVAILABLE' } };
-  return { kind: 'stream', events: [...told, by === 'error' ? sse(error) : JSON.stringify(error, null, 2)] };
+  return { kind: 'stream', events: [...sent, by === 'error' ? sse(error) : JSON.stringify(error, null, 2)] };
 }
 
-/** Each event is a whole answer with a piece of the content. Newer models sign; the last piece is often empty. */
+/** Each event is a whole answer with a part of the content. Newer models sign; the last part is often empty. */
 function eventsOf(script: Extract<GeminiAnswer, { parts: unknown }>, model: string): string[] {
   const signs = /gemini-[3-9]/.test(model);
   const usage = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18, ...script.usage };

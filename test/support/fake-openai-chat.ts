@@ -91,7 +91,7 @@ export function chatChunks(answer: FakeAnswer, body: Json): string[] {
   return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'];
 }
 
-/** First the heads of all calls, then their arguments in halves, one call after the other; or each call as a whole. */
+/** The starts of all calls followed by their arguments in halves, call by call; or each call as a whole. */
 function callDeltas({ calls = [], callsInterleave = true }: FakeAnswer): Json[] {
   const heads = calls.map((call, index) => ({
     index,

@@ -32,7 +32,7 @@ class Refusal extends Error {
   }
 }
 
-/** What OpenAI would refuse about a chat body; undefined when there is nothing. */
+/** Why OpenAI would refuse a chat body; undefined if it is valid. */
 export function chatFault(body: Json): FakeError | undefined {
   return faultOf(() => {
     checkFields(body, chatFields);
@@ -58,7 +58,7 @@ export function chatFault(body: Json): FakeError | undefined {
   });
 }
 
-/** The same of a Responses body. */
+/** Why OpenAI would refuse a Responses body; undefined if it is valid. */
 export function responsesFault(body: Json): FakeError | undefined {
   return faultOf(() => {
     checkFields(body, responsesFields);
@@ -144,7 +144,7 @@ function checkChatFormat(format: unknown): void {
   }
 }
 
-/** OpenAI's own models tell no thoughts in this format and take none; those of others do both. */
+/** OpenAI's own models neither send nor accept thoughts in this format; other models do both. */
 function isOpenAisOwn(model: unknown): boolean {
   return /^(gpt|o\d)/.test(String(model));
 }
@@ -210,11 +210,11 @@ function checkContent({ role, content, tool_calls: calls }: Json, at: string): v
 }
 
 function checkedCall(call: unknown, at: string): string {
-  const told = isJson(call) ? call.function : undefined;
-  if (!isJson(call) || typeof call.id !== 'string' || call.type !== 'function' || !isJson(told)) {
+  const called = isJson(call) ? call.function : undefined;
+  if (!isJson(call) || typeof call.id !== 'string' || call.type !== 'function' || !isJson(called)) {
     throw new Refusal(`${at}.tool_calls`, 'Invalid tool call.');
   }
-  if (typeof told.name !== 'string' || typeof told.arguments !== 'string') {
+  if (typeof called.name !== 'string' || typeof called.arguments !== 'string') {
     throw new Refusal(`${at}.tool_calls`, 'Invalid tool call.', 'invalid_type');
   }
   return call.id;

@@ -2,7 +2,7 @@ import { argumentsOf, callIdOf, defaultUsage, type FakeAnswer, piecesOf } from '
 
 type Json = Record<string, unknown>;
 
-/** How the fake seals reasoning: what it is sent back must begin like this. */
+/** The prefix of the fake's encrypted reasoning, which is checked when it is sent back. */
 export const sealedPrefix = 'sealed-by-fake:';
 
 function itemsOf(answer: FakeAnswer, body: Json): Json[] {

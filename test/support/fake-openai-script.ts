@@ -1,30 +1,30 @@
-/** What the fake provider is to answer with. Members that are left out are ordinary. */
+/** The next answer of the fake provider. Omitted members have defaults. */
 export interface FakeAnswer {
-  /** Sent word by word; a default where nothing else is said either. */
+  /** Sent word by word; a default text if the answer has no other content. */
   text?: string;
-  /** The text in pieces, when they matter. */
+  /** The text in pieces, if they matter. */
   pieces?: string[];
   refusal?: string;
-  /** Thoughts before the answer: a sealed item in the Responses format, `reasoning_content` in the chat format. */
+  /** Thoughts before the answer: an encrypted item in the Responses format, `reasoning_content` in the chat format. */
   reasoning?: string;
-  /** Several are parallel calls; in the chat format their pieces interleave unless told otherwise. */
+  /** Several are parallel calls; in the chat format their pieces interleave by default. */
   calls?: FakeCall[];
   callsInterleave?: boolean;
   finish?: 'stop' | 'length' | 'content_filter';
   usage?: FakeUsage | 'none';
-  /** Where the chat format tells usage: in a chunk of its own (OpenAI), in the last one with a choice, or in x_groq. */
+  /** Where chat streams have usage: in a separate chunk (OpenAI), in the last one with a choice, or in x_groq. */
   usageIn?: 'own-chunk' | 'last-chunk' | 'x_groq';
   /** Refuses the call. */
   error?: FakeError;
-  /** Breaks off the stream after that many events: with an error event, a broken connection, a clean end, or silence. */
+  /** Ends the stream after this many events: with an error event, a broken connection, a clean end, or silence. */
   breakAfter?: { events: number; by: 'error' | 'cut' | 'end' | 'stall'; code?: string };
-  /** Between two events. */
+  /** The delay between two events. */
   dripMs?: number;
-  /** Cuts the bytes of the stream into writes of that many. */
+  /** Splits the stream into writes of this many bytes. */
   bytesPerWrite?: number;
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   silent?: boolean;
-  /** Answers with exactly this. */
+  /** Answers with exactly this response. */
   raw?: { status?: number; headers?: Record<string, string>; body: string | Uint8Array };
 }
 
@@ -61,7 +61,7 @@ export interface FakeRequest {
 
 export const defaultUsage: FakeUsage = { input: 11, output: 7 };
 
-/** The pieces that an answer's text comes in. */
+/** The pieces of an answer's text. */
 export function piecesOf(answer: FakeAnswer, body: Record<string, unknown>): string[] {
   if (answer.pieces) return answer.pieces;
   const isBare = !answer.calls && answer.refusal === undefined;

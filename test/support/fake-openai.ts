@@ -12,35 +12,35 @@ export type { FakeAnswer, FakeCall, FakeError, FakeRequest, FakeUsage } from './
 type Scripted = FakeAnswer | ((request: FakeRequest) => FakeAnswer);
 
 export interface FakeOpenAi {
-  /** With `/v1`. */
+  /** Including `/v1`. */
   baseUrl: string;
-  /** Everything that was asked, in order; to be emptied at will. */
+  /** All requests, in order; may be emptied. */
   requests: FakeRequest[];
-  /** The next answers, in order. When they are used up, the usual answer is given. */
+  /** The next answers, in order; after them, the default answer. */
   script(...answers: Scripted[]): void;
-  /** Forgets what was asked and what is scripted still. */
+  /** Clears requests and scripted answers. */
   forget(): void;
-  /** What is answered when nothing is scripted. */
+  /** The default answer. */
   always(answer: Scripted): void;
-  /** Answers under way. */
+  /** The number of answers in progress. */
   readonly open: number;
-  /** Answers whose reader left before their end. */
+  /** The number of answers that were left early. */
   readonly dropped: number;
-  /** Resolves when no answer is under way (at once if there is none). */
+  /** Resolves when no answer is in progress. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface FakeOpenAiOptions {
-  /** Keys that are accepted; any where they are left out, none needed either. */
+  /** Accepted keys; by default any or none. */
   keys?: string[];
-  /** Models that exist; any where they are left out. */
+  /** Models that exist; any by default. */
   models?: string[];
 }
 
 /**
- * A provider on a free port of loopback with OpenAI's two formats. It is as strict as the real one: bodies that OpenAI
- * would refuse are refused. The caller closes it.
+ * A fake provider with OpenAI's two formats on a free loopback port. It refuses bodies that OpenAI would refuse. The
+ * caller must close it.
  */
 export async function startFakeOpenAi(options: FakeOpenAiOptions = {}): Promise<FakeOpenAi> {
   const fake = new Fake(options);
@@ -209,7 +209,7 @@ async function write(
   const bytes = Buffer.from(text);
   const size = bytesPerWrite ?? Math.max(1, bytes.length);
   for (let at = 0; at < bytes.length && !response.destroyed; at += size) {
-    // Each piece is waited for, so that it leaves as a packet of its own.
+    // Waits for each piece, so that it is sent as a separate packet.
     await new Promise((resolve) => response.write(bytes.subarray(at, at + size), resolve));
   }
 }

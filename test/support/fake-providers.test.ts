@@ -9,7 +9,7 @@ async function post(url: string, body: unknown, headers: Record<string, string>)
   return { status: answer.status, text: await answer.text() };
 }
 
-describe('the fake of Anthropic refuses', () => {
+describe('the Anthropic fake refuses', () => {
   const hello = { role: 'user', content: [{ type: 'text', text: 'Hello' }] };
   const call = { type: 'tool_use', id: 'a', name: 'look', input: {} };
   const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] };
@@ -24,7 +24,7 @@ describe('the fake of Anthropic refuses', () => {
     return post(url, body, { 'x-api-key': 'k', 'anthropic-version': '2023-06-01', ...headers });
   };
 
-  test('nothing of a good request', async () => {
+  test('nothing in a valid request', async () => {
     const { status, text } = await ask({ ...good, messages: [hello, said(call), result], tools });
     expect(status).toBe(200);
     expect(text.startsWith('event: message_start\n')).toBe(true);
@@ -79,12 +79,12 @@ describe('the fake of Anthropic refuses', () => {
     expect(text).toContain(JSON.stringify(message).slice(1, -1));
   });
 
-  test('a call without version', async () => {
+  test('a call without a version', async () => {
     expect((await ask(good, { 'anthropic-version': '' })).status).toBe(400);
   });
 });
 
-describe('the fake of Gemini refuses', () => {
+describe('the Gemini fake refuses', () => {
   const hello = { role: 'user', parts: [{ text: 'Hello' }] };
   const call = {
     functionCall: { name: 'look', args: {} },
@@ -100,7 +100,7 @@ describe('the fake of Gemini refuses', () => {
   const turn = (...parts: Json[]) => ({ role: 'model', parts });
   const back = (...parts: Json[]) => ({ role: 'user', parts });
 
-  test('nothing of a good request', async () => {
+  test('nothing in a valid request', async () => {
     const { status, text } = await ask({ contents: [hello, turn(call), back(response)] });
     expect(status).toBe(200);
     expect(text).toContain('"finishReason":"STOP"');
@@ -137,7 +137,7 @@ describe('the fake of Gemini refuses', () => {
       'Corrupted',
     ],
     [
-      'a level beside a budget',
+      'a level and a budget',
       {
         contents: [hello],
         generationConfig: { thinkingConfig: { thinkingLevel: 'LOW', thinkingBudget: 1 } },
@@ -151,7 +151,7 @@ describe('the fake of Gemini refuses', () => {
     expect(text).toContain(message);
   });
 
-  test('what only newer models take', async () => {
+  test('what only newer models accept', async () => {
     const generationConfig = { responseMimeType: 'application/json' };
     const tools = [{ functionDeclarations: [{ name: 'look' }] }];
     expect((await ask({ contents: [hello], tools, generationConfig })).status).toBe(200);

@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 import type { OutgoingRequest, World } from '../../src/daemon/world.ts';
 
-/** A world held still: time moves by `advance` alone, random bytes are the same in each run. */
+/** A deterministic world: time only moves with `advance`, and random bytes are the same in each run. */
 export interface FakeWorld extends World {
-  /** Moves both clocks and wakes the sleepers whose time has come, one after the other. */
+  /** Moves both clocks and wakes the sleepers that are due, in order. */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock alone, by so many milliseconds; nobody wakes. */
+  /** Moves only the wall clock, in milliseconds, without waking sleepers. */
   shiftWallClock(ms: number): void;
-  /** How many are asleep. */
+  /** The number of sleepers. */
   sleeping(): number;
 }
 
 /** 21 November 2026, 08:00 UTC. */
 export const startOfFakeTime = Date.UTC(2026, 10, 21, 8);
 
-/** `send` answers outgoing calls; without it every one of them fails the test. */
+/** `send` answers outgoing calls; without it they fail the test. */
 export function fakeWorld(options: { send?: World['send']; now?: number } = {}): FakeWorld {
   const start = options.now ?? startOfFakeTime;
   let elapsed = 0;
@@ -69,7 +69,7 @@ export function fakeWorld(options: { send?: World['send']; now?: number } = {}):
   };
 }
 
-/** Lets everything that is ready to run do so. */
+/** Runs everything that is ready. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -28,7 +28,7 @@ async function fakeUpstream(timeouts?: Partial<UpstreamTimeouts>) {
   return { fake, upstream: upstreamAt(fake.baseUrl, timeouts) };
 }
 
-/** A provider that writes these bytes to whoever asks. */
+/** A provider that answers every call with these bytes. */
 async function rawUpstream(text: string | Buffer, timeouts?: Partial<UpstreamTimeouts>) {
   const server = await startRawServer((socket) => socket.write(text));
   return { server, upstream: upstreamAt(`${server.url}/v1`, timeouts) };
@@ -37,7 +37,7 @@ async function rawUpstream(text: string | Buffer, timeouts?: Partial<UpstreamTim
 const whole = (more: Partial<UpstreamCall['inference']> = {}) => callOf({ stream: false, ...more });
 
 describe('a stream', () => {
-  test('gives events and frames of the caller’s own format, usage included', async () => {
+  test('returns events and frames in the caller’s format, with usage', async () => {
     const { fake, upstream } = await fakeUpstream();
     fake.script({ text: 'One two three.', usage: { input: 5, output: 3, cached: 2 } });
     const { events, frames } = await readAll(await upstream.open(callOf(), signal()));
@@ -50,14 +50,14 @@ describe('a stream', () => {
     expect(frames.every(({ raw, json }) => JSON.stringify(json) === raw)).toBe(true);
   });
 
-  test('uses the connection again', async () => {
+  test('reuses the connection', async () => {
     const { fake, upstream } = await fakeUpstream();
     for (let i = 0; i < 5; i += 1) await readAll(await upstream.open(callOf(), signal()));
     await fake.idle();
     expect(fake.dropped).toBe(0);
   });
 
-  test('ends at [DONE], whatever the provider sends after it, and though it keeps the connection open', async () => {
+  test('ends at [DONE], even if the provider sends more and keeps the connection open', async () => {
     const after = sse(chunkOf({ content: ' more' }), '[DONE]');
     const events = Buffer.concat([
       sse(chunkOf({ content: 'all' }), chunkOf({}, { finish: 'stop' }), '[DONE]'),
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect(summary(decoded.events)).toMatchObject({ text: 'all', finish: 'stop' });
   });
 
-  test('is complete when the connection breaks after its finish reason', async () => {
+  test('is complete if the connection breaks after the finish reason', async () => {
     const server = await startRawServer((socket) => {
       const events = sse(chunkOf({ content: 'all' }), chunkOf({}, { finish: 'stop' })).toString();
       socket.write(chunkedHead() + chunk(events), () => socket.resetAndDestroy());
@@ -78,7 +78,7 @@ describe('a stream', () => {
   });
 
   test.each(['cut', 'end'] as const)(
-    'that stops early (%s) is broken, after what came before',
+    'that ends early (%s) is broken, after the content before it',
     async (by) => {
       const { fake, upstream } = await fakeUpstream();
       fake.script({ text: 'One two three four', breakAfter: { events: 3, by } });
@@ -93,7 +93,7 @@ describe('a stream', () => {
     },
   );
 
-  test('that is cut at any byte fails once, never succeeds', async () => {
+  test('cut at any byte fails once and never succeeds', async () => {
     const events = sse(
       chunkOf({ content: 'Grüße 🌍' }),
       chunkOf({ content: ' all' }),
@@ -108,7 +108,7 @@ describe('a stream', () => {
     }
   });
 
-  test('that stalls fails by its idle time', async () => {
+  test('that stalls fails after the idle timeout', async () => {
     const { fake, upstream } = await fakeUpstream({ idleMs: 40 });
     fake.script({ text: 'One two', breakAfter: { events: 2, by: 'stall' } });
     const answer = await upstream.open(callOf(), signal());
@@ -117,7 +117,7 @@ describe('a stream', () => {
     expect(fake.dropped).toBe(1);
   });
 
-  test('with an error in it: first what came before it, then the failure', async () => {
+  test('with an error emits the content before it, then fails', async () => {
     const { fake, upstream } = await fakeUpstream();
     fake.script({ text: 'One two', breakAfter: { events: 2, by: 'error', code: 'rate_limit_exceeded' } });
     const answer = await upstream.open(callOf(), signal());
@@ -129,7 +129,7 @@ describe('a stream', () => {
     expect(await batches.next()).toMatchObject({ done: true });
   });
 
-  test('may tell a picture of megabytes in one event', async () => {
+  test('may contain a picture of megabytes in one event', async () => {
     const picture = 'x'.repeat(8 * 1024 * 1024);
     const events = sse(chunkOf({ content: 'a', picture }), chunkOf({}, { finish: 'stop' }), '[DONE]');
     const { upstream } = await rawUpstream(chunkedHead() + chunk(events.toString()) + lastChunk);
@@ -137,7 +137,7 @@ describe('a stream', () => {
     expect(frames[0]?.raw.length).toBeGreaterThan(picture.length);
   });
 
-  test('with an event of 100 MB is given up at 32 MiB', async () => {
+  test('with an event of 100 MB fails at 32 MiB', async () => {
     let written = 0;
     const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const server = await startRawServer((socket) => {
@@ -166,7 +166,7 @@ describe('a stream', () => {
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
   });
 
-  test('is read per the standard: mark, CR, comments, unknown fields, no last blank line', async () => {
+  test('is parsed per the standard: byte order mark, CR, comments, unknown fields, no final blank line', async () => {
     const events = [
       '\uFEFF: OPENROUTER PROCESSING\r\r',
       `id: 1\rretry: 5\rdata:${JSON.stringify(chunkOf({ content: 'a' }))}\r\r`,
@@ -179,7 +179,7 @@ describe('a stream', () => {
     expect(summary(decoded.events)).toMatchObject({ text: 'abc', finish: 'stop' });
   });
 
-  test('that a server cannot give is made of its document', async () => {
+  test('is created from a document if the server cannot stream', async () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: { x: 1 } } };
     const message = { role: 'assistant', content: 'Yes', reasoning_content: 'hm', tool_calls: [call] };
     const usage = { prompt_tokens: 3, completion_tokens: 2 };
@@ -195,7 +195,7 @@ describe('a stream', () => {
     });
   });
 
-  test('without an answer in it is broken, never an empty success', async () => {
+  test('without an answer is broken, never an empty success', async () => {
     const { upstream } = await rawUpstream(chunkedHead() + chunk('data: [DONE]\n\n') + lastChunk);
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
   });
@@ -222,12 +222,12 @@ describe('before the first event', () => {
   test.each([
     ['a redirect', wholeAnswer('', { status: '302 Found', headers: ['location: http://127.0.0.1:1/'] })],
     ['a web page', wholeAnswer('<html>', { headers: ['content-type: text/html'] })],
-  ])('%s is a failure of the provider', async (_case, text) => {
+  ])('%s is a provider failure', async (_case, text) => {
     const { upstream } = await rawUpstream(text);
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'server' });
   });
 
-  test('heartbeats do not put off the time for the first event', async () => {
+  test('heartbeats do not extend the time for the first event', async () => {
     const server = await startRawServer((socket) => {
       socket.write(chunkedHead());
       const beat = setInterval(() => socket.write(chunk(': still here\n\n')), 10);
@@ -245,7 +245,7 @@ describe('before the first event', () => {
     await fake.idle();
   });
 
-  test('nobody there: network; leaving: the call ends at once', async () => {
+  test('a refused connection is a network failure; an abort ends the call immediately', async () => {
     await expect(upstreamAt('http://127.0.0.1:1/v1').open(callOf(), signal())).rejects.toMatchObject({
       kind: 'network',
     });
@@ -264,7 +264,7 @@ describe('before the first event', () => {
     expect(fake.dropped).toBe(2);
   });
 
-  test('a reader who leaves the stream ends the call too', async () => {
+  test('a reader that leaves the stream ends the call', async () => {
     const { fake, upstream } = await fakeUpstream();
     fake.script({ text: 'One two', breakAfter: { events: 2, by: 'stall' } });
     const answer = await upstream.open(callOf(), signal());
@@ -290,7 +290,7 @@ describe('a whole answer', () => {
     expect(JSON.parse(Buffer.from(answer.bytes).toString())).toEqual(answer.json);
   });
 
-  test('is written anew where a call has no arguments', async () => {
+  test('is serialized again if a call has no arguments', async () => {
     const { fake, upstream } = await fakeUpstream();
     fake.script({ calls: [{ name: 'now', arguments: '' }] });
     const answer = await upstream.open(whole(), signal());
@@ -298,7 +298,7 @@ describe('a whole answer', () => {
     expect(Buffer.from(answer.bytes).toString()).toContain('"arguments":"{}"');
   });
 
-  test('that ends a call with “stop” says tool_calls', async () => {
+  test('that ends a call with “stop” gets the finish reason tool_calls', async () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
     const message = { role: 'assistant', content: null, tool_calls: [call] };
     const document = JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
@@ -309,7 +309,7 @@ describe('a whole answer', () => {
     expect(choices).toEqual([{ index: 0, message, finish_reason: 'tool_calls' }]);
   });
 
-  test('may come as a stream all the same', async () => {
+  test('may be streamed', async () => {
     const events = sse(chunkOf({ content: 'all' }, { finish: 'stop' }), '[DONE]').toString();
     const { upstream } = await rawUpstream(chunkedHead() + chunk(events) + lastChunk);
     const decoded = await readAll(await upstream.open(whole(), signal()));
@@ -326,7 +326,7 @@ describe('a whole answer', () => {
     await expect(upstream.open(whole(), signal())).rejects.toMatchObject({ kind: 'broken' });
   });
 
-  test('that never comes fails by the time for headers', async () => {
+  test('that never arrives fails after the headers timeout', async () => {
     const { fake, upstream } = await fakeUpstream({ headersMs: 30 });
     fake.script({ silent: true });
     await expect(upstream.open(whole(), signal())).rejects.toMatchObject({ kind: 'timeout' });
@@ -334,7 +334,7 @@ describe('a whole answer', () => {
 });
 
 describe('a refusal', () => {
-  test('is told by its status, without the key that the provider repeats', async () => {
+  test('is reported by its status, without the key that the provider repeats', async () => {
     const { upstream } = await fakeUpstream();
     const call = { ...callOf(), key: 'sk-canary-1234567890' };
     const failure = await upstream.open(call, signal()).catch((error: unknown) => error as Error);
@@ -348,7 +348,7 @@ describe('a refusal', () => {
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'server' });
   });
 
-  test('carries the time that the provider asks for', async () => {
+  test('includes the provider’s Retry-After', async () => {
     const { fake, upstream } = await fakeUpstream();
     fake.script({ error: { status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after': '7' } } });
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({

@@ -11,7 +11,7 @@ const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const deep = objects(30_000);
 
-/** A network on which everybody says the same. */
+/** A network that answers every call with the same text. */
 const saying = (text: string) => (): Promise<IncomingAnswer> => {
   const body = {
     bytes: () => Promise.resolve(Buffer.from(text)),
@@ -23,8 +23,8 @@ const saying = (text: string) => (): Promise<IncomingAnswer> => {
   return Promise.resolve({ status: 200, headers: {}, body });
 };
 
-describe('how deeply text is nested', () => {
-  test.each([lists, objects])('is told to the level', (of) => {
+describe('nesting depth', () => {
+  test.each([lists, objects])('is detected exactly at the limit', (of) => {
     expect(isTooDeep(of(nestingMax))).toBe(false);
     expect(isTooDeep(of(nestingMax + 1))).toBe(true);
     expect(isTooDeep(`{"a":${of(nestingMax)}}`)).toBe(true);
@@ -36,19 +36,19 @@ describe('how deeply text is nested', () => {
     ['many brackets side by side', `[${Array(5_000).fill('{"a":[]}').join()}]`],
     ['no JSON at all', '['],
     ['a text without an end', `"${lists(5_000)}`],
-  ])('%s is not deep', (_what, text) => {
+  ])('%s is not too deep', (_what, text) => {
     expect(isTooDeep(text)).toBe(false);
   });
 });
 
-describe('what is nested too deeply', () => {
-  test('is no object, no arguments and no JSON of a recording', () => {
+describe('JSON that is nested too deeply', () => {
+  test('is neither an object, nor arguments, nor the JSON of a recording', () => {
     expect(parseObject(deep)).toBeUndefined();
     expect(argumentsObject(deep)).toEqual({ value: deep });
     expect(jsonOrText(deep)).toBe(deep);
   });
 
-  test('lists no models', async () => {
+  test('is not a list of models', async () => {
     const send = saying(`{"data":[{"id":"m","extra":${deep}}]}`);
     const place = { api: openAi, name: 'openai', baseUrl: 'http://openai.test/v1', key: undefined };
     await expect(listModels(send, place)).rejects.toMatchObject({ kind: 'broken' });

@@ -13,8 +13,8 @@ function network() {
 const list = (...models: object[]) => wholeAnswer(JSON.stringify({ object: 'list', data: models }));
 const answering = async (text: string) => (await startRawServer((socket) => socket.write(text))).port;
 
-describe('servers of this machine', () => {
-  test('are found where they answer with a list of models, and told apart by who owns them', async () => {
+describe('local servers', () => {
+  test('are found if they answer with a list of models, and identified by its owner', async () => {
     const silent = await startRawServer(() => undefined);
     const ports = [
       {
@@ -37,7 +37,7 @@ describe('servers of this machine', () => {
     ['another API', wholeAnswer('{"ok":true}')],
     ['a refusal', wholeAnswer('{}', { status: '401 Unauthorized' })],
     ['a gateway', wholeAnswer('{"data":[]}', { headers: [`${versionHeader}: 0.1.0`] })],
-  ])('%s is none', async (_case, text) => {
+  ])('%s is ignored', async (_case, text) => {
     const ports = [{ name: 'vllm' as const, port: await answering(text) }];
     expect(await findLocalServers(network().send, { timeoutMs: 1_000, ports })).toEqual([]);
   });

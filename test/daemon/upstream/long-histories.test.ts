@@ -22,7 +22,7 @@ const writers: [string, (inference: Inference) => unknown][] = [
 ];
 
 const count = 40_000;
-/** What takes a step an item takes a tenth of this, what takes a step a pair of items many times more. */
+/** Ten times what linear time needs; quadratic time exceeds it. */
 const msMax = 4_000;
 
 const ask: InputItem = { type: 'message', role: 'user', content: [{ type: 'text', text: 'Go.' }] };
@@ -45,7 +45,7 @@ const histories: [string, InputItem[]][] = [
 ];
 
 describe.each(writers)('for %s', (_name, write) => {
-  test.each(histories)('%s take time in proportion to their number', (_what, items) => {
+  test.each(histories)('%s take linear time', (_what, items) => {
     const { inference } = callOf({ wire: 'responses', items });
     const startedAt = performance.now();
     write({ ...inference, wire: 'responses' });
@@ -53,7 +53,7 @@ describe.each(writers)('for %s', (_name, write) => {
   });
 });
 
-/** More than a function takes arguments. */
+/** More than a function accepts arguments. */
 const partCount = 150_000;
 const partsOf = (role: 'user' | 'assistant'): InputItem => ({
   type: 'message',
@@ -61,7 +61,7 @@ const partsOf = (role: 'user' | 'assistant'): InputItem => ({
   content: Array.from({ length: partCount }, () => ({ type: 'text', text: '.' })),
 });
 
-test.each(writers)('messages of very many parts are written for %s', (_name, write) => {
+test.each(writers)('messages with very many parts are written for %s', (_name, write) => {
   const { inference } = callOf({
     wire: 'responses',
     items: [ask, partsOf('user'), partsOf('assistant'), partsOf('assistant'), ask],
@@ -69,7 +69,7 @@ test.each(writers)('messages of very many parts are written for %s', (_name, wri
   expect(() => write({ ...inference, wire: 'responses' })).not.toThrow();
 });
 
-test('a choice among very many tools is read in time in proportion to their number', () => {
+test('takes linear time to read a choice among very many tools', () => {
   const named = Array.from({ length: count }, (_, index) => ({ type: 'function', name: `f${index}` }));
   const startedAt = performance.now();
   const choice = parseToolChoice({ type: 'allowed_tools', mode: 'auto', tools: named }, parseTools(named));

@@ -22,7 +22,7 @@ async function textOf(body: IncomingBody): Promise<string> {
   return Buffer.from(await body.bytes(1024 * 1024)).toString('utf8');
 }
 
-/** Reads until the end and tells how the bytes came. */
+/** Reads until the end; returns the chunks. */
 async function piecesOf(body: IncomingBody): Promise<string[]> {
   const pieces: string[] = [];
   for await (const bytes of body) pieces.push(Buffer.from(bytes).toString('utf8'));
@@ -30,7 +30,7 @@ async function piecesOf(body: IncomingBody): Promise<string[]> {
 }
 
 describe('an ordinary call', () => {
-  test('sends method, path, query, headers and body, and asks for no compression', async () => {
+  test('sends method, path, query, headers and body, and requests no compression', async () => {
     const requests: string[] = [];
     const server = await startRawServer((socket, request) => {
       requests.push(request);
@@ -48,7 +48,7 @@ describe('an ordinary call', () => {
     expect(Buffer.from(requests[0] ?? '', 'latin1').toString('utf8')).toMatch(/\{"a":"ü"\}$/);
   });
 
-  test('gives header names in lower case, and of a repeated header the last value', async () => {
+  test('returns header names in lower case, and the last value of a repeated header', async () => {
     const server = await startRawServer((socket) =>
       socket.write(
         wholeAnswer('{}', { headers: ['X-Request-Id: one', 'x-request-id: two', 'Retry-After: 3'] }),
@@ -58,7 +58,7 @@ describe('an ordinary call', () => {
     expect(headers).toMatchObject({ 'x-request-id': 'two', 'retry-after': '3' });
   });
 
-  test('uses a connection again for calls that follow each other', async () => {
+  test('reuses a connection for consecutive calls', async () => {
     const server = await startRawServer((socket) => socket.write(wholeAnswer('{}')));
     const { send } = network();
     for (let i = 0; i < 10; i += 1) await textOf((await send(post(server.url))).body);
@@ -74,7 +74,7 @@ describe('an ordinary call', () => {
     expect(elsewhere.connections).toBe(0);
   });
 
-  test('gives the same bytes however the answer is cut', async () => {
+  test('returns the same bytes however the answer is split', async () => {
     const body = 'data: {"text":"Grüße, 世界 🌍"}\n\ndata: [DONE]\n\n';
     const bytes = Buffer.from(chunkedHead() + chunk(body) + lastChunk);
     const server = await startRawServer((socket) => {
@@ -84,7 +84,7 @@ describe('an ordinary call', () => {
     expect(await textOf(answer.body)).toBe(body);
   });
 
-  test('hands over what one read held as one piece', async () => {
+  test('returns everything from one read as one chunk', async () => {
     const events = Array.from({ length: 100 }, (_, i) => `data: ${i}\n\n`);
     const server = await startRawServer((socket) =>
       socket.write(chunkedHead() + events.map(chunk).join('') + lastChunk),
@@ -93,7 +93,7 @@ describe('an ordinary call', () => {
     expect(await piecesOf(answer.body)).toEqual([events.join('')]);
   });
 
-  test('gives an empty body as no piece and as no bytes', async () => {
+  test('returns an empty body as no chunk and no bytes', async () => {
     const server = await startRawServer((socket) => socket.write(wholeAnswer('')));
     const { send } = network();
     expect(await piecesOf((await send(post(server.url))).body)).toEqual([]);
@@ -101,14 +101,14 @@ describe('an ordinary call', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('failures', () => {
   const failureOf = (work: Promise<unknown>) =>
     work.then(
       () => expect.unreachable('it should have failed'),
       (error: unknown) => error as { name: string; kind: string; message: string },
     );
 
-  test('nobody listens: refused', async () => {
+  test('no listener: refused', async () => {
     const server = await startRawServer((socket) => socket.destroy());
     const closed = `http://127.0.0.1:${server.port === 1 ? 2 : 1}`;
     expect(await failureOf(network().send(post(closed)))).toMatchObject({
@@ -117,16 +117,16 @@ describe('what goes wrong', () => {
     });
   });
 
-  test('a name that nobody has: unresolved', async () => {
-    // Longer than a part of a name may be: no resolver asks anybody for it.
+  test('an unknown host: unresolved', async () => {
+    // Longer than a DNS label may be, so no resolver sends a query.
     expect(await failureOf(network().send(post(`http://${'x'.repeat(64)}.invalid`)))).toMatchObject({
       kind: 'unresolved',
       message: expect.stringContaining('resolved'),
     });
   });
 
-  test('a connection that never stands: connect-timeout', async () => {
-    // The handshake of TLS waits for an answer that a silent server never gives.
+  test('a connection that is never established: connect-timeout', async () => {
+    // The TLS handshake waits for an answer that a silent server never sends.
     const server = await startRawServer(() => undefined);
     const { send } = network({ connectTimeoutMs: 50 });
     expect(await failureOf(send(post(`https://127.0.0.1:${server.port}`)))).toMatchObject({
@@ -141,7 +141,7 @@ describe('what goes wrong', () => {
     await server.allClosed();
   });
 
-  test('a stall in the middle: idle-timeout, after what came before it', async () => {
+  test('a stall in the middle: idle-timeout, after the bytes before it', async () => {
     const server = await startRawServer((socket) => socket.write(chunkedHead() + chunk('data: 1\n\n')));
     const answer = await network().send(post(server.url, { idleTimeoutMs: 30 }));
     const reader = answer.body[Symbol.asyncIterator]();
@@ -150,13 +150,13 @@ describe('what goes wrong', () => {
     await server.allClosed();
   });
 
-  test('headers and then nothing: the time for the first bytes counts', async () => {
+  test('headers without a body: the timeout for the first read applies', async () => {
     const server = await startRawServer((socket) => socket.write(chunkedHead()));
     const answer = await network().send(post(server.url, { idleTimeoutMs: 60_000, firstReadTimeoutMs: 30 }));
     expect(await failureOf(piecesOf(answer.body))).toMatchObject({ kind: 'idle-timeout' });
   });
 
-  test('a whole answer that stalls: idle-timeout', async () => {
+  test('reading a whole body that stalls: idle-timeout', async () => {
     const server = await startRawServer((socket) =>
       socket.write(chunkedHead('application/json') + chunk('{')),
     );
@@ -164,7 +164,7 @@ describe('what goes wrong', () => {
     expect(await failureOf(answer.body.bytes(100))).toMatchObject({ kind: 'idle-timeout' });
   });
 
-  test('a connection that breaks: reset, after what came before it', async () => {
+  test('a broken connection: reset, after the bytes before it', async () => {
     const server = await startRawServer((socket) => {
       socket.write(chunkedHead() + chunk('data: 1\n\n'), () => socket.destroy());
     });
@@ -191,7 +191,7 @@ describe('what goes wrong', () => {
     expect(await failureOf(answer.body.bytes(1000))).toMatchObject({ kind: 'too-large' });
   });
 
-  test.each(['gzip', 'gzip, gzip', 'br'])('%s that was not asked for is not inflated', async (encoding) => {
+  test.each(['gzip', 'gzip, gzip', 'br'])('%s without being requested is not inflated', async (encoding) => {
     const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
     const server = await startRawServer((socket) => {
       socket.write(
@@ -205,7 +205,7 @@ describe('what goes wrong', () => {
     await server.allClosed();
   });
 
-  test('a refusal that is compressed gives its status and headers, and nothing to read', async () => {
+  test('a compressed refusal has its status and headers, but no body', async () => {
     const body = gzipSync('{"error":{"message":"slow down"}}');
     const server = await startRawServer((socket) => {
       socket.write(
@@ -221,7 +221,7 @@ describe('what goes wrong', () => {
 
   test.each([
     ['not HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n'],
-    ['100 Continue that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${wholeAnswer('{}')}`],
+    ['an unexpected 100 Continue', `HTTP/1.1 100 Continue\r\n\r\n${wholeAnswer('{}')}`],
     ['another protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['chunks without lengths', `${chunkedHead()}zz\r\n`],
   ])('%s: unreadable', async (_what, text) => {
@@ -235,7 +235,7 @@ describe('what goes wrong', () => {
   test.each([
     ['headers', 'HTTP/1.1 200 OK\r\ncontent-'],
     ['a chunk', `${chunkedHead()}ff\r\nhalf`],
-  ])('a connection that is closed within %s: reset', async (_what, text) => {
+  ])('a connection that closes within %s: reset', async (_what, text) => {
     const server = await startRawServer((socket) => socket.end(text));
     const reading = network()
       .send(post(server.url))
@@ -243,7 +243,7 @@ describe('what goes wrong', () => {
     expect(await failureOf(reading)).toMatchObject({ kind: 'reset' });
   });
 
-  test('a header that HTTP does not allow: refused, without its value', async () => {
+  test('an invalid header: refused, without its value', async () => {
     const headers = { authorization: 'Bearer canary\r\nx: y' };
     const failure = await failureOf(network().send(post('http://127.0.0.1:1', { headers })));
     expect(failure).toMatchObject({ kind: 'refused' });
@@ -251,7 +251,7 @@ describe('what goes wrong', () => {
   });
 
   test.each(['ftp://127.0.0.1/', 'not a url', 'http://user:secret@127.0.0.1/'])(
-    'the URL %s: refused, without being repeated',
+    'the URL %s: refused, without repeating it',
     async (url) => {
       const failure = await failureOf(network().send(post(url)));
       expect(failure).toMatchObject({ kind: 'refused' });
@@ -259,7 +259,7 @@ describe('what goes wrong', () => {
     },
   );
 
-  test('a host that the configuration does not name is not called', async () => {
+  test('a host outside the configuration is not called', async () => {
     const server = await startRawServer((socket) => socket.write(wholeAnswer('{}')));
     const { send } = network({ allowsOrigin: (origin) => origin === 'https://api.example.com' });
     expect(await failureOf(send(post(server.url)))).toMatchObject({ kind: 'refused' });
@@ -267,7 +267,7 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('leaving early ends the call to the other host', () => {
+describe('leaving early ends the call', () => {
   const endless = () => startRawServer((socket) => socket.write(chunkedHead() + chunk('data: 1\n\n')));
 
   const within250ms = async (work: Promise<void>) => {
@@ -287,7 +287,7 @@ describe('leaving early ends the call to the other host', () => {
     await within250ms(server.allClosed());
   });
 
-  test('before it was even written', async () => {
+  test('before it is sent', async () => {
     const server = await endless();
     const { send } = network();
     await expect(send(post(server.url, { signal: AbortSignal.abort() }))).rejects.toMatchObject({
@@ -299,7 +299,7 @@ describe('leaving early ends the call to the other host', () => {
     await expect(call).rejects.toMatchObject({ kind: 'aborted' });
   });
 
-  test('in the middle of a pull, by the signal', async () => {
+  test('during a pull, by the signal', async () => {
     const server = await endless();
     const leave = new AbortController();
     const answer = await network().send(post(server.url, { signal: leave.signal }));
@@ -318,7 +318,7 @@ describe('leaving early ends the call to the other host', () => {
     await within250ms(server.allClosed());
   });
 
-  test('by cancel, with a pull or a collection waiting', async () => {
+  test('by cancel, during a pull or while collecting bytes', async () => {
     const server = await endless();
     const { send } = network();
     const one = await send(post(server.url));
@@ -344,7 +344,7 @@ describe('leaving early ends the call to the other host', () => {
     await server.allClosed();
   });
 
-  test('an answer that is wholly here is not hurt by a late abort', async () => {
+  test('a complete answer is not affected by a late abort', async () => {
     const server = await startRawServer((socket) => socket.write(wholeAnswer('{"ok":1}')));
     const leave = new AbortController();
     const answer = await network().send(post(server.url, { signal: leave.signal }));
@@ -354,7 +354,7 @@ describe('leaving early ends the call to the other host', () => {
   });
 });
 
-test('a slow reader makes the other host wait, and the idle clock waits too', async () => {
+test('a slow reader pauses the other host and the idle timer', async () => {
   const piece = chunk('x'.repeat(64 * 1024));
   const count = 640;
   const server = await startRawServer((socket) => {
@@ -377,7 +377,7 @@ test('a slow reader makes the other host wait, and the idle clock waits too', as
     bytes += read.length;
     largest = Math.max(largest, read.length);
     reads += 1;
-    // Longer than the idle timeout, three times: a reader that takes its time is no stall of the other host.
+    // Three times the idle timeout: a slow reader is not a stall of the other host.
     if (reads <= 3) await new Promise((resolve) => setTimeout(resolve, 40));
     else await new Promise((resolve) => setImmediate(resolve));
   }

@@ -11,13 +11,13 @@ const ending: InferenceEvent[] = [
   { type: 'finished', reason: 'max_output_tokens' },
 ];
 
-/** What comes out when each event is given alone. */
+/** The output for each event, passed one at a time. */
 function cutOneByOne(sequences: string[], events: readonly InferenceEvent[]) {
   const stop = new StopSequences(sequences);
-  return { told: events.map((event) => stop.cut([event])), stop };
+  return { emitted: events.map((event) => stop.cut([event])), stop };
 }
 
-test('ends an answer before the sequence that is complete first, however its text is cut into pieces', () => {
+test('ends an answer before the sequence that is completed first, however its text is split', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 6 });
   const sequences = fc.array(letters, { minLength: 1, maxLength: 4 });
   const all = fc.property(sequences, fc.array(letters, { maxLength: 12 }), (stops, pieces) => {
@@ -27,8 +27,8 @@ test('ends an answer before the sequence that is complete first, however its tex
     const longest = Math.max(...stops.map((stop) => (read?.endsWith(stop) ? stop.length : 0)));
     const end = read === undefined ? whole.length : read.length - longest;
     const stopped = read !== undefined;
-    const { told, stop } = cutOneByOne(stops, [...texts(...pieces), ...ending]);
-    expect(summary(told.flat())).toMatchObject({
+    const { emitted, stop } = cutOneByOne(stops, [...texts(...pieces), ...ending]);
+    expect(summary(emitted.flat())).toMatchObject({
       text: whole.slice(0, end),
       done: [0],
       finish: stopped ? 'stop' : 'max_output_tokens',
@@ -38,18 +38,18 @@ test('ends an answer before the sequence that is complete first, however its tex
   fc.assert(all, { numRuns: 500 });
 });
 
-test('holds back no more than what may begin a sequence', () => {
-  const { told } = cutOneByOne(['END'], texts('one ', 'two E', 'asy ', 'E', 'N', 'D three'));
-  expect(told.map((events) => summary(events).text)).toEqual(['one ', 'two ', 'Easy ', '', '', '']);
+test('holds back no more than the possible start of a sequence', () => {
+  const { emitted } = cutOneByOne(['END'], texts('one ', 'two E', 'asy ', 'E', 'N', 'D three'));
+  expect(emitted.map((events) => summary(events).text)).toEqual(['one ', 'two ', 'Easy ', '', '', '']);
 });
 
-test('keeps the order of what is told between pieces of held text', () => {
+test('keeps the order of events between held text', () => {
   const note: InferenceEvent = { type: 'annotation', index: 0, annotation: { url: 'https://a.example' } };
-  const { told } = cutOneByOne(['END'], [...texts('E'), note, ...texts('at')]);
-  expect(told.flat()).toEqual([...texts('E'), note, ...texts('at')]);
+  const { emitted } = cutOneByOne(['END'], [...texts('E'), note, ...texts('at')]);
+  expect(emitted.flat()).toEqual([...texts('E'), note, ...texts('at')]);
 });
 
-test('tells neither thoughts nor calls that follow, and looks for nothing in those before', () => {
+test('emits no thoughts or calls after the sequence, and does not search those before it', () => {
   const thought: InferenceEvent = { type: 'reasoning', index: 0, part: 0, delta: 'END' };
   const call: InferenceEvent = {
     type: 'item-started',
@@ -57,8 +57,8 @@ test('tells neither thoughts nor calls that follow, and looks for nothing in tho
     item: { kind: 'function_call', callId: 'c', name: 'f' },
   };
   const text: InferenceEvent = { type: 'text', index: 1, delta: 'yes END no' };
-  const { told } = cutOneByOne(['END'], [thought, text, call, ...ending]);
-  expect(summary(told.flat())).toMatchObject({
+  const { emitted } = cutOneByOne(['END'], [thought, text, call, ...ending]);
+  expect(summary(emitted.flat())).toMatchObject({
     thoughts: 'END',
     text: 'yes ',
     calls: [],
@@ -67,13 +67,13 @@ test('tells neither thoughts nor calls that follow, and looks for nothing in tho
   });
 });
 
-test('log probabilities go with whole pieces only', () => {
+test('log probabilities are kept with whole pieces only', () => {
   const piece: InferenceEvent = {
     type: 'text',
     index: 0,
     delta: 'one END',
     logprobs: [{ token: 'one END' }],
   };
-  const { told } = cutOneByOne(['END'], [{ ...piece, delta: 'zero ' }, piece]);
-  expect(told.flat().slice(0, 2)).toEqual([{ ...piece, delta: 'zero ' }, ...texts('one ')]);
+  const { emitted } = cutOneByOne(['END'], [{ ...piece, delta: 'zero ' }, piece]);
+  expect(emitted.flat().slice(0, 2)).toEqual([{ ...piece, delta: 'zero ' }, ...texts('one ')]);
 });

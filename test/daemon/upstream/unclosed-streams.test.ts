@@ -11,14 +11,14 @@ import { chunk, chunkedHead, startRawServer } from '../../support/raw-server.ts'
 import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
 
 const closingMs = 120;
-/** Far longer than any test may take. */
+/** Far longer than any test runs. */
 const idleMs = 60_000;
 
 type Json = Record<string, unknown>;
 /** Events, and pauses between them in milliseconds. */
 type Script = (Json | number)[];
 
-/** What a provider sends who never closes its stream, as `call` gets it; the connection is dropped at the end. */
+/** Opens the stream of a provider that never closes it; the connection is dropped at the end. */
 async function answered(
   make: (settings: ProviderSettings) => Adapter,
   script: Script,
@@ -70,9 +70,9 @@ const chatUsage: Json = { choices: [], usage: { prompt_tokens: 5, completion_tok
 interface Format {
   name: string;
   make: (settings: ProviderSettings) => Adapter;
-  /** Up to the reason for its end. */
+  /** Up to the finish reason. */
   events: Json[];
-  /** What may follow it. */
+  /** What may follow the finish reason. */
   after?: Json;
 }
 
@@ -94,29 +94,29 @@ const formats: Format[] = [
 
 describe.each(formats)(
   'a stream of $name that is not closed after its finish reason',
-  ({ make, ...told }) => {
+  ({ make, ...format }) => {
     const usage = { input: 5, output: 3 };
 
-    test('is whole after a short wait, which heartbeats do not put off', async () => {
-      const answer = await answered(make, told.events, callOf());
+    test('is complete after a short wait, which heartbeats do not extend', async () => {
+      const answer = await answered(make, format.events, callOf());
       expect(answer).toMatchObject({ text: 'all', finish: 'stop' });
-      if (!told.after) expect(answer.tokens).toMatchObject(usage);
+      if (!format.after) expect(answer.tokens).toMatchObject(usage);
     });
 
-    test('counts what comes within that wait', async () => {
-      const late = told.after ? [closingMs / 2, told.after] : [];
-      const answer = await answered(make, [...told.events, ...late], callOf());
+    test('includes usage that arrives within that wait', async () => {
+      const late = format.after ? [closingMs / 2, format.after] : [];
+      const answer = await answered(make, [...format.events, ...late], callOf());
       expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: usage });
     });
   },
 );
 
-test('a stream is whole within a second once its usage is told, however long that could be waited for', async () => {
+test('a stream is complete within a second after its usage, whatever the closing timeout', async () => {
   const answer = await answered(anthropicAdapter, [...message, stopped], callOf(), { closingMs: idleMs });
   expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: { input: 5, output: 3 } });
 });
 
-describe('a stream in which more comes after a finish reason is heard out', () => {
+describe('a stream that continues after a finish reason is read to the end', () => {
   test.each<[string, Format['make'], (text: string) => Json, Json]>([
     [
       'chat',

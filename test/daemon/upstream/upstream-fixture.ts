@@ -10,7 +10,7 @@ import { inferenceOf, user } from '../../support/inference.ts';
 
 type Json = Record<string, unknown>;
 
-/** A call with a question and nothing else, to be varied. */
+/** A minimal call, to be varied. */
 export function callOf(
   more: Partial<Inference> = {},
   route: Partial<Omit<UpstreamCall, 'inference'>> = {},
@@ -41,7 +41,7 @@ export interface Decoded {
   frames: RawFrame[];
 }
 
-/** Feeds bytes to a decoder, cut at the given places, up to a failure that it tells or throws. */
+/** Feeds bytes to a decoder, split at the given positions, up to a failure that it reports or throws. */
 export function decode(decoder: Decoder, bytes: Uint8Array, cuts: readonly number[] = []): Decoded {
   const decoded: Decoded = { events: [], frames: [] };
   let from = 0;
@@ -67,7 +67,7 @@ export async function readAll(answer: UpstreamAnswer): Promise<Decoded> {
   return decoded;
 }
 
-/** The text, thoughts and calls that events add up to, and how they ended. */
+/** The text, thoughts and calls in the events, and how they ended. */
 export function summary(events: readonly InferenceEvent[]) {
   let text = '';
   let thoughts = '';
@@ -93,7 +93,7 @@ export function summary(events: readonly InferenceEvent[]) {
   return { text, thoughts, refusal, calls: [...calls.values()], done, tokens, finish };
 }
 
-/** Objects as the bytes of an event stream. */
+/** Encodes objects as an event stream. */
 export function sse(...data: (Json | string)[]): Buffer {
   return Buffer.from(
     data.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`).join(''),

@@ -5,7 +5,7 @@ import { providerApis } from '../../../../src/daemon/upstream/providers/registry
 import type { OutgoingRequest } from '../../../../src/daemon/world.ts';
 import { knownProviders } from '../../../../src/shared/known-providers.ts';
 
-/** Answers every request with the same JSON, and keeps what it was asked. */
+/** Answers every request with the same JSON, and keeps the requests. */
 function answering(json: unknown, status = 200) {
   const asked: OutgoingRequest[] = [];
   const bytes = Buffer.from(JSON.stringify(json));
@@ -27,7 +27,7 @@ describe.each(knownProviders)('%s', (name) => {
   const api = providerApis[name];
   const { baseUrl } = api;
 
-  test('is asked at its own address alone, with the key in a header', async () => {
+  test('is only called at its own URL, with the key in a header', async () => {
     expect(baseUrl).toMatch(/^https:.*[^/]$/);
     const { asked, send } = answering({ data: [], models: [] });
     const { failure } = api.adapter({ name, baseUrl }, api.wires?.[0]);
@@ -42,7 +42,7 @@ describe.each(knownProviders)('%s', (name) => {
     }
   });
 
-  test('that lists nothing is told as a failure', async () => {
+  test('without a list of models is a failure', async () => {
     const { send } = answering({ surprise: true });
     const listing = listModels(send, { api, name, baseUrl, key: undefined });
     await expect(listing).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe.each(knownProviders)('%s', (name) => {
   });
 });
 
-test('Anthropic is asked the same where the address that is configured has its version', async () => {
+test('Anthropic’s base URL may contain the version', async () => {
   for (const baseUrl of ['http://proxy.test', 'http://proxy.test/v1']) {
     const { asked, send } = answering({ data: [{ id: 'claude-opus-9' }] });
     const api = providerApis.anthropic;
@@ -63,7 +63,7 @@ test('Anthropic is asked the same where the address that is configured has its v
   }
 });
 
-test('of Vercel’s list the language models are taken, with their prices', async () => {
+test('Vercel’s list contains language models with prices', async () => {
   const { send } = answering({
     data: [
       {

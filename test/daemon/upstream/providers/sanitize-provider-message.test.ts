@@ -7,7 +7,7 @@ import {
   sanitizeProviderMessage,
 } from '../../../../src/daemon/upstream/providers/sanitize-provider-message.ts';
 
-test('a quotation is left out, also one that does not end', () => {
+test('quotations are removed, even unterminated ones', () => {
   expect(sanitizeProviderMessage('messages: "my secret \\" plan" is not "max_tokens"')).toBe(
     'messages: "…" is not "max_tokens"',
   );
@@ -20,14 +20,14 @@ test.each([
   ['quotation marks', '"'],
   ['the beginning of a known sentence', 'input token count '],
   ['what looks like keys', 'sk-'],
-])('words full of %s take no time: a provider may quote what callers write', (_what, piece) => {
+])('messages full of %s are read quickly: a provider may quote callers', (_what, piece) => {
   const words = piece.repeat(64_000 / piece.length);
   const startedAt = performance.now();
   callerErrorCode(sanitizeProviderMessage(words) + words);
   expect(performance.now() - startedAt).toBeLessThan(100);
 });
 
-describe('what a caller wrote, quoted by a provider, counts against nobody’s key', () => {
+describe('a caller’s text, quoted by a provider, does not affect the key', () => {
   const openai = (message: string) =>
     openAiFailure('p', 400, {}, JSON.stringify({ error: { message, type: 'invalid_request_error' } }));
   const google = (message: string) =>
@@ -59,7 +59,7 @@ describe('what a caller wrote, quoted by a provider, counts against nobody’s k
     expect(failure(message).kind).toBe('caller');
   });
 
-  test('nor does a file of Google’s that the caller may not read', () => {
+  test('a Google file that the caller may not read does not affect the key', () => {
     const message = 'You do not have permission to access the File abc123 or it may not exist.';
     const body = JSON.stringify({ error: { code: 403, message, status: 'PERMISSION_DENIED' } });
     expect(googleFailure('p', 403, {}, body).kind).toBe('caller');
@@ -82,7 +82,7 @@ describe('what a caller wrote, quoted by a provider, counts against nobody’s k
       'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.',
       'billing',
     ],
-  ])('%o %s: the provider says so itself', (failure, message, kind) => {
+  ])('%o %s: reported by the provider itself', (failure, message, kind) => {
     expect(failure(message).kind).toBe(kind);
   });
 });

@@ -33,7 +33,7 @@ const asked = (more: Partial<OutgoingRequest> = {}): OutgoingRequest => ({
   ...more,
 });
 
-/** Sends once through a recorder, reads all of it and gives the text of the file. */
+/** Sends one request through a recorder and reads the answer; returns the text of the file. */
 async function record(request: OutgoingRequest, chunks: Uint8Array[]): Promise<string> {
   const place = await mkdtemp(join(folder, 'one-'));
   let clock = 0;
@@ -58,7 +58,7 @@ async function record(request: OutgoingRequest, chunks: Uint8Array[]): Promise<s
 }
 
 describe('a recording', () => {
-  test('gives back any text, wherever it was cut', async () => {
+  test('replays any text, however it was split', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -82,7 +82,7 @@ describe('a recording', () => {
     );
   });
 
-  test('holds no secret that was sent, not even one that the answer tells in two pieces', async () => {
+  test('contains no secret of the request, even if the answer splits it in two', async () => {
     const request = asked({
       url: 'https://provider.example/v1/chat?key=query-secret-1&alt=sse',
       headers: { 'x-api-key': 'header-secret-1', cookie: 'a=cookie-secret-1', accept: '*/*' },
@@ -99,7 +99,7 @@ describe('a recording', () => {
 
 describe('matching', () => {
   const base = { method: 'POST', url: 'https://p.example/v1/chat?key=a' };
-  test('sees past the order of members, who asks, credentials and ids', () => {
+  test('ignores the order of members, the user, credentials and ids', () => {
     const one = { ...base, body: { model: 'm', user: 'ada', turns: [{ call_id: 'x1' }, { call_id: 'x1' }] } };
     const other = {
       method: 'POST',
@@ -110,7 +110,7 @@ describe('matching', () => {
     expect(firstDifference(one, other)).toBeUndefined();
   });
 
-  test('tells where requests differ', () => {
+  test('reports differences', () => {
     const one = { ...base, body: { model: 'm', messages: [{ content: 'a' }, { content: 'b' }] } };
     const other = { ...base, body: { model: 'm', messages: [{ content: 'a' }, { content: 'c' }] } };
     expect(matchKey(one)).not.toBe(matchKey(other));
@@ -122,7 +122,7 @@ describe('matching', () => {
   });
 });
 
-test('a replay at real speed keeps the pauses of the recording', async () => {
+test('a replay at real speed keeps the recorded delays', async () => {
   const slept: number[] = [];
   const world = { elapsed: () => 0, sleep: async (ms: number) => void slept.push(ms) };
   const { method, url } = asked();

@@ -5,7 +5,7 @@ import {
   withoutSecrets,
 } from '../../../../src/daemon/upstream/recordings/secrets.ts';
 
-test('an address is kept without its credentials, wherever they stand in it', () => {
+test('credentials are removed anywhere in a URL', () => {
   const url = 'https://ann:p%40ssw0rd@host.example/v1/chat?key=abcdefgh&alt=sse';
   expect(withoutSecretParameters(url)).toBe('https://host.example/v1/chat?key=removed&alt=sse');
   const secrets = secretsIn(url, { authorization: 'Bearer something-secret' });
@@ -14,7 +14,7 @@ test('an address is kept without its credentials, wherever they stand in it', ()
   }
 });
 
-test('an address without credentials stays as it is', () => {
+test('a URL without credentials is unchanged', () => {
   const url = 'http://127.0.0.1:4000/v1/models/gpt-5:generate?alt=sse';
   expect(withoutSecretParameters(url)).toBe(url);
   expect(secretsIn(url, { accept: 'application/json' })).toEqual([]);

@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { user } from '../../../support/inference.ts';
-import { called, hear, result, said, startSimulator, tool } from './drive.ts';
+import { called, getAnswer, result, said, startSimulator, tool } from './drive.ts';
 
 describe('sim/assistant without a script', () => {
-  const ask = (request: Parameters<typeof hear>[1]) => hear(startSimulator(), request);
+  const ask = (request: Parameters<typeof getAnswer>[1]) => getAnswer(startSimulator(), request);
 
-  test('answers text that repeats what it was told', async () => {
+  test('repeats the user’s text', async () => {
     const { text, finish, events } = await ask({ items: [user('Is it raining?')] });
     expect(text).toContain('You said: “Is it raining?”');
     expect(finish).toBe('stop');
@@ -22,8 +22,8 @@ describe('sim/assistant without a script', () => {
     const one = { items: [user('one')], reasoning: { effort: 'high', summary: undefined } };
     const two = { items: [user('two')], tools: [tool('ping')] };
     const upstream = startSimulator();
-    const before = [await hear(upstream, one), await hear(upstream, two)];
-    const after = [await hear(startSimulator(), two), await hear(startSimulator(), one)];
+    const before = [await getAnswer(upstream, one), await getAnswer(upstream, two)];
+    const after = [await getAnswer(startSimulator(), two), await getAnswer(startSimulator(), one)];
     expect(before).toEqual(after.reverse());
   });
 
@@ -41,17 +41,17 @@ describe('sim/assistant without a script', () => {
     expect(text).toContain('2 images and 1 file (report.pdf)');
   });
 
-  test('shortens a long message and tells its length', async () => {
+  test('shortens a long message and gives its length', async () => {
     const { text } = await ask({ items: [user('long '.repeat(200))] });
     expect(text).toContain('(999 characters in all)');
     expect(text.length).toBeLessThan(450);
   });
 
-  test('answers when it is given nothing', async () => {
+  test('answers an empty request', async () => {
     expect((await ask({})).text).toContain('I received no text.');
   });
 
-  test('writes as many words as the message asks for', async () => {
+  test('writes as many words as requested', async () => {
     const { text } = await ask({ items: [user('Write 300 words about rain.')] });
     expect(text.split(/\s+/)).toHaveLength(300);
   });
@@ -70,7 +70,7 @@ describe('sim/assistant without a script', () => {
     expect(long.tokens?.input).toBe(104);
   });
 
-  test('is short when little verbosity is asked for', async () => {
+  test('is shorter with low verbosity', async () => {
     expect((await ask({ items: [user('Hi')], verbosity: 'low' })).text).toBe('You said: “Hi”.');
   });
 });
@@ -95,8 +95,8 @@ describe('structured output', () => {
     strict: true,
   } as const;
 
-  test('is an instance of the schema with what the message tells', async () => {
-    const { text } = await hear(startSimulator(), {
+  test('fits the schema and uses values from the message', async () => {
+    const { text } = await getAnswer(startSimulator(), {
       items: [user('name: "Grace Hopper", she is 85, grace@navy.example')],
       format,
     });
@@ -104,17 +104,17 @@ describe('structured output', () => {
     expect(JSON.parse(text)).toMatchObject({ name: 'Grace Hopper', age: 85, email: 'grace@navy.example' });
   });
 
-  test('comes after the tools have answered', async () => {
+  test('follows the tool results', async () => {
     const upstream = startSimulator();
-    const first = await hear(upstream, { items: [user('Go')], tools: [tool('ping')], format });
+    const first = await getAnswer(upstream, { items: [user('Go')], tools: [tool('ping')], format });
     expect(first.calls).toHaveLength(1);
     const items = [user('Go'), called('ping'), result('pong')];
-    const second = await hear(upstream, { items, tools: [tool('ping')], format });
+    const second = await getAnswer(upstream, { items, tools: [tool('ping')], format });
     expect(Object.keys(JSON.parse(second.text))).toEqual(['name', 'age', 'email', 'tags']);
   });
 
   test('json_object is a JSON object', async () => {
-    const { text } = await hear(startSimulator(), {
+    const { text } = await getAnswer(startSimulator(), {
       items: [user('Say “hi”')],
       format: { type: 'json_object' },
     });
@@ -127,7 +127,7 @@ describe('structured output', () => {
   ] as const)('a schema without instances is the caller’s fault (%s)', async (wire, param) => {
     const impossible = { ...format, schema: { type: 'integer', minimum: 2, maximum: 1 } };
     await expect(
-      hear(startSimulator(), { wire, items: [user('x')], format: impossible }),
+      getAnswer(startSimulator(), { wire, items: [user('x')], format: impossible }),
     ).rejects.toMatchObject({
       kind: 'caller',
       details: { status: 400, param },
@@ -137,7 +137,7 @@ describe('structured output', () => {
 
 describe('reasoning', () => {
   const ask = (effort: string | undefined, summary?: string) =>
-    hear(startSimulator(), { items: [user('Think')], reasoning: { effort, summary } });
+    getAnswer(startSimulator(), { items: [user('Think')], reasoning: { effort, summary } });
 
   test.each([
     ['none', 0],
@@ -151,7 +151,7 @@ describe('reasoning', () => {
     expect(text).toContain('Think');
   });
 
-  test('is shown when only a summary is asked for, and not by itself', async () => {
+  test('is shown if only a summary is requested, and never by default', async () => {
     expect((await ask(undefined, 'auto')).summary).toHaveLength(2);
     expect((await ask(undefined)).summary).toEqual([]);
   });
@@ -163,11 +163,11 @@ describe('reasoning', () => {
     expect(thinking.tokens?.output).toBe((plain.tokens?.output ?? 0) + reasoning);
   });
 
-  test('is recognised when it comes back unchanged, and ignored otherwise', async () => {
+  test('is recognized if sent back unchanged, and ignored otherwise', async () => {
     const { origin } = await ask('low');
     expect(origin).toMatchObject({ provider: 'simulator', model: 'sim/assistant' });
     const replayed = (changed: object) =>
-      hear(startSimulator(), {
+      getAnswer(startSimulator(), {
         items: [
           user('Think'),
           { type: 'reasoning', summary: [], origin: origin && { ...origin, ...changed } },

@@ -42,8 +42,8 @@ export const tool = (name: string, parameters?: Record<string, unknown>): Tool =
   strict: undefined,
 });
 
-/** Everything an answer held. */
-export interface Heard {
+/** Everything in an answer. */
+export interface ReceivedAnswer {
   events: InferenceEvent[];
   batches: number;
   deltas: string[];
@@ -54,11 +54,11 @@ export interface Heard {
   calls: { callId: string; name: string; arguments: string }[];
   tokens: Tokens | undefined;
   finish: FinishReason | undefined;
-  /** What the stream threw after its events. */
+  /** The error that the stream threw after its events. */
   failure: unknown;
 }
 
-/** A simulator without delays whose call ids count up. */
+/** A simulator without delays and with sequential call ids. */
 export function startSimulator(script?: SimulatorScript): Upstream {
   let calls = 0;
   return simulator({
@@ -88,8 +88,8 @@ export async function openAnswer(upstream: Upstream, ask: Ask) {
   return answer.batches;
 }
 
-export async function hear(upstream: Upstream, ask: Ask): Promise<Heard> {
-  const heard: Heard = {
+export async function getAnswer(upstream: Upstream, ask: Ask): Promise<ReceivedAnswer> {
+  const received: ReceivedAnswer = {
     events: [],
     batches: 0,
     deltas: [],
@@ -105,29 +105,29 @@ export async function hear(upstream: Upstream, ask: Ask): Promise<Heard> {
   const batches = await openAnswer(upstream, ask);
   try {
     for await (const batch of batches) {
-      heard.batches += 1;
-      for (const event of batch.events) note(heard, event);
+      received.batches += 1;
+      for (const event of batch.events) note(received, event);
     }
   } catch (error) {
-    heard.failure = error;
+    received.failure = error;
   }
-  return heard;
+  return received;
 }
 
-function note(heard: Heard, event: InferenceEvent): void {
-  heard.events.push(event);
+function note(received: ReceivedAnswer, event: InferenceEvent): void {
+  received.events.push(event);
   if (event.type === 'item-started' && event.item.kind === 'function_call') {
-    heard.calls.push({ callId: event.item.callId, name: event.item.name, arguments: '' });
+    received.calls.push({ callId: event.item.callId, name: event.item.name, arguments: '' });
   } else if (event.type === 'arguments') {
-    const call = heard.calls.at(-1);
+    const call = received.calls.at(-1);
     if (call) call.arguments += event.delta;
   } else if (event.type === 'text') {
-    heard.deltas.push(event.delta);
-    heard.text += event.delta;
-  } else if (event.type === 'refusal') heard.refusal += event.delta;
+    received.deltas.push(event.delta);
+    received.text += event.delta;
+  } else if (event.type === 'refusal') received.refusal += event.delta;
   else if (event.type === 'reasoning') {
-    heard.summary[event.part] = (heard.summary[event.part] ?? '') + event.delta;
-  } else if (event.type === 'item-done') heard.origin = event.origin ?? heard.origin;
-  else if (event.type === 'usage') heard.tokens = event.tokens;
-  else if (event.type === 'finished') heard.finish = event.reason;
+    received.summary[event.part] = (received.summary[event.part] ?? '') + event.delta;
+  } else if (event.type === 'item-done') received.origin = event.origin ?? received.origin;
+  else if (event.type === 'usage') received.tokens = event.tokens;
+  else if (event.type === 'finished') received.finish = event.reason;
 }

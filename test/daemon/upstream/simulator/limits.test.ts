@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { user } from '../../../support/inference.ts';
-import { hear, startSimulator, tool } from './drive.ts';
+import { getAnswer, startSimulator, tool } from './drive.ts';
 
 const weather = tool('get_weather', {
   type: 'object',
@@ -19,24 +19,24 @@ describe('limits', () => {
     [{ outputTokensMax: 5 }, 5],
     [{ outputTokensMax: 100, affordable: 3 }, 3],
   ])('output stops at %o', async (limit, tokens) => {
-    const heard = await hear(startSimulator(), { items, ...limit });
-    expect(heard).toMatchObject({ finish: 'max_output_tokens', tokens: { output: tokens } });
+    const received = await getAnswer(startSimulator(), { items, ...limit });
+    expect(received).toMatchObject({ finish: 'max_output_tokens', tokens: { output: tokens } });
   });
 
-  test('an answer that just fits is whole', async () => {
-    const whole = await hear(startSimulator(), { items });
-    const fitting = await hear(startSimulator(), { items, outputTokensMax: whole.tokens?.output });
+  test('an answer that just fits is complete', async () => {
+    const whole = await getAnswer(startSimulator(), { items });
+    const fitting = await getAnswer(startSimulator(), { items, outputTokensMax: whole.tokens?.output });
     expect(fitting).toEqual(whole);
   });
 
-  test('thoughts may use up the limit; then they cannot be given back', async () => {
+  test('thoughts may use up the limit and are then not sent back', async () => {
     const reasoning = { effort: 'high', summary: undefined };
-    const heard = await hear(startSimulator(), { items, reasoning, outputTokensMax: 4 });
-    expect(heard).toMatchObject({ text: '', finish: 'max_output_tokens', origin: undefined });
+    const received = await getAnswer(startSimulator(), { items, reasoning, outputTokensMax: 4 });
+    expect(received).toMatchObject({ text: '', finish: 'max_output_tokens', origin: undefined });
   });
 
   test('arguments are cut like text', async () => {
-    const { calls, finish } = await hear(startSimulator(), {
+    const { calls, finish } = await getAnswer(startSimulator(), {
       items: [user('How is the weather in San Francisco?')],
       tools: [weather],
       outputTokensMax: 2,
@@ -46,13 +46,18 @@ describe('limits', () => {
   });
 
   test('a stop sequence ends the text before it', async () => {
-    const { text, finish } = await hear(startSimulator(), { items, sampling: { stop: ['never', ' story'] } });
+    const { text, finish } = await getAnswer(startSimulator(), {
+      items,
+      sampling: { stop: ['never', ' story'] },
+    });
     expect(text).toBe('You said: “Tell me a long');
     expect(finish).toBe('stop');
   });
 
   test('an input longer than the context is refused as too long', async () => {
-    await expect(hear(startSimulator(), { items: [user('word '.repeat(130_000))] })).rejects.toMatchObject({
+    await expect(
+      getAnswer(startSimulator(), { items: [user('word '.repeat(130_000))] }),
+    ).rejects.toMatchObject({
       kind: 'caller',
       details: { code: 'context_length_exceeded' },
     });
@@ -60,8 +65,8 @@ describe('limits', () => {
 });
 
 describe('log probabilities', () => {
-  test('come with each delta, their tokens joined are the delta', async () => {
-    const { events } = await hear(startSimulator(), {
+  test('are sent with each delta, and their tokens join to the delta', async () => {
+    const { events } = await getAnswer(startSimulator(), {
       items: [user('Extraordinary circumstances 🎉')],
       sampling: { topLogprobs: 3 },
     });
@@ -86,8 +91,8 @@ describe('log probabilities', () => {
     }
   });
 
-  test('are left out unless asked for', async () => {
-    const { events } = await hear(startSimulator(), { items: [user('Hi')] });
+  test('are left out unless requested', async () => {
+    const { events } = await getAnswer(startSimulator(), { items: [user('Hi')] });
     expect(events.filter((event) => 'logprobs' in event)).toEqual([]);
   });
 });

@@ -5,15 +5,15 @@ import { simulatorModels } from '../../../../src/daemon/upstream/simulator/model
 import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
 import { user } from '../../../support/inference.ts';
-import { hear, openAnswer, startSimulator, tool } from './drive.ts';
+import { getAnswer, openAnswer, startSimulator, tool } from './drive.ts';
 
 const items = [user('Tell me about the sea')];
 
-test('every listed model answers or fails as it is described, and no other name does', async () => {
+test('every listed model behaves as described, and other names fail', async () => {
   const upstream = startSimulator();
   const known = simulatorModels.map(({ id }) => id).filter((id) => id !== 'sim/slow');
   const outcomes = await Promise.all(
-    known.map((model) => hear(upstream, { model, items }).catch((error: unknown) => error)),
+    known.map((model) => getAnswer(upstream, { model, items }).catch((error: unknown) => error)),
   );
   const kinds = outcomes.map((outcome) => (outcome instanceof UpstreamFailure ? outcome.kind : 'answered'));
   expect(Object.fromEntries(known.map((id, at) => [id, kinds[at]]))).toEqual({
@@ -25,31 +25,31 @@ test('every listed model answers or fails as it is described, and no other name 
     'sim/refuses': 'answered',
     'sim/filtered': 'answered',
   });
-  await expect(hear(upstream, { model: 'sim/other', items })).rejects.toMatchObject({
+  await expect(getAnswer(upstream, { model: 'sim/other', items })).rejects.toMatchObject({
     kind: 'unknown-model',
   });
 });
 
 test('a name without sim/ is the same model', async () => {
-  expect((await hear(startSimulator(), { model: 'echo', items })).text).toBe('Tell me about the sea');
+  expect((await getAnswer(startSimulator(), { model: 'echo', items })).text).toBe('Tell me about the sea');
 });
 
-test('sim/echo repeats the last user text to the letter', async () => {
+test('sim/echo repeats the last user text exactly', async () => {
   const text = ' two  spaces,\n\ta tab, “quotes” 👩‍👩‍👧 and a trailing blank ';
-  const heard = await hear(startSimulator(), {
+  const received = await getAnswer(startSimulator(), {
     model: 'sim/echo',
     items: [user(text)],
     tools: [tool('ping')],
   });
-  expect(heard.text).toBe(text);
+  expect(received.text).toBe(text);
 });
 
-test('sim/flaky fails every other call, whatever is asked', async () => {
+test('sim/flaky fails every other call, whatever the request', async () => {
   const upstream = startSimulator();
   const outcomes: string[] = [];
   for (let call = 0; call < 4; call += 1) {
     outcomes.push(
-      await hear(upstream, { model: 'sim/flaky', items }).then(
+      await getAnswer(upstream, { model: 'sim/flaky', items }).then(
         () => 'answered',
         (error: UpstreamFailure) => `${error.kind} ${error.details.status}`,
       ),
@@ -59,36 +59,36 @@ test('sim/flaky fails every other call, whatever is asked', async () => {
 });
 
 describe('sim/broken', () => {
-  test('breaks off in the middle of its words, without usage or an end', async () => {
-    const heard = await hear(startSimulator(), { model: 'sim/broken', items });
-    expect(heard.text).toBe('You said: “Tell me about the sea”. I');
-    expect(heard.failure).toMatchObject({ kind: 'broken' });
-    expect(heard).toMatchObject({ tokens: undefined, finish: undefined });
-    expect(heard.events.some(({ type }) => type === 'item-done')).toBe(false);
+  test('breaks off in the middle of its text, without usage or an end', async () => {
+    const received = await getAnswer(startSimulator(), { model: 'sim/broken', items });
+    expect(received.text).toBe('You said: “Tell me about the sea”. I');
+    expect(received.failure).toMatchObject({ kind: 'broken' });
+    expect(received).toMatchObject({ tokens: undefined, finish: undefined });
+    expect(received.events.some(({ type }) => type === 'item-done')).toBe(false);
   });
 
   test('breaks off short answers too', async () => {
-    const heard = await hear(startSimulator(), { model: 'sim/broken', items, tools: [tool('ping')] });
-    expect(heard.calls).toHaveLength(1);
-    expect(heard.failure).toMatchObject({ kind: 'broken' });
+    const received = await getAnswer(startSimulator(), { model: 'sim/broken', items, tools: [tool('ping')] });
+    expect(received.calls).toHaveLength(1);
+    expect(received.failure).toMatchObject({ kind: 'broken' });
   });
 });
 
-test('sim/limited says when to come back', async () => {
-  await expect(hear(startSimulator(), { model: 'sim/limited', items })).rejects.toMatchObject({
+test('sim/limited sends a Retry-After', async () => {
+  await expect(getAnswer(startSimulator(), { model: 'sim/limited', items })).rejects.toMatchObject({
     kind: 'rate-limited',
     details: { status: 429, retryAfterSeconds: 1 },
   });
 });
 
-test('sim/refuses gives a refusal and nothing else', async () => {
-  const heard = await hear(startSimulator(), { model: 'sim/refuses', items });
-  expect(heard).toMatchObject({ text: '', finish: 'stop', refusal: expect.stringContaining('sorry') });
+test('sim/refuses sends only a refusal', async () => {
+  const received = await getAnswer(startSimulator(), { model: 'sim/refuses', items });
+  expect(received).toMatchObject({ text: '', finish: 'stop', refusal: expect.stringContaining('sorry') });
 });
 
 test('sim/filtered is stopped by a content filter', async () => {
-  const heard = await hear(startSimulator(), { model: 'sim/filtered', items, tools: [tool('ping')] });
-  expect(heard).toMatchObject({
+  const received = await getAnswer(startSimulator(), { model: 'sim/filtered', items, tools: [tool('ping')] });
+  expect(received).toMatchObject({
     text: 'You said: “Tell me about the sea”. I',
     finish: 'content_filter',
     calls: [],
@@ -104,7 +104,7 @@ describe('sim/slow', () => {
     return { world, abort, opening };
   }
 
-  test('is silent for half a second, then writes 20 tokens a second', async () => {
+  test('waits half a second, then sends 20 tokens per second', async () => {
     const { world, opening } = start();
     let text = '';
     let isOver = false;
@@ -128,7 +128,7 @@ describe('sim/slow', () => {
     expect(text).toContain('same answer.');
   });
 
-  test('a reader that was late gets all that is due at once', async () => {
+  test('a slow reader gets everything that is due in one batch', async () => {
     const { world, opening } = start();
     await world.advance(500);
     const reader = (await opening)[Symbol.asyncIterator]();
@@ -140,7 +140,7 @@ describe('sim/slow', () => {
     expect(await next()).toBeGreaterThan(10);
   });
 
-  test('stops at once when the caller leaves, before the answer and in the middle of it', async () => {
+  test('stops immediately when the caller leaves, before the answer and during it', async () => {
     const early = start();
     const refused = expect(early.opening).rejects.toThrow('left');
     early.abort.abort(new Error('left'));
@@ -162,7 +162,7 @@ describe('sim/slow', () => {
   });
 });
 
-test('nobody is sent more once the caller has left', async () => {
+test('nothing is sent after the caller has left', async () => {
   const abort = new AbortController();
   const batches = await openAnswer(startSimulator(), {
     items: [user('Write 2000 words')],

@@ -7,7 +7,7 @@ const texts = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', ' ', '\n', '🎉') }),
 );
 
-test('words and tokens joined are the text, and no character is split', () => {
+test('words and tokens join to the text, and no character is split', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const { words, tokens, isCut } = takeWords(text, Number.POSITIVE_INFINITY);
@@ -21,7 +21,7 @@ test('words and tokens joined are the text, and no character is split', () => {
   );
 });
 
-test('a limit cuts at that many tokens', () => {
+test('a limit allows that many tokens', () => {
   fc.assert(
     fc.property(texts, fc.nat({ max: 20 }), (text, most) => {
       const { words, tokens, isCut } = takeWords(text, most);
@@ -32,7 +32,7 @@ test('a limit cuts at that many tokens', () => {
   );
 });
 
-test('English comes to about four characters a token', () => {
+test('English has about four characters per token', () => {
   const text =
     'The quick brown fox jumps over the lazy dog while the photographer adjusts complicated equipment.';
   expect(text.length / countTokens(text)).toBeGreaterThan(3.5);

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import type { ToolChoice } from '../../../../src/daemon/features/inference/neutral.ts';
 import { user } from '../../../support/inference.ts';
-import { called, hear, result, said, startSimulator, tool } from './drive.ts';
+import { called, getAnswer, result, said, startSimulator, tool } from './drive.ts';
 
 const weather = tool('get_weather', {
   type: 'object',
@@ -16,7 +16,7 @@ const weather = tool('get_weather', {
 });
 const time = tool('get_time', { type: 'object', properties: {} });
 
-const ask = (request: Parameters<typeof hear>[1]) => hear(startSimulator(), request);
+const ask = (request: Parameters<typeof getAnswer>[1]) => getAnswer(startSimulator(), request);
 
 test('the first one is called with arguments from the message', async () => {
   const { calls, text, finish } = await ask({
@@ -41,7 +41,7 @@ test.each([
   expect(new Ajv2020().validate((weather as { parameters: object }).parameters, given)).toBe(true);
 });
 
-test('one that the message names is called instead of the first', async () => {
+test('the one in the message is called instead of the first', async () => {
   const { calls } = await ask({ items: [user('Please use get_time now')], tools: [weather, time] });
   expect(calls.map(({ name }) => name)).toEqual(['get_time']);
 });
@@ -54,7 +54,7 @@ test.each(['Call both.', 'Use all tools', 'Do it in parallel'])('all are called 
   ]);
 });
 
-test('only one is called where parallel calls are forbidden', async () => {
+test('only one is called if parallel calls are disabled', async () => {
   const { calls } = await ask({
     items: [user('Call both in parallel')],
     tools: [weather, time],
@@ -112,7 +112,7 @@ test('a tool without parameters gets an empty object', async () => {
   expect(calls[0]?.arguments).toBe('{}');
 });
 
-test('tools that only other providers know are left alone', async () => {
+test('unknown kinds of tools are ignored', async () => {
   const { text } = await ask({
     items: [user('Go')],
     tools: [{ type: 'opaque', json: { type: 'web_search' } }],

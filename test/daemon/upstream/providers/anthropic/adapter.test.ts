@@ -23,7 +23,7 @@ async function connect(options?: FakeAnthropicOptions) {
   return { fake, adapter, ask };
 }
 
-test('an answer comes over the wire', async () => {
+test('an answer is read from the fake server', async () => {
   const { ask, fake } = await connect();
   fake.answer({ blocks: [{ text: 'Grüße aus 京都, in several pieces.' }] });
   expect(summarize(await ask('claude-sonnet-5'))).toEqual({
@@ -34,7 +34,7 @@ test('an answer comes over the wire', async () => {
 });
 
 test.each(['claude-sonnet-4-5', 'claude-opus-4-8', 'claude-opus-5-5', 'claude-fable-5-1'])(
-  'thoughts, parallel calls and their results go round with %s',
+  'thoughts, parallel calls and their results make a round trip with %s',
   async (model) => {
     const { ask, fake } = await connect();
     const tools = [functionTool('get_weather', { type: 'object', properties: { city: { type: 'string' } } })];
@@ -68,7 +68,7 @@ test.each(['claude-sonnet-4-5', 'claude-opus-4-8', 'claude-opus-5-5', 'claude-fa
   },
 );
 
-test('thoughts of one model are not shown to another, which would refuse them', async () => {
+test('thoughts of one model are not sent to another, which would refuse them', async () => {
   const { ask, fake } = await connect();
   fake.answer({ blocks: [{ thinking: 'Hm.' }, { text: 'Hello.' }] });
   const history = [user('Hi'), ...replay(await ask('claude-opus-4-8')), user('And?')];
@@ -80,7 +80,7 @@ test('thoughts of one model are not shown to another, which would refuse them', 
 test.each<[string, string, Partial<Inference>]>([
   ['a structured answer', 'claude-sonnet-4-6', { format: schemaFormat() }],
   ['a structured answer of an old model', 'claude-3-5-haiku-20241022', { format: schemaFormat() }],
-  ['a forced tool beside thinking', 'claude-sonnet-4-5', { ...forced(), reasoning: high() }],
+  ['a forced tool with thinking', 'claude-sonnet-4-5', { ...forced(), reasoning: high() }],
   ['a forced tool that cannot be forced', 'claude-sonnet-5-5', forced()],
   [
     'sampling that a model does not know',
@@ -98,7 +98,7 @@ test.each<[string, string, Partial<Inference>]>([
   ['the assistant’s first word', 'claude-opus-4-6', { items: [assistant('Well?'), user('Hi')] }],
   ['blank texts', 'claude-opus-4-6', { items: [user(' '), assistant(''), user('Hi')] }],
   ['a small budget with thoughts', 'claude-sonnet-4-5', { outputTokensMax: 1500, reasoning: high() }],
-])('the API takes %s', async (_what, model, inference) => {
+])('the API accepts %s', async (_what, model, inference) => {
   const { ask } = await connect();
   await expect(ask(model, inference)).resolves.toBeDefined();
 });
@@ -161,27 +161,27 @@ describe('a failure', () => {
       'caller',
       { code: 'unsupported_value' },
     ],
-  ])('is told for what it is: %s', async (_what, error, kind, details) => {
+  ])('is classified: %s', async (_what, error, kind, details) => {
     const { ask, fake } = await connect();
     fake.answer({ error });
     await expect(ask('claude-sonnet-5')).rejects.toMatchObject({ kind, details });
   });
 
-  test('tells when to come back', async () => {
+  test('has the Retry-After', async () => {
     const { ask, fake } = await connect();
     const refused = { status: 429, type: 'rate_limit_error', message: 'x', headers: { 'retry-after': '17' } };
     fake.answer({ error: refused });
     await expect(ask('claude-sonnet-5')).rejects.toMatchObject({ details: { retryAfterSeconds: 17 } });
   });
 
-  test('names models and keys as they are', async () => {
+  test('keeps the names of models and keys', async () => {
     const { ask } = await connect({ models: ['claude-sonnet-5'], keys: ['another-key'] });
     await expect(ask('claude-sonnet-5')).rejects.toMatchObject({ kind: 'authentication' });
     const { ask: askAgain } = await connect({ models: ['claude-sonnet-5'] });
     await expect(askAgain('claude-nothing')).rejects.toMatchObject({ kind: 'unknown-model' });
   });
 
-  test('repeats neither keys nor what the caller wrote', async () => {
+  test('repeats neither keys nor the caller’s text', async () => {
     const { ask, fake } = await connect();
     const message =
       'bad sk-ant-api03-secretsecret: "my private words here" in messages.0, "thinking.type"\nis wrong';
@@ -193,7 +193,7 @@ describe('a failure', () => {
     });
   });
 
-  test('of something that is not the API is read by its status', () => {
+  test('from something other than the API is classified by its status', () => {
     const adapter = anthropicAdapter({ name: 'anthropic', baseUrl: 'http://127.0.0.1:9' });
     expect(adapter.failure(502, {}, '<html>Bad gateway</html>').kind).toBe('server');
     expect(adapter.failure(403, {}, '<!doctype html><h1>Blocked</h1>').kind).toBe('server');
@@ -205,19 +205,19 @@ describe('a failure', () => {
 describe('a stream', () => {
   const blocks = [{ text: 'A long answer that never ends well.' }];
 
-  test('that tells an error fails with it', async () => {
+  test('with an error event fails with it', async () => {
     const { ask, fake } = await connect();
     fake.answer({ blocks, interrupt: { afterEvents: 4, by: 'overloaded_error' } });
     await expect(ask('claude-sonnet-5')).rejects.toMatchObject({ kind: 'server' });
   });
 
-  test('that closes early is cut, however politely', async () => {
+  test('that closes early is broken, even without a network error', async () => {
     const { ask, fake } = await connect();
     fake.answer({ blocks, interrupt: { afterEvents: 5, by: 'close' } });
     await expect(ask('claude-sonnet-5')).rejects.toMatchObject({ kind: 'broken' });
   });
 
-  test('that is torn off ends in an error of the network', async () => {
+  test('that is torn off fails with a network error', async () => {
     const { ask, fake } = await connect();
     fake.answer({ blocks, interrupt: { afterEvents: 5, by: 'reset' } });
     await expect(ask('claude-sonnet-5')).rejects.toThrow();

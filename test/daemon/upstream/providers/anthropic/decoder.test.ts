@@ -39,7 +39,7 @@ function failureOf(bytes: Uint8Array): UpstreamFailure {
 }
 
 describe('a recorded answer', () => {
-  test('is one message, and its input counts cached tokens too', () => {
+  test('is one message, and its input includes cached tokens', () => {
     expect(summaryOf('text')).toEqual({
       items: [{ kind: 'message', text: 'Grüße aus Zürich — 東京も晴れです。 🌤️👩‍🚀' }],
       usage: { input: 1001, cachedInput: 900, cacheWrite: 60, output: 29, reasoning: 0 },
@@ -47,7 +47,7 @@ describe('a recorded answer', () => {
     });
   });
 
-  test('numbers items from 0 as they start, and brings thoughts back as they must be returned', () => {
+  test('numbers items from 0 in order, and keeps thoughts as they must be sent back', () => {
     const origin = (payload: unknown) => ({ provider: 'anthropic', model, payload });
     const thinking = 'Two cities, so two look-ups: Köln und 京都.';
     expect(summaryOf('thinking-then-parallel-tools')).toEqual({
@@ -89,7 +89,7 @@ describe('a recorded answer', () => {
     });
   });
 
-  test('tells a refusal in its own words', () => {
+  test('has the provider’s text for a refusal', () => {
     expect(summaryOf('refusal')).toMatchObject({
       items: [{ kind: 'message', refusal: 'This request was blocked under the usage policy.' }],
       finish: 'content_filter',
@@ -97,7 +97,7 @@ describe('a recorded answer', () => {
   });
 
   test.each(['text', 'thinking-then-parallel-tools', 'tool-without-arguments', 'refusal'])(
-    'is the same wherever its bytes are cut: %s',
+    'is the same wherever its bytes are split: %s',
     (name) => {
       const bytes = fixture(name);
       const whole = decode(newDecoder(), bytes);
@@ -113,7 +113,7 @@ describe('a recorded answer', () => {
   );
 
   test.each(['text', 'thinking-then-parallel-tools'])(
-    'is cut short at every place before its stop reason: %s',
+    'is broken if it ends anywhere before its stop reason: %s',
     (name) => {
       const bytes = fixture(name);
       const closing = Buffer.from(bytes).lastIndexOf('event: message_delta');
@@ -125,7 +125,7 @@ describe('a recorded answer', () => {
 });
 
 describe('usage', () => {
-  test('replaces what was told before instead of adding to it, and keeps what is not told again', () => {
+  test('replaces earlier counts instead of adding to them, and keeps counts that are not repeated', () => {
     const bytes = sse(
       {
         type: 'message_start',
@@ -135,16 +135,16 @@ describe('usage', () => {
       end('end_turn', { output_tokens: 9 }),
       over,
     );
-    const told = decode(newDecoder(), bytes).filter((event) => event.type === 'usage');
-    expect(told.at(-1)).toMatchObject({ tokens: { input: 17, cachedInput: 5, output: 9 } });
+    const usages = decode(newDecoder(), bytes).filter((event) => event.type === 'usage');
+    expect(usages.at(-1)).toMatchObject({ tokens: { input: 17, cachedInput: 5, output: 9 } });
   });
 
-  test('of the prompt is told with the first block, and nothing of what was written before its end', () => {
+  test('of the prompt is emitted with the first block, and of the output only at the end', () => {
     const usage = { input_tokens: 10, cache_read_input_tokens: 900, cache_creation_input_tokens: 5 };
-    const begun = { type: 'message_start', message: { usage: { ...usage, output_tokens: 1 } } };
+    const started = { type: 'message_start', message: { usage: { ...usage, output_tokens: 1 } } };
     const decoder = newDecoder();
-    // Until a block begins, the call may still fail and be another provider's.
-    expect(decoder.push(sse(begun)).events).toEqual([]);
+    // Until a block starts, the call may still fail over to another provider.
+    expect(decoder.push(sse(started)).events).toEqual([]);
     const bytes = sse(start(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta', text: 'half' }));
     expect(decoder.push(bytes).events).toMatchObject([
       { type: 'item-started' },
@@ -154,7 +154,7 @@ describe('usage', () => {
   });
 });
 
-test('usage that is not told at the end is not taken from the beginning', () => {
+test('that is missing at the end is not taken from the start', () => {
   const bytes = sse(
     { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } },
     start(0, { type: 'text', text: 'ten words' }),
@@ -182,7 +182,7 @@ test.each([
 });
 
 describe('blocks', () => {
-  test('of text one after the other are one message', () => {
+  test('of consecutive text are one message', () => {
     const bytes = sse(
       start(0, { type: 'text', text: '' }),
       delta(0, { type: 'text_delta', text: 'one ' }),
@@ -195,7 +195,7 @@ describe('blocks', () => {
     expect(summarize(decode(newDecoder(), bytes)).items).toEqual([{ kind: 'message', text: 'one two' }]);
   });
 
-  test('of two calls that interleave keep to their own', () => {
+  test('of two interleaved calls keep their own arguments', () => {
     const json = (index: number, text: string) =>
       delta(index, { type: 'input_json_delta', partial_json: text });
     const bytes = sse(
@@ -216,7 +216,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('of a call that comes whole carry its id, name and arguments', () => {
+  test('of a whole call have its id, name and arguments', () => {
     const bytes = sse(
       start(0, { type: 'tool_use', id: 'toolu_a', name: 'a', input: { x: 1 } }),
       stop(0),
@@ -227,7 +227,7 @@ describe('blocks', () => {
     expect(item).toMatchObject({ callId: 'toolu_a', name: 'a', arguments: '{"x":1}' });
   });
 
-  test('of a call whose input is told whole and in pieces count the pieces', () => {
+  test('of a call with whole and partial input use the partial input', () => {
     const bytes = sse(
       start(0, { type: 'tool_use', id: 'toolu_a', name: 'a', input: { x: 1 } }),
       delta(0, { type: 'input_json_delta', partial_json: '{"x":1' }),
@@ -239,11 +239,11 @@ describe('blocks', () => {
     expect(summarize(decode(newDecoder(), bytes)).items).toMatchObject([{ arguments: '{"x":1}' }]);
   });
 
-  test('of text that goes on behind a call are two messages', () => {
+  test('of text continued after a call are two messages', () => {
     const text = (value: string) => delta(0, { type: 'text_delta', text: value });
     const called = start(1, { type: 'tool_use', id: 'toolu_a', name: 'a', input: {} });
-    const begun = start(0, { type: 'text', text: '' });
-    const bytes = sse(begun, text('one'), called, text('two'), stop(0), stop(1), end('tool_use'), over);
+    const started = start(0, { type: 'text', text: '' });
+    const bytes = sse(started, text('one'), called, text('two'), stop(0), stop(1), end('tool_use'), over);
     expect(summarize(decode(newDecoder(), bytes)).items).toMatchObject([
       { kind: 'message', text: 'one' },
       { kind: 'function_call', callId: 'toolu_a' },
@@ -251,7 +251,7 @@ describe('blocks', () => {
     ]);
   });
 
-  test('of text that were not announced are not lost', () => {
+  test('of text without a start are not lost', () => {
     const text = (value: string) => delta(0, { type: 'text_delta', text: value });
     const bytes = sse(text('one '), text('two'), stop(0), end('end_turn'), over);
     expect(summarize(decode(newDecoder(), bytes)).items).toEqual([{ kind: 'message', text: 'one two' }]);
@@ -260,7 +260,7 @@ describe('blocks', () => {
   test.each([
     ['without ids', undefined],
     ['with one id', 'toolu_same'],
-  ])('of calls %s get one each', (_what, id) => {
+  ])('of calls %s each get a unique id', (_what, id) => {
     const call = (index: number) => [
       start(index, { type: 'tool_use', id, name: 'a', input: {} }),
       stop(index),
@@ -271,7 +271,7 @@ describe('blocks', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test('of thoughts that are not shown still come back; unsigned ones do not', () => {
+  test('of hidden thoughts are still sent back; unsigned ones are not', () => {
     const thought = (signature: unknown) =>
       sse(
         start(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -288,7 +288,7 @@ describe('blocks', () => {
     expect(summarize(decode(newDecoder(), thought(undefined))).items).toEqual([{ kind: 'reasoning' }]);
   });
 
-  test('of the provider’s own tools are passed over', () => {
+  test('of server tools are ignored', () => {
     const bytes = sse(
       start(0, { type: 'server_tool_use', id: 'srvtoolu_1' }),
       stop(0),
@@ -313,7 +313,7 @@ describe('a stream that breaks off', () => {
     expect(failureOf(sse(error(type))).kind).toBe(kind);
   });
 
-  test('still gives what came before the error in the same read', () => {
+  test('still emits the content before an error in the same read', () => {
     const decoder = newDecoder();
     const bytes = sse(
       start(0, { type: 'text', text: '' }),
@@ -329,7 +329,7 @@ describe('a stream that breaks off', () => {
   });
 });
 
-test.each(['close', '[DONE]'])('is whole once the stop reason was told, ended by %s', (how) => {
+test.each(['close', '[DONE]'])('is complete after the stop reason, ended by %s', (how) => {
   const events = [
     start(0, { type: 'text', text: 'whole' }),
     stop(0),
@@ -348,7 +348,7 @@ test('a call without a name is a broken answer', () => {
   expect(failureOf(sse(start(0, { type: 'tool_use', id: 'toolu_a', input: {} }), over)).kind).toBe('broken');
 });
 
-test('what follows message_stop is not waited for', () => {
+test('nothing after message_stop is awaited', () => {
   const decoder = newDecoder();
   decoder.push(sse(end('end_turn'), over));
   expect(decoder.isComplete).toBe(true);

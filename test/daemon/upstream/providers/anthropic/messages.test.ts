@@ -33,14 +33,14 @@ const refused = (items: Item[]) => {
 };
 
 describe('messages', () => {
-  test('of system and developer at the top are the system prompt, after the instructions', () => {
+  test('of system and developer at the start become the system prompt, after the instructions', () => {
     const items = [system('Be kind.'), system('Be brief.', 'developer'), user('Hi')];
     const body = bodyFor('claude-sonnet-5', { instructions: 'You are a clerk.', items });
     expect(body.system).toEqual([text('You are a clerk.'), text('Be kind.'), text('Be brief.')]);
     expect(body.messages).toEqual([{ role: 'user', content: [text('Hi')] }]);
   });
 
-  test('of system in the middle are the user’s', () => {
+  test('of system in the middle become the user’s', () => {
     expect(
       messagesFor([user('Hi'), assistant('Hello'), system('Speak French.'), user('Who are you?')]),
     ).toEqual([
@@ -50,7 +50,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('of one role are merged, and blank ones left out', () => {
+  test('of one role are merged, and blank ones dropped', () => {
     const items = [
       user('a'),
       user(''),
@@ -67,14 +67,14 @@ describe('messages', () => {
     ]);
   });
 
-  test('begin with the user, also when nobody but the system spoke', () => {
+  test('start with the user, even after system messages only', () => {
     expect(messagesFor([assistant('Hello'), user('Hi')])[0]?.role).toBe('user');
     expect(bodyFor('claude-sonnet-5', { items: [system('Say hello.')] })).toMatchObject({
       messages: [{ role: 'user', content: [text('Say hello.')] }],
     });
   });
 
-  test('end with the user where a model completes no turn, and without white space where it does', () => {
+  test('end with the user if the model supports no prefill, else without trailing white space', () => {
     const items = [user('Write a line.'), assistant('Once upon ')];
     expect(messagesFor(items, 'claude-opus-4-6').at(-1)?.role).toBe('user');
     expect(messagesFor(items, 'claude-opus-4-5').at(-1)).toEqual({
@@ -85,7 +85,7 @@ describe('messages', () => {
 });
 
 describe('tool calls', () => {
-  test('have their results in one message, first in it and in their order, text after', () => {
+  test('have their results in one message, first and in order, followed by text', () => {
     const items = [
       user('Both.'),
       called('a', 'look', '{"x":1}'),
@@ -113,7 +113,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  test('one after the other are turns of their own, and a late result goes to its call', () => {
+  test('in sequence are separate turns, and a late result moves to its call', () => {
     const items = [
       user('Both.'),
       called('a', 'look'),
@@ -127,7 +127,7 @@ describe('tool calls', () => {
     expect(shape.slice(1)).toEqual([['a', 'b'], ['a', 'b'], ['c'], ['c']]);
   });
 
-  test('without output have no content, since an empty text is refused', () => {
+  test('without output have no content, since empty text is refused', () => {
     const result = messagesFor([user('x'), called('a', 'look'), answered('a', '')]).at(-1)?.content[0];
     expect(result).toEqual({ type: 'tool_result', tool_use_id: 'a' });
   });
@@ -144,7 +144,7 @@ describe('tool calls', () => {
     });
   });
 
-  test('get ids that the API takes, each once, and their results the same', () => {
+  test('get valid, unique ids that their results share', () => {
     const items = [
       user('x'),
       called('call.1|fc:2', 'look'),
@@ -162,7 +162,7 @@ describe('tool calls', () => {
     expect(answers).toEqual(ids);
   });
 
-  test('with arguments that are no object still make one', () => {
+  test('with arguments that are not an object still get one', () => {
     const inputOf = (args: string) =>
       messagesFor([user('x'), called('a', 'look', args), answered('a', 'A')])[1]?.content[0]?.input;
     expect(inputOf('[1]')).toEqual({ value: '[1]' });
@@ -170,7 +170,7 @@ describe('tool calls', () => {
     expect(inputOf('')).toEqual({});
   });
 
-  test('are missed by an output without one', () => {
+  test('are required for each output', () => {
     expect(() => messagesFor([user('x'), answered('nowhere', 'A')])).toThrow(
       expect.objectContaining({ kind: 'caller' }),
     );
@@ -215,11 +215,11 @@ describe('content', () => {
       { type: 'file', url: 'https://example.com/a.pdf' },
       { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } },
     ],
-  ])('%s is passed on', (_what, part, block) => {
+  ])('%s is sent', (_what, part, block) => {
     expect(blockOf(part)).toEqual(block);
   });
 
-  test('that no such model takes is the caller’s fault', () => {
+  test('that no such model accepts is the caller’s fault', () => {
     refused([says({ type: 'audio', data: 'UklGRg==', format: 'wav' })]);
     refused([says({ type: 'file', filename: 'a.docx', data: 'UEsDBA==' })]);
   });

@@ -23,7 +23,7 @@ describe('a request', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  test('may go to a server whose address ends in the version, without a key', () => {
+  test('can go to a server whose URL ends in the version, without a key', () => {
     const local = anthropicAdapter({ name: 'local', baseUrl: 'http://127.0.0.1:8080/v1' });
     const { url, headers } = local.request(upstreamCall('kimi-k3', {}, { key: undefined }));
     expect(url).toBe('http://127.0.0.1:8080/v1/messages');
@@ -59,20 +59,20 @@ describe('max_tokens', () => {
     ['claude-haiku-4-5-20251001', 64_000],
     ['claude-opus-4-6', 128_000],
     ['some-other-model', 8192],
-  ])('of %s is %d when nobody says', (model, tokens) => {
+  ])('of %s is %d by default', (model, tokens) => {
     expect(bodyFor(model).max_tokens).toBe(tokens);
   });
 });
 
-describe('the cache of prompts', () => {
+describe('prompt caching', () => {
   const named = { body: { model: 'm', prompt_cache_key: 'agent-7' } };
 
-  test('is used for callers who name their prompt, and for nobody else', () => {
+  test('is requested only for callers that name their prompt', () => {
     expect(bodyFor('claude-sonnet-4-5', named).cache_control).toEqual({ type: 'ephemeral' });
     expect(bodyFor('claude-sonnet-4-5')).not.toHaveProperty('cache_control');
   });
 
-  test('is not asked of models that may not have one', () => {
+  test('is not requested for models without it', () => {
     expect(bodyFor('some-other-model', named)).not.toHaveProperty('cache_control');
   });
 });
@@ -85,18 +85,18 @@ describe('sampling', () => {
     ['claude-sonnet-4-6', { temperature: 1, top_p: undefined, top_k: 5 }],
     ['claude-opus-4-7', { temperature: undefined, top_p: undefined, top_k: undefined }],
     ['claude-haiku-5-5', { temperature: undefined, top_p: undefined, top_k: undefined }],
-  ])('goes to %s as far as it takes it', (model, sent) => {
+  ])('is sent to %s as far as supported', (model, sent) => {
     const { temperature, top_p, top_k, stop_sequences: stop } = bodyFor(model, { sampling });
     expect({ temperature, top_p, top_k }).toEqual(sent);
     expect(stop).toEqual(['END']);
   });
 
-  test('is left to a model that thinks', () => {
+  test('is left out for a thinking model', () => {
     const body = bodyFor('claude-sonnet-4-6', { sampling, reasoning: { effort: 'low', summary: undefined } });
     expect(body).not.toHaveProperty('temperature');
   });
 
-  test('of several answers at once is refused', () => {
+  test('of several answers is refused', () => {
     expect(() => bodyFor('claude-sonnet-5', { body: { n: 2 } })).toThrow(
       expect.objectContaining({ kind: 'caller', details: expect.objectContaining({ param: 'n' }) }),
     );

@@ -50,15 +50,15 @@ describe('reasoning', () => {
     ['claude-sonnet-5-5', { type: 'between_tools' }, undefined],
     ['claude-opus-5-5', undefined, 'low'],
     ['claude-fable-5', undefined, 'low'],
-  ])('of %s is turned off as far as it can be', (model, thinking, sent) => {
+  ])('of %s is turned off as far as possible', (model, thinking, sent) => {
     expect(thinkingFor(model, effort('none'))).toEqual({ thinking, effort: sent });
   });
 
-  test('that nobody asked about is left to the model', () => {
+  test('without settings is left to the model', () => {
     expect(thinkingFor('claude-opus-5', {})).toEqual({ thinking: undefined, effort: undefined });
   });
 
-  test('is shown where a summary is asked for', () => {
+  test('is shown if a summary is requested', () => {
     const shown = { type: 'adaptive', display: 'summarized' };
     expect(thinkingFor('claude-opus-4-8', effort('low', 'auto')).thinking).toEqual(shown);
     const unsaid = { reasoning: { effort: undefined, summary: 'auto' } };
@@ -66,14 +66,14 @@ describe('reasoning', () => {
     expect(thinkingFor('claude-opus-4-6', unsaid).thinking).toEqual({ type: 'adaptive' });
   });
 
-  test('leaves room for the answer, and gives way where there is none', () => {
+  test('leaves room for the answer, and is dropped if there is none', () => {
     const budget = (tokens: number) =>
       thinkingFor('claude-sonnet-4-5', effort('high'), { outputTokensMax: tokens }).thinking;
     expect(budget(4000)).toEqual({ type: 'enabled', budget_tokens: 3200 });
     expect(budget(1200)).toBeUndefined();
   });
 
-  test('is not asked for beside a forced tool', () => {
+  test('is not requested with a forced tool', () => {
     const forced = {
       ...effort('high'),
       tools: [functionTool('look')],
@@ -101,7 +101,7 @@ describe('earlier thoughts', () => {
   };
   const types = (content: Content | undefined) => content?.map(({ type }) => type);
 
-  test('come back unchanged, before the call of the same turn', () => {
+  test('are sent back unchanged, before the call of the same turn', () => {
     const items = [
       user('Look.'),
       thought(signed),
@@ -120,7 +120,7 @@ describe('earlier thoughts', () => {
   test.each<[string, Inference['items'][number]]>([
     ['another provider', thought(signed, { provider: 'other', model })],
     ['another model', thought(signed, { provider: 'anthropic', model: 'claude-opus-4-5' })],
-    ['nobody knows where', { type: 'reasoning', summary: ['Hm.'], origin: undefined }],
+    ['an unknown source', { type: 'reasoning', summary: ['Hm.'], origin: undefined }],
     ['something damaged', thought({ thinking: 'Hm.' })],
   ])('of %s are dropped, and never become text', (_whose, item) => {
     expect(contents([user('Hi'), item, assistant('Hello'), user('So?')])[1]).toEqual([
@@ -137,14 +137,14 @@ describe('earlier thoughts', () => {
     expect(contents([user('Hi'), thought(signed), user('So?')]).map(types)).toEqual([['text', 'text']]);
   });
 
-  test('that are missing from the turn of a call keep a budget model from thinking further', () => {
+  test('that are missing from the turn of a call disable further thinking of a budget model', () => {
     const items = [user('Look.'), called('a', 'look'), answered('a', 'A')];
     expect(thinkingFor(model, { ...effort('high'), items }).thinking).toBeUndefined();
     const whole = [user('Look.'), thought(signed), called('a', 'look'), answered('a', 'A')];
     expect(thinkingFor(model, { ...effort('high'), items: whole }).thinking).toBeDefined();
   });
 
-  test('may be forgotten rather than refused by a model that binds them to their prompt', () => {
+  test('may be dropped instead of refused by a model that binds them to their prompt', () => {
     const newest = 'claude-opus-5-5';
     const items = [
       user('Hi'),

@@ -25,7 +25,7 @@ describe('tools', () => {
     return { names: body.tools?.map(({ name }) => name), choice: body.tool_choice, system: body.system };
   };
 
-  test('are declared with their schema; one without parameters takes an empty object', () => {
+  test('are declared with their schema; one without parameters gets an empty object', () => {
     expect(bodyFor('claude-sonnet-4-6', { tools }).tools).toEqual([
       {
         name: 'look',
@@ -36,7 +36,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('of kinds that only other providers know are left out', () => {
+  test('of unknown kinds are dropped', () => {
     const opaque = { type: 'opaque', json: { type: 'web_search' } } as const;
     expect(bodyFor('claude-sonnet-4-6', { tools: [opaque] })).not.toHaveProperty('tools');
   });
@@ -82,11 +82,11 @@ describe('tools', () => {
       ['look', 'find'],
       { type: 'none' },
     ],
-  ])('are chosen as asked: %s', (_what, inference, names, choice) => {
+  ])('are chosen as requested: %s', (_what, inference, names, choice) => {
     expect(toolsFor(inference)).toMatchObject({ names, choice });
   });
 
-  test('that cannot be forced are asked for in words, and no others are offered', () => {
+  test('that cannot be forced are requested in the prompt, and no others are offered', () => {
     const asked = toolsFor({ toolChoice: { mode: 'function', name: 'find' } }, 'claude-opus-5-5');
     expect(asked).toMatchObject({ names: ['find'], choice: { type: 'auto' } });
     expect(asked.system).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('tools', () => {
     expect(tool?.input_schema).not.toHaveProperty('anyOf');
   });
 
-  test('of older dialects of JSON Schema are told in the one that the API takes', () => {
+  test('in older drafts of JSON Schema are upgraded', () => {
     const pair = { type: 'array', items: [{ type: 'number' }, { type: 'string' }], additionalItems: false };
     const parameters = {
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -134,7 +134,7 @@ describe('tools', () => {
     expect(parameters).toEqual(before);
   });
 
-  describe('are strict as far as one request may be', () => {
+  describe('are strict up to the limits of one request', () => {
     const open = (count: number) => {
       const names = Array.from({ length: count }, (_, at) => `p${at}`);
       return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) };
@@ -161,7 +161,7 @@ describe('tools', () => {
       expect(strictOf(...schemas)).toEqual(expected);
     });
 
-    test('and the schema of the answer comes first', () => {
+    test('and the schema of the answer has priority', () => {
       const tools = [functionTool('look', open(20), true)];
       const asked = (schema: Record<string, unknown>) =>
         ({ type: 'json_schema', name: 'a', description: undefined, schema, strict: true }) as const;
@@ -175,7 +175,7 @@ describe('tools', () => {
     });
   });
 
-  test('are strict only where the model can hold to it', () => {
+  test('are strict only if the model supports it', () => {
     const schema = { type: 'object', properties: { x: { type: 'number', minimum: 1 } }, required: ['x'] };
     const strict = [functionTool('look', schema, true)];
     expect(bodyFor('claude-sonnet-4-6', { tools: strict }).tools?.[0]).toMatchObject({
@@ -210,7 +210,7 @@ describe('a structured answer', () => {
     strict: true,
   } as const;
 
-  test('is bound to its schema, in the form that the API enforces', () => {
+  test('is enforced by its schema, in the form that the API accepts', () => {
     expect(bodyFor('claude-sonnet-4-6', { format }).output_config).toEqual({
       format: {
         type: 'json_schema',
@@ -247,14 +247,14 @@ describe('a structured answer', () => {
     ['alternatives by condition', 'claude-sonnet-4-6', { ...schema, if: {}, else: { required: ['tags'] } }],
     ['values that are objects', 'claude-sonnet-4-6', { type: 'object', properties: { a: { enum: [{}] } } }],
     ['tuples', 'claude-sonnet-4-6', { type: 'object', properties: { a: { items: [{ type: 'null' }] } } }],
-  ])('is asked for in words: %s', (_what, model, asked) => {
+  ])('is requested in the prompt: %s', (_what, model, asked) => {
     const body = bodyFor(model, { format: { ...format, schema: asked } });
     expect(body.output_config).toBeUndefined();
     expect(JSON.stringify(body.system)).toContain('JSON Schema');
     expect((body.system as { text: string }[])[0]?.text).toContain(JSON.stringify(asked));
   });
 
-  test('has formats and patterns that cannot be enforced in words', () => {
+  test('has formats and patterns that cannot be enforced in its description', () => {
     const properties = {
       day: { type: 'string', format: 'date', pattern: '^2' },
       path: { type: 'string', format: 'uri-reference' },
@@ -276,7 +276,7 @@ describe('a structured answer', () => {
     });
   });
 
-  test('is read quickly, however its parts refer to each other', () => {
+  test('is read quickly, however its definitions refer to each other', () => {
     const names = Array.from({ length: 30 }, (_, at) => `n${at}`);
     const twice = (to: string) => ({
       type: 'object',
@@ -293,7 +293,7 @@ describe('a structured answer', () => {
     expect(body.output_config).toBeDefined();
   });
 
-  test('of any shape is asked for in words', () => {
+  test('of any shape is requested in the prompt', () => {
     const body = bodyFor('claude-sonnet-4-6', { format: { type: 'json_object' } });
     expect(body.output_config).toBeUndefined();
     expect(body.system).toEqual([text('Answer with one JSON object and nothing else.')]);

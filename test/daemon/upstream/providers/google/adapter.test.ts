@@ -27,7 +27,7 @@ async function connect(options?: FakeGeminiOptions) {
   return { fake, adapter, ask };
 }
 
-test('an answer comes over the wire', async () => {
+test('an answer is read from the fake server', async () => {
   const { ask, fake } = await connect();
   fake.answer({ parts: [{ text: 'Grüße aus 京都, in several pieces.' }], usage: { thoughtsTokenCount: 3 } });
   expect(summarize(await ask('gemini-2.5-flash'))).toEqual({
@@ -38,7 +38,7 @@ test('an answer comes over the wire', async () => {
   expect(fake.requests[0]?.path).not.toContain('key');
 });
 
-test('an old model that tells STOP with every piece is heard out', async () => {
+test('an old model that sends STOP with every event is read to the end', async () => {
   const { ask, fake } = await connect();
   fake.answer({ parts: [{ text: 'This takes several pieces.' }], stopsEveryPiece: true });
   expect(summarize(await ask('gemini-1.5-flash')).items).toEqual([
@@ -47,7 +47,7 @@ test('an old model that tells STOP with every piece is heard out', async () => {
 });
 
 test.each(['gemini-2.5-flash', 'gemini-3-flash-preview', 'gemini-4-argon'])(
-  'thoughts, parallel calls and their results go round with %s',
+  'thoughts, parallel calls and their results make a round trip with %s',
   async (model) => {
     const { ask, fake } = await connect();
     const tools = [functionTool('get_weather', { type: 'object', properties: { city: { type: 'string' } } })];
@@ -83,14 +83,14 @@ test.each(['gemini-2.5-flash', 'gemini-3-flash-preview', 'gemini-4-argon'])(
 );
 
 test.each(['2fa_code', `mcp__server__${'x'.repeat(60)}`])(
-  'a function whose name is not taken here goes by another one there: %s',
+  'a function with an invalid name is renamed: %s',
   async (name) => {
     const { ask, fake } = await connect();
     const tools = [functionTool(name), functionTool('clock')];
     const toolChoice = { mode: 'function', name } as const;
     const declared = () => {
-      const told = JSON.stringify(fake.requests.at(-1)?.body.tools);
-      return /"name":"([^"]+)"/.exec(told)?.[1] ?? '';
+      const declared = JSON.stringify(fake.requests.at(-1)?.body.tools);
+      return /"name":"([^"]+)"/.exec(declared)?.[1] ?? '';
     };
     fake.answer({ parts: [{ text: 'Wait.' }] });
     await ask('gemini-3.5-flash', { tools });
@@ -108,7 +108,7 @@ test.each(['2fa_code', `mcp__server__${'x'.repeat(60)}`])(
   },
 );
 
-test('calls that another model made pass the check of signatures', async () => {
+test('calls of another model pass the signature check', async () => {
   const { ask, fake } = await connect();
   fake.answer({ parts: [{ call: 'look' }] });
   const tools = [functionTool('look')];
@@ -126,12 +126,12 @@ test('calls that another model made pass the check of signatures', async () => {
 test.each<[string, string, Partial<Inference>]>([
   ['a structured answer', 'gemini-2.5-flash', { format: schemaFormat() }],
   [
-    'a structured answer beside functions',
+    'a structured answer with functions',
     'gemini-2.5-flash',
     { format: schemaFormat(), tools: [functionTool('look')] },
   ],
   [
-    'a structured answer beside a forced call',
+    'a structured answer with a forced call',
     'gemini-3.5-flash',
     { format: schemaFormat(), tools: [functionTool('look')], toolChoice: { mode: 'function', name: 'look' } },
   ],
@@ -141,7 +141,7 @@ test.each<[string, string, Partial<Inference>]>([
   ['the assistant’s last word', 'gemini-3.6-flash', { items: [user('Hi'), assistant('Well, ')] }],
   ['the assistant’s first word', 'gemini-3.6-flash', { items: [called('a', 'look'), answered('a', 'A')] }],
   ['blank texts', 'gemini-3.6-flash', { items: [user(' '), assistant(''), user('Hi')] }],
-])('the API takes %s', async (_what, model, inference) => {
+])('the API accepts %s', async (_what, model, inference) => {
   const { ask } = await connect();
   await expect(ask(model, inference)).resolves.toBeDefined();
 });
@@ -197,18 +197,18 @@ describe('a failure', () => {
       'rate-limited',
       { retryAfterSeconds: 35 },
     ],
-  ])('is told for what it is: %s', async (_what, error, kind, details) => {
+  ])('is classified: %s', async (_what, error, kind, details) => {
     const { ask, fake } = await connect();
     fake.answer({ error });
     await expect(ask('gemini-3.5-flash')).rejects.toMatchObject({ kind, details });
   });
 
-  test('of a wrong key is no fault of the caller, though the status says so', async () => {
+  test('of a wrong key is not the caller’s fault, although the status says so', async () => {
     const { ask } = await connect({ keys: ['another-key'] });
     await expect(ask('gemini-3.5-flash')).rejects.toMatchObject({ kind: 'authentication' });
   });
 
-  test.each([403, 404])('that is a web page tells nothing of key or model: %i', (status) => {
+  test.each([403, 404])('that is a web page says nothing about key or model: %i', (status) => {
     const adapter = googleAdapter(
       { name: 'google', baseUrl: 'http://127.0.0.1:9' },
       { makeCallId: () => 'c' },
@@ -226,7 +226,7 @@ describe('a failure', () => {
     expect(adapter.failure(429, { 'retry-after': '7' }, body).details.retryAfterSeconds).toBe(7);
   });
 
-  test('repeats neither keys nor what the caller wrote', async () => {
+  test('repeats neither keys nor the caller’s text', async () => {
     const { ask, fake } = await connect();
     const message = `Key AIzaSyA-secretsecretsecret: Invalid value at 'contents[0]' (text), "my private words"`;
     fake.answer({ error: refusal(400, 'INVALID_ARGUMENT', message) });
@@ -241,19 +241,19 @@ describe('a failure', () => {
 describe('a stream', () => {
   const parts = [{ text: 'A long answer that never ends well.' }];
 
-  test.each(['error', 'plain-error'] as const)('that tells an error fails with it: %s', async (by) => {
+  test.each(['error', 'plain-error'] as const)('with an error event fails with it: %s', async (by) => {
     const { ask, fake } = await connect();
     fake.answer({ parts, interrupt: { afterEvents: 2, by } });
     await expect(ask('gemini-3.5-flash')).rejects.toMatchObject({ kind: 'server' });
   });
 
-  test('that closes early is cut, however politely', async () => {
+  test('that closes early is broken, even without a network error', async () => {
     const { ask, fake } = await connect();
     fake.answer({ parts, interrupt: { afterEvents: 2, by: 'close' } });
     await expect(ask('gemini-3.5-flash')).rejects.toMatchObject({ kind: 'broken' });
   });
 
-  test('of a blocked prompt ends in a filtered answer', async () => {
+  test('of a blocked prompt ends with content_filter', async () => {
     const { ask, fake } = await connect();
     fake.answer({ blockReason: 'PROHIBITED_CONTENT' });
     expect(summarize(await ask('gemini-3.5-flash'))).toMatchObject({ items: [], finish: 'content_filter' });

@@ -25,7 +25,7 @@ const system = (text: string): Item => ({
 });
 
 describe('contents', () => {
-  test('have roles that alternate, and the system apart', () => {
+  test('have alternating roles, with the system instruction apart', () => {
     const items = [system('Be kind.'), user('a'), user('b'), assistant('c'), system('Be brief.'), user('d')];
     const body = bodyFor('gemini-2.5-flash', { instructions: 'You are a clerk.', items });
     expect(body.systemInstruction).toEqual({ parts: [{ text: 'You are a clerk.' }, { text: 'Be kind.' }] });
@@ -36,12 +36,12 @@ describe('contents', () => {
     ]);
   });
 
-  test('begin and end with the user', () => {
+  test('start and end with the user', () => {
     const roles = contentsFor([assistant('Hello'), user('Hi'), assistant('Yes?')]).map(({ role }) => role);
     expect(roles).toEqual(['user', 'model', 'user', 'model', 'user']);
   });
 
-  test('hold as many responses as calls, each with the name of its function and an object', () => {
+  test('have as many responses as calls, each with the function’s name and an object', () => {
     const items = [
       user('Both.'),
       called('a', 'look', '{"x":1}'),
@@ -109,11 +109,11 @@ describe('contents', () => {
       { type: 'audio', data: 'UklGRg==', format: 'wav' },
       { inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } },
     ],
-  ])('hold %s', (_what, part, sent) => {
+  ])('contain %s', (_what, part, sent) => {
     expect(contentsFor([{ type: 'message', role: 'user', content: [part] }])[0]?.parts[0]).toEqual(sent);
   });
 
-  test('miss the call of an output without one', () => {
+  test('require a call for each output', () => {
     expect(() => contentsFor([user('x'), answered('nowhere', 'A')])).toThrow(
       expect.objectContaining({ kind: 'caller' }),
     );
@@ -131,7 +131,7 @@ describe('thought signatures', () => {
   const partsFor = (items: Item[], name = model) => contentsFor([user('Hi'), ...items], name)[1]?.parts;
   const answers = [answered('a', 'A'), answered('b', 'B')];
 
-  test('come back on the call and on the last text that they belong to', () => {
+  test('are sent back on the call and the last text that they belong to', () => {
     const items = [
       assistant('Looking.'),
       thought({ text: 'of text' }),
@@ -147,7 +147,7 @@ describe('thought signatures', () => {
     ]);
   });
 
-  test('find their parts when a client puts all thoughts first', () => {
+  test('find their parts if a client moves all thoughts to the front', () => {
     const items = [
       thought({ calls: { a: 'of a' } }),
       thought({ text: 'of text' }),
@@ -166,17 +166,17 @@ describe('thought signatures', () => {
       [thought({ calls: { a: 'of a' } }, { provider: 'google', model: 'gemini-3.5-flash' })],
     ],
     ['damaged', [thought({ calls: { a: 1 } })]],
-  ])('that are %s are replaced by the one that passes, on the first call of a turn', (_whose, items) => {
+  ])('that are %s are replaced by the skip signature on the first call of a turn', (_whose, items) => {
     const parts = partsFor([...items, called('a', 'look'), called('b', 'look'), ...answers]);
     expect(parts?.map((part) => part.thoughtSignature)).toEqual([skip, undefined]);
   });
 
-  test('are not made up for models that want none', () => {
+  test('are not added for models that need none', () => {
     const parts = partsFor([called('a', 'look'), answered('a', 'A')], 'gemini-2.5-flash');
     expect(parts?.[0]).not.toHaveProperty('thoughtSignature');
   });
 
-  test('are all that comes back of thoughts', () => {
+  test('are all that is sent back of thoughts', () => {
     expect(JSON.stringify(partsFor([thought({ text: 'sig' }), assistant('Hello')]))).not.toContain(
       'What they read',
     );

@@ -7,7 +7,7 @@ import { decode, summarize, upstreamCall } from '../../../../support/upstream-ca
 
 const model = 'gemini-3-flash-preview';
 
-/** A decoder whose own call ids are call_1, call_2, … */
+/** A decoder whose generated call ids are call_1, call_2, … */
 function newDecoder() {
   let calls = 0;
   const makeCallId = () => `call_${++calls}`;
@@ -38,7 +38,7 @@ function failureOf(bytes: Uint8Array): UpstreamFailure {
 }
 
 describe('a recorded answer', () => {
-  test('is one message, and the signature of its text comes after it', () => {
+  test('is one message, followed by the signature of its text', () => {
     expect(summaryOf(fixture('text-signed-at-the-end'))).toEqual({
       items: [
         { kind: 'message', text: 'Grüße aus 京都 🌤️👩‍🚀.' },
@@ -49,7 +49,7 @@ describe('a recorded answer', () => {
     });
   });
 
-  test('has a call for each part, though all are of one function, and the signature of the first before it', () => {
+  test('has one call per part, even of the same function, and the first signature before it', () => {
     expect(summaryOf(fixture('thoughts-then-parallel-calls'))).toEqual({
       items: [
         {
@@ -66,7 +66,7 @@ describe('a recorded answer', () => {
     });
   });
 
-  test('of an old model goes on after STOP, and only its last word counts', () => {
+  test('of an old model continues after STOP, and only the last finish reason counts', () => {
     expect(summaryOf(fixture('stop-in-every-piece'))).toMatchObject({
       items: [{ kind: 'message', text: 'One, zwei, trois' }],
       usage: { input: 4, output: 6 },
@@ -87,7 +87,7 @@ describe('a recorded answer', () => {
     'thoughts-then-parallel-calls',
     'stop-in-every-piece',
     'prompt-blocked',
-  ])('is the same wherever its bytes are cut: %s', (name) => {
+  ])('is the same wherever its bytes are split: %s', (name) => {
     const bytes = fixture(name);
     const whole = decode(newDecoder(), bytes);
     fc.assert(
@@ -100,7 +100,7 @@ describe('a recorded answer', () => {
   });
 
   test.each(['text-signed-at-the-end', 'thoughts-then-parallel-calls'])(
-    'that closes before a finish reason is cut: %s',
+    'that closes before a finish reason is broken: %s',
     (name) => {
       const bytes = fixture(name);
       const closing = Buffer.from(bytes).lastIndexOf('data: ');
@@ -132,7 +132,7 @@ describe('the end', () => {
     },
   );
 
-  test('OTHER after a text leaves the text; a call that came to nothing does not', () => {
+  test('OTHER after a text keeps the text; a failed call does not', () => {
     expect(summaryOf(sse(piece([{ text: 'Well.' }]), last('OTHER'))).finish).toBe('stop');
     expect(failureOf(sse(piece([{ text: 'Looking.' }]), last('MALFORMED_FUNCTION_CALL'))).kind).toBe(
       'server',
@@ -141,13 +141,13 @@ describe('the end', () => {
 });
 
 describe('calls', () => {
-  test('keep the ids that the provider gives, if they are new and fit', () => {
+  test('keep the provider’s ids if they are unique and valid', () => {
     const call = (id: unknown) => ({ functionCall: { name: 'look', id } });
     const { items } = summaryOf(sse(piece([call('fc_9'), call('fc_9'), call('x'.repeat(65))]), last()));
     expect(items.map(({ callId }) => callId)).toEqual(['fc_9', 'call_1', 'call_2']);
   });
 
-  test('without thoughts before them still bring their signature back', () => {
+  test('without thoughts before them still keep their signature', () => {
     const parts = [{ text: 'Looking.' }, { functionCall: { name: 'look' }, thoughtSignature: 'sig' }];
     expect(summaryOf(sse(piece(parts), last())).items).toEqual([
       { kind: 'message', text: 'Looking.' },
@@ -162,7 +162,7 @@ test('a call without a name is a broken answer', () => {
 });
 
 describe('usage', () => {
-  test('replaces what was told before', () => {
+  test('replaces earlier counts', () => {
     const usageMetadata = (candidatesTokenCount: number) => ({ promptTokenCount: 5, candidatesTokenCount });
     const events = decode(
       newDecoder(),
@@ -171,11 +171,11 @@ describe('usage', () => {
         { ...last(), usageMetadata: usageMetadata(4) },
       ),
     );
-    const told = events.filter((event) => event.type === 'usage');
-    expect(told.map(({ tokens }) => tokens.output)).toEqual([1, 4]);
+    const usages = events.filter((event) => event.type === 'usage');
+    expect(usages.map(({ tokens }) => tokens.output)).toEqual([1, 4]);
   });
 
-  test('tells sound and pictures apart', () => {
+  test('counts audio and images separately', () => {
     const details = (...list: [modality: string, tokenCount: number][]) =>
       list.map(([modality, tokenCount]) => ({ modality, tokenCount }));
     const usageMetadata = {
@@ -187,14 +187,14 @@ describe('usage', () => {
       candidatesTokensDetails: details(['IMAGE', 1290]),
     };
     const events = decode(newDecoder(), sse({ ...last(), usageMetadata }));
-    const [told] = events.filter((event) => event.type === 'usage');
-    expect(told?.tokens).toMatchObject({
+    const [usage] = events.filter((event) => event.type === 'usage');
+    expect(usage?.tokens).toMatchObject({
       output: 1300,
       media: { audioInput: 400, cachedAudio: 200, audioOutput: 0, imageOutput: 1290 },
     });
   });
 
-  test('that leaves out what was written in the end has it in its total', () => {
+  test('without an output count at the end takes it from the total', () => {
     const usageMetadata = { promptTokenCount: 5, thoughtsTokenCount: 3, totalTokenCount: 15 };
     const events = decode(newDecoder(), sse(piece([{ text: 'half' }]), { ...last(), usageMetadata }));
     expect(events.filter((event) => event.type === 'usage')).toMatchObject([
@@ -202,7 +202,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('that leaves out what was written is not a count of nothing', () => {
+  test('without an output count before the end is not 0', () => {
     const usageMetadata = { promptTokenCount: 5, cachedContentTokenCount: 3, totalTokenCount: 5 };
     const early = { ...piece([{ text: 'half' }]), usageMetadata };
     const { events } = newDecoder().push(sse(early));
@@ -220,7 +220,7 @@ describe('a stream that breaks off', () => {
     expect(failureOf(sse(piece([{ text: 'half' }]), limited)).kind).toBe('rate-limited');
   });
 
-  test('with an error as plain JSON after the last event fails with it, wherever that is cut', () => {
+  test('with an error as plain JSON after the last event fails with it, wherever it is split', () => {
     const plain = Buffer.from(JSON.stringify(overloaded, null, 2));
     const bytes = Buffer.concat([sse(piece([{ text: 'half' }])), plain]);
     expect(failureOf(bytes).kind).toBe('server');

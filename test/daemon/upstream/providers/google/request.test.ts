@@ -17,7 +17,7 @@ const bodyFor = (model: string, inference: Partial<Inference> = {}, call: Partia
   JSON.parse(adapter.request(upstreamCall(model, inference, call)).body) as Body;
 
 describe('a request', () => {
-  test('streams from the model, and its URL holds no key', () => {
+  test('streams from the model, without a key in the URL', () => {
     const { url, headers } = adapter.request(upstreamCall('gemini-3.5-flash'));
     expect(url).toBe(
       'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse',
@@ -29,7 +29,7 @@ describe('a request', () => {
     ['tunedModels/mine', '/tunedModels/mine:stream'],
     ['models/gemini-2.5-pro', '/models/gemini-2.5-pro:stream'],
     ['odd/../name?', '/models/odd%2F..%2Fname%3F:stream'],
-  ])('names the model %s safely', (model, path) => {
+  ])('escapes the model name %s', (model, path) => {
     expect(adapter.request(upstreamCall(model)).url).toContain(path);
   });
 });
@@ -71,7 +71,7 @@ describe('functions', () => {
       { type: 'object', additionalProperties: true },
       { type: 'object', properties: {}, additionalProperties: true },
     ],
-  ])('with the parameters %j take %j', (parameters, schema) => {
+  ])('with the parameters %j get %j', (parameters, schema) => {
     const body = bodyFor('gemini-3.5-flash', { tools: [functionTool('look', parameters)] });
     const [declared] = body.tools as { functionDeclarations: Record<string, unknown>[] }[];
     expect(declared?.functionDeclarations[0]?.parametersJsonSchema).toEqual(schema);
@@ -99,11 +99,11 @@ describe('functions', () => {
       ['find'],
       { mode: 'ANY' },
     ],
-  ])('are chosen as asked: %s', (_what, inference, names, calling) => {
+  ])('are chosen as requested: %s', (_what, inference, names, calling) => {
     expect(configFor(inference)).toEqual({ names, calling });
   });
 
-  test('one at a time are asked for in words', () => {
+  test('one at a time are requested in the prompt', () => {
     const body = bodyFor('gemini-3.5-flash', { tools, parallelToolCalls: false });
     expect((body.systemInstruction as { parts: unknown[] }).parts).toHaveLength(1);
   });
@@ -120,7 +120,7 @@ describe('a structured answer', () => {
   } as const;
   const tools = [functionTool('look')];
 
-  test('is bound to its JSON Schema', () => {
+  test('is enforced by its JSON Schema', () => {
     expect(bodyFor('gemini-2.5-flash', { format }).generationConfig).toEqual({
       responseMimeType: 'application/json',
       responseJsonSchema: { type: 'object', properties: { age: { type: 'integer' } } },
@@ -130,18 +130,18 @@ describe('a structured answer', () => {
     );
   });
 
-  test('beside functions is asked for in words of models that cannot do both', () => {
+  test('together with functions is requested in the prompt if the model cannot do both', () => {
     const body = bodyFor('gemini-2.5-flash', { format, tools });
     expect(body.generationConfig).toEqual({});
     expect(JSON.stringify(body.systemInstruction)).toContain('JSON Schema');
   });
 
-  test('is nothing to ask for where a call is forced', () => {
+  test('is not requested if a call is forced', () => {
     const body = bodyFor('gemini-3.5-flash', { format, tools, toolChoice: { mode: 'required' } });
     expect(body.generationConfig).toEqual({});
   });
 
-  test('may be of any shape', () => {
+  test('may have any shape', () => {
     const { generationConfig } = bodyFor('gemini-2.5-flash', { format: { type: 'json_object' } });
     expect(generationConfig).toEqual({ responseMimeType: 'application/json' });
   });
@@ -164,15 +164,12 @@ describe('settings', () => {
     expect(generationConfig.thinkingConfig).toEqual(thinkingConfig);
   });
 
-  test.each(['gemini-2.5-flash', 'gemini-3-flash'])(
-    'of an effort that nobody knows are left to %s',
-    (model) => {
-      for (const effort of ['constructor', '__proto__', 'odd'])
-        expect(bodyFor(model, { reasoning: { effort, summary: undefined } }).generationConfig).toEqual({});
-    },
-  );
+  test.each(['gemini-2.5-flash', 'gemini-3-flash'])('of an unknown effort are left to %s', (model) => {
+    for (const effort of ['constructor', '__proto__', 'odd'])
+      expect(bodyFor(model, { reasoning: { effort, summary: undefined } }).generationConfig).toEqual({});
+  });
 
-  test('of thoughts alone leave the effort to the model', () => {
+  test('of a summary alone leave the effort to the model', () => {
     const reasoning = { effort: undefined, summary: 'auto' };
     expect(bodyFor('gemini-3.8-flash', { reasoning }).generationConfig.thinkingConfig).toEqual({
       includeThoughts: true,
@@ -194,7 +191,7 @@ describe('settings', () => {
     ],
     ['gemini-2.5-flash', { temperature: 1, topP: 0.5, topK: 4, seed: 3, stopSequences: ['END'] }],
     ['gemini-3.8-flash', { seed: 3, stopSequences: ['END'] }],
-  ])('of sampling go to %s as far as it takes them', (model, sent) => {
+  ])('of sampling are sent to %s as far as supported', (model, sent) => {
     const sampling = {
       temperature: 1,
       topP: 0.5,
@@ -207,13 +204,13 @@ describe('settings', () => {
     expect(bodyFor(model, { sampling }).generationConfig).toEqual(sent);
   });
 
-  test('limit what is written to what the budget allows', () => {
+  test('limit the output to what the budget allows', () => {
     const body = bodyFor('gemini-3.5-flash', { outputTokensMax: 900 }, { outputTokensMax: 100 });
     expect(body.generationConfig.maxOutputTokens).toBe(100);
     expect(bodyFor('gemini-3.5-flash').generationConfig).not.toHaveProperty('maxOutputTokens');
   });
 
-  test('for several answers at once are refused', () => {
+  test('of several answers are refused', () => {
     expect(() => bodyFor('gemini-3.5-flash', { body: { n: 2 } })).toThrow(
       expect.objectContaining({ kind: 'caller' }),
     );

@@ -20,7 +20,7 @@ const calls = chunkOf({}, { finish: 'tool_calls' });
 const first = (events: InferenceEvent[], type: InferenceEvent['type']) =>
   events.find((event) => event.type === type);
 
-/** What a client of the format puts together from frames. */
+/** The message that a client of the format assembles from frames. */
 function assembled(frames: { raw: string }[]) {
   const found: { id?: string; name?: string; arguments: string }[] = [];
   for (const { raw } of frames) {
@@ -86,7 +86,7 @@ describe('text', () => {
     expect(frames.every(({ raw }) => !/[\r\n]/.test(raw))).toBe(true);
   });
 
-  test('from another format has no frames', () => {
+  test('has no frames for another format', () => {
     const decoder = adapter.decoder(callOf({ wire: 'responses' }));
     expect(decoder.push(sse(chunkOf({ content: 'a' }))).frames).toBeUndefined();
   });
@@ -146,7 +146,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  test('whole calls at index 0 without ids are several calls with ids of ours', () => {
+  test('whole calls at index 0 without ids are several calls with generated ids', () => {
     const whole = (x: number) => call({ index: 0, function: { name: 'f', arguments: `{"x":${x}}` } });
     const { calls: found, frames } = decoded(whole(1), whole(2), calls, '[DONE]');
     expect(found.map((each) => each.arguments)).toEqual(['{"x":1}', '{"x":2}']);
@@ -154,7 +154,7 @@ describe('tool calls', () => {
     expect(assembled(frames).map(({ id }) => id)).toEqual(found.map((each) => each.callId));
   });
 
-  test('of different names at index 0 without ids are several calls, also without arguments', () => {
+  test('of different names at index 0 without ids are several calls, even without arguments', () => {
     const named = (name: string) => call({ index: 0, function: { name, arguments: '' } });
     const { calls: found, frames } = decoded(named('f'), named('g'), calls, '[DONE]');
     const expected = [
@@ -165,7 +165,7 @@ describe('tool calls', () => {
     expect(assembled(frames)).toMatchObject(expected);
   });
 
-  test('that end with “stop” are told as tool_calls: clients would take it for the end', () => {
+  test('that end with “stop” get the finish reason tool_calls, which clients expect', () => {
     const piece = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
     const { frames } = decoded(call(piece), stop, '[DONE]');
     expect(frames.at(-1)?.raw).toBe(JSON.stringify(calls));
@@ -174,7 +174,7 @@ describe('tool calls', () => {
     expect(decoded(chunkOf({ content: 'a' }), stop).frames.at(-1)?.raw).toBe(JSON.stringify(stop));
   });
 
-  test('ids that change with each piece, or come again, are one call', () => {
+  test('ids that change with each piece, or are repeated, are one call', () => {
     const { calls: found } = decoded(
       call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }),
       call({ index: 0, id: 'other', function: { arguments: ':1' } }),
@@ -185,7 +185,7 @@ describe('tool calls', () => {
     expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{"x":1}' }]);
   });
 
-  test.each([0, undefined])('of other names under one id are several calls (index: %s)', (index) => {
+  test.each([0, undefined])('of other names with one id are several calls (index: %s)', (index) => {
     const whole = (name: string) => call({ index, id: 'same', function: { name, arguments: '{"x":1}' } });
     const { calls: found, frames } = decoded(whole('f'), whole('g'), whole('g'), calls, '[DONE]');
     expect(found.map(({ name, arguments: args }) => name + args)).toEqual([
@@ -198,7 +198,7 @@ describe('tool calls', () => {
     expect(assembled(frames).map(({ id }) => id)).toEqual(found.map((each) => each.callId));
   });
 
-  test('keep their id in frames, whatever later pieces say', () => {
+  test('keep their id in frames, whatever later pieces have', () => {
     const { calls: found, frames } = decoded(
       call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }),
       call({ index: 0, id: 'b', function: { arguments: ':1}' } }),
@@ -209,7 +209,7 @@ describe('tool calls', () => {
     expect(assembled(frames)).toEqual([{ id: 'a', name: 'f', arguments: '{"x":1}' }]);
   });
 
-  test('a name that comes late is told with the id and what came before it', () => {
+  test('a late name is emitted with the id and the earlier arguments', () => {
     const { calls: found, frames } = decoded(
       call({ index: 0, id: 'a', type: 'function' }),
       call({ index: 0, function: { arguments: '{"x"' } }),
@@ -225,7 +225,7 @@ describe('tool calls', () => {
     });
   });
 
-  test('no index at all: found by id, else the last', () => {
+  test('without an index are found by id, else the last one', () => {
     const { calls: found } = decoded(
       call({ id: 'a', function: { name: 'f', arguments: '{' } }),
       call({ function: { arguments: '}' } }),
@@ -254,13 +254,13 @@ describe('tool calls', () => {
       [chunkOf({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f' } }] }, { finish: 'stop' })],
     ],
     ['before it', [call({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }), calls]],
-  ])('without arguments get an empty object, told %s', (_case, chunks) => {
+  ])('without arguments get an empty object, ended %s', (_case, chunks) => {
     const { calls: found, frames } = decoded(...chunks, '[DONE]');
     expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{}' }]);
     expect(assembled(frames)).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
   });
 
-  test('the older form with one function', () => {
+  test('the deprecated form with one function', () => {
     const { calls: found } = decoded(
       chunkOf({ function_call: { name: 'f', arguments: '' } }),
       chunkOf({ function_call: { arguments: '{"x":1}' } }),
@@ -270,7 +270,7 @@ describe('tool calls', () => {
     expect(found).toMatchObject([{ name: 'f', arguments: '{"x":1}' }]);
   });
 
-  test('of tools that are no functions pass as they are, beside others', () => {
+  test('of custom tools are passed on unchanged, next to others', () => {
     const custom = { index: 0, id: 'c', type: 'custom', custom: { name: 'sql', input: '' } };
     const more = { index: 0, custom: { input: 'SELECT 1' } };
     const called = { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
@@ -281,7 +281,7 @@ describe('tool calls', () => {
     expect(finish).toBe('stop');
   });
 
-  test('without any name is a broken answer', () => {
+  test('without a name make the answer broken', () => {
     expect(() =>
       decoded(call({ index: 0, id: 'a', function: { arguments: '{}' } }), calls, '[DONE]'),
     ).toThrow(expect.objectContaining({ kind: 'broken' }));
@@ -291,26 +291,23 @@ describe('tool calls', () => {
 describe('thoughts', () => {
   const origin = (payload: unknown) => ({ provider: 'p', model: 'gpt-fake', payload });
 
-  test.each(['reasoning_content', 'reasoning'])(
-    'in %s are an item of their own, to be sent back',
-    (field) => {
-      const { events, thoughts, text } = decoded(
-        chunkOf({ [field]: 'hm' }),
-        chunkOf({ [field]: 'm.' }),
-        chunkOf({ content: 'Yes' }),
-        stop,
-        '[DONE]',
-      );
-      expect({ thoughts, text }).toEqual({ thoughts: 'hmm.', text: 'Yes' });
-      expect(first(events, 'item-done')).toEqual({
-        type: 'item-done',
-        index: 0,
-        origin: origin({ [field]: 'hmm.' }),
-      });
-      const types = events.map(({ type }) => type);
-      expect(types.indexOf('item-done')).toBeLessThan(types.indexOf('text'));
-    },
-  );
+  test.each(['reasoning_content', 'reasoning'])('in %s are a separate item, to be sent back', (field) => {
+    const { events, thoughts, text } = decoded(
+      chunkOf({ [field]: 'hm' }),
+      chunkOf({ [field]: 'm.' }),
+      chunkOf({ content: 'Yes' }),
+      stop,
+      '[DONE]',
+    );
+    expect({ thoughts, text }).toEqual({ thoughts: 'hmm.', text: 'Yes' });
+    expect(first(events, 'item-done')).toEqual({
+      type: 'item-done',
+      index: 0,
+      origin: origin({ [field]: 'hmm.' }),
+    });
+    const types = events.map(({ type }) => type);
+    expect(types.indexOf('item-done')).toBeLessThan(types.indexOf('text'));
+  });
 
   test('of OpenRouter: details are joined, with their signature', () => {
     const detail = (more: Json) => ({
@@ -338,7 +335,7 @@ describe('thoughts', () => {
     ]);
   });
 
-  test('of Mistral come as parts of the content', () => {
+  test('of Mistral are parts of the content', () => {
     const { thoughts, text, events, frames } = decoded(
       chunkOf({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] }),
       chunkOf({ content: [{ type: 'text', text: 'Yes' }] }),
@@ -362,7 +359,7 @@ describe('usage', () => {
 
   test.each([
     ['on the last chunk with a choice', chunkOf({}, { finish: 'stop', chunk: { usage } }), undefined],
-    ['on a chunk of its own', stop, { choices: [], usage }],
+    ['in a separate chunk', stop, { choices: [], usage }],
     ['in x_groq', chunkOf({}, { finish: 'stop', chunk: { x_groq: { usage } } }), undefined],
   ])('%s', (_case, last, own) => {
     const data = own ? [last, own] : [last];
@@ -381,7 +378,7 @@ describe('usage', () => {
     ],
     ['DeepSeek', { prompt_cache_hit_tokens: 6, prompt_cache_miss_tokens: 4 }, { cachedInput: 6 }],
     [
-      'xAI, with thoughts beside the answer',
+      'xAI, which counts thoughts separately',
       { total_tokens: 19, completion_tokens_details: { reasoning_tokens: 5 } },
       { output: 9, reasoning: 5 },
     ],
@@ -433,16 +430,16 @@ describe('the end', () => {
     expect(decoded(chunkOf({ content: 'a' }, { finish: reason })).finish).toBe(finish);
   });
 
-  test('without a finish reason and without [DONE] is a cut', () => {
+  test('without a finish reason and without [DONE] is broken', () => {
     expect(() => decoded(chunkOf({ content: 'a' }))).toThrow(expect.objectContaining({ kind: 'broken' }));
     expect(decoded(chunkOf({ content: 'a' }), '[DONE]').finish).toBe('stop');
   });
 
-  test('may have white space around its mark', () => {
+  test('may have white space around [DONE]', () => {
     expect(decoded(chunkOf({ content: 'a' }), stop, ' [DONE] ').finish).toBe('stop');
   });
 
-  test('is told once, last, after every item is done', () => {
+  test('is emitted once, after every item is done', () => {
     const { events } = decoded(
       chunkOf({ content: 'a' }),
       stop,
@@ -477,7 +474,7 @@ describe('the end', () => {
   });
 });
 
-test('however the bytes are cut, the events are the same', () => {
+test('the events are the same however the bytes are split', () => {
   const answer = {
     reasoning: 'Überlegen 🤔',
     text: 'Grüße, 世界 🌍 \r\n\u2028 "quoted"',

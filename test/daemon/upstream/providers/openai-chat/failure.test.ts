@@ -16,7 +16,7 @@ const openai = (code: string | null, message = 'x', param: string | null = null)
   error: { message, type: 'invalid_request_error', param, code },
 });
 
-describe('what a refusal means', () => {
+describe('the kind of a refusal', () => {
   test.each([
     ['OpenAI, unknown model', 404, openai('model_not_found'), 'unknown-model'],
     ['OpenAI, bad key', 401, openai('invalid_api_key'), 'authentication'],
@@ -141,11 +141,11 @@ describe('what a refusal means', () => {
       'messages[1].content',
     ],
     ['Azure', openai('content_filter', 'x', 'prompt'), 'invalid_request', 'prompt'],
-  ])('the caller of %s is told code and field: %j', (_case, body, code, param) => {
+  ])('the caller gets code and field of %s: %j', (_case, body, code, param) => {
     expect(failure(400, body)).toMatchObject({ kind: 'caller', details: { code, param } });
   });
 
-  test('no word of the provider reaches anybody, since it may quote keys and prompts', () => {
+  test('no text of the provider is passed on, since it may quote keys and prompts', () => {
     const canary = 'sk-canary "my secret prompt"';
     for (const status of [400, 401, 404, 413, 422, 429, 500]) {
       const failed = failure(status, openai(canary, canary, canary));
@@ -163,7 +163,7 @@ describe('what a refusal means', () => {
   });
 });
 
-describe('how long to wait', () => {
+describe('Retry-After', () => {
   test.each([
     [{ 'retry-after': '7' }, 7],
     [{ 'retry-after': '0.2' }, 1],

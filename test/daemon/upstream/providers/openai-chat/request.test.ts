@@ -15,7 +15,7 @@ function bodyFor(call: UpstreamCall, flavour: FlavourName = 'openai'): Json {
   return JSON.parse(adapter.request(call).body);
 }
 
-/** A call of a caller who speaks the Responses format. */
+/** A call in the Responses format. */
 const translated = (more: Partial<Inference>, route?: Parameters<typeof callOf>[1]) =>
   callOf({ wire: 'responses', ...more }, route);
 
@@ -41,8 +41,8 @@ const tool = {
   strict: undefined,
 };
 
-describe('where it goes', () => {
-  test('to the path of the format, with the key as a bearer', () => {
+describe('the address of a request', () => {
+  test('has the path of the format, with the key as a bearer token', () => {
     const adapter = chatAdapter({
       name: 'p',
       baseUrl: 'https://p.example/v1',
@@ -70,7 +70,7 @@ describe('where it goes', () => {
 });
 
 describe('a caller of the same format', () => {
-  test('keeps all that it says but for the model, and what is kept here', () => {
+  test('keeps everything except the model and gateway members', () => {
     const body = bodyFor(
       relayed({ temperature: 0.5, vendor_thing: { a: 1 }, store: true, metadata: { a: 'b' } }),
     );
@@ -101,19 +101,16 @@ describe('a caller of the same format', () => {
     ['generic', {}, { max_tokens: 100 }],
     ['local', { max_completion_tokens: 500 }, { max_tokens: 100 }],
     ['mistral', { max_completion_tokens: 500 }, { max_tokens: 100 }],
-  ] as const)(
-    'is bounded by what it can afford, under the name that %s knows: %j',
-    (flavour, asked, sent) => {
-      const body = bodyFor({ ...relayed(asked), outputTokensMax: 100 }, flavour);
-      expect({ max_tokens: body.max_tokens, max_completion_tokens: body.max_completion_tokens }).toEqual({
-        max_tokens: undefined,
-        max_completion_tokens: undefined,
-        ...sent,
-      });
-    },
-  );
+  ] as const)('is limited to its budget, in the field that %s accepts: %j', (flavour, asked, sent) => {
+    const body = bodyFor({ ...relayed(asked), outputTokensMax: 100 }, flavour);
+    expect({ max_tokens: body.max_tokens, max_completion_tokens: body.max_completion_tokens }).toEqual({
+      max_tokens: undefined,
+      max_completion_tokens: undefined,
+      ...sent,
+    });
+  });
 
-  test('without a bound keeps its own, renamed where it must be', () => {
+  test('keeps its own limit, renamed if necessary', () => {
     expect(bodyFor(relayed({ max_completion_tokens: 7 }), 'mistral')).toMatchObject({ max_tokens: 7 });
     expect(bodyFor(relayed({ max_tokens: null }), 'mistral')).not.toHaveProperty('max_completion_tokens');
   });
@@ -147,7 +144,7 @@ describe('a caller of the same format', () => {
     ['groq', ['reasoning']],
     ['deepseek', ['reasoning_content']],
     ['generic', ['reasoning_content', 'reasoning', 'reasoning_details']],
-  ] as const)('%s gets back only such thoughts as it knows', (flavour, kept) => {
+  ] as const)('%s gets back only the thoughts that it accepts', (flavour, kept) => {
     const thoughts = {
       reasoning_content: 'a',
       reasoning: 'b',
@@ -158,7 +155,7 @@ describe('a caller of the same format', () => {
     expect(Object.keys(message ?? {}).filter((field) => field.startsWith('reasoning'))).toEqual([...kept]);
   });
 
-  test('has calls without arguments in its history sent with an empty object, which is JSON', () => {
+  test('gets empty objects for missing arguments in its history, since they must be JSON', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '' } };
     const messages = [
       { role: 'assistant', content: null, tool_calls: [call] },
@@ -168,7 +165,7 @@ describe('a caller of the same format', () => {
     expect(assistant?.tool_calls).toEqual([{ ...call, function: { name: 'f', arguments: '{}' } }]);
   });
 
-  test('DeepSeek gets a place for thoughts in every answer, whoever gave it: it refuses histories without', () => {
+  test('DeepSeek gets reasoning_content in every assistant message, without which it refuses histories', () => {
     const messages = [
       { role: 'user', content: '?' },
       { role: 'assistant', content: 'Yes' },
@@ -185,17 +182,17 @@ describe('a caller of the same format', () => {
     expect(bodyFor(relayed({ messages }), 'generic').messages).toEqual(messages);
   });
 
-  test('has answers that said nothing sent back as empty text, not as null', () => {
+  test('gets empty text instead of null for empty answers', () => {
     const messages = [{ role: 'assistant', content: null, refusal: null, tool_calls: [] }];
     expect(bodyFor(relayed({ messages })).messages).toEqual([{ role: 'assistant', content: '' }]);
   });
 
-  test('has empty lists of tools left out, and what it says about them', () => {
+  test('gets no empty lists of tools, nor options for them', () => {
     const body = bodyFor(relayed({ tools: [], tool_choice: 'required', parallel_tool_calls: true }));
     expect(Object.keys(body)).toEqual(['model', 'messages', 'stream', 'stream_options']);
   });
 
-  test('does not have its own objects changed', () => {
+  test('keeps its own objects unchanged', () => {
     const messages = [{ role: 'developer', content: 'x' }];
     const call = relayed({ messages, store: true, max_tokens: 5 });
     const before = structuredClone(call);
@@ -234,14 +231,14 @@ describe('a caller of another format', () => {
     expect(chatFault(body)).toBeUndefined();
   });
 
-  test('text after calls joins their message, since nothing may stand before the outputs', () => {
+  test('text after calls is added to their message, since nothing may precede the outputs', () => {
     const said: InputItem = { type: 'message', role: 'assistant', content: text('Looking.') };
     const body = bodyFor(translated({ items: [user('?'), called('c1'), said, output('c1', '1')] }));
     expect(chatFault(body)).toBeUndefined();
     expect((body.messages as Json[])[1]).toMatchObject({ content: 'Looking.' });
   });
 
-  test('outputs follow their calls at once, whatever was said in between', () => {
+  test('outputs directly follow their calls, whatever was between them', () => {
     const items = [
       user('?'),
       called('c1'),
@@ -276,7 +273,7 @@ describe('a caller of another format', () => {
     },
   );
 
-  test('images in tools’ outputs move to the user, after all outputs', () => {
+  test('images in tool outputs move to the user, after all outputs', () => {
     const image = { type: 'image' as const, url: 'data:image/png;base64,AAAA' };
     const items: InputItem[] = [
       user('?'),
@@ -293,13 +290,13 @@ describe('a caller of another format', () => {
     expect(messages[4]?.content).toHaveLength(2);
   });
 
-  test('developer words are system words where only those are known', () => {
+  test('developer messages become system messages if necessary', () => {
     const items: InputItem[] = [{ type: 'message', role: 'developer', content: text('brief') }, user('?')];
     expect(bodyFor(translated({ items })).messages).toMatchObject([{ role: 'developer' }, { role: 'user' }]);
     expect(bodyFor(translated({ items }), 'generic').messages).toMatchObject([{ role: 'system' }, {}]);
   });
 
-  test('parts of all kinds', () => {
+  test('all kinds of parts', () => {
     const content = [
       ...text('look'),
       { type: 'image' as const, url: 'https://x.example/a.png', detail: 'low' },
@@ -316,14 +313,14 @@ describe('a caller of another format', () => {
     ]);
   });
 
-  test('a file by URL is refused where only data is taken, and passed on where URLs are', () => {
+  test('a file URL is refused if only data is accepted, else passed on', () => {
     const content = [{ type: 'file' as const, url: 'https://x.example/a.pdf' }];
     const call = translated({ items: [{ type: 'message', role: 'user', content }] });
     expect(() => bodyFor(call)).toThrow(expect.objectContaining({ kind: 'caller' }));
     expect(JSON.stringify(bodyFor(call, 'openrouter'))).toContain('"file_data":"https://x.example/a.pdf"');
   });
 
-  test('thoughts go back to whom they came from, in the field they came in, and to nobody else', () => {
+  test('thoughts are only sent back to the provider and model that they came from, in the same field', () => {
     const thought = (provider: string, payload: unknown): InputItem => ({
       type: 'reasoning',
       summary: ['shown'],
@@ -375,7 +372,7 @@ describe('a caller of another format', () => {
     expect(body).not.toHaveProperty('top_k');
   });
 
-  test('a choice among some tools leaves the others out; without tools there is no choice', () => {
+  test('a choice among some tools drops the others; without tools there is no choice', () => {
     const tools = [tool, { ...tool, name: 'g' }];
     const toolChoice = { mode: 'allowed' as const, names: ['g'], required: true };
     expect(bodyFor(translated({ tools, toolChoice }), 'mistral')).toMatchObject({
@@ -392,12 +389,12 @@ describe('a caller of another format', () => {
     ['openai/o3', 'max_completion_tokens'],
     ['gpt-oss:20b', 'max_tokens'],
     ['llama-4', 'max_tokens'],
-  ])('the output of %s is bounded by %s where the server is not known', (model, field) => {
+  ])('the output limit of %s is %s if the server is unknown', (model, field) => {
     const body = bodyFor(translated({}, { model, outputTokensMax: 9 }), 'generic');
     expect({ [field]: body[field] }).toEqual({ [field]: 9 });
   });
 
-  test('OpenRouter gets the effort as its own member', () => {
+  test('OpenRouter gets the effort in a separate member', () => {
     const call = translated({ reasoning: { effort: 'high', summary: undefined } });
     expect(bodyFor(call, 'openrouter').reasoning).toEqual({ effort: 'high' });
   });

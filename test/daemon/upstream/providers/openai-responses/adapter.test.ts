@@ -46,7 +46,7 @@ describe('a request of the same format', () => {
     { type: 'opaque', json: { type: 'web_search_call', id: 'ws_1' } },
   ];
 
-  test('sends the resolved history without ids of ours, and nothing that names our state', () => {
+  test('sends the resolved history without gateway ids or state', () => {
     const body = {
       model: 'openai/gpt-fake',
       input: 'ignored',
@@ -85,8 +85,8 @@ describe('a request of the same format', () => {
   test.each([
     ['another provider', thought('other')],
     ['another model', thought('p', 'gpt-other')],
-    ['nobody', { type: 'reasoning' as const, summary: ['shown'], origin: undefined }],
-  ])('thoughts of %s are left out', (_case, item) => {
+    ['an unknown source', { type: 'reasoning' as const, summary: ['shown'], origin: undefined }],
+  ])('thoughts of %s are dropped', (_case, item) => {
     expect(JSON.stringify(bodyFor(responses({ items: [user('Hi'), item] })).input)).not.toContain('shown');
   });
 
@@ -100,13 +100,13 @@ describe('a request of the same format', () => {
     ['gpt-fake', { reasoning: { effort: 'low', summary: undefined } }, ['reasoning.encrypted_content']],
     ['gpt-4o', {}, undefined],
     ['gpt-5-chat-latest', {}, undefined],
-  ])('%s is asked for sealed thoughts where it has any', (model, more, include) => {
+  ])('%s is asked for encrypted reasoning if it has any', (model, more, include) => {
     const sent = bodyFor(responses(more, { model }));
     expect(sent.include).toEqual(include);
     expect(responsesFault(sent)).toBeUndefined();
   });
 
-  test('keeps tools as they are, known here or not', () => {
+  test('keeps all tools unchanged, known or not', () => {
     const tools = [
       { type: 'web_search' },
       { type: 'namespace', name: 'n' },
@@ -118,7 +118,7 @@ describe('a request of the same format', () => {
     });
   });
 
-  test('content of all kinds', () => {
+  test('all kinds of content', () => {
     const content = [
       ...text('look'),
       { type: 'image' as const, url: 'data:image/png;base64,AAAA' },
@@ -151,7 +151,7 @@ describe('a request of the same format', () => {
   });
 });
 
-test('a request of a chat caller says the same in this format', () => {
+test('a request of a chat caller is translated', () => {
   const tool = {
     type: 'function' as const,
     name: 'f',
@@ -229,7 +229,7 @@ const doneItems = (events: InferenceEvent[]) =>
   events.flatMap((event) => (event.type === 'item-done' ? [event] : []));
 
 describe('a stream', () => {
-  test('gives thoughts, text, calls, usage and the whole items', () => {
+  test('has thoughts, text, calls, usage and whole items', () => {
     const { events, frames, ...rest } = decoded(...responsesEvents(whole, asked));
     expect(rest).toMatchObject({
       thoughts: 'Hm, let me see.',
@@ -250,7 +250,7 @@ describe('a stream', () => {
     });
     expect(message?.item).toMatchObject({ id: 'msg_fake0', content: [{ text: 'Two calls then.' }] });
     const types = responsesEvents(whole, asked).map(({ type }) => type);
-    // The call without arguments gets a delta, since some clients read nothing else.
+    // The call without arguments gets a delta, since some clients only read deltas.
     types.splice(types.lastIndexOf('response.function_call_arguments.done'), 0, argumentsDelta);
     expect(frames.map(({ json }) => json.type)).toEqual(types);
     const finished = frames.filter(({ json }) => json.type === 'response.output_item.done').at(-1);
@@ -274,7 +274,7 @@ describe('a stream', () => {
     expect(summary(events).text).toBe('a b');
   });
 
-  test('a refusal and a cut answer', () => {
+  test('a refusal and an incomplete answer', () => {
     const answer: FakeAnswer = { refusal: 'No.', finish: 'content_filter' };
     expect(decoded(...responsesEvents(answer, asked))).toMatchObject({
       refusal: 'No.',
@@ -285,7 +285,7 @@ describe('a stream', () => {
     );
   });
 
-  test('raw thoughts under either name, but not beside a summary of the same', () => {
+  test('raw thoughts with either name, but not together with a summary', () => {
     const delta = (type: string, more: Json) => ({ type, output_index: 0, item_id: 'rs', ...more });
     const end = { type: 'response.completed', response: { status: 'completed', output: [] } };
     for (const type of ['response.reasoning_text.delta', 'response.reasoning.delta']) {
@@ -301,7 +301,7 @@ describe('a stream', () => {
     expect(both.events.filter(({ type }) => type === 'reasoning')).toMatchObject([{ part: 0 }, { part: 1 }]);
   });
 
-  test('paragraphs of thoughts follow one another, whatever numbers they have', () => {
+  test('reasoning parts are consecutive, whatever numbers they have', () => {
     const thoughts = [4_000_000_000, 7, 4_000_000_000, -1].map((summary_index) => ({
       type: 'response.reasoning_summary_text.delta',
       output_index: 0,
@@ -317,7 +317,7 @@ describe('a stream', () => {
     expect(parts).toEqual([0, 1, 0, 2]);
   });
 
-  test('an event whose name could be taken for events of its own is not passed on', () => {
+  test('an event whose name could inject events is not passed on', () => {
     const { frames } = decoded(
       { type: 'odd\n\ndata: {"type":"response.completed"}', output_index: 0 },
       { type: 'vendor:note', output_index: 0 },
@@ -328,7 +328,7 @@ describe('a stream', () => {
     expect(frames.map(({ json }) => json.type)).toEqual(['vendor:note', 'response.completed']);
   });
 
-  test('items, annotations and events that nobody knows are kept', () => {
+  test('unknown items, annotations and events are kept', () => {
     const search = { id: 'ws_1', type: 'web_search_call', status: 'completed' };
     const annotation = { type: 'url_citation', url: 'https://x.example' };
     const { events, frames } = decoded(
@@ -351,7 +351,7 @@ describe('a stream', () => {
     expect(frames).toHaveLength(6);
   });
 
-  test('of a server that tells only whole items, or only the last event, is complete all the same', () => {
+  test('of whole items only, or of the last event only, is completed', () => {
     const document = responsesDocument(whole, asked);
     const last = { type: 'response.completed', response: document };
     const items = document.output as Json[];
@@ -395,7 +395,7 @@ describe('a stream', () => {
     );
   });
 
-  test('that fails tells what it used before that', () => {
+  test('that fails has the usage before the failure', () => {
     const usage = { input_tokens: 5, output_tokens: 2 };
     const failed = {
       type: 'response.failed',
@@ -408,13 +408,13 @@ describe('a stream', () => {
     expect(decoder.failure).toMatchObject({ kind: 'server' });
   });
 
-  test('without its last event is broken, [DONE] or not', () => {
+  test('without its last event is broken, with or without [DONE]', () => {
     const events = responsesEvents({ text: 'a b' }, asked).slice(0, -1);
     expect(() => decoded(...events)).toThrow(expect.objectContaining({ kind: 'broken' }));
     expect(() => decoded(...events, '[DONE]')).toThrow(expect.objectContaining({ kind: 'broken' }));
   });
 
-  test('however the bytes are cut, the events are the same', () => {
+  test('the events are the same however the bytes are split', () => {
     const bytes = sse(...responsesEvents({ ...whole, text: 'Grüße, 世界 🌍 "x"' }, asked), '[DONE]');
     const expected = decode(adapter.decoder(responses()), bytes);
     fc.assert(
@@ -427,7 +427,7 @@ describe('a stream', () => {
   });
 });
 
-test('searches that a provider ran are counted, its reading of what they found is not', () => {
+test('a provider’s searches are counted, opened pages are not', () => {
   const document = responsesDocument({ text: 'Found.' }, { model: 'gpt-fake' });
   const search = (action?: string) => ({
     type: 'web_search_call',
@@ -453,7 +453,7 @@ test('searches that a provider ran are counted, its reading of what they found i
 describe('a whole answer', () => {
   const read = (json: Json) => adapter.readAnswer?.(json, responses({ stream: false }));
 
-  test('tells usage and outcome, and has its empty arguments put right', () => {
+  test('has usage and outcome, and empty arguments are corrected', () => {
     const document = responsesDocument(whole, asked);
     expect(read(document)).toMatchObject({
       finish: 'stop',
@@ -465,13 +465,13 @@ describe('a whole answer', () => {
       finish: 'max_output_tokens',
       isRepaired: false,
     });
-    // A usage that tells nothing is no count of nothing.
+    // Usage without counts is not a count of 0.
     expect(read({ ...responsesDocument({ text: 'a' }, asked), usage: {} })).toMatchObject({
       tokens: undefined,
     });
   });
 
-  test('stands for the stream that a server could not give', () => {
+  test('replaces the stream of a server that cannot stream', () => {
     const batch = adapter.documentAsBatch?.(responsesDocument(whole, asked), responses());
     const { text, calls, tokens, finish } = summary(batch?.events ?? []);
     expect({ text, tokens, finish }).toMatchObject({
@@ -499,19 +499,16 @@ test.each([
   ['many', 2],
   [-1, 2],
   [Number.MAX_SAFE_INTEGER, 2],
-])(
-  'searches to be paid for are those that the answer tells (%s), where that can be true',
-  (told, counted) => {
-    const search = { type: 'web_search_call', status: 'completed', action: { type: 'search' } };
-    const document = {
-      status: 'completed',
-      output: [search, search, { type: 'file_search_call', status: 'completed' }],
-      usage: { input_tokens: 1, output_tokens: 1 },
-      tool_usage: { web_search: { num_requests: told } },
-    };
-    const adapter = responsesAdapter({ name: 'p', baseUrl: 'http://p.test/v1' });
-    expect(adapter.readAnswer?.(document, responses())?.tokens).toMatchObject({
-      toolUses: { webSearch: counted, fileSearch: 1 },
-    });
-  },
-);
+])('billable searches are those that the answer reports (%s), if plausible', (reported, counted) => {
+  const search = { type: 'web_search_call', status: 'completed', action: { type: 'search' } };
+  const document = {
+    status: 'completed',
+    output: [search, search, { type: 'file_search_call', status: 'completed' }],
+    usage: { input_tokens: 1, output_tokens: 1 },
+    tool_usage: { web_search: { num_requests: reported } },
+  };
+  const adapter = responsesAdapter({ name: 'p', baseUrl: 'http://p.test/v1' });
+  expect(adapter.readAnswer?.(document, responses())?.tokens).toMatchObject({
+    toolUses: { webSearch: counted, fileSearch: 1 },
+  });
+});

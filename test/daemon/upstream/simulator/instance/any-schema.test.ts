@@ -3,7 +3,7 @@ import { Check } from 'typebox/schema';
 import { expect, test } from 'vitest';
 import { make } from './make.ts';
 
-/** Schemas that can be met. */
+/** Satisfiable schemas. */
 const name = fc.constantFrom(
   'city',
   'name',

@@ -28,13 +28,13 @@ describe('values from the prompt', () => {
     expect(make(schema, prompt, 'offered')).toEqual(expected);
   });
 
-  test('what has the form of a pattern is found', () => {
+  test('text that matches a pattern is used', () => {
     const order = { type: 'object', properties: { order: { type: 'string', pattern: '^ORD-\\d{4}$' } } };
     expect(make(order, 'Where is (ORD-7788)?')).toEqual({ order: 'ORD-7788' });
     expect(make(order, 'Where is ORD-77889?')).toEqual({ order: 'ORD-1234' });
   });
 
-  test('the question itself is what is searched for', () => {
+  test('the prompt itself is the search query', () => {
     const search = {
       type: 'object',
       properties: { query: { type: 'string' }, limit: { type: 'integer', default: 10 } },

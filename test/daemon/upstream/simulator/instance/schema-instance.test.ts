@@ -61,7 +61,7 @@ test.each<[string, AnySchema]>([
       properties: { kind: { enum: ['a', 'b'] } },
       required: ['kind'],
       if: { properties: { kind: { const: 'b' } } },
-      // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema.
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
       then: { required: ['extra'] },
     },
   ],
@@ -138,11 +138,11 @@ test.each<[string, unknown]>([
   ['a reference to nowhere', { $ref: '#/$defs/missing' }],
   ['a reference to another document', { $ref: 'https://example.com/schema.json' }],
   ['no values', { enum: [] }],
-])('%s is said to be impossible', (_what, schema) => {
+])('%s is unsatisfiable', (_what, schema) => {
   expect(() => make(schema)).toThrow(Unsatisfiable);
 });
 
-test('schemas as zod writes them', () => {
+test('schemas written by zod', () => {
   const person = z.object({
     id: z.uuid(),
     email: z.email(),

@@ -8,7 +8,7 @@ function faultsOf(yaml: string): string[] {
   return parsed.faults.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`);
 }
 
-test('all faults of a script are told at once, each with its place', () => {
+test('all faults of a script are reported together, with their positions', () => {
   const faults = faultsOf(`strict: sometimes
 rules:
   - when:
@@ -58,18 +58,18 @@ test.each([
     "rules: [{ when: { message: { matches: '(' } } }]",
     '1:39 Invalid regular expression: /(/iu: Unterminated group',
   ],
-])('what cannot be meant together is told: %s', (yaml, expected) => {
+])('contradictions are reported: %s', (yaml, expected) => {
   expect(faultsOf(yaml)).toEqual([`test.yaml:${expected}`]);
 });
 
-describe('a file that is no script', () => {
+describe('an invalid file', () => {
   test.each([
     ['', '1:1 the script is empty'],
     ['- reply: a', '1:1 the script must be a map with rules'],
     ['hello', '1:1 the script must be a map with rules'],
     ['rules: [', /^test.yaml:1:9 this is not YAML: /],
     ['strict: true\nstrict: false', /^test.yaml:2:1 this is not YAML: Map keys must be unique/],
-    ['rules: *nobody', '1:8 no anchor is named nobody'],
+    ['rules: *missing', '1:8 no anchor is named missing'],
     [
       'rules: [{ reply: {{message}} }]',
       '1:18 `rules[0].reply` must be text; put quotes around text that starts with {{',
@@ -86,7 +86,7 @@ describe('a file that is no script', () => {
   });
 });
 
-test('anchors and merges save typing, and faults in them have a place', () => {
+test('anchors and merges work, and faults in them have positions', () => {
   const yaml = (pace: string) => `
 rules:
   - &slow { when: { message: a }, reply: A, ${pace} }
@@ -109,7 +109,7 @@ test('JSON is YAML too', () => {
   expect(faultsOf('{"rules": [{"when": {"tools": true}, "reply": "x"}]}')).toEqual([]);
 });
 
-test('models of a script join the built-in ones once', () => {
+test('models of a script are added once', () => {
   const models = modelsWithScript({ models: ['sim/support', 'sim/echo'] });
   expect(models.map(({ id }) => id)).toEqual([...simulatorModels.map(({ id }) => id), 'sim/support']);
 });

@@ -6,7 +6,7 @@ import { user } from '../../../../support/inference.ts';
 import {
   type Ask,
   called,
-  hear,
+  getAnswer,
   openAnswer,
   result,
   said,
@@ -15,7 +15,7 @@ import {
   tool,
 } from '../drive.ts';
 
-describe('the first rule that matches answers', () => {
+describe('the first matching rule answers', () => {
   const upstream = scripted(`
 rules:
   - when: { model: sim/ec* }
@@ -52,7 +52,7 @@ default:
     ['by part', { items: [user('oh, HELLO there')] }],
     ['by default', { items: [user('bye')] }],
   ])('%s', async (expected, request) => {
-    expect((await hear(upstream, request)).text).toBe(expected);
+    expect((await getAnswer(upstream, request)).text).toBe(expected);
   });
 });
 
@@ -73,60 +73,64 @@ rules:
     tool('get_time', { type: 'object', properties: { zone: { const: 'UTC' } }, required: ['zone'] }),
   ];
 
-  test('an agent’s loop: calls, then an answer by the result, and not the calls again', async () => {
+  test('an agent loop: calls, then an answer to the result, without repeating the calls', async () => {
     const upstream = scripted(loop);
     const asked = user('What weather?');
-    const first = await hear(upstream, { items: [asked], tools: offered });
+    const first = await getAnswer(upstream, { items: [asked], tools: offered });
     expect(first.calls.map(({ name, arguments: given }) => [name, JSON.parse(given)])).toEqual([
       ['get_weather', { city: 'Paris', days: 3, note: 'for What weather?' }],
       ['get_time', { zone: 'UTC' }],
     ]);
-    const second = await hear(upstream, {
+    const second = await getAnswer(upstream, {
       items: [asked, called('get_weather'), result('18 °C')],
       tools: offered,
     });
     expect(second).toMatchObject({ text: 'It is 18 degrees.', calls: [] });
-    const third = await hear(upstream, {
+    const third = await getAnswer(upstream, {
       items: [asked, called('get_time'), result('noon')],
       tools: offered,
     });
     expect(third.text).toBe('Got noon.');
   });
 
-  test('arguments as text are sent as they are, so that broken JSON can be tested', async () => {
+  test('text arguments are sent unchanged, so that broken JSON can be tested', async () => {
     const upstream = scripted(`rules: [{ tool_calls: [{ name: go, arguments: '{"city": ' }] }]`);
-    expect((await hear(upstream, { items: [user('x')] })).calls[0]?.arguments).toBe('{"city": ');
+    expect((await getAnswer(upstream, { items: [user('x')] })).calls[0]?.arguments).toBe('{"city": ');
   });
 
   test('text may come before calls', async () => {
     const upstream = scripted(`rules: [{ reply: Let me see., tool_calls: [{ name: go }] }]`);
-    const heard = await hear(upstream, { items: [user('x')] });
-    expect(heard).toMatchObject({ text: 'Let me see.', calls: [{ name: 'go', arguments: '{}' }] });
+    const received = await getAnswer(upstream, { items: [user('x')] });
+    expect(received).toMatchObject({ text: 'Let me see.', calls: [{ name: 'go', arguments: '{}' }] });
   });
 
-  test('message and tool_result together look at the user’s words before the result', async () => {
+  test('message and tool_result together match the user’s text before the result', async () => {
     const upstream = scripted(`rules: [{ when: { message: weather, tool_result: true }, reply: both }]`);
-    expect((await hear(upstream, { items: [user('weather'), called('a'), result('b')] })).text).toBe('both');
-    expect((await hear(upstream, { items: [user('weather')] })).text).not.toBe('both');
-    expect((await hear(upstream, { items: [user('time'), called('a'), result('b')] })).text).not.toBe('both');
+    expect((await getAnswer(upstream, { items: [user('weather'), called('a'), result('b')] })).text).toBe(
+      'both',
+    );
+    expect((await getAnswer(upstream, { items: [user('weather')] })).text).not.toBe('both');
+    expect((await getAnswer(upstream, { items: [user('time'), called('a'), result('b')] })).text).not.toBe(
+      'both',
+    );
   });
 });
 
-describe('what a rule can say', () => {
-  const answer = (rule: string) => hear(scripted(`rules:\n  - ${rule}`), { items: [user('Hello')] });
+describe('the reply of a rule', () => {
+  const answer = (rule: string) => getAnswer(scripted(`rules:\n  - ${rule}`), { items: [user('Hello')] });
 
   test('JSON, with placeholders inside', async () => {
-    const { text } = await answer(`json: { heard: ['{{message}}'], count: 2, nothing: null }`);
-    expect(JSON.parse(text)).toEqual({ heard: ['Hello'], count: 2, nothing: null });
+    const { text } = await answer(`json: { received: ['{{message}}'], count: 2, nothing: null }`);
+    expect(JSON.parse(text)).toEqual({ received: ['Hello'], count: 2, nothing: null });
     expect((await answer('json: null')).text).toBe('null');
   });
 
-  test('a refusal, thoughts, an end and a usage of its own', async () => {
-    const heard = await answer(`refusal: No.
+  test('a refusal, reasoning, a finish reason and usage', async () => {
+    const received = await answer(`refusal: No.
     reasoning: [One, Two]
     finish: content_filter
     usage: { input_tokens: 900, cached_tokens: 800 }`);
-    expect(heard).toMatchObject({
+    expect(received).toMatchObject({
       refusal: 'No.',
       summary: ['One', 'Two'],
       finish: 'content_filter',
@@ -139,22 +143,22 @@ describe('what a rule can say', () => {
     expect(await answer(`reply: ''`)).toMatchObject({ text: '', finish: 'stop' });
   });
 
-  test('limits of the request hold for scripts too', async () => {
+  test('limits of the request also apply to scripts', async () => {
     const upstream = scripted('rules: [{ reply: one two three four, finish: content_filter }]');
-    const heard = await hear(upstream, { items: [user('x')], outputTokensMax: 2 });
-    expect(heard).toMatchObject({ text: 'one two', finish: 'max_output_tokens' });
+    const received = await getAnswer(upstream, { items: [user('x')], outputTokensMax: 2 });
+    expect(received).toMatchObject({ text: 'one two', finish: 'max_output_tokens' });
   });
 
-  test('only how the model’s own answer is delivered', async () => {
-    const heard = await answer('break_after: 2');
-    expect(heard.text).toBe('You said:');
-    expect(heard.failure).toMatchObject({ kind: 'broken' });
+  test('only the delivery of the model’s own answer', async () => {
+    const received = await answer('break_after: 2');
+    expect(received.text).toBe('You said:');
+    expect(received.failure).toMatchObject({ kind: 'broken' });
   });
 });
 
 describe('errors', () => {
   const failure = async (error: string) =>
-    hear(scripted(`rules: [{ error: ${error} }]`), { items: [user('x')] }).then(
+    getAnswer(scripted(`rules: [{ error: ${error} }]`), { items: [user('x')] }).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -174,27 +178,29 @@ describe('errors', () => {
     expect(await failure(written)).toMatchObject({ kind, details });
   });
 
-  test('with break_after the answer starts and the error ends it', async () => {
+  test('with break_after, the answer starts and the error ends it', async () => {
     const upstream = scripted(
       'rules: [{ reply: one two three, break_after: 2, error: { kind: timeout, message: Gone } }]',
     );
-    const heard = await hear(upstream, { items: [user('x')] });
-    expect(heard).toMatchObject({
+    const received = await getAnswer(upstream, { items: [user('x')] });
+    expect(received).toMatchObject({
       text: 'one two',
       failure: { kind: 'timeout', message: 'Gone' },
       finish: undefined,
     });
   });
 
-  test('break_after 0 breaks once the answer has begun', async () => {
-    const heard = await hear(scripted('rules: [{ reply: one, break_after: 0 }]'), { items: [user('x')] });
-    expect(heard.events).toEqual([{ type: 'item-started', index: 0, item: { kind: 'message' } }]);
-    expect(heard.failure).toMatchObject({ kind: 'broken' });
+  test('break_after 0 breaks after the start of the answer', async () => {
+    const received = await getAnswer(scripted('rules: [{ reply: one, break_after: 0 }]'), {
+      items: [user('x')],
+    });
+    expect(received.events).toEqual([{ type: 'item-started', index: 0, item: { kind: 'message' } }]);
+    expect(received.failure).toMatchObject({ kind: 'broken' });
   });
 });
 
-describe('how often', () => {
-  test('once and times wear out; then the next rule answers', async () => {
+describe('the number of answers', () => {
+  test('once and times are used up; then the next rule answers', async () => {
     const upstream = scripted(`
 rules:
   - { once: true, error: { status: 503 } }
@@ -204,7 +210,7 @@ rules:
     const texts: string[] = [];
     for (let call = 0; call < 5; call += 1) {
       texts.push(
-        await hear(upstream, { items: [user('x')] }).then(
+        await getAnswer(upstream, { items: [user('x')] }).then(
           ({ text }) => text,
           () => 'failed',
         ),
@@ -215,8 +221,8 @@ rules:
 
   test('a rule that does not match is not used up', async () => {
     const upstream = scripted('rules: [{ once: true, when: { message: now }, reply: done }]');
-    await hear(upstream, { items: [user('later')] });
-    expect((await hear(upstream, { items: [user('now')] })).text).toBe('done');
+    await getAnswer(upstream, { items: [user('later')] });
+    expect((await getAnswer(upstream, { items: [user('now')] })).text).toBe('done');
   });
 });
 
@@ -224,12 +230,12 @@ describe('requests without a rule', () => {
   test('are answered as without a script', async () => {
     const request = { items: [user('Hello')], tools: [tool('ping')] };
     const upstream = scripted('rules: [{ when: { message: other }, reply: x }]');
-    expect(await hear(upstream, request)).toEqual(await hear(startSimulator(), request));
+    expect(await getAnswer(upstream, request)).toEqual(await getAnswer(startSimulator(), request));
   });
 
-  test('fail loudly under strict, without repeating what was said', async () => {
+  test('fail with strict, without repeating the prompt', async () => {
     const upstream = scripted('strict: true\nrules: [{ when: { message: other }, reply: x }]');
-    const failed = hear(upstream, {
+    const failed = getAnswer(upstream, {
       items: [user('secret'), called('look'), result('secret')],
       tools: [tool('look')],
     });
@@ -245,12 +251,12 @@ describe('requests without a rule', () => {
 
   test('models that the script adds answer like sim/assistant', async () => {
     const upstream = scripted('models: [sim/support]\nrules: [{ when: { message: hi }, reply: Hi! }]');
-    expect((await hear(upstream, { model: 'sim/support', items: [user('hi')] })).text).toBe('Hi!');
-    expect((await hear(upstream, { model: 'sim/support', items: [user('bye')] })).text).toContain('bye');
+    expect((await getAnswer(upstream, { model: 'sim/support', items: [user('hi')] })).text).toBe('Hi!');
+    expect((await getAnswer(upstream, { model: 'sim/support', items: [user('bye')] })).text).toContain('bye');
   });
 });
 
-test('latency and rate are the rule’s own', async () => {
+test('latency and rate are those of the rule', async () => {
   const parsed = parseSimulatorScript(
     'rules: [{ reply: one two three, latency_ms: 200, tokens_per_second: 10 }]',
     'test.yaml',
@@ -258,15 +264,15 @@ test('latency and rate are the rule’s own', async () => {
   if (!('script' in parsed)) throw new Error('the script is good');
   const world = fakeWorld();
   const upstream = simulator({ world, makeCallId: () => 'call_1', script: parsed.script });
-  const heard: [number, string][] = [];
+  const received: [number, string][] = [];
   const reading = openAnswer(upstream, { items: [user('x')] }).then(async (batches) => {
     for await (const { events } of batches) {
-      for (const event of events) if (event.type === 'text') heard.push([world.elapsed(), event.delta]);
+      for (const event of events) if (event.type === 'text') received.push([world.elapsed(), event.delta]);
     }
   });
   await world.advance(1000);
   await reading;
-  expect(heard).toEqual([
+  expect(received).toEqual([
     [200, 'one'],
     [300, ' two'],
     [400, ' three'],
