@@ -20,7 +20,7 @@ import { openAi } from '../upstream/providers/openai.ts';
 import { chatAdapter } from '../upstream/providers/openai-chat/index.ts';
 import { providerApis } from '../upstream/providers/registry.ts';
 import { modelPrefix, modelsWithScript, simulatorModels } from '../upstream/simulator/models.ts';
-import type { SimulatorScript } from '../upstream/simulator/script/script.ts';
+import type { SimulatorScript } from '../upstream/simulator/script/script-file.ts';
 import { simulator } from '../upstream/simulator/simulator.ts';
 import type { World } from '../world.ts';
 

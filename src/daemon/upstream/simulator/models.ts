@@ -76,9 +76,9 @@ export const simulatorModels: readonly SimulatorModel[] = Object.entries(descrip
 );
 
 /** The built-in models plus those in a script's `models`. */
-export function modelsWithScript(script: { models: readonly string[] }): readonly SimulatorModel[] {
+export function modelsWithScript(script: { models?: readonly string[] }): readonly SimulatorModel[] {
   const known = new Set(simulatorModels.map((model) => model.id));
-  const added = script.models.filter((id) => !known.has(id));
+  const added = (script.models ?? []).filter((id) => !known.has(id));
   return [...simulatorModels, ...added.map((id) => modelNamed(id, 'Added by the script.'))];
 }
 

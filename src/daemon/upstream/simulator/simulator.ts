@@ -2,13 +2,13 @@ import type { Batch, InferenceEvent } from '../../features/inference/neutral.ts'
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { World } from '../../world.ts';
 import { type Answer, immediately, type Pace } from './answer.ts';
+import { createBehaviours } from './behaviours.ts';
 import { type ComposeOptions, type Composition, compose } from './compose.ts';
 import { type Conversation, readConversation } from './conversation.ts';
-import { createBehaviours } from './behaviours.ts';
 import { behaviourOf, contextLength, outputTokensMax, simulatorId, slowPace } from './models.ts';
 import { originOf, provider } from './reasoning.ts';
 import { createRuleMatcher } from './script/match-rules.ts';
-import type { SimulatorScript } from './script/script.ts';
+import type { SimulatorScript } from './script/script-file.ts';
 import { scriptedAnswer } from './script/scripted-answer.ts';
 import { plural } from './wording.ts';
 
@@ -28,7 +28,7 @@ export function simulator({ world, makeCallId, script }: SimulatorOptions): Upst
   const unscripted = createBehaviours();
 
   const plainAnswer = (call: UpstreamCall, id: string, conversation: Conversation): Answer => {
-    const behaviour = behaviourOf(id) ?? (script?.models.includes(id) ? 'assistant' : undefined);
+    const behaviour = behaviourOf(id) ?? (script?.models?.includes(id) ? 'assistant' : undefined);
     if (behaviour) return unscripted.answer(behaviour, call.inference, conversation, id);
     throw new UpstreamFailure('unknown-model', `the simulator has no model ${id}`, { status: 404 });
   };

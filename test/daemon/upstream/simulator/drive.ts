@@ -8,7 +8,7 @@ import type {
 } from '../../../../src/daemon/features/inference/neutral.ts';
 import type { Upstream } from '../../../../src/daemon/features/inference/upstream.ts';
 import { parseSimulatorScript } from '../../../../src/daemon/upstream/simulator/script/parse-script.ts';
-import type { SimulatorScript } from '../../../../src/daemon/upstream/simulator/script/script.ts';
+import type { SimulatorScript } from '../../../../src/daemon/upstream/simulator/script/script-file.ts';
 import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';
 import type { Tokens } from '../../../../src/shared/money.ts';
 import { inferenceOf } from '../../../support/inference.ts';

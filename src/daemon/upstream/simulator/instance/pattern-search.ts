@@ -1,6 +1,6 @@
 import { type Context, createContext, Script } from 'node:vm';
 
-const timeoutMs = 10;
+const timeoutMs = 20;
 /** The timeout is wall-clock time, which on a busy machine can pass before a short search even runs. */
 const attempts = 2;
 const searchesMax = 50;

@@ -1,71 +1,92 @@
 import type { Conversation } from '../conversation.ts';
-import type { Condition, Reply, Rule, SimulatorScript, TextMatch } from './script.ts';
+import type { ReplyFile, SimulatorScript, TextMatchFile, WhenFile } from './script-file.ts';
 
 /** Values for `{{…}}` in a reply. */
 export type Placeholders = Record<string, string>;
 
 export interface Matched {
-  reply: Reply;
+  reply: ReplyFile;
   placeholders: Placeholders;
 }
 
 /** Creates a matcher that finds the rule for each request and counts the answers of each rule. */
 export function createRuleMatcher(script: SimulatorScript) {
-  const remaining = new Map<Rule, number>(script.rules.map((rule) => [rule, rule.times]));
+  const rules = (script.rules ?? []).map((reply) => ({
+    reply,
+    match: compileCondition(reply.when ?? {}),
+    remaining: reply.times ?? (reply.once ? 1 : Number.POSITIVE_INFINITY),
+  }));
   return {
     find(models: readonly string[], conversation: Conversation): Matched | undefined {
-      for (const rule of script.rules) {
-        const times = remaining.get(rule) ?? 0;
-        if (times <= 0) continue;
-        const groups = matchCondition(rule.condition, models, conversation);
+      for (const rule of rules) {
+        const groups = rule.remaining > 0 ? rule.match(models, conversation) : undefined;
         if (!groups) continue;
-        remaining.set(rule, times - 1);
+        rule.remaining -= 1;
         return { reply: rule.reply, placeholders: placeholdersOf(models, conversation, groups) };
       }
-      const { fallback } = script;
-      return fallback && { reply: fallback, placeholders: placeholdersOf(models, conversation, {}) };
+      const reply = script.default;
+      return reply && { reply, placeholders: placeholdersOf(models, conversation, {}) };
     },
   };
 }
 
-/** The groups captured by the expressions of a condition; undefined if it is not met. */
-function matchCondition(
-  condition: Condition,
-  models: readonly string[],
-  conversation: Conversation,
-): Placeholders | undefined {
-  const { userText, systemText, toolResults, attachments, tools, turn } = conversation;
-  if (condition.models && !condition.models.some((glob) => models.some((model) => glob.test(model)))) return;
-  if (condition.turn !== undefined && condition.turn !== turn) return;
-  if (typeof condition.tools === 'boolean' && condition.tools !== tools.length > 0) return;
-  if (typeof condition.tools === 'string' && !tools.some(({ name }) => name === condition.tools)) return;
-  if (condition.images !== undefined && condition.images !== attachments.images > 0) return;
+/** Returns the groups captured by the expressions of a condition; undefined if it is not met. */
+type Condition = (models: readonly string[], conversation: Conversation) => Placeholders | undefined;
 
-  const groups: Placeholders = {};
-  const holds = (match: TextMatch | undefined, text: string) => !match || matchText(match, text, groups);
-  if (!holds(condition.system, systemText)) return;
-  // Otherwise a rule that calls a tool would match again after the result, in an endless loop.
-  if (condition.message && !condition.toolResult && toolResults.length > 0) return;
-  if (!holds(condition.message, userText)) return;
-  const expected = condition.toolResult;
-  const isAnswered =
-    !expected ||
-    toolResults.some(
-      ({ name, text }) =>
-        (expected.name === undefined || expected.name === name) && holds(expected.text, text),
+function compileCondition(when: WhenFile): Condition {
+  const globs = when.model === undefined ? undefined : [when.model].flat().map(globPattern);
+  const matchesSystem = compileTextMatch(when.system);
+  const matchesMessage = compileTextMatch(when.message);
+  const expected = when.tool_result;
+  const toolName = typeof expected === 'object' ? expected.name : undefined;
+  const matchesResult = compileTextMatch(expected === true ? undefined : expected);
+
+  return (models, { userText, systemText, toolResults, attachments, tools, turn }) => {
+    if (globs && !globs.some((glob) => models.some((model) => glob.test(model)))) return;
+    if (when.turn !== undefined && when.turn !== turn) return;
+    if (typeof when.tools === 'boolean' && when.tools !== tools.length > 0) return;
+    if (typeof when.tools === 'string' && !tools.some(({ name }) => name === when.tools)) return;
+    if (when.images !== undefined && when.images !== attachments.images > 0) return;
+
+    const groups: Placeholders = {};
+    if (!matchesSystem(systemText, groups)) return;
+    // Otherwise a rule that calls a tool would match again after the result, in an endless loop.
+    if (when.message !== undefined && expected === undefined && toolResults.length > 0) return;
+    if (!matchesMessage(userText, groups)) return;
+    const hasResult = toolResults.some(
+      ({ name, text }) => (toolName === undefined || toolName === name) && matchesResult(text, groups),
     );
-  return isAnswered ? groups : undefined;
+    return expected === undefined || hasResult ? groups : undefined;
+  };
 }
 
-function matchText({ contains, equals, matches }: TextMatch, text: string, groups: Placeholders): boolean {
-  if (contains !== undefined && !text.toLowerCase().includes(contains.toLowerCase())) return false;
-  if (equals !== undefined && text.trim() !== equals.trim()) return false;
-  if (!matches) return true;
-  const match = matches.exec(text);
-  if (!match) return false;
-  for (const [at, group] of match.entries()) if (at > 0) groups[String(at)] = group ?? '';
-  for (const [name, group] of Object.entries(match.groups ?? {})) groups[name] = group ?? '';
-  return true;
+/** Whether a text matches; adds captured groups. */
+type TextMatcher = (text: string, groups: Placeholders) => boolean;
+
+/** `contains` and `matches` ignore case. */
+function compileTextMatch(match: string | TextMatchFile | undefined): TextMatcher {
+  const { contains, equals, matches }: TextMatchFile =
+    typeof match === 'string' ? { contains: match } : (match ?? {});
+  const pattern = matches === undefined ? undefined : new RegExp(matches, 'iu');
+  return (text, groups) => {
+    if (contains !== undefined && !text.toLowerCase().includes(contains.toLowerCase())) return false;
+    if (equals !== undefined && text.trim() !== equals.trim()) return false;
+    if (!pattern) return true;
+    const found = pattern.exec(text);
+    if (!found) return false;
+    for (const [at, group] of found.entries()) if (at > 0) groups[String(at)] = group ?? '';
+    for (const [name, group] of Object.entries(found.groups ?? {})) groups[name] = group ?? '';
+    return true;
+  };
+}
+
+/** Converts a glob to a pattern: `*` matches any characters, `?` exactly one. */
+function globPattern(glob: string): RegExp {
+  const pattern = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*+/g, '.*')
+    .replace(/\?/g, '.');
+  return new RegExp(`^${pattern}$`, 'i');
 }
 
 function placeholdersOf(

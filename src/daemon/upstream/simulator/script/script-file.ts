@@ -134,7 +134,14 @@ export const ScriptFile = Type.Object(
 );
 
 export type ScriptFile = Static<typeof ScriptFile>;
-export type RuleFile = Static<typeof RuleFile>;
 export type ReplyFile = Static<typeof ReplyFile>;
 export type WhenFile = Static<typeof when>;
 export type TextMatchFile = Static<typeof textMatch>;
+export type ToolCallFile = Static<typeof toolCall>;
+export type UsageFile = Static<typeof usage>;
+export type ErrorFile = Static<typeof error>;
+
+/** A valid script. */
+export interface SimulatorScript extends ScriptFile {
+  fileName: string;
+}

@@ -1,9 +1,10 @@
-import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import type { Tokens } from '../../../../shared/money.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 import type { Answer, Content, Pace, PlannedCall, PlannedFailure } from '../answer.ts';
 import type { Conversation } from '../conversation.ts';
 import { planCall } from '../tool-choice.ts';
 import { fillIn, type Matched, type Placeholders } from './match-rules.ts';
-import type { Reply, ScriptedCall, ScriptedError } from './script.ts';
+import type { ErrorFile, ReplyFile, ToolCallFile, UsageFile } from './script-file.ts';
 
 export interface ScriptedOptions {
   conversation: Conversation;
@@ -17,19 +18,19 @@ export interface ScriptedOptions {
 export function scriptedAnswer({ reply, placeholders }: Matched, options: ScriptedOptions): Answer {
   const { conversation, pace, unscripted } = options;
   const content = contentOf(reply, placeholders, conversation);
-  const isErrorAlone = reply.error !== undefined && reply.breakAfterTokens === undefined;
-  const base: Answer = content || isErrorAlone ? { content: content ?? emptyContent, pace } : unscripted();
+  const isErrorOnly = reply.error !== undefined && reply.break_after === undefined;
+  const base: Answer = content || isErrorOnly ? { content: content ?? emptyContent, pace } : unscripted();
   return {
     content: {
       ...base.content,
-      ...(reply.reasoning && { reasoning: fillIn(reply.reasoning, placeholders) }),
+      ...(reply.reasoning !== undefined && { reasoning: fillIn([reply.reasoning].flat(), placeholders) }),
       finish: reply.finish ?? base.content.finish,
     },
     pace: {
-      latencyMs: reply.latencyMs ?? base.pace.latencyMs,
-      tokensPerSecond: reply.tokensPerSecond ?? base.pace.tokensPerSecond,
+      latencyMs: reply.latency_ms ?? base.pace.latencyMs,
+      tokensPerSecond: reply.tokens_per_second ?? base.pace.tokensPerSecond,
     },
-    tokens: reply.tokens,
+    tokens: reply.usage && tokensOf(reply.usage),
     failure: failureOf(reply, placeholders) ?? base.failure,
   };
 }
@@ -37,45 +38,83 @@ export function scriptedAnswer({ reply, placeholders }: Matched, options: Script
 const emptyContent: Content = { reasoning: [], calls: [], finish: 'stop' };
 
 function contentOf(
-  { text, json, refusal, calls }: Reply,
+  reply: ReplyFile,
   placeholders: Placeholders,
   conversation: Conversation,
 ): Content | undefined {
-  if (text === undefined && json === undefined && refusal === undefined && calls === undefined)
-    return undefined;
+  const { reply: text, refusal, tool_calls: calls } = reply;
+  const hasJson = 'json' in reply;
+  if (text === undefined && !hasJson && refusal === undefined && calls === undefined) return undefined;
   return {
     reasoning: [],
-    text: json ? JSON.stringify(fillIn(json.value, placeholders)) : text && fillIn(text, placeholders),
+    text: hasJson ? JSON.stringify(fillIn(reply.json, placeholders)) : text && fillIn(text, placeholders),
     refusal: refusal && fillIn(refusal, placeholders),
     calls: (calls ?? []).map((call) => scriptedCall(call, placeholders, conversation)),
     finish: 'stop',
   };
 }
 
+/** Text arguments are sent unchanged; without arguments, they are generated from the tool's schema. */
 function scriptedCall(
-  call: ScriptedCall,
+  call: ToolCallFile,
   placeholders: Placeholders,
   conversation: Conversation,
 ): PlannedCall {
-  const { arguments: argumentValue } = call;
-  const name = fillIn(call.name, placeholders);
-  if (typeof argumentValue === 'string') return { name, arguments: fillIn(argumentValue, placeholders) };
-  if (argumentValue !== undefined)
-    return { name, arguments: JSON.stringify(fillIn(argumentValue, placeholders)) };
+  const { name, arguments: args } = fillIn(call, placeholders);
+  if (args !== undefined) return { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) };
   const tool = conversation.tools.find((offered) => offered.name === name);
   return tool ? planCall(tool, conversation) : { name, arguments: '{}' };
 }
 
-function failureOf(reply: Reply, placeholders: Placeholders): PlannedFailure | undefined {
-  const { error, breakAfterTokens } = reply;
-  if (error) return { error: scriptedFailure(error, placeholders), afterTokens: breakAfterTokens };
-  if (breakAfterTokens === undefined) return undefined;
-  const broken = new UpstreamFailure('broken', 'The script breaks the answer off here.');
-  return { error: broken, afterTokens: breakAfterTokens };
+function tokensOf(usage: UsageFile): Partial<Tokens> {
+  const tokens: Partial<Tokens> = {
+    input: usage.input_tokens,
+    cachedInput: usage.cached_tokens,
+    cacheWrite: usage.cache_write_tokens,
+    output: usage.output_tokens,
+    reasoning: usage.reasoning_tokens,
+  };
+  // An omitted count must not override the generated one.
+  return Object.fromEntries(Object.entries(tokens).filter(([, count]) => count !== undefined));
 }
 
-function scriptedFailure({ kind, message, details }: ScriptedError, placeholders: Placeholders) {
-  const publicText = fillIn(message, placeholders);
-  const publicMessage = details.publicMessage === undefined ? undefined : publicText;
-  return new UpstreamFailure(kind, publicText, { ...details, publicMessage });
+function failureOf(
+  { error, break_after: afterTokens }: ReplyFile,
+  placeholders: Placeholders,
+): PlannedFailure | undefined {
+  if (error) return { error: scriptedFailure(error, placeholders), afterTokens };
+  if (afterTokens === undefined) return undefined;
+  return { error: new UpstreamFailure('broken', 'The script breaks the answer off here.'), afterTokens };
+}
+
+const statusByKind: Partial<Record<UpstreamFailureKind, number>> = {
+  caller: 400,
+  'unknown-model': 404,
+  authentication: 401,
+  billing: 402,
+  'rate-limited': 429,
+  server: 500,
+  timeout: 504,
+};
+
+function scriptedFailure(file: ErrorFile, placeholders: Placeholders): UpstreamFailure {
+  const kind = file.kind
+    ? (file.kind.replaceAll('_', '-') as UpstreamFailureKind)
+    : kindOfStatus(file.status ?? 500);
+  const text = file.message ?? `The script fails this call with ${file.kind ?? file.status ?? 'an error'}.`;
+  const message = fillIn(text, placeholders);
+  return new UpstreamFailure(kind, message, {
+    status: file.status ?? statusByKind[kind],
+    retryAfterSeconds: file.retry_after,
+    ...(kind === 'caller' && { publicMessage: message, code: 'invalid_request' }),
+  });
+}
+
+function kindOfStatus(status: number): UpstreamFailureKind {
+  if (status === 401 || status === 403) return 'authentication';
+  if (status === 402) return 'billing';
+  if (status === 404) return 'unknown-model';
+  if (status === 408 || status === 504) return 'timeout';
+  if (status === 429) return 'rate-limited';
+  return status < 500 ? 'caller' : 'server';
 }

@@ -93,12 +93,10 @@ rules:
   - { <<: *slow, when: { message: b } }
 `;
   const parsed = parseSimulatorScript(yaml('latency_ms: 5'), 'test.yaml');
-  expect('script' in parsed && parsed.script.rules.map(({ reply }) => [reply.text, reply.latencyMs])).toEqual(
-    [
-      ['A', 5],
-      ['A', 5],
-    ],
-  );
+  expect('script' in parsed && parsed.script.rules?.map((rule) => [rule.reply, rule.latency_ms])).toEqual([
+    ['A', 5],
+    ['A', 5],
+  ]);
   expect(faultsOf(yaml('latency_ms: fast')).map((fault) => fault.split(' ')[0])).toEqual([
     'test.yaml:3:57',
     'test.yaml:4:5',
