@@ -65,7 +65,7 @@ describe('the guide to keys', () => {
 });
 
 describe('every known provider', () => {
-  const pages = ['README.md', 'docs/providers.md', 'docs/configuration.md'];
+  const pages = ['README.md', 'docs/providers.md'];
   const variables = Object.values(providerFacts).map(({ keyVariables }) => keyVariables[0]);
 
   test.each(pages)('is in %s', (name) => {
