@@ -17,7 +17,7 @@ import { httpUpstream } from '../upstream/http-upstream.ts';
 import { listModels } from '../upstream/list-models.ts';
 import { findLocalServers, type LocalServer } from '../upstream/local-servers.ts';
 import { openAi } from '../upstream/providers/openai.ts';
-import { chatAdapter } from '../upstream/providers/openai-chat/index.ts';
+import { chatAdapter } from '../upstream/providers/openai-chat/adapter.ts';
 import { providerApis } from '../upstream/providers/registry.ts';
 import { modelPrefix, modelsWithScript, simulatorModels } from '../upstream/simulator/models.ts';
 import type { SimulatorScript } from '../upstream/simulator/script/script-file.ts';

@@ -3,7 +3,7 @@ import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } fr
 import { networkFailure, networkFailureOf } from './network-failures.ts';
 
 /** With more unread bytes than this, reading from the socket pauses. */
-export const bufferedBytesMax = 256 * 1024;
+const bufferedBytesMax = 256 * 1024;
 
 const noBytes = new Uint8Array(0);
 const done: IteratorResult<Uint8Array> = { done: true, value: undefined };

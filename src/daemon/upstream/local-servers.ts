@@ -3,7 +3,6 @@ import { versionHeader } from '../../shared/version.ts';
 import type { World } from '../world.ts';
 import { objectsOf, textOf } from './json.ts';
 import { readList } from './list-models.ts';
-import { bearerHeaders } from './providers/openai-chat/adapter.ts';
 
 export type LocalServerName = 'ollama' | 'lmstudio' | 'llamacpp' | 'vllm';
 
@@ -57,7 +56,7 @@ async function probe(
     const answer = await send({
       method: 'GET',
       url: `${baseUrl}/models`,
-      headers: bearerHeaders(undefined, undefined),
+      headers: { accept: 'application/json' },
       signal: AbortSignal.timeout(timeoutMs),
     });
     // A gateway that finds itself would route calls in circles.

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { UpstreamCall } from '../../../src/daemon/features/inference/upstream.ts';
 import { httpUpstream, type UpstreamTimeouts } from '../../../src/daemon/upstream/http-upstream.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';
-import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { startFakeOpenAi } from '../../support/fake-openai.ts';
 import { chunk, chunkedHead, lastChunk, startRawServer, wholeAnswer } from '../../support/raw-server.ts';
 import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';

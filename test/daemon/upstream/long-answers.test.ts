@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';
-import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
 import { callOf, chunkOf, sse, summary } from './upstream-fixture.ts';
 
 const settings = { name: 'p', baseUrl: 'https://p.example/v1' };

@@ -6,8 +6,8 @@ import {
 import type { Inference, InputItem } from '../../../src/daemon/features/inference/index.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
-import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';
-import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
 import { readConversation } from '../../../src/daemon/upstream/simulator/conversation.ts';
 import { callOf } from './upstream-fixture.ts';
 

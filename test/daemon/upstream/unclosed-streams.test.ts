@@ -6,7 +6,7 @@ import { httpUpstream } from '../../../src/daemon/upstream/http-upstream.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
-import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { chunk, chunkedHead, startRawServer } from '../../support/raw-server.ts';
 import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
 

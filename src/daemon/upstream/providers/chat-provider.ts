@@ -1,6 +1,6 @@
 import type { ModelListing, ProviderApi } from '../adapter.ts';
 import { listedCount, listedModel } from './listed-model.ts';
-import { chatAdapter } from './openai-chat/index.ts';
+import { chatAdapter } from './openai-chat/adapter.ts';
 
 /** OpenAI's list of models, which compatible servers have too. */
 export const openAiListing: ModelListing = {

@@ -1,7 +1,7 @@
 import type { ProviderApi } from '../adapter.ts';
 import { chatProvider } from './chat-provider.ts';
-import { chatAdapter } from './openai-chat/index.ts';
-import { responsesAdapter } from './openai-responses/index.ts';
+import { chatAdapter } from './openai-chat/adapter.ts';
+import { responsesAdapter } from './openai-responses/adapter.ts';
 
 /** OpenAI, in both of its formats. Source: OpenAI's API reference. */
 export const openAi: ProviderApi = {

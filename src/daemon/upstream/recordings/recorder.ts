@@ -190,13 +190,13 @@ export function jsonOrText(body: string | Uint8Array | undefined): unknown {
   }
 }
 
-export interface CapturedChunk {
+interface CapturedChunk {
   /** Milliseconds since the request was sent. */
   afterMs: number;
   bytes: Uint8Array;
 }
 
-export interface TeeOptions {
+interface TeeOptions {
   elapsed: () => number;
   bytesMax: number;
   /** Called once, when the answer ends for any reason. */
@@ -204,7 +204,7 @@ export interface TeeOptions {
 }
 
 /** Passes a body through to its reader and captures what was read. */
-export class TeeBody implements IncomingBody, AsyncIterator<Uint8Array> {
+class TeeBody implements IncomingBody, AsyncIterator<Uint8Array> {
   readonly #body: IncomingBody;
   readonly #options: TeeOptions;
   #iterator: AsyncIterator<Uint8Array> | undefined;

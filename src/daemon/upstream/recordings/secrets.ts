@@ -1,5 +1,5 @@
 /** Replaces secrets. */
-export const removedText = '[removed]';
+const removedText = '[removed]';
 
 const secretHeader =
   /auth|cookie|token(?!s)|secret|session|signature|api-?key|goog-api|organization|project/i;

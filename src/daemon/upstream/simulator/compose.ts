@@ -149,7 +149,7 @@ interface TokenLogprob {
 }
 
 /** One entry of `logprobs` on output text, in the shape of the Responses format. */
-export interface Logprob extends TokenLogprob {
+interface Logprob extends TokenLogprob {
   top_logprobs: TokenLogprob[];
 }
 

@@ -119,12 +119,12 @@ function samplingOf(
   };
 }
 
-export interface ThinkingFields {
+interface ThinkingFields {
   thinking: Json | undefined;
   effort: Effort | undefined;
 }
 
-export interface ThinkingContext {
+interface ThinkingContext {
   traits: ModelTraits;
   maxTokens: number;
   /** Whether tool_choice forces a call, which excludes thinking. */
@@ -145,7 +145,7 @@ const budgetTokens: Record<Effort, number> = {
 };
 
 /** The caller's reasoning settings as `thinking` and `output_config.effort`. */
-export function thinkingFields(reasoning: Inference['reasoning'], context: ThinkingContext): ThinkingFields {
+function thinkingFields(reasoning: Inference['reasoning'], context: ThinkingContext): ThinkingFields {
   const { traits } = context;
   if (reasoning?.effort === 'none') return withoutThinking(traits);
   const effort = effortOf(reasoning?.effort);

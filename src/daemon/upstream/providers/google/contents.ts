@@ -14,7 +14,7 @@ export interface Content {
   parts: Json[];
 }
 
-export interface ContentsContext {
+interface ContentsContext {
   /** Signatures of calls by call id. */
   signatures: ReadonlyMap<string, string>;
   isOwn: (item: ReasoningItem) => boolean;
@@ -159,7 +159,7 @@ export interface Signatures {
 }
 
 /** Accepted in place of a signature for calls made elsewhere. Source: the Gemini API's page on thought signatures. */
-export const skipSignature = 'skip_thought_signature_validator';
+const skipSignature = 'skip_thought_signature_validator';
 
 /** The signatures in a reasoning item; none if it came from another model. */
 export function signaturesOf(item: ReasoningItem, isOwn: (item: ReasoningItem) => boolean): Signatures {

@@ -16,7 +16,7 @@ import { unnamedCall } from '../provider-failures.ts';
 import type { Signatures } from './contents.ts';
 import { errorIn, googleStreamFailure } from './failure.ts';
 
-export interface DecoderContext {
+interface DecoderContext {
   provider: string;
   model: string;
   /** Returns a unique id: some models send calls without one. */
@@ -251,7 +251,7 @@ const tailBytes = 16 * 1024;
  * Reports the error at the end of a stream that was cut off: an overloaded provider sends it as plain JSON, not as an
  * event.
  */
-export function withTrailingError(provider: string, decoder: Decoder): Decoder {
+function withTrailingError(provider: string, decoder: Decoder): Decoder {
   let chunks: Uint8Array[] = [];
   let length = 0;
   return {

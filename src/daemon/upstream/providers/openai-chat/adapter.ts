@@ -15,8 +15,6 @@ import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
 export interface ChatSettings extends ProviderSettings {
   /** By default derived from the host of `baseUrl`; `generic` for unknown hosts. */
   flavour?: FlavourName;
-  /** Sent with every call; names in lower case. */
-  headers?: Record<string, string>;
 }
 
 /**
@@ -30,7 +28,7 @@ export function chatAdapter(settings: ChatSettings): Adapter {
   return {
     request: (call) => ({
       url,
-      headers: bearerHeaders(call.key, settings.headers),
+      headers: bearerHeaders(call.key),
       body: JSON.stringify(isSameWire(call) ? relayedBody(call, flavour) : neutralBody(call, name, flavour)),
     }),
     decoder: (call) =>
@@ -45,13 +43,11 @@ export function chatAdapter(settings: ChatSettings): Adapter {
 }
 
 /** The headers of a JSON call with a bearer key. */
-export function bearerHeaders(
-  key: string | undefined,
-  more: Record<string, string> | undefined,
-): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json', ...more };
-  if (key !== undefined) headers.authorization = `Bearer ${key}`;
-  return headers;
+export function bearerHeaders(key: string | undefined): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+  };
 }
 
 /** How many choices the caller asks for. */
@@ -65,7 +61,7 @@ function isSameWire(call: UpstreamCall): boolean {
 }
 
 /** Reads a whole chat completion, and corrects in place what clients of the format could not handle. */
-export function readChatAnswer(
+function readChatAnswer(
   json: Record<string, unknown>,
   name: string,
 ): { tokens: Tokens | undefined; finish: FinishReason; isRepaired: boolean } {
@@ -93,7 +89,7 @@ export function readChatAnswer(
 }
 
 /** Converts a chat completion to the batch that a stream with a single chunk would give. Uses the first choice only. */
-export function chatAnswerAsBatch(json: Record<string, unknown>, name: string, model: string): Batch {
+function chatAnswerAsBatch(json: Record<string, unknown>, name: string, model: string): Batch {
   readChatAnswer(json, name);
   const batch: Batch = { events: [], frames: undefined };
   const dialect = new ChatDialect(name, model);

@@ -8,22 +8,17 @@ import { readResponsesAnswer } from './answer.ts';
 import { ResponsesDialect, responseAsBatch } from './decoder.ts';
 import { neutralResponsesBody, relayedResponsesBody } from './request.ts';
 
-export interface ResponsesSettings extends ProviderSettings {
-  /** Sent with every call; names in lower case. */
-  headers?: Record<string, string>;
-}
-
 /**
  * The Responses format. Nothing is stored at the provider: the gateway keeps the history and sends it with each call.
  * Source: OpenAI's API reference and the Open Responses specification.
  */
-export function responsesAdapter(settings: ResponsesSettings): Adapter {
+export function responsesAdapter(settings: ProviderSettings): Adapter {
   const { name } = settings;
   const url = `${settings.baseUrl}/responses`;
   return {
     request: (call) => ({
       url,
-      headers: bearerHeaders(call.key, settings.headers),
+      headers: bearerHeaders(call.key),
       body: JSON.stringify(
         isSameWire(call) ? relayedResponsesBody(call, name) : neutralResponsesBody(call, name),
       ),

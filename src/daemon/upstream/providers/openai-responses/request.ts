@@ -116,7 +116,7 @@ export interface Receiver {
  * Converts items to the Responses format. Ids are left out: they are the gateway's, and unknown to a provider that stores
  * nothing. Source: the Open Responses specification, item parameters.
  */
-export function responsesInput(items: InputItem[], receiver: Receiver): Json[] {
+function responsesInput(items: InputItem[], receiver: Receiver): Json[] {
   return items.flatMap((item) => inputItem(item, receiver));
 }
 

@@ -145,7 +145,7 @@ function step(output: Output, char: string): string {
 }
 
 /** A position in the pattern being parsed. */
-export interface PatternReader {
+interface PatternReader {
   chars: string[];
   at: number;
   /** The number of open groups. */
@@ -153,7 +153,7 @@ export interface PatternReader {
 }
 
 /** The pattern has unsupported syntax. */
-export class UnsupportedPattern extends Error {}
+class UnsupportedPattern extends Error {}
 
 const range = (from: string, to: string) => {
   const start = from.codePointAt(0) ?? 0;
@@ -208,7 +208,7 @@ const unicodeClasses = new Map<string, readonly string[]>(
 );
 
 /** The characters that an escape matches; the backslash has been read. */
-export function readEscape(reader: PatternReader): readonly string[] {
+function readEscape(reader: PatternReader): readonly string[] {
   const rest = reader.chars.slice(reader.at, reader.at + 40).join('');
   const code = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})/.exec(rest);
   if (code) {
@@ -231,7 +231,7 @@ export function readEscape(reader: PatternReader): readonly string[] {
 }
 
 /** The characters of a `[…]`; the opening bracket has been read. */
-export function readClass(reader: PatternReader): readonly string[] {
+function readClass(reader: PatternReader): readonly string[] {
   const negated = reader.chars[reader.at] === '^';
   if (negated) reader.at += 1;
   const chars: string[] = [];

@@ -126,7 +126,7 @@ const examples: Record<string, string> = {
 };
 
 /** Generates a text that fits the schema's format, pattern and length, and the property's name. */
-export function stringInstance(
+function stringInstance(
   { patterns }: Pick<GeneratorState, 'patterns'>,
   schema: Schema,
   { name, ordinal }: Pick<SchemaPosition, 'name' | 'ordinal'>,
@@ -150,7 +150,7 @@ function exampleText(name: string): string {
 }
 
 /** Lengths count characters, not UTF-16 units. */
-export function lengthFits({ minLength, maxLength }: Schema, text: string): boolean {
+function lengthFits({ minLength, maxLength }: Schema, text: string): boolean {
   const length = [...text].length;
   return length >= numberOr(minLength, 0) && length <= numberOr(maxLength, Number.POSITIVE_INFINITY);
 }
@@ -172,7 +172,7 @@ function twoDigits(n: number): string {
 }
 
 /** Generates a number near 1 that fits the schema; `ordinal` makes the items of a list differ. */
-export function numberInstance(schema: Schema, isInteger: boolean, ordinal: number): number {
+function numberInstance(schema: Schema, isInteger: boolean, ordinal: number): number {
   const isValid = (value: number) => numberFits(schema, isInteger, value);
   const low = tightest([schema.minimum, schema.exclusiveMinimum], Math.max);
   const high = tightest([schema.maximum, schema.exclusiveMaximum], Math.min);
@@ -183,7 +183,7 @@ export function numberInstance(schema: Schema, isInteger: boolean, ordinal: numb
   return found;
 }
 
-export function numberFits(schema: Schema, isInteger: boolean, value: number): boolean {
+function numberFits(schema: Schema, isInteger: boolean, value: number): boolean {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   if (!Number.isFinite(value) || (isInteger && !Number.isInteger(value))) return false;
   if (typeof minimum === 'number' && value < minimum) return false;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/index.ts';
-import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/index.ts';
+import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
 import { retryAfterSeconds } from '../../../../../src/daemon/upstream/providers/provider-failures.ts';
 
 const settings = { name: 'p', baseUrl: 'https://p.example/v1' };

@@ -4,7 +4,7 @@ import type { UpstreamCall } from '../../../../../src/daemon/features/inference/
 import {
   chatAdapter,
   type FlavourName,
-} from '../../../../../src/daemon/upstream/providers/openai-chat/index.ts';
+} from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { chatFault } from '../../../../support/fake-openai-checks.ts';
 import { callOf } from '../../upstream-fixture.ts';
 
@@ -43,14 +43,10 @@ const tool = {
 
 describe('the address of a request', () => {
   test('has the path of the format, with the key as a bearer token', () => {
-    const adapter = chatAdapter({
-      name: 'p',
-      baseUrl: 'https://p.example/v1',
-      headers: { 'x-title': 'gateway' },
-    });
+    const adapter = chatAdapter({ name: 'p', baseUrl: 'https://p.example/v1' });
     expect(adapter.request(callOf())).toMatchObject({
       url: 'https://p.example/v1/chat/completions',
-      headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json', 'x-title': 'gateway' },
+      headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
     });
     const { headers } = adapter.request(callOf({}, { key: undefined }));
     expect(headers).not.toHaveProperty('authorization');

@@ -6,7 +6,7 @@ import type {
   InputItem,
 } from '../../../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
-import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/index.ts';
+import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
 import { responsesFault } from '../../../../support/fake-openai-checks.ts';
 import {
   responsesDocument,

@@ -1,1 +1,0 @@
-export { type ResponsesSettings, responsesAdapter } from './adapter.ts';
