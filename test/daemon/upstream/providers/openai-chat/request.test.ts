@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Inference, InputItem } from '../../../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
-import {
-  chatAdapter,
-  type FlavourName,
-} from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import type { FlavourName } from '../../../../../src/daemon/upstream/providers/openai-chat/flavour.ts';
 import { chatFault } from '../../../../support/fake-openai-checks.ts';
 import { callOf } from '../../upstream-fixture.ts';
 
