@@ -14,7 +14,7 @@ export interface CommonFlags extends OutputFlags {
 }
 
 /** What a context is made from; a test hands in its own. */
-export interface ContextOptions {
+interface ContextOptions {
   io: Io;
   env: Record<string, string | undefined>;
   platform: string;
@@ -63,7 +63,7 @@ export interface Context {
 export interface CommandIndex {
   /** The command that lists what the path's last `{parameter}` can be: `gateway keys list`. */
   listCommand(path: string): string | undefined;
-  /** The words of the command that makes the same call; undefined where no command can. */
+  /** The words of the command that makes the same call; undefined if no command can. */
   commandLine(call: RecordedCall): string[] | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { DaemonModule } from '../shared/daemon-module.ts';
 import { version } from '../shared/version.ts';
 
-export interface MainOptions {
+interface MainOptions {
   /** Loads the daemon; handed in, because the CLI and the daemon do not import each other. */
   serve: () => Promise<DaemonModule>;
 }

@@ -98,7 +98,7 @@ test('an unknown field is a usage error that names the valid ones', async () => 
   const { code, stdout, stderr } = await runCli(['models', 'list', '--json=id,prize'], { env });
   expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
   expect(stderr).toBe(
-    'error: There is no field prize.\n  next    Fields: id, object, created, owned_by, service\n',
+    'error: Unknown field: prize.\n  next    Valid fields: id, object, created, owned_by, service\n',
   );
 });
 

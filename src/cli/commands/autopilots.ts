@@ -92,9 +92,7 @@ export const archiveAutopilotCommand = (context: Context) =>
 const visibilities = ['private', 'discoverable', 'public'] as const satisfies readonly AutopilotVisibility[];
 
 /** The options that set an autopilot's fields, for create and update. */
-export function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(
-  command: Command<A, O>,
-) {
+function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(command: Command<A, O>) {
   return command
     .option('--handle <handle>', 'its handle: letters, digits and : _ -')
     .option('--tagline <text>', 'a one-line description')
@@ -114,7 +112,7 @@ interface Flags {
 }
 
 /** The flags as a request body. */
-export function autopilotBody({ profile, policy, handle, tagline, avatar, visibility }: Flags) {
+function autopilotBody({ profile, policy, handle, tagline, avatar, visibility }: Flags) {
   return {
     handle,
     tagline,
@@ -134,7 +132,7 @@ function objectIn<Members>(flag: string, json: string | undefined): Members | un
   throw new CliError(`${flag} must be a JSON object, like {"model":"sim/echo"}.`, { exit: exitCodes.usage });
 }
 
-export const autopilotColumns = (now: number): Column<Autopilot>[] => [
+const autopilotColumns = (now: number): Column<Autopilot>[] => [
   { title: 'id', value: ({ id }) => id, isSpare: true },
   { title: 'handle', value: ({ handle }) => handle, essential: true },
   { title: 'name', value: ({ displayName }) => displayName },
@@ -149,7 +147,7 @@ export const autopilotColumns = (now: number): Column<Autopilot>[] => [
   { title: 'updated', value: ({ updatedAt }) => updatedAt, show: ({ updatedAt }) => ago(updatedAt, now) },
 ];
 
-export const detailColumns = (now: number): Column<AutopilotDetails>[] => [
+const detailColumns = (now: number): Column<AutopilotDetails>[] => [
   ...autopilotColumns(now),
   { title: 'profile', value: ({ profile }) => JSON.stringify(profile) },
   { title: 'policy', value: ({ policy }) => JSON.stringify(policy) },

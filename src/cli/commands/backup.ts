@@ -30,15 +30,15 @@ export const backupCommand = (context: Context) =>
 /** Makes a backup and moves it to where the user wants it. */
 export async function backUp(context: Context, file: string | undefined): Promise<void> {
   // Check the destination before the daemon does the work.
-  const place = file === undefined ? undefined : freePlace(file);
-  if (place !== undefined && !context.host().isLocal) {
+  const destination = file === undefined ? undefined : destinationFor(file);
+  if (destination !== undefined && !context.host().isLocal) {
     throw new CliError('A backup of another machine is saved on that machine.', {
       exit: exitCodes.usage,
       next: 'Omit the file, and copy the backup from the path that is printed.',
     });
   }
   const made = await make(context);
-  const backup = place === undefined ? made : { ...made, file: moveTo(made.file, place) };
+  const backup = destination === undefined ? made : { ...made, file: moveTo(made.file, destination) };
   await context.out.record(backup, columns, { pipedRow: columns });
   for (const { key_id, kept_in } of backup.master_keys) {
     context.out.note(
@@ -74,14 +74,14 @@ const columns: Column<Backup>[] = [
   { title: 'sha256', value: ({ sha256 }) => sha256 },
 ];
 
-interface Place {
+interface Destination {
   folder: string;
   /** Undefined to keep the file's name. */
   name: string | undefined;
 }
 
 /** Splits a destination into folder and file name. Throws if the file exists: backups never overwrite anything. */
-export function freePlace(file: string): Place {
+function destinationFor(file: string): Destination {
   const path = resolve(file);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return { folder: path, name: undefined };
@@ -93,7 +93,7 @@ export function freePlace(file: string): Place {
 }
 
 /** Moves the file; across disks it is copied completely before it gets its name and the original is deleted. */
-export function moveTo(file: string, { folder, name = basename(file) }: Place): string {
+function moveTo(file: string, { folder, name = basename(file) }: Destination): string {
   const to = resolve(folder, name);
   try {
     // A link instead of a rename, which would overwrite a file created in the meantime.

@@ -47,8 +47,8 @@ async function settingsOf(context: Context, file: string | undefined): Promise<R
     return (await context.client().call(getConfiguration, {})).settings;
   }
   const tools = await (await context.daemon()).loadConfigTools();
-  const { settings, faults } = await tools.explain(placeOf(context, file));
-  if (faults.length > 0) throw faultsTold(faults, 'The daemon cannot start with this configuration.');
+  const { settings, faults } = await tools.explain(configLocation(context, file));
+  if (faults.length > 0) throw configError(faults, 'The daemon cannot start with this configuration.');
   return settings.map(({ name, value, source, place }) => ({ name, value, source, place }));
 }
 
@@ -91,18 +91,18 @@ interface Change {
 
 async function change(context: Context, { name, value, file }: Change): Promise<void> {
   const tools = await (await context.daemon()).loadConfigTools();
-  const place = placeOf(context, file);
+  const place = configLocation(context, file);
   const outcome = await tools.set(place, name, value);
-  if ('faults' in outcome) throw faultsTold(outcome.faults, 'Nothing was written.');
+  if ('faults' in outcome) throw configError(outcome.faults, 'Nothing was written.');
   const path = tools.path(place);
   if (context.out.wantsJson()) await context.out.document({ file: path, changed: outcome.isChanged });
   if (!outcome.isChanged) return context.out.note(`${path} already says so.`);
   const isRunning = file === undefined && readDaemonFile(context) !== undefined;
-  context.out.note(`Written to ${path}.${isRunning ? await takenIn(context, name) : ''}`);
+  context.out.note(`Written to ${path}.${isRunning ? await reloadAfterChange(context, name) : ''}`);
 }
 
 /** Reloads the local daemon immediately, so that the next command sees the change. Returns the sentence to print. */
-async function takenIn(context: Context, name: string): Promise<string> {
+async function reloadAfterChange(context: Context, name: string): Promise<string> {
   try {
     const client = context.clientFor(findHost(localName, context));
     const { waiting } = await client.call(reloadConfiguration, {});
@@ -120,7 +120,7 @@ async function takenIn(context: Context, name: string): Promise<string> {
 export const configPathCommand = (context: Context) =>
   new Command('path').addHelpText('after', example('$EDITOR "$(gateway config path)"')).action(async () => {
     const tools = await (await context.daemon()).loadConfigTools();
-    const file = tools.path(placeOf(context, undefined));
+    const file = tools.path(configLocation(context, undefined));
     if (context.out.wantsJson()) return context.out.document({ file });
     context.out.text(`${file}\n`);
   });
@@ -136,16 +136,16 @@ export const configSchemaCommand = (context: Context) =>
     });
 
 /** Locates this machine's configuration. */
-export function placeOf({ env, platform, home }: Context, file: string | undefined): ConfigPlace {
+export function configLocation({ env, platform, home }: Context, file: string | undefined): ConfigPlace {
   return { ...(file !== undefined && { file }), env, platform, home };
 }
 
-export function faultsTold(faults: readonly ConfigFault[], next: string): CliError {
+function configError(faults: readonly ConfigFault[], next: string): CliError {
   const lines = faults.map(({ place, message }) => `${place}: ${message}`);
   return new CliError(lines.join('\n'), { exit: exitCodes.usage, next });
 }
 
-export const fileOption = [
+const fileOption = [
   '--config <file>',
   'the configuration file (default: the one in the config folder)',
 ] as const;

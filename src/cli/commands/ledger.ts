@@ -9,10 +9,10 @@ import { count } from '../output/amount.ts';
 export const verifyLedgerCommand = (context: Context) =>
   new Command('verify')
     .addHelpText('after', example('gateway ledger verify && echo balanced'))
-    .action(() => verifyAndTell(context));
+    .action(() => verifyAndReport(context));
 
 /** Prints one problem per line; the exit code is 1 if there are any. */
-async function verifyAndTell(context: Context): Promise<void> {
+async function verifyAndReport(context: Context): Promise<void> {
   const check = await context.client().call(verifyLedger, {});
   if (!check.ok) context.exit = exitCodes.failed;
   if (context.out.wantsJson()) return context.out.document(check);

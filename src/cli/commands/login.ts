@@ -128,7 +128,7 @@ async function replaceLogin(context: Context, old: NamedHost): Promise<void> {
 }
 
 /** Ends a login on its host; returns whether it has ended. */
-export async function endLogin(context: Context, url: string, token: string): Promise<boolean> {
+async function endLogin(context: Context, url: string, token: string): Promise<boolean> {
   try {
     await context.clientFor({ url, token, workspace: undefined }).call(signOut, {});
     return true;

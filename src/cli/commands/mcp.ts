@@ -24,7 +24,7 @@ const notAsked = -32000;
  * Forwards the messages of an MCP client, one per line, to the daemon and writes its answers. Requests run concurrently. A
  * restarted daemon is found again.
  */
-export async function bridge(context: Context): Promise<void> {
+async function bridge(context: Context): Promise<void> {
   const session = new Session(context);
   for await (const line of context.io.stdin.lines()) {
     if (line.trim() !== '') session.take(line);
@@ -77,15 +77,15 @@ class Session {
     try {
       const answer = await this.#send(line, message, signal);
       for await (const text of messagesIn(answer)) {
-        const told = objectOf(JSON.parse(text));
-        if (told.id === id && told.method === undefined) isAnswered = true;
-        if (method === 'initialize') this.#agree(told);
-        this.#write(told);
+        const received = objectOf(JSON.parse(text));
+        if (received.id === id && received.method === undefined) isAnswered = true;
+        if (method === 'initialize') this.#agree(received);
+        this.#write(received);
       }
       if (isAnswered || id === undefined || method === undefined) return;
       throw new Error('The daemon stopped before answering.');
     } catch (error) {
-      if (!signal.aborted && !isAnswered) this.#tell(error, message);
+      if (!signal.aborted && !isAnswered) this.#reportFailure(error, message);
     }
   }
 
@@ -130,7 +130,7 @@ class Session {
     this.#context.io.stdout.write(`${JSON.stringify(message)}\n`);
   }
 
-  #tell(error: unknown, { id, method }: Message): void {
+  #reportFailure(error: unknown, { id, method }: Message): void {
     const { sentence, details } = explain(error, { isLocal: this.#isLocal() });
     const next = details.find(([name]) => name === 'next')?.[1];
     const advice = next === undefined ? '' : ` ${withNpx(next, this.#context.env)}`;

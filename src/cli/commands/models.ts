@@ -71,7 +71,7 @@ async function refreshAndShow(context: Context): Promise<void> {
 
 export const priceUnit = 'Prices are dollars per million tokens.';
 
-export const modelColumns: Column<ModelEntry>[] = [
+const modelColumns: Column<ModelEntry>[] = [
   { title: 'model', value: (model) => model.id },
   {
     title: 'input_usd',
@@ -170,9 +170,9 @@ function abilities({ service: { capabilities } }: ModelEntry): string {
 function otherPrices(prices: PricesView | null, write: (price: string) => string): string {
   const { audio_input, cached_audio, audio_output, image_output, fees = {} } = prices ?? {};
   const byTokens = { audio_input, cached_audio, audio_output, image_output };
-  const told = (all: Record<string, string | undefined>, unit: string) =>
+  const listed = (all: Record<string, string | undefined>, unit: string) =>
     Object.entries(all).flatMap(([name, price]) => (price ? [`${name} ${write(price)}${unit}`] : []));
-  return [...told(byTokens, ''), ...told(fees, ' each')].join(', ');
+  return [...listed(byTokens, ''), ...listed(fees, ' each')].join(', ');
 }
 
 function priceColumn(

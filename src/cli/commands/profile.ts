@@ -48,7 +48,7 @@ export const deleteProfileCommand = (context: Context) =>
 
 type Shown = Profile & { handle?: string };
 
-export const profileColumns = (now: number): Column<Shown>[] => [
+const profileColumns = (now: number): Column<Shown>[] => [
   { title: 'id', value: ({ id }) => id },
   { title: 'handle', value: ({ handle }) => handle, essential: true },
   { title: 'name', value: ({ name }) => name },

@@ -79,11 +79,11 @@ const checkColumns: Column<ProviderKeyCheck>[] = [
   { title: 'message', value: (check) => check.message },
 ];
 
-export const providerKeyColumns = (now: number): Column<ProviderKey>[] => [
+const providerKeyColumns = (now: number): Column<ProviderKey>[] => [
   { title: 'provider', value: (key) => key.provider },
   { title: 'fingerprint', value: (key) => key.fingerprint },
   { title: 'added', value: (key) => key.added_at, show: (key) => ago(key.added_at, now), isSpare: true },
   { title: 'updated', value: (key) => key.updated_at, show: (key) => ago(key.updated_at, now) },
 ];
 
-export const providerArgument = () => new Argument('<provider>', 'the provider').choices(knownProviders);
+const providerArgument = () => new Argument('<provider>', 'the provider').choices(knownProviders);

@@ -18,7 +18,7 @@ export const restoreCommand = (context: Context) =>
     .option('--data <folder>', "the data folder (default: the daemon's)")
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway stop && gateway restore backup.db --yes'))
-    .action((file, options) => restoreAndTell(context, file, options));
+    .action((file, options) => restoreData(context, file, options));
 
 interface RestoreFlags {
   data?: string;
@@ -28,7 +28,7 @@ interface RestoreFlags {
 type Restored = Exclude<RestoreOutcome, { problem: string }>;
 
 /** Replaces this machine's data with a backup, keeping the old data. */
-async function restoreAndTell(context: Context, file: string, { data, yes }: RestoreFlags): Promise<void> {
+async function restoreData(context: Context, file: string, { data, yes }: RestoreFlags): Promise<void> {
   const running = data === undefined ? readDaemonFile(context) : undefined;
   if (running !== undefined) {
     throw new CliError(`The daemon is running (process ${running.pid}).`, {

@@ -85,7 +85,7 @@ export const zonesCommand = (context: Context) =>
       await context.out.table(data, zoneColumns, { empty: 'No shouts in the last 24 hours.' });
     });
 
-export const shoutColumns = (now: number): Column<Shout>[] => [
+const shoutColumns = (now: number): Column<Shout>[] => [
   { title: 'id', value: ({ id }) => id, align: 'right' },
   { title: 'zone', value: ({ zone }) => zone },
   { title: 'author', value: ({ author }) => author.handle },
@@ -93,13 +93,13 @@ export const shoutColumns = (now: number): Column<Shout>[] => [
   { title: 'at', value: ({ createdAt }) => createdAt, show: ({ createdAt }) => ago(createdAt, now) },
 ];
 
-export const zoneColumns: Column<Zone>[] = [
+const zoneColumns: Column<Zone>[] = [
   { title: 'zone', value: ({ zone }) => zone },
   { title: 'count24h', label: 'last 24 hours', value: ({ count24h }) => count24h, align: 'right' },
 ];
 
 /** One shout on one line: with the time of day on a terminal, with full time and id in a pipe. */
-export function shoutLine(
+function shoutLine(
   { id, zone, body, createdAt, author }: Shout,
   { io, out }: Pick<Context, 'io' | 'out'>,
 ): string {

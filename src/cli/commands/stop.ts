@@ -24,13 +24,13 @@ export const stopCommand = (context: Context) =>
 
 const pollMs = 50;
 
-interface StopWish {
+interface StopOptions {
   waitMs: number;
   yes?: true | undefined;
 }
 
 /** Asks the daemon to stop; if it runs on this machine, waits for its process to exit. */
-async function stopAndWait(context: Context, { waitMs, yes }: StopWish): Promise<void> {
+async function stopAndWait(context: Context, { waitMs, yes }: StopOptions): Promise<void> {
   if (isLocalDown(context)) {
     context.out.note('The daemon is not running.');
     return;

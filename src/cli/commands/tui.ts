@@ -15,7 +15,7 @@ export const tuiCommand = (context: Context) =>
     });
 
 /** Throws unless a user is at a terminal. Also switches React to production mode. */
-export function needTerminal({ io, env }: Context, next: string): void {
+function needTerminal({ io, env }: Context, next: string): void {
   if (!io.stdin.isTty || !io.stdout.isTty || env.TERM === 'dumb') {
     throw new CliError('This needs a terminal.', { exit: exitCodes.usage, next });
   }

@@ -49,7 +49,7 @@ async function showSums(context: Context, query: Query<typeof listUsageContract>
 }
 
 /** One finished request; `now` in milliseconds since 1970. */
-export const usageColumns = (now: number): Column<UsageView>[] => [
+const usageColumns = (now: number): Column<UsageView>[] => [
   { title: 'request_id', value: (usage) => usage.request_id },
   { title: 'response_id', value: (usage) => usage.response_id },
   {

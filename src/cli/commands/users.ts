@@ -50,15 +50,11 @@ export const loginCodeCommand = (context: Context) =>
       await showLoginCode(context, made, url);
     });
 
-export const urlOption = () =>
+const urlOption = () =>
   new Option('--url <url>', 'the URL at which the user reaches this host, for the link');
 
 /** Piped, it prints handle, code and link; with --quiet only the link. */
-export async function showLoginCode(
-  context: Context,
-  made: LoginCode,
-  asked: string | undefined,
-): Promise<void> {
+async function showLoginCode(context: Context, made: LoginCode, asked: string | undefined): Promise<void> {
   const url = asked === undefined ? context.host().url : hostUrl(asked);
   const shown = { ...made, link: loginLink(url, made.code) };
   await context.out.record(shown, loginCodeColumns(context.now()), { pipedRow: [user, code, link] });

@@ -50,7 +50,7 @@ async function unlockBody(context: Context, { passphrase, masterKey, fromEnv }: 
 }
 
 /** Asks for a passphrase twice, because a typo would lock the user out. */
-export async function newPassphrase(context: Context, fromEnv: string | undefined): Promise<string> {
+async function newPassphrase(context: Context, fromEnv: string | undefined): Promise<string> {
   const chosen = await askSecret(context, { prompt: 'New passphrase (8 characters or more)', fromEnv });
   if (fromEnv !== undefined || !context.io.stdin.isTty) return chosen;
   const again = await askSecret(context, { prompt: 'Repeat the passphrase' });
@@ -100,7 +100,7 @@ const secret: Exported = {
 };
 
 /** Prints the vault's status; with `mustBeOpen`, a locked vault sets the exit code. */
-export async function showVault(
+async function showVault(
   context: Context,
   status: VaultStatus,
   { mustBeOpen }: { mustBeOpen: boolean },

@@ -113,7 +113,7 @@ export const watchWhispersCommand = (context: Context) =>
     });
 
 /** Newest first. */
-export function listWhispersOf(
+function listWhispersOf(
   context: Context,
   { person, limit }: { person: string | undefined; limit: number },
 ): Promise<Whisper[]> {
@@ -123,7 +123,7 @@ export function listWhispersOf(
 }
 
 /** One whisper on one line: with the time of day on a terminal, with full time and id in a pipe. */
-export function whisperLine(
+function whisperLine(
   { id, body, createdAt, sender, recipient }: Whisper,
   { io, out }: Pick<Context, 'io' | 'out'>,
 ): string {
@@ -136,7 +136,7 @@ export function whisperLine(
   return `${paint('dim', clockTime(createdAt))}  ${who}  ${visibleCell(body)}\n`;
 }
 
-export const whisperColumns = (now: number): Column<Whisper>[] => [
+const whisperColumns = (now: number): Column<Whisper>[] => [
   { title: 'id', value: ({ id }) => id, align: 'right' },
   { title: 'from', value: ({ sender }) => sender.handle },
   { title: 'to', value: ({ recipient }) => recipient.handle },

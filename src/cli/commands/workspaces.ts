@@ -99,7 +99,7 @@ async function switchWorkspace(context: Context, reference: string): Promise<voi
 }
 
 /** Stores the workspace to act in for the current host; null for the caller's own. */
-export function setWorkspaceInUse(context: Context, workspaceId: string | null): void {
+function setWorkspaceInUse(context: Context, workspaceId: string | null): void {
   const { name } = context.host();
   changeHostFile(context, (file) => {
     const entry = name === undefined ? undefined : file.hosts[name];
@@ -243,7 +243,7 @@ export async function leave(
   context.out.note(`You have left ${slug}.`);
 }
 
-export const workspaceColumns = (now: number): Column<Workspace>[] => [
+const workspaceColumns = (now: number): Column<Workspace>[] => [
   { title: 'id', value: ({ id }) => id, isSpare: true },
   { title: 'slug', value: ({ slug }) => slug, essential: true },
   { title: 'name', value: ({ name }) => name },
@@ -261,7 +261,7 @@ export const workspaceColumns = (now: number): Column<Workspace>[] => [
   },
 ];
 
-export const memberColumns = (now: number): Column<Member>[] => [
+const memberColumns = (now: number): Column<Member>[] => [
   { title: 'id', value: ({ user }) => user.id, isSpare: true },
   { title: 'handle', value: ({ user }) => user.handle, essential: true },
   { title: 'name', value: ({ user }) => user.name },
@@ -269,7 +269,7 @@ export const memberColumns = (now: number): Column<Member>[] => [
   { title: 'joined', value: (member) => member.joined_at, show: (member) => ago(member.joined_at, now) },
 ];
 
-export const invitationColumns = (now: number): Column<Invitation>[] => [
+const invitationColumns = (now: number): Column<Invitation>[] => [
   { title: 'id', value: ({ id }) => id },
   { title: 'role', value: ({ role }) => role },
   { title: 'note', value: ({ note }) => note, show: ({ note }) => note ?? '' },
@@ -288,5 +288,5 @@ export const invitationColumns = (now: number): Column<Invitation>[] => [
 
 export const roles = ['owner', 'admin', 'member'] as const;
 
-export const workspaceOption = () =>
+const workspaceOption = () =>
   new Option('--workspace <workspace>', 'the id or slug of the workspace').default('me');

@@ -10,7 +10,7 @@ import { visible } from '../output/visible.ts';
 import { CliError, CutShort } from './cli-error.ts';
 
 /** A failure in words for the user. */
-export interface Explanation {
+interface Explanation {
   exit: ExitCode;
   /** The first line, without `error:`. */
   sentence: string;

@@ -8,7 +8,7 @@ export type OpenStream = (
 ) => AsyncIterable<SseEvent>;
 
 /** Why a stream was interrupted, and when it is retried. */
-export interface LostStream {
+interface LostStream {
   /** Undefined if the server closed it normally. */
   error: unknown;
   /** Whether the failure is likely a restart of the daemon. */

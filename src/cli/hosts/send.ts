@@ -10,7 +10,7 @@ import { socketAddress, socketPathOf } from './host-address.ts';
  * Why a host gave no complete answer: `refused` if nothing listens there, `forbidden` if this user may not use the Unix
  * socket, `cut` if the connection was lost in the middle.
  */
-export type UnreachableKind = 'refused' | 'forbidden' | 'unresolved' | 'timeout' | 'cut' | 'untrusted';
+type UnreachableKind = 'refused' | 'forbidden' | 'unresolved' | 'timeout' | 'cut' | 'untrusted';
 
 export class Unreachable extends Error {
   readonly kind: UnreachableKind;

@@ -42,7 +42,7 @@ function argumentsOf({ template, params }: RecordedCall, [noun]: string[]): stri
   });
 }
 
-/** Undefined where the body has a member that is not an option. A query may have others: they only choose a page. */
+/** Undefined if the body has a member that is not an option. Other query members are ignored: they only select a page. */
 function optionsOf({ options = [] }: CommandEntry, { query, body }: RecordedCall): string[] | undefined {
   const members = Object.entries((body ?? {}) as Record<string, unknown>).filter(isSet);
   if (members.some(([name]) => !options.includes(name))) return undefined;

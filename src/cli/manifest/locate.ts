@@ -6,7 +6,7 @@ export interface CommandLine {
   /** The noun and, where it has verbs, the verb. */
   words: string[];
   rest: string[];
-  /** Undefined where the words name no command that runs. */
+  /** Undefined if the words are not a complete command. */
   command: CommandEntry | undefined;
 }
 

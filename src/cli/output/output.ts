@@ -74,8 +74,8 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     const unknown = unknownFields(value, fields);
     const options = { indented: io.stdout.isTty };
     if (unknown.length === 0) return json(value, fields, options);
-    const message = `There is no field ${unknown.join(', ')}.`;
-    const next = `Fields: ${fieldsOf(value).join(', ')}`;
+    const message = `Unknown ${unknown.length === 1 ? 'field' : 'fields'}: ${unknown.join(', ')}.`;
+    const next = `Valid fields: ${fieldsOf(value).join(', ')}`;
     if (!hasChangedData()) throw new CliError(message, { exit: exitCodes.usage, next });
     // After a change the output must not be lost: it may be the only chance to see a new key's secret.
     warn(`${message} ${next}`);

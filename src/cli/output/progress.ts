@@ -2,7 +2,7 @@ import type { Io } from '../terminal/io.ts';
 import { visibleCell } from './visible.ts';
 import { cutToWidth } from './width.ts';
 
-export interface ProgressBar {
+interface ProgressBar {
   /** `done` of `total`, in bytes. */
   show(label: string, done: number, total: number): void;
   /** Work on `total` bytes without known progress. */
@@ -46,7 +46,7 @@ export function sizeText(bytes: number): string {
   return `${at > 0 && amount < 100 ? amount.toFixed(1) : Math.round(amount)} ${units[at]}`;
 }
 
-export interface Spinner {
+interface Spinner {
   stop(): void;
 }
 

@@ -29,13 +29,13 @@ function widthOfEach(text: string): number {
 export function cutToWidth(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text;
   let width = 1;
-  let kept = '';
+  let fitting = '';
   for (const character of text) {
     width += widthOfOne(character);
     if (width > widthMax) break;
-    kept += character;
+    fitting += character;
   }
-  return `${kept}…`;
+  return `${fitting}…`;
 }
 
 /** Wraps a text at spaces into lines of `widthMax` cells; longer words are not broken. */

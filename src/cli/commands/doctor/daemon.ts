@@ -37,7 +37,7 @@ function runningButHidden(context: Context, code: ErrorCode): Finding {
   return {
     check: 'daemon',
     state: 'ok',
-    message: `${context.host().url} answers; how it is, it tells ${code === 'signed_out' ? 'a login' : 'whoever runs it'} only`,
+    message: `${context.host().url} responds, but shows its status only to ${code === 'signed_out' ? 'a login' : 'its admin'}`,
     remedy: code === 'signed_out' ? 'To see more, run this without GATEWAY_KEY.' : null,
   };
 }
@@ -122,7 +122,7 @@ function providerFindings({ providers }: DaemonStatus): Finding[] {
 }
 
 /** Whether the port that the daemon would listen on is free. */
-export async function checkPort(context: Context): Promise<Finding> {
+async function checkPort(context: Context): Promise<Finding> {
   const { host, port } = await placeToListen(context);
   const code = await codeOfListening(host, port);
   if (code === undefined) {

@@ -15,16 +15,16 @@ export const doctorCommand = (context: Context) =>
   new Command('doctor')
     .option('--online', 'also check that each provider accepts its key')
     .addHelpText('after', example('gateway doctor --jq \'.[] | select(.state != "ok")\''))
-    .action((wishes) => examine(context, wishes));
+    .action((options) => diagnose(context, options));
 
 /** Runs every check and prints the findings; the exit code is 1 if anything is broken. */
-export async function examine(context: Context, wishes: Wishes = {}): Promise<void> {
+export async function diagnose(context: Context, options: DoctorOptions = {}): Promise<void> {
   const findings: Finding[] = [];
-  for (const check of checks) findings.push(...(await check(context, wishes)));
+  for (const check of checks) findings.push(...(await check(context, options)));
   const { out, io } = context;
   if (out.isQuiet() && !out.wantsJson()) {
-    const amiss = findings.filter(({ state }) => state !== 'ok');
-    await out.table(amiss, columns, { empty: '' });
+    const problems = findings.filter(({ state }) => state !== 'ok');
+    await out.table(problems, columns, { empty: '' });
   } else if (!io.stdout.isTty || out.wantsJson()) await out.table(findings, columns, { empty: '' });
   else
     for (const finding of findings) io.stdout.write(withNpx(lines(finding, out.paint.stdout), context.env));
@@ -46,12 +46,12 @@ const columns: Column<Finding>[] = [
   { title: 'remedy', value: (finding) => finding.remedy },
 ];
 
-export interface Wishes {
+export interface DoctorOptions {
   /** Whether to call the providers. */
   online?: true;
 }
 
-export type Check = (context: Context, wishes: Wishes) => Promise<Finding[]> | Finding[];
+export type Check = (context: Context, options: DoctorOptions) => Promise<Finding[]> | Finding[];
 
 /** Every check, starting with what the others depend on. */
 export const checks: Check[] = [

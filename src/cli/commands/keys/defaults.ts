@@ -24,7 +24,7 @@ export const keyDefaultsCommand = (context: Context) =>
       changeDefaults(context, { workspace, key, flags, clear }),
     );
 
-interface Wish {
+interface DefaultsCommand {
   workspace: string;
   key: string;
   flags: DefaultFlags;
@@ -32,7 +32,10 @@ interface Wish {
 }
 
 /** Changes only what was given. */
-async function changeDefaults(context: Context, { workspace, key, flags, clear }: Wish): Promise<void> {
+async function changeDefaults(
+  context: Context,
+  { workspace, key, flags, clear }: DefaultsCommand,
+): Promise<void> {
   const cleared = Object.fromEntries(clear.map((name) => [name, null]));
   const body: KeyDefaultsChange = { ...defaultsChange(flags), ...cleared };
   if (Object.keys(body).length === 0) {
@@ -62,7 +65,7 @@ const columns: Column<KeyDefaults>[] = [
 const cacheModes = ['off', 'read-only', 'read-write'] as const satisfies readonly CacheMode[];
 
 /** The values of the flags that `defaultFlags` adds. */
-export interface DefaultFlags {
+interface DefaultFlags {
   cache?: CacheMode | undefined;
   store?: 'yes' | 'no' | undefined;
 }

@@ -225,7 +225,7 @@ export const revokeKeyCommand = (context: Context) =>
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
     .action(async (key, { workspace, yes }) =>
-      revokeKeyAndTell(context, { workspace, id: await resolveKey(context, { workspace, key }), yes }),
+      confirmAndRevoke(context, { workspace, id: await resolveKey(context, { workspace, key }), yes }),
     );
 
 interface Revocation {
@@ -234,7 +234,7 @@ interface Revocation {
   yes?: true | undefined;
 }
 
-async function revokeKeyAndTell(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
+async function confirmAndRevoke(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
   const question = `Revoke ${id}? Calls with it and with keys it issued will fail.`;
   await confirm(context, question, { yes });
   const deleted = await context.client().call(revokeKey, { params: { workspace, key: id } });

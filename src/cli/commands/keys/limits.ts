@@ -41,39 +41,39 @@ export const limitsCommand = (context: Context) =>
         : changeLimits(context, { workspace, key, flags: { ...flags, clear } }),
     );
 
-interface Wish {
+interface LimitsCommand {
   workspace: string;
   key: string;
   flags: LimitFlags & { clear: Clearable[] };
 }
 
-function changeOf({ flags }: Wish, now: number): LimitsChange {
+function changeOf({ flags }: LimitsCommand, now: number): LimitsChange {
   const cleared = Object.fromEntries(flags.clear.map((name) => [clearable[name], null]));
   return { ...limitsChange(flags, now), ...cleared };
 }
 
-async function showLimits(context: Context, wish: Wish): Promise<void> {
-  if (Object.keys(changeOf(wish, 0)).length > 0) {
+async function showLimits(context: Context, command: LimitsCommand): Promise<void> {
+  if (Object.keys(changeOf(command, 0)).length > 0) {
     throw new CliError('Nothing was changed: get takes no limit options.', {
       exit: exitCodes.usage,
-      next: `To change limits: gateway keys limits set ${wish.key} …`,
+      next: `To change limits: gateway keys limits set ${command.key} …`,
     });
   }
-  const params = { workspace: wish.workspace, key: await resolveKey(context, wish) };
+  const params = { workspace: command.workspace, key: await resolveKey(context, command) };
   const limits = await context.client().call(getLimits, { params });
   await context.out.record(limits, limitColumns(context.now()));
 }
 
 /** Changes only what was given. */
-async function changeLimits(context: Context, wish: Wish): Promise<void> {
-  const body = changeOf(wish, context.now());
+async function changeLimits(context: Context, command: LimitsCommand): Promise<void> {
+  const body = changeOf(command, context.now());
   if (Object.keys(body).length === 0) {
     throw new CliError('No limit was given.', {
       exit: exitCodes.usage,
       next: 'Give --spend-cap, --max-price, --model, --rpm, --expires or --clear.',
     });
   }
-  const params = { workspace: wish.workspace, key: await resolveKey(context, wish) };
+  const params = { workspace: command.workspace, key: await resolveKey(context, command) };
   const limits = await context.client().call(setLimits, { params, body });
   await context.out.record(limits, limitColumns(context.now()));
   context.out.note('This applies from the next call.');
@@ -115,7 +115,7 @@ function price(usd: string | null | undefined): string {
 }
 
 /** The values of the flags that `limitFlags` adds. */
-export interface LimitFlags {
+interface LimitFlags {
   spendCap?: LimitsChange['spend_cap'];
   maxPrice?: LimitsChange['max_price'];
   model?: string[] | undefined;
@@ -124,7 +124,7 @@ export interface LimitFlags {
 }
 
 /** A time, or milliseconds from now. */
-export type Expiry = { at: string } | { inMs: number };
+type Expiry = { at: string } | { inMs: number };
 
 /** Adds the options that set a key's limits. */
 export function limitFlags<A extends unknown[], O extends Record<string, unknown>>(command: Command<A, O>) {

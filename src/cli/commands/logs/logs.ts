@@ -23,7 +23,7 @@ export const logsCommand = (context: Context) =>
     .addHelpText('after', example('gateway logs --since 1h --level warn'))
     .action((options) => showLogs(context, options));
 
-interface Wishes {
+interface LogsOptions {
   follow?: true;
   since?: (now: number) => number;
   lines?: number;
@@ -34,7 +34,7 @@ const usualLines = 200;
 const pollMs = 250;
 
 /** Reads the files of this machine's daemon, which need not be running. */
-async function showLogs(context: Context, { follow, since, lines, level }: Wishes): Promise<void> {
+async function showLogs(context: Context, { follow, since, lines, level }: LogsOptions): Promise<void> {
   const { name: host } = selectedHost(context.flags.host, context);
   if (host !== localName) {
     throw new CliError(`The log of ${host} can only be read on its own machine.`, {
@@ -95,7 +95,7 @@ function sinceOption(text: string): (now: number) => number {
 }
 
 /** A line of the daemon's log. Source of the numbers: pino's levels. */
-export interface LogEntry {
+interface LogEntry {
   level: number;
   time: string;
   msg: string;
@@ -104,7 +104,7 @@ export interface LogEntry {
 
 export const levels = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 } as const;
 
-export type LevelName = keyof typeof levels;
+type LevelName = keyof typeof levels;
 
 /** Parses a line; undefined if it is incomplete because the daemon crashed. */
 export function entryOf(line: string): LogEntry | undefined {

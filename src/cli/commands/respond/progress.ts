@@ -71,7 +71,7 @@ export function showProgress(context: Context, body: CreateResponseBody): Progre
 }
 
 /** Dollars per million tokens, as numbers because they are only for an estimate. */
-export type DollarPrices = Pick<Prices, 'input' | 'output'>;
+type DollarPrices = Pick<Prices, 'input' | 'output'>;
 
 /** A model's prices; undefined if they are unknown or the daemon does not respond. */
 export async function pricesOf(context: Context, model: string): Promise<DollarPrices | undefined> {

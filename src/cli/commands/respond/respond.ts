@@ -59,7 +59,7 @@ export const respondCommand = (context: Context) =>
     )
     .action((words, options) => respondAndShow(context, { prompt: words.join(' '), ...options }));
 
-export interface RespondFlags extends RequestFlags {
+interface RespondFlags extends RequestFlags {
   /** By default, streams if a user is watching. */
   stream?: boolean | undefined;
   idempotencyKey?: string | undefined;
@@ -68,7 +68,7 @@ export interface RespondFlags extends RequestFlags {
 }
 
 /** Asks a model and prints the answer. Ctrl-C also cancels the call upstream and prints its cost. */
-export async function respondAndShow(context: Context, flags: RespondFlags): Promise<void> {
+async function respondAndShow(context: Context, flags: RespondFlags): Promise<void> {
   checkFlags(flags);
   const body = await requestBody(context, flags);
   preparePictures(flags.pictures);
@@ -163,7 +163,7 @@ export function showOutcome(context: Context, following: Following, tookMs: numb
  * Starts a background response and prints its id. It is started as a stream that is closed immediately, so that its
  * events are stored and can be followed; but not with an idempotency key, which does not work with streams.
  */
-export async function startInBackground(
+async function startInBackground(
   context: Context,
   flags: RespondFlags,
   body: CreateResponseBody,

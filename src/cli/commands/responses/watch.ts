@@ -87,11 +87,7 @@ interface EventHead {
 }
 
 /** Yields the events of a background response until its last one, reconnecting when the connection is lost. */
-export async function* resumedEvents(
-  context: Context,
-  id: string,
-  signal: AbortSignal,
-): AsyncGenerator<SseEvent> {
+async function* resumedEvents(context: Context, id: string, signal: AbortSignal): AsyncGenerator<SseEvent> {
   let after: number | undefined;
   let waitMs = firstWaitMs;
   let wasOpen = false;

@@ -19,13 +19,13 @@ export const installServiceCommand = (context: Context) =>
     .addHelpText('after', example('gateway service install --env GROQ_API_KEY'))
     .action((options) => install(context, options));
 
-interface Wishes {
+interface InstallOptions {
   config?: string;
   env?: string;
   print?: true;
 }
 
-async function install(context: Context, { config, env: names, print }: Wishes): Promise<void> {
+async function install(context: Context, { config, env: names, print }: InstallOptions): Promise<void> {
   const manager = serviceManager(context);
   const environmentFile = `${foldersOf(context).config}/service.env`;
   const facts = factsOf(context, { config, environmentFile });
@@ -33,7 +33,7 @@ async function install(context: Context, { config, env: names, print }: Wishes):
   if (print) return context.out.text(text);
   const { env } = context;
   const running = readDaemonFile(context);
-  const isService = (await run(manager.ask, env)).code === 0;
+  const isService = (await run(manager.probe, env)).code === 0;
   if (running && !isService) {
     throw new CliError(`The daemon is already running (process ${running.pid}).`, {
       exit: exitCodes.failed,
@@ -44,7 +44,7 @@ async function install(context: Context, { config, env: names, print }: Wishes):
   writePrivate(manager.file, text, { mode: 0o644 });
   await verify(context, manager);
   if (context.platform === 'darwin' && isService) await run(manager.stop[0] ?? [], env);
-  for (const command of manager.start) await must(context, command);
+  for (const command of manager.start) await runOrThrow(context, command);
   if (context.out.wantsJson()) {
     await context.out.document({ file: manager.file, environment_file: environmentFile });
   }
@@ -57,13 +57,13 @@ async function install(context: Context, { config, env: names, print }: Wishes):
   }
 }
 
-interface Given {
+interface FactsOptions {
   config: string | undefined;
   environmentFile: string;
 }
 
 /** With absolute paths, because the service may have another PATH. */
-function factsOf({ env }: Context, { config, environmentFile }: Given): ServiceFacts {
+function factsOf({ env }: Context, { config, environmentFile }: FactsOptions): ServiceFacts {
   return {
     node: process.execPath,
     program: realpathSync(process.argv[1] ?? ''),
@@ -88,7 +88,7 @@ async function verify({ platform, env, out }: Context, { file }: ServiceManager)
   if (code !== undefined && code !== 0) out.warn(`systemd-analyze: ${text}`);
 }
 
-async function must({ env }: Context, command: string[]): Promise<void> {
+async function runOrThrow({ env }: Context, command: string[]): Promise<void> {
   const { code, text } = await run(command, env);
   if (code === 0) return;
   throw new CliError(`${command.join(' ')} failed: ${text}`, {
@@ -130,7 +130,7 @@ export const serviceStatusCommand = (context: Context) =>
 /** The exit code is 1 if the service is not running. */
 async function showStatus(context: Context): Promise<void> {
   const manager = serviceManager(context);
-  const { code, text } = await run(manager.ask, context.env);
+  const { code, text } = await run(manager.probe, context.env);
   const isInstalled = existsSync(manager.file);
   const running = code === 0 ? readDaemonFile(context) : undefined;
   const status: Status = {
@@ -166,19 +166,19 @@ const columns: Column<Status>[] = [
 ];
 
 /** A platform's service manager: its definition file and its commands. */
-export interface ServiceManager {
+interface ServiceManager {
   file: string;
   text(facts: ServiceFacts): string;
   start: string[][];
   stop: string[][];
   /** Succeeds while the service is running. */
-  ask: string[];
+  probe: string[];
 }
 
 const unitName = 'gateway.service';
 
 /** systemd or launchd, for this user. */
-export function serviceManager(context: Context): ServiceManager {
+function serviceManager(context: Context): ServiceManager {
   const { platform, env, home } = context;
   if (platform === 'linux') {
     const systemctl = (...words: string[]) => ['systemctl', '--user', ...words];
@@ -187,7 +187,7 @@ export function serviceManager(context: Context): ServiceManager {
       text: unitText,
       start: [systemctl('daemon-reload'), systemctl('enable', unitName), systemctl('restart', unitName)],
       stop: [systemctl('disable', '--now', unitName)],
-      ask: systemctl('is-active', unitName),
+      probe: systemctl('is-active', unitName),
     };
   }
   if (platform === 'darwin') {
@@ -198,7 +198,7 @@ export function serviceManager(context: Context): ServiceManager {
       text: (facts) => plistText(facts, { logFile: `${foldersOf(context).data}/service.log` }),
       start: [['launchctl', 'bootstrap', domain, file]],
       stop: [['launchctl', 'bootout', `${domain}/${launchdLabel}`]],
-      ask: ['launchctl', 'print', `${domain}/${launchdLabel}`],
+      probe: ['launchctl', 'print', `${domain}/${launchdLabel}`],
     };
   }
   throw new CliError('Services are supported only with systemd and launchd.', {
@@ -207,14 +207,14 @@ export function serviceManager(context: Context): ServiceManager {
   });
 }
 
-export interface Ran {
+interface CommandResult {
   /** Undefined if the program could not be started. */
   code: number | undefined;
   text: string;
 }
 
 /** Runs a command with this command's environment. Never rejects. */
-export function run([program = '', ...words]: string[], env: Context['env']): Promise<Ran> {
+export function run([program = '', ...words]: string[], env: Context['env']): Promise<CommandResult> {
   return new Promise((resolve) => {
     execFile(program, words, { env }, (error, stdout, stderr) => {
       const text = `${stdout}${stderr}`.trim();

@@ -17,10 +17,7 @@ export const tailCommand = (context: Context) =>
     });
 
 /** Follows events until Ctrl-C. */
-export async function followAndShow(
-  context: Context,
-  { after }: { after?: number | undefined },
-): Promise<void> {
+async function followAndShow(context: Context, { after }: { after?: number | undefined }): Promise<void> {
   await follow(context, {
     open: (lastId, options) =>
       context.client().stream(

@@ -101,7 +101,7 @@ const cost: Column<TraceView> = {
 };
 
 /** Finished requests in a list; `now` in milliseconds since 1970. */
-export const traceColumns = (now: number): Column<TraceView>[] => [
+const traceColumns = (now: number): Column<TraceView>[] => [
   { title: 'request_id', value: (trace) => trace.request_id },
   status,
   model,
@@ -151,7 +151,7 @@ export const traceRecord = (now: number): Column<TraceView>[] => [
     title: 'attempts',
     value: ({ attempts }) =>
       attempts
-        .map(({ provider: asked, status: told, error_code: code }) => `${asked} ${code ?? told}`)
+        .map(({ provider: tried, status, error_code: code }) => `${tried} ${code ?? status}`)
         .join(', '),
   },
   {

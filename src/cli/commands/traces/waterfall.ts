@@ -8,7 +8,7 @@ interface Stretch {
   name: string;
   from: number;
   to: number;
-  told: string;
+  label: string;
 }
 
 const nameWidthMax = 28;
@@ -18,14 +18,14 @@ const barWidths = { min: 10, max: 60 };
 export function waterfall(trace: TraceView, columns: number): string {
   const stretches = stretchesOf(trace);
   const nameWidth = Math.min(nameWidthMax, Math.max(...stretches.map(({ name }) => widthOf(name))));
-  const toldWidth = Math.max(...stretches.map(({ told }) => widthOf(told)));
-  const width = Math.min(barWidths.max, Math.max(barWidths.min, columns - nameWidth - toldWidth - 4));
+  const labelWidth = Math.max(...stretches.map(({ label }) => widthOf(label)));
+  const width = Math.min(barWidths.max, Math.max(barWidths.min, columns - nameWidth - labelWidth - 4));
   const total = Math.max(trace.timings.total_ms, ...stretches.map(({ to }) => to), 1);
   return stretches
-    .map(({ name, from, to, told }) => {
+    .map(({ name, from, to, label }) => {
       const shown = cutToWidth(visibleCell(name), nameWidth);
       const padded = shown + ' '.repeat(Math.max(0, nameWidth - widthOf(shown)));
-      return `${padded}  ${bar({ from, to, total }, width)}  ${told}\n`;
+      return `${padded}  ${bar({ from, to, total }, width)}  ${label}\n`;
     })
     .join('');
 }
@@ -37,7 +37,7 @@ function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
     name,
     from,
     to,
-    told: `${duration(Math.max(0, to - from))}${more && `  ${more}`}`,
+    label: `${duration(Math.max(0, to - from))}${more && `  ${more}`}`,
   });
   const tried = attempts.flatMap(({ provider: asked, started_ms: from, ended_ms: to, status, error_code }) =>
     from === null || to === null ? [] : [stretch(asked, from, to, error_code ?? String(status))],
