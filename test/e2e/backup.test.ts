@@ -104,7 +104,7 @@ test('a folder gets a file with a name of its own', async () => {
 test('nothing is written over', async () => {
   const before = await stat(backup);
   const { code, stderr } = await cli(daemon.home, 'backup', backup);
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') });
   expect((await stat(backup)).mtimeMs).toBe(before.mtimeMs);
 });
 

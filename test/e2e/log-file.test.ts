@@ -77,7 +77,7 @@ test('a terminal gets lines for people, in which nothing is obeyed', async () =>
 });
 
 test('without a log there is nothing to show', async () => {
-  expect(await logs()).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('Nothing') });
+  expect(await logs()).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('No matching') });
   expect(await logs('--host', 'example.com')).toMatchObject({ code: 2 });
 });
 

@@ -171,7 +171,7 @@ describe('the command itself', () => {
     expect(code).toBe(0);
     expect(messages[0].error.message).toBe('The daemon is not running. Start it with: gateway serve');
     const elsewhere = await run(line('ping'), { GATEWAY_HOST: 'http://127.0.0.1:9' });
-    expect(elsewhere.messages[0].error.message).toMatch(/Nobody listens there/);
+    expect(elsewhere.messages[0].error.message).toMatch(/Nothing is listening there/);
   });
 
   test('tells that what answers there is something else', async () => {

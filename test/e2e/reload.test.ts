@@ -117,7 +117,7 @@ test('the command that sets a value has it taken in', async () => {
   const { code, stderr } = await cli('config', 'set', 'margin_percent', '3');
   expect({ code, stderr }).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('The daemon has read it.'),
+    stderr: expect.stringContaining('The daemon has reloaded it.'),
   });
   expect(await margin()).toBe(3);
   expect((await cli('config', 'get', 'margin_percent')).stdout).toBe('3\n');
@@ -128,7 +128,7 @@ test('the command that sets a value has it taken in', async () => {
 
 test('the command that sets a value says when it waits for a restart', async () => {
   const { stderr } = await cli('config', 'set', 'vault.store', 'passphrase');
-  expect(stderr).toContain('It waits for a restart');
+  expect(stderr).toContain('Restart the daemon to apply it');
   await cli('config', 'unset', 'vault.store');
 });
 

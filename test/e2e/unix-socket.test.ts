@@ -70,7 +70,7 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
     const status = JSON.parse((await runCli(['status', '--json'], { env })).stdout);
     expect(status).toMatchObject({ url: daemon.url, socket: path });
     const { stdout } = await runCli(['doctor'], { env });
-    expect(stdout).toContain(`ok\tsocket\t${path}, for its owner alone\t`);
+    expect(stdout).toContain(`ok\tsocket\t${path}, owner only\t`);
   });
 
   test('is spoken to by an SDK', async () => {
@@ -129,7 +129,7 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
     const { code, stderr } = await runCli(['--host', `unix:${nowhere}`, 'models'], { env: {} });
     expect(code).toBe(exitCodes.tryLater);
     expect(stderr).toContain(`unix:${nowhere}: connect ENOENT`);
-    expect(stderr).toContain('Nobody listens there');
+    expect(stderr).toContain('Nothing is listening there');
   });
 
   test('refuses to take that of another one, and names it', async () => {
@@ -169,7 +169,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket in the course of ti
     const env = { GATEWAY_HOME: lost.home };
     const { code, stdout } = await runCli(['doctor'], { env });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^warning\tsocket\t.* is gone: .*\tRestart the daemon/m);
+    expect(stdout).toMatch(/^warning\tsocket\t.* no longer exists\tRestart the daemon/m);
     expect((await runCli(['key'], { env })).code).toBe(0);
   });
 });
