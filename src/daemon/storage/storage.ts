@@ -19,7 +19,7 @@ import type { WhispersStore } from '../features/whispers/whispers-store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/workspaces-store.ts';
 
-/** What the service remembers: one store a feature. An engine is a folder that opens one of these. */
+/** Everything the daemon stores: one store per feature. Each engine has a folder that opens it. */
 export interface Storage {
   keys: KeysStore;
   workspaces: WorkspacesStore;
@@ -41,15 +41,15 @@ export interface Storage {
   vault: VaultStore;
   providerKeys: ProviderKeysStore;
   backups: BackupStore;
-  /** Writes that wait or are under way. */
+  /** Number of writes that are not committed yet. */
   writesWaiting(): number;
-  /** Whether writes are accepted: false after a failed check or a full disk, with the reason. */
+  /** Whether writes are accepted, and if not, why: for example after a failed check, or on a full disk. */
   state(): { writable: boolean; reason: string | undefined };
-  /** Whether there is hardly room for what is under way: nothing new should be begun. */
+  /** Whether the disk space barely suffices for running calls, so that no new one should start. */
   isDiskFull(): boolean;
-  /** Called once when the engine can go on no longer; the process should end. */
+  /** Calls the listener once if the storage fails for good; the process should exit. */
   onFatal(listener: (reason: Error) => void): void;
-  /** The thorough checks that are too slow for the start; refuses writes from then on when they fail. */
+  /** Checks the whole database, which is too slow for the start. Refuses writes from then on if it finds problems. */
   check(): Promise<{ ok: boolean; problems: string[] }>;
   close(): Promise<void>;
 }

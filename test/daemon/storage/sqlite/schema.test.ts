@@ -3,9 +3,15 @@ import { createRequire } from 'node:module';
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
+import { backgroundResponses, isRunning } from '../../../../src/daemon/storage/sqlite/background/tables.ts';
 import { migrate } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { createOrm } from '../../../../src/daemon/storage/sqlite/engine/orm.ts';
 import { sqlName } from '../../../../src/daemon/storage/sqlite/engine/row-format.ts';
+import {
+  idempotencyKeys,
+  isRunning as isKeyRunning,
+} from '../../../../src/daemon/storage/sqlite/idempotency/tables.ts';
 
 const require = createRequire(import.meta.url);
 const { getTableConfig, SQLiteTable: Table } =
@@ -124,4 +130,14 @@ test('ledger entries can be neither changed nor deleted', () => {
   expect(() => database.exec("INSERT INTO entries VALUES ('req_1', 'margin', 'a', 'b', 5, 0)")).toThrow(
     'UNIQUE',
   );
+});
+
+test.each([
+  ['background_responses', backgroundResponses, isRunning],
+  ['idempotency_keys', idempotencyKeys, isKeyRunning],
+])('running %s are found by their index, not by a scan of the table', (name, table, condition) => {
+  const database = migrated();
+  const { sql } = createOrm(database).select().from(table).where(condition).toSQL();
+  const [plan] = database.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all();
+  expect(plan?.detail).toBe(`SCAN ${name} USING INDEX ${name}_running`);
 });

@@ -1,7 +1,7 @@
 import type { BackgroundStore } from '../../../features/inference/lifecycles/background/background-store.ts';
 import { and, eq, gt, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
-import { backgroundResponses, responseEvents } from './tables.ts';
+import { backgroundResponses, isRunning, responseEvents } from './tables.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
@@ -41,7 +41,7 @@ export function backgroundStore({ orm, writer }: StoreContext): BackgroundStore 
       orm
         .select({ workspaceId: backgroundResponses.workspaceId, id: backgroundResponses.id })
         .from(backgroundResponses)
-        .where(eq(backgroundResponses.isRunning, true))
+        .where(isRunning)
         .orderBy(backgroundResponses.id)
         .all(),
     appendEvents: (responseId, batch) =>

@@ -1,4 +1,4 @@
-import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
+import { integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `BackgroundResponse`; `input` and `body` are empty once it has ended. */
 export const backgroundResponses = sqliteTable('background_responses', {
@@ -25,3 +25,6 @@ export const responseEvents = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.responseId, table.lastSequence] })],
 );
+
+/** A literal, as SQLite does not use a partial index for a bound value. */
+export const isRunning = sql`${backgroundResponses.isRunning} = 1`;

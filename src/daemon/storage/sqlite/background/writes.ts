@@ -6,7 +6,7 @@ import type {
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
 import { responseInsert } from '../responses/response-insert.ts';
-import { backgroundResponses, responseEvents } from './tables.ts';
+import { backgroundResponses, isRunning, responseEvents } from './tables.ts';
 
 /** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
 const batchesMax = 32;
@@ -28,8 +28,8 @@ export function backgroundWrites(database: Connection, orm: Orm) {
       orm.insert(backgroundResponses).values(record).run();
     },
     'background.finish': ({ id, body, output, lastSequence }: BackgroundEnd): boolean => {
-      const isRunning = and(eq(backgroundResponses.id, id), eq(backgroundResponses.isRunning, true));
-      const found = orm.select().from(backgroundResponses).where(isRunning).get();
+      const running = and(eq(backgroundResponses.id, id), isRunning);
+      const found = orm.select().from(backgroundResponses).where(running).get();
       if (!found) return false;
       const { workspaceId, requestId, previousId, input, createdAt, expiresAt } = found;
       insert({ id, workspaceId, requestId, previousId, body, input, output, createdAt, expiresAt });

@@ -1,13 +1,13 @@
 import type { IdempotencyStore } from '../../../features/idempotency/idempotency-store.ts';
 import { and, eq } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
-import { idempotencyKeys as keys } from './tables.ts';
+import { isRunning, idempotencyKeys as keys } from './tables.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
 export function idempotencyStore({ orm, writer }: StoreContext): IdempotencyStore {
   const hasRunning = () =>
-    orm.select({ key: keys.key }).from(keys).where(eq(keys.state, 'running')).limit(1).get() !== undefined;
+    orm.select({ key: keys.key }).from(keys).where(isRunning).limit(1).get() !== undefined;
   return {
     claim: (claim) => writer.write('idempotency.claim', claim),
     finish: (claim, kept) =>

@@ -1,4 +1,4 @@
-import { blob, integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
+import { blob, integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
 
 /** Claimed idempotency keys; `headers` and `answer` are set once a key is `done`. */
 export const idempotencyKeys = sqliteTable(
@@ -17,3 +17,6 @@ export const idempotencyKeys = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.scope, table.key] })],
 );
+
+/** A literal, as SQLite does not use a partial index for a bound value. */
+export const isRunning = sql`${idempotencyKeys.state} = 'running'`;

@@ -1,7 +1,7 @@
 import type { Claimed, KeptAnswer, KeyClaim } from '../../../features/idempotency/idempotency-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, inArray, lte, type Orm } from '../engine/orm.ts';
-import { idempotencyKeys as keys } from './tables.ts';
+import { isRunning, idempotencyKeys as keys } from './tables.ts';
 
 type Holder = Pick<KeyClaim, 'scope' | 'key' | 'requestId'>;
 
@@ -54,7 +54,7 @@ export function idempotencyWrites(database: Connection, orm: Orm) {
         .run();
     },
     'idempotency.releaseAll': (_all: Record<string, never>): number =>
-      orm.delete(keys).where(eq(keys.state, 'running')).run().changes,
+      orm.delete(keys).where(isRunning).run().changes,
     'idempotency.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
       const expired = orm
         .select({ scope: keys.scope, key: keys.key })

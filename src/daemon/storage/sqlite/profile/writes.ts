@@ -105,12 +105,12 @@ function anonymize(orm: Orm, { userId, at }: Removal): void {
     .run();
   orm
     .delete(shouts)
-    .where(eq(shouts.author, sql`(${number})`))
+    .where(eq(shouts.author, sql`${number}`))
     .run();
   orm
     .update(autopilots)
     .set({ status: 'archived', updatedAt: at })
-    .where(and(ne(autopilots.status, 'archived'), eq(autopilots.owner, sql`(${number})`)))
+    .where(and(ne(autopilots.status, 'archived'), eq(autopilots.owner, sql`${number}`)))
     .run();
   const handle = sql`'deleted:' || ${users.number}`;
   orm
