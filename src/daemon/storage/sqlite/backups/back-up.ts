@@ -116,8 +116,6 @@ export function copyProblems(database: Connection): string[] {
 
 /** The master keys under which the secrets in the database are sealed. */
 export function mastersIn(database: Connection): { keyId: string; store: string }[] {
-  const hasVault = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vault_secrets'").get();
-  if (hasVault === undefined) return [];
   return database
     .prepare<[], { keyId: string; store: string }>(
       `SELECT kid AS keyId, store FROM vault_masters

@@ -1,4 +1,16 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { isoTime } from '../../../../shared/time.ts';
@@ -11,7 +23,6 @@ import { migrations } from '../engine/migrations/index.ts';
 import { lockFolder } from '../guard/folder-lock.ts';
 import { copyProblems, mastersIn } from './back-up.ts';
 import { contentDigest, filesTable, infoTable } from './content-digest.ts';
-import { copyWithProgress } from './copy-with-progress.ts';
 import { finishRestore, planFile, restoreFolders } from './finish-restore.ts';
 import { backupsFolder } from './store.ts';
 
@@ -149,4 +160,34 @@ function removeBackupTables(database: Connection): void {
   database.exec(`DROP TABLE IF EXISTS ${filesTable}; DROP TABLE IF EXISTS ${infoTable}`);
   // Makes the next start add up all entries.
   writeMeta(database, 'clean_shutdown', 0);
+}
+
+const chunkBytes = 4 * 1024 * 1024;
+
+interface CopyProgress {
+  doneBytes: number;
+  totalBytes: number;
+}
+
+/** Copies to a new file that only its owner can read. */
+function copyWithProgress(from: string, to: string, onProgress: (progress: CopyProgress) => void): void {
+  const source = openSync(from, 'r');
+  const target = openSync(to, 'wx', 0o600);
+  try {
+    const totalBytes = statSync(from).size;
+    const chunk = Buffer.alloc(Math.min(chunkBytes, Math.max(1, totalBytes)));
+    let doneBytes = 0;
+    for (;;) {
+      const length = readSync(source, chunk);
+      if (length === 0) break;
+      let written = 0;
+      while (written < length) written += writeSync(target, chunk, written, length - written);
+      doneBytes += length;
+      onProgress({ doneBytes, totalBytes });
+    }
+    fsyncSync(target);
+  } finally {
+    closeSync(source);
+    closeSync(target);
+  }
 }

@@ -1,4 +1,4 @@
-import type { ScopeName } from '../../../../shared/contract/endpoint.ts';
+import { ownerScopes, type ScopeName } from '../../../../shared/contract/endpoint.ts';
 import type { ActionName } from '../../../../shared/contract/key-limits.ts';
 import type { KeyDefaults, KeyLimits } from '../../../handler.ts';
 import { integer, sqliteTable, text } from '../engine/orm.ts';
@@ -21,3 +21,10 @@ export const keys = sqliteTable('keys', {
   lastUsedAt: integer(),
   revokedAt: integer(),
 });
+
+/**
+ * SQL for the scopes that a row of `keys` keeps when it passes to another owner: its previous owner may still have the
+ * secret, and must not act in the name or with the role of the new one.
+ */
+export const inheritedScopes = `(SELECT json_group_array(value) FROM json_each(keys.scopes)
+  WHERE value NOT IN (${ownerScopes.map((scope) => `'${scope}'`).join(', ')}))`;

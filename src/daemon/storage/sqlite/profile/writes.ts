@@ -2,8 +2,7 @@ import type { Irremovable, ProfileChanges, Removed } from '../../../features/pro
 import { autopilots } from '../autopilots/tables.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, asc, eq, isNull, ne, type Orm, type SQL, sql } from '../engine/orm.ts';
-import { inheritedScopes } from '../keys/inherited-scopes.ts';
-import { keys } from '../keys/tables.ts';
+import { inheritedScopes, keys } from '../keys/tables.ts';
 import { shouts } from '../shouts/tables.ts';
 import { tokens } from '../tokens/tables.ts';
 import { invitations, loginCodes, logins, members, users } from '../workspaces/tables.ts';

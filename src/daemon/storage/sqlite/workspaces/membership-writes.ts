@@ -6,8 +6,7 @@ import type {
 } from '../../../features/workspaces/people-store.ts';
 import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
 import { and, asc, eq, ne, type Orm, sql } from '../engine/orm.ts';
-import { inheritedScopes } from '../keys/inherited-scopes.ts';
-import { keys } from '../keys/tables.ts';
+import { inheritedScopes, keys } from '../keys/tables.ts';
 import { haveRoles, revokeInvitations } from './invitation-writes.ts';
 import { members, workspaces } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
+import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { slowMigrations as migrations } from './slow-migrations.ts';
 
 /** Migrates a database, for tests that kill it meanwhile: `node migrate-child.ts FILE`. */

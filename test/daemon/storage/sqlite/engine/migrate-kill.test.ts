@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
 import { createIfMissing } from '../../../../../src/daemon/storage/sqlite/engine/database-file.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
-import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
+import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 import { slowMigrations } from './slow-migrations.ts';

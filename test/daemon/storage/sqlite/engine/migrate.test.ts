@@ -8,7 +8,7 @@ import {
 } from '../../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import { type Migration, migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
-import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
+import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
-import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/engine/prepare.ts';
 import { Reader } from '../../../../../src/daemon/storage/sqlite/engine/reader.ts';
 import { watchWal } from '../../../../../src/daemon/storage/sqlite/guard/wal-watch.ts';
 import type { LongReads } from '../../../../../src/daemon/storage/sqlite/long-reads.ts';
+import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 

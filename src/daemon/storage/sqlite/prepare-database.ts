@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isoTime } from '../../../../shared/time.ts';
-import { balanceProblems, balancesTotal, checkBalances } from '../ledger/check-balances.ts';
-import { type Connection, openForWriting } from './connection.ts';
-import { checkHeader, createIfMissing, fsyncPath } from './database-file.ts';
-import { DataNeedsRepair, isDamage } from './errors.ts';
-import type { StorageLog } from './log.ts';
-import { readMeta, writeMeta } from './meta.ts';
-import { type Migration, migrate, needsMigration, schemaVersion } from './migrate.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { type Connection, openForWriting } from './engine/connection.ts';
+import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.ts';
+import { DataNeedsRepair, isDamage } from './engine/errors.ts';
+import type { StorageLog } from './engine/log.ts';
+import { readMeta, writeMeta } from './engine/meta.ts';
+import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
+import { balanceProblems, balancesTotal, checkBalances } from './ledger/check-balances.ts';
 
 interface PrepareOptions {
   file: string;
@@ -89,8 +89,6 @@ function requireSoundBalances(database: Connection): void {
 
 /** Secrets sealed under an unknown master key were tampered with, or come from a partial restore. */
 function requireMasterKeys(database: Connection): void {
-  const hasVault = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vault_secrets'").get();
-  if (hasVault === undefined) return;
   const lost = database
     .prepare<[], number>(
       'SELECT count(*) FROM vault_secrets WHERE kid NOT IN (SELECT kid FROM vault_masters)',
