@@ -36,7 +36,7 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
 
   return {
     chain: async (workspaceId, id, { at, bytesMax }) => {
-      const takeTurn = turnTaker();
+      const yieldIfDue = createYield();
       const ids = new Set<string>();
       let bytes = 0;
       for (let next: string | null = id; next !== null; ) {
@@ -49,20 +49,20 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
         bytes += found.bytes;
         if (bytes > bytesMax) return 'too-long';
         next = found.previousId;
-        await takeTurn(0);
+        await yieldIfDue(0);
       }
       const turns: StoredTurn[] = [];
       for (const each of [...ids].reverse()) {
         const found = turn.get(each);
         if (!found) return undefined;
         turns.push(found);
-        await takeTurn(found.input.length + found.output.length);
+        await yieldIfDue(found.input.length + found.output.length);
       }
       return turns;
     },
 
     items: async (workspaceId, ids, { at, bytesMax }) => {
-      const takeTurn = turnTaker();
+      const yieldIfDue = createYield();
       const wanted = new Map<
         string,
         { responseId: string; place: Place; at: [id: string, position: number][] }
@@ -75,7 +75,7 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
           list.at.push([itemId, found.position]);
           wanted.set(key, list);
         }
-        await takeTurn(0);
+        await yieldIfDue(0);
       }
       const items = new Map<string, string>();
       let bytes = 0;
@@ -88,7 +88,7 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
           const item = all[position];
           if (item !== undefined) items.set(id, JSON.stringify(item));
         }
-        await takeTurn(text.length);
+        await yieldIfDue(text.length);
       }
       return items;
     },
@@ -98,7 +98,7 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
 /**
  * Returns a function that is called with the size of each row read, and waits for a turn of the event loop when due.
  */
-function turnTaker(): (bytes: number) => Promise<void> | undefined {
+function createYield(): (bytes: number) => Promise<void> | undefined {
   let left = bytesPerTurn;
   return (bytes) => {
     left -= bytes + rowBytes;
