@@ -1,16 +1,16 @@
 import type { PeopleStore } from '../../../features/workspaces/people-store.ts';
-import { and, asc, desc, eq, gt, isNull, lt, type Orm } from '../engine/orm.ts';
+import { and, asc, desc, eq, gt, isNull, lt } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invitations, logins, members, userColumns, users, workspaces } from './tables.ts';
 
 /** Ids sort by time, so pages are ordered by id. */
 export function peopleStore({ orm, writer }: StoreContext): PeopleStore {
-  return { ...reads(orm), ...writes(writer) };
-}
+  const memberships = () =>
+    orm
+      .select({ user: userColumns, role: members.role, joinedAt: members.joinedAt })
+      .from(members)
+      .innerJoin(users, eq(users.id, members.userId));
 
-type Reads = 'user' | 'users' | 'logins' | 'workspacesOf' | 'members' | 'member' | 'invitations';
-
-function writes(writer: StoreContext['writer']): Omit<PeopleStore, Reads> {
   return {
     addUser: (added) => writer.write('people.addUser', added),
     insertCode: (record) => writer.write('people.insertCode', record),
@@ -25,17 +25,7 @@ function writes(writer: StoreContext['writer']): Omit<PeopleStore, Reads> {
     revokeInvitation: (workspaceId, invitationId, at) =>
       writer.write('people.revokeInvitation', { workspaceId, invitationId, at }),
     acceptInvitation: (accepted) => writer.write('people.acceptInvitation', accepted),
-  };
-}
 
-function reads(orm: Orm): Pick<PeopleStore, Reads> {
-  const memberships = () =>
-    orm
-      .select({ user: userColumns, role: members.role, joinedAt: members.joinedAt })
-      .from(members)
-      .innerJoin(users, eq(users.id, members.userId));
-
-  return {
     user: async (reference) =>
       orm.select(userColumns).from(users).where(eq(users.id, reference)).get() ??
       orm.select(userColumns).from(users).where(eq(users.handle, reference)).get(),
