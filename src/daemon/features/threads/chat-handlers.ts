@@ -20,7 +20,7 @@ import { readItem, textOf } from './views.ts';
 
 /** Threads on the site API. */
 export function chatHandlers(threads: Threads): Handler[] {
-  const { kept } = threads;
+  const { reads } = threads;
   return [
     implement(listChats, async ({ caller, query }) => {
       const page = { limit: Math.min(query.limit ?? 50, 200), after: undefined };
@@ -35,7 +35,7 @@ export function chatHandlers(threads: Threads): Handler[] {
     implement(listChatMessages, async ({ caller, params, query }) => {
       const { id } = await threads.get(actingUser(caller).workspaceId, params.conversationId);
       const limit = Math.min(query.limit ?? 50, 200);
-      const found = await kept.messages(id, { limit, after: query.after });
+      const found = await reads.messages(id, { limit, after: query.after });
       if (found) return { data: found.map(toMessage) };
       throw new ApiError('invalid_request', {
         param: 'after',
@@ -44,14 +44,14 @@ export function chatHandlers(threads: Threads): Handler[] {
     }),
     implement(listRuns, async ({ caller, params, query }) => {
       const { id } = await threads.get(actingUser(caller).workspaceId, params.conversationId);
-      return { data: (await kept.runs(id, Math.min(query.limit ?? 100, 500))).map(toRun) };
+      return { data: (await reads.runs(id, Math.min(query.limit ?? 100, 500))).map(toRun) };
     }),
     implement(listRunEvents, async ({ caller, params, query }) => {
       const { id } = await threads.get(actingUser(caller).workspaceId, params.conversationId);
-      const run = await kept.runOf(id, params.run);
+      const run = await reads.runOf(id, params.run);
       if (!run) throw new ApiError('not_found', { message: 'There is no such run of this chat.' });
       const limit = Math.min(query.limit ?? 250, 1000);
-      const found = await kept.events(id, { after: 0, limit, runId: run.id });
+      const found = await reads.events(id, { after: 0, limit, runId: run.id });
       return { data: found.map(toRunEvent) };
     }),
   ];

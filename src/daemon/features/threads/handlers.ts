@@ -51,7 +51,7 @@ export function threadHandlers(threads: Threads): Handler[] {
 const idOf = ({ id }: { id: string }) => id;
 
 async function messagesOf(threads: Threads, id: string, page: PageRequest) {
-  const found = await threads.kept.messages(id, page);
+  const found = await threads.reads.messages(id, page);
   if (found) return found;
   const message = 'There is no such message in this thread.';
   throw new ApiError('invalid_request', { param: 'after', message });

@@ -158,7 +158,7 @@ export class Threads {
   }
 
   /** For reads that need only the store. */
-  get kept(): Pick<ThreadsStore, 'messages' | 'runs' | 'runOf' | 'events'> {
+  get reads(): Pick<ThreadsStore, 'messages' | 'runs' | 'runOf' | 'events'> {
     return this.#deps.store;
   }
 

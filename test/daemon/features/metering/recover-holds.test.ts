@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LeftHold, Settlement } from '../../../../src/daemon/features/metering/index.ts';
-import { recoverHolds } from '../../../../src/daemon/features/metering/index.ts';
+import { recoverHolds, settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { costOf, costWithin } from '../../../../src/shared/money.ts';
 import { aHold, morning, tokens } from '../../../storage/records.ts';
 
@@ -51,6 +51,19 @@ describe('a call that a daemon left when it died', () => {
   test('pays nothing where the workspace’s own key was used', async () => {
     const { usage, entries } = await recovered({ progressCost: 900, ownKey: true });
     expect({ charged: usage.charged, entries }).toEqual({ charged: 0, entries: [] });
+  });
+
+  test('is reported by the same event as any other finished call', async () => {
+    const { usage, event } = await recovered({
+      progressCost: 900,
+      progressTokens: tokens,
+      provider: 'openai',
+    });
+    expect(event).toEqual(settledEvent(usage));
+    expect(event).toMatchObject({
+      type: 'request.failed',
+      data: { status: 'interrupted', error_code: 'server_error', cost_usd: '0.0000009', attempts: 0 },
+    });
   });
 
   test('took no time below zero, also when the clock has gone back since', async () => {

@@ -9,13 +9,13 @@ const body = (members: object) => ({ model: 'm', ...members }) as never;
 const tool = { type: 'function', name: 'f', parameters: { type: 'object' } };
 
 describe('Responses items', () => {
-  test('a text is one user message', () => {
+  test('a string is one user message', () => {
     expect(parseInput('hi', nothingSealed)).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'text', text: 'hi' }] },
     ]);
   });
 
-  test('a message needs no type, and its content may be text', () => {
+  test('a message needs no type, and its content may be a string', () => {
     expect(parseInput([{ role: 'developer', content: 'be brief' }], nothingSealed)).toEqual([
       { type: 'message', role: 'developer', content: [{ type: 'text', text: 'be brief' }] },
     ]);
@@ -26,7 +26,7 @@ describe('Responses items', () => {
     expect(parseInput([item], nothingSealed)).toMatchObject([{ arguments: '{}' }]);
   });
 
-  test('an item of an unknown type is kept whole', () => {
+  test('an item of an unknown type stays opaque', () => {
     const item = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
     expect(parseInput([item], nothingSealed)).toEqual([{ type: 'opaque', json: item }]);
   });
@@ -73,7 +73,7 @@ describe('Responses items', () => {
 });
 
 describe('Responses tools', () => {
-  test('of unknown types pass through', () => {
+  test('of unknown types stay opaque', () => {
     const { tools } = parseResponses(body({ tools: [{ type: 'web_search' }, tool] }), []);
     expect(tools).toMatchObject([
       { type: 'opaque', json: { type: 'web_search' } },
@@ -113,7 +113,7 @@ describe('chat messages', () => {
   const parse = (messages: unknown[], members: object = {}) =>
     parseChat(body({ messages, ...members }), nothingSealed);
 
-  test('become items: calls of their own, tools’ answers as outputs', () => {
+  test('become items: one for each tool call, and outputs for tool messages', () => {
     const { items } = parse([
       { role: 'system', content: 's' },
       {
@@ -145,7 +145,7 @@ describe('chat messages', () => {
     ]);
   });
 
-  test('of tools that are no functions are kept whole, calls and outputs', () => {
+  test('with calls of other tools than functions stay opaque, as do their outputs', () => {
     const call = { id: 'c1', type: 'custom', custom: { name: 'patch', input: '*** Begin' } };
     const output = { role: 'tool', tool_call_id: 'c1', content: 'done' };
     const { items } = parse([{ role: 'assistant', tool_calls: [call] }, output]);
@@ -155,7 +155,7 @@ describe('chat messages', () => {
     ]);
   });
 
-  test('may choose among functions in the older form', () => {
+  test('may use the deprecated function_call', () => {
     const functions = [{ name: 'f', parameters: { type: 'object' } }];
     const asked = (function_call: unknown) =>
       parse([{ role: 'user', content: 'x' }], { functions, function_call }).toolChoice;
@@ -163,7 +163,7 @@ describe('chat messages', () => {
     expect(asked('none')).toEqual({ mode: 'none' });
   });
 
-  test('with what was sealed here open into reasoning and reach no provider sealed', () => {
+  test('with reasoning sealed here are opened, and providers never get the sealed text', () => {
     const details = [{ type: 'reasoning.encrypted', data: 'gws1.x', format: 'gateway-sealed-v1' }];
     const messages = [{ role: 'assistant', content: 'a', reasoning_details: details }];
     const parsed = parseChat(body({ messages }), () => origin);

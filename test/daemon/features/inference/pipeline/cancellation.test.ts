@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { whenAborted } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
 
-test('all who still watch are told once, in whatever order others have left', () => {
+test('every remaining listener is called once, in whatever order others were removed', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 99 }), { maxLength: 120 }), (leaving) => {
       const { signal, ...controller } = watched();
@@ -25,13 +25,13 @@ test('all who still watch are told once, in whatever order others have left', ()
   );
 });
 
-test('a signal has one listener, however many watch it', () => {
+test('a signal has one event listener, however many listeners it has here', () => {
   const { signal } = watched();
   for (let i = 0; i < 1000; i += 1) whenAborted(signal, () => {});
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
 });
 
-test('who comes after the end is told at once', () => {
+test('a listener added after the abort is called immediately', () => {
   const { signal, abort } = watched();
   abort();
   let told = 0;
@@ -41,7 +41,7 @@ test('who comes after the end is told at once', () => {
   expect(told).toBe(1);
 });
 
-test('who leaves because another was told is not told any more', () => {
+test('a listener removed by another listener is not called', () => {
   const { signal, abort } = watched();
   let told = 0;
   const ends: (() => void)[] = [];

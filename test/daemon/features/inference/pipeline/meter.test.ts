@@ -45,11 +45,11 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
     promptCost: 0,
     createdAt: world.now(),
   };
-  const kept: number[] = [];
+  const saved: number[] = [];
   const meter = new Meter({
     admission,
     saveProgress: async (progress) => {
-      kept.push(progress.cost);
+      saved.push(progress.cost);
     },
     clock: world,
     marginPpm: 50_000,
@@ -64,31 +64,31 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
     output.apply({ type: 'item-started', index: 0, item: { kind: 'message' } });
     output.apply({ type: 'text', index: 0, delta: text });
   };
-  return { meter, output, deliver, settlements, admission, kept, world };
+  return { meter, output, deliver, settlements, admission, saved, world };
 }
 
-describe('what a running answer has cost', () => {
-  test('is kept each two seconds, and each time it grew by a cent', async () => {
-    const { meter, output, deliver, kept, world } = await meterWith();
+describe('the cost of a running answer', () => {
+  test('is saved every two seconds, and whenever it has grown by a cent', async () => {
+    const { meter, output, deliver, saved, world } = await meterWith();
     meter.answerStarted(route, output);
     deliver('x'.repeat(100));
     meter.saveProgress();
-    expect(kept).toHaveLength(0);
+    expect(saved).toHaveLength(0);
     await world.advance(2_000);
     meter.saveProgress();
     meter.saveProgress();
-    expect(kept).toHaveLength(1);
-    // A token of output is 15 000 nano-dollars: a cent is 667 tokens, which are some 2 700 characters.
+    expect(saved).toHaveLength(1);
+    // An output token costs 15,000 nano-dollars, so a cent pays for 667 tokens or some 2,700 characters.
     deliver('x'.repeat(3_000));
     meter.saveProgress();
     meter.saveProgress();
-    expect(kept).toHaveLength(2);
-    expect((kept[1] ?? 0) - (kept[0] ?? 0)).toBeGreaterThan(9_000_000);
+    expect(saved).toHaveLength(2);
+    expect((saved[1] ?? 0) - (saved[0] ?? 0)).toBeGreaterThan(9_000_000);
   });
 });
 
-describe('what an answer that broke off is charged', () => {
-  test('the usage that the provider told', async () => {
+describe('an answer that broke off is charged', () => {
+  test('the usage that the provider reported', async () => {
     const { meter, output, settlements } = await meterWith();
     meter.answerStarted(route, output);
     meter.count([{ type: 'usage', tokens: tokens(1000, 100) }]);
@@ -101,7 +101,7 @@ describe('what an answer that broke off is charged', () => {
     });
   });
 
-  test('the estimate of the prompt and of what was delivered, when nothing was told', async () => {
+  test('the estimate of the prompt and the delivered output, without a reported usage', async () => {
     const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 100 });
     meter.answerStarted(route, output);
     deliver('x'.repeat(40));
@@ -113,7 +113,7 @@ describe('what an answer that broke off is charged', () => {
     });
   });
 
-  test('the prompt as the provider counted it, and the estimate of what was delivered', async () => {
+  test('the prompt as counted by the provider, and the estimate of the delivered output', async () => {
     const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 1000 });
     const cached = { ...route.offer.prices, cachedInput: usd };
     meter.answerStarted({ ...route, offer: { ...route.offer, prices: cached as Prices } }, output);
@@ -127,7 +127,7 @@ describe('what an answer that broke off is charged', () => {
     });
   });
 
-  test('the estimate of the prompt, when the provider began with a count of nothing', async () => {
+  test('the estimate of the prompt, if the provider first reported a prompt of zero', async () => {
     const { meter, output, settlements } = await meterWith({ promptTokens: 100 });
     meter.answerStarted(route, output);
     meter.count([{ type: 'prompt-counted', tokens: { input: 0, cachedInput: 0, cacheWrite: 0 } }]);
@@ -135,7 +135,7 @@ describe('what an answer that broke off is charged', () => {
     expect(settlements[0]?.usage.tokens.input).toBe(100);
   });
 
-  test('nothing, when the provider told zero', async () => {
+  test('nothing, if the provider reported zero', async () => {
     const { meter, output, deliver, settlements } = await meterWith();
     meter.answerStarted(route, output);
     deliver('some text');
@@ -145,14 +145,14 @@ describe('what an answer that broke off is charged', () => {
     expect(settlements[0]?.entries).toEqual([]);
   });
 
-  test('nothing, when nobody began to answer', async () => {
+  test('nothing, if no provider started to answer', async () => {
     const { meter, settlements } = await meterWith();
     await meter.settle({ status: 'failed', errorCode: 'upstream_failed' });
     expect(settlements[0]?.usage).toMatchObject({ charged: 0, cost: noCost, provider: null });
   });
 });
 
-test('a call that a workspace’s own key pays for costs nothing here, also where that was not known before', async () => {
+test('a call on the workspace’s own key is not charged, even if the hold assumed the host’s key', async () => {
   const { meter, output, settlements } = await meterWith();
   meter.answerStarted({ ...route, ownKey: true }, output);
   meter.count([{ type: 'usage', tokens: tokens(1000, 100) }]);
@@ -170,7 +170,7 @@ test('a call is settled once, whatever ends it first', async () => {
   expect(admission.running()).toBe(0);
 });
 
-test('no answer is charged more than was held, and the entries always add up to the charge', async () => {
+test('no answer is charged more than its hold, and the entries add up to the charge', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(5_000_000), fc.nat(100_000), fc.nat(100_000), async (held, input, written) => {
       const { meter, output, settlements } = await meterWith({ held });
@@ -185,7 +185,7 @@ test('no answer is charged more than was held, and the entries always add up to 
   );
 });
 
-test('a count that no model can reach is as good as none', async () => {
+test('an implausible usage is ignored', async () => {
   const { meter, output, deliver, settlements } = await meterWith();
   meter.answerStarted(route, output);
   deliver('x'.repeat(40));
@@ -194,7 +194,7 @@ test('a count that no model can reach is as good as none', async () => {
   expect(settlements[0]?.usage).toMatchObject({ tokens: tokens(100, 10), tokensReported: false });
 });
 
-test('a call on the caller’s own key costs nothing here', async () => {
+test('a call on the workspace’s own key is not charged', async () => {
   const { meter, output, settlements } = await meterWith({ ownKey: true });
   meter.answerStarted(route, output);
   meter.report(tokens(1000, 1000));
@@ -202,7 +202,7 @@ test('a call on the caller’s own key costs nothing here', async () => {
   expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
 });
 
-test('a hold that cannot be written is told as unavailable', async () => {
+test('a hold that cannot be written fails with unavailable', async () => {
   const store = { hold: () => Promise.reject(new Error('disk full')), settle: async () => 0 };
   const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
   const meter = new Meter({

@@ -12,11 +12,11 @@ const origin = {
 };
 
 describe('sealed reasoning', () => {
-  test('opens for the workspace that it was made for', () => {
+  test('opens for its workspace', () => {
     expect(sealer.open('ws_1', sealer.seal('ws_1', origin))).toEqual(origin);
   });
 
-  test('shows nothing of what it holds and never looks the same twice', () => {
+  test('reveals nothing of its content and differs each time', () => {
     const [first, second] = [sealer.seal('ws_1', origin), sealer.seal('ws_1', origin)];
     expect(first).not.toBe(second);
     expect(looksSealed(first)).toBe(true);
@@ -24,13 +24,13 @@ describe('sealed reasoning', () => {
     expect(body).not.toContain('signature');
   });
 
-  test('does not open for another workspace, nor with another key', () => {
+  test('does not open for another workspace or with another key', () => {
     const sealed = sealer.seal('ws_1', origin);
     expect(sealer.open('ws_2', sealed)).toBeUndefined();
     expect(createSealer(randomBytes(32), randomBytes).open('ws_1', sealed)).toBeUndefined();
   });
 
-  test('does not open once a single character was changed', () => {
+  test('does not open after a single character was changed', () => {
     const sealed = sealer.seal('ws_1', origin);
     for (let at = 0; at < sealed.length; at += 7) {
       const other = sealed[at] === 'A' ? 'B' : 'A';
@@ -44,21 +44,21 @@ describe('sealed reasoning', () => {
 });
 
 describe('a sealed summary', () => {
-  test('opens for the workspace that it was made for, and for no other', () => {
+  test('opens for its workspace and for no other', () => {
     const sealed = sealer.sealSummary('ws_1', 'Goal: Ωslo.');
     expect(sealed).toMatch(/^gwc1\./);
     expect(sealer.openSummary('ws_1', sealed)).toBe('Goal: Ωslo.');
     expect(sealer.openSummary('ws_2', sealed)).toBeUndefined();
   });
 
-  test('is no sealed reasoning, whatever its beginning says, nor the other way round', () => {
+  test('cannot be opened as reasoning, nor reasoning as a summary, whatever the prefix', () => {
     const summary = sealer.sealSummary('ws_1', 'Goal.');
     const reasoning = sealer.seal('ws_1', origin);
     expect(sealer.open('ws_1', `gws1.${summary.slice(5)}`)).toBeUndefined();
     expect(sealer.openSummary('ws_1', `gwc1.${reasoning.slice(5)}`)).toBeUndefined();
   });
 
-  test('does not open once a single character was changed', () => {
+  test('does not open after a single character was changed', () => {
     const sealed = sealer.sealSummary('ws_1', 'Goal: the harbour.');
     for (let at = 0; at < sealed.length; at += 3) {
       const other = sealed[at] === 'A' ? 'B' : 'A';

@@ -26,8 +26,8 @@ function routeAt(
 const asking = (content: ContentPart[], more: Partial<Inference> = {}) =>
   inferenceOf({ items: [{ type: 'message', role: 'user', content }], ...more });
 
-describe('the tokens of an input', () => {
-  test('are at most the bytes of its text', () => {
+describe('the upper bound of the input tokens', () => {
+  test('is the number of bytes of its text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         const { most, likely } = inputTokens(asking([{ type: 'text', text }]));
@@ -37,14 +37,14 @@ describe('the tokens of an input', () => {
     );
   });
 
-  test('are bounded by the dearest way to look at a picture, and guessed by an ordinary one', () => {
+  test('assumes the most expensive image, and the estimate an ordinary one', () => {
     const { most, likely } = inputTokens(asking([{ type: 'image', url: 'https://pictures.example/1.png' }]));
-    // 4 × 2 tiles of 512 pixels at 5,667 tokens each, and 2,833 for the picture.
+    // 4 × 2 tiles of 512 pixels at 5,667 tokens each, and 2,833 for the image.
     expect(most).toBeGreaterThanOrEqual(2_833 + 8 * 5_667);
     expect(likely).toBeLessThan(2_000);
   });
 
-  test('have no bound but the model’s own where a file is behind a URL', () => {
+  test('exceeds any context for a file behind a URL', () => {
     const inference = asking([{ type: 'file', url: 'https://files.example/1.pdf' }], { outputTokensMax: 16 });
     const { most, likely } = inputTokens(inference);
     const hold = costBound([routeAt(prices)], inference, { inputTokens: most, marginPpm: 0 });
@@ -53,7 +53,7 @@ describe('the tokens of an input', () => {
   });
 });
 
-describe('what is passed on as it came counts too', () => {
+describe('unparsed members count towards the bound', () => {
   const long = 'x'.repeat(10_000);
   const plain = inputTokens(asking([{ type: 'text', text: 'hello' }])).most;
   const most = (more: Partial<Inference>) =>
@@ -61,14 +61,17 @@ describe('what is passed on as it came counts too', () => {
 
   test.each([
     ['a prediction', { prediction: { type: 'content', content: long } }],
-    ['documents of a vendor', { documents: [{ text: long }] }],
-    ['a text of a vendor', { suffix: long }],
+    ['vendor-specific documents', { documents: [{ text: long }] }],
+    ['vendor-specific text', { suffix: long }],
     ['a name', { messages: [{ role: 'user', content: 'hello', name: long }] }],
     [
-      'thoughts in a part',
+      'reasoning in a part',
       { messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: long }] }] },
     ],
-    ['thoughts of another maker', { messages: [{ role: 'assistant', reasoning_details: [{ data: long }] }] }],
+    [
+      'reasoning details of another gateway',
+      { messages: [{ role: 'assistant', reasoning_details: [{ data: long }] }] },
+    ],
   ])('%s', (_what, body) => {
     expect(most({ wire: 'chat', body })).toBeGreaterThanOrEqual(plain + long.length);
   });
@@ -76,7 +79,7 @@ describe('what is passed on as it came counts too', () => {
   test.each([
     ['a text', { messages: [{ role: 'user', content: long }] }],
     [
-      'a picture',
+      'an image',
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: long } }] }] },
     ],
     ['a schema', { response_format: { json_schema: long } }],
@@ -86,20 +89,20 @@ describe('what is passed on as it came counts too', () => {
   });
 
   test.each([
-    ['a tool that looks things up', { tools: [{ type: 'opaque', json: { type: 'web_search' } }] }],
-    ['a prompt that is stored there', { body: { prompt: { id: 'pmpt_1' } } }],
-    ['a search that is asked for', { wire: 'chat', body: { web_search_options: {} } }],
+    ['a search tool', { tools: [{ type: 'opaque', json: { type: 'web_search' } }] }],
+    ['a stored prompt', { body: { prompt: { id: 'pmpt_1' } } }],
+    ['search options', { wire: 'chat', body: { web_search_options: {} } }],
   ] as [string, Partial<Inference>][])('and has no bound with %s', (_what, more) => {
     expect(most(more)).toBeGreaterThan(1_000_000);
   });
 
-  test('a tool that the caller runs adds its own text alone', () => {
+  test('a tool that the caller executes adds only its own text', () => {
     const json = { type: 'custom', name: 'shell', description: 'Runs a command.' };
     expect(most({ tools: [{ type: 'opaque', json }] })).toBeLessThan(plain + 200);
   });
 });
 
-describe('what is held', () => {
+describe('the cost bound', () => {
   const price = fc.nat({ max: 100 * usd });
   const media = fc.record(
     { audioInput: price, cachedAudio: price, audioOutput: price, imageOutput: price },
@@ -117,7 +120,7 @@ describe('what is held', () => {
     }),
   );
 
-  test('pays for every answer within the bounds, whatever was cached and whichever tier it falls into', () => {
+  test('covers every answer within the token bounds, whatever was cached and in every tier', () => {
     const most = { input: 2_000, output: 1_000 };
     const inference = asking([{ type: 'text', text: 'x' }], { outputTokensMax: most.output });
     const parts = fc.tuple(fc.nat({ max: most.input }), fc.nat({ max: 100 }), fc.nat({ max: 100 }));
@@ -132,7 +135,7 @@ describe('what is held', () => {
     );
   });
 
-  test('pays for sound and pictures too, and for sound in the input only where there may be some', () => {
+  test('covers audio and images, and audio input only if there may be some', () => {
     const call = (content: ContentPart[]) => asking(content, { outputTokensMax: 10 });
     const heard = call([{ type: 'audio', data: 'AAAA', format: 'wav' }]);
     const tokensOf = fc.record({ input: fc.nat({ max: 100 }), output: fc.nat({ max: 10 }), audio: fc.nat() });
@@ -152,7 +155,7 @@ describe('what is held', () => {
     expect(costBound([dear], heard, bound)).toBeGreaterThan(costBound([dear], read, bound));
   });
 
-  test('pays for searches that the provider may run, as many as the caller allows', () => {
+  test('covers as many searches by the provider as the caller allows', () => {
     const fees = { webSearch: 10_000_000, fileSearch: 2_500_000 };
     const bound = { inputTokens: 100, marginPpm: 0 };
     const search = (type: string, body: object = {}) =>
@@ -172,7 +175,7 @@ describe('what is held', () => {
     expect(beyond(search('code_interpreter'))).toBe(0);
   });
 
-  test('can be priced, however much output was asked for', () => {
+  test('is finite however much output is requested', () => {
     for (const outputTokensMax of [1e9, Number.MAX_SAFE_INTEGER, 1e300]) {
       const inference = asking([], { outputTokensMax, wire: 'chat', body: { n: 128 } });
       const route = routeAt(prices, { outputTokensMax: null, contextLength: null });
@@ -181,14 +184,14 @@ describe('what is held', () => {
     }
   });
 
-  test('is nothing where the caller’s own key pays, or nobody knows the price', () => {
+  test('is zero with the workspace’s own key, or without a known price', () => {
     const routes = [routeAt(null), routeAt(prices, { ownKey: true })];
     const inference = asking([{ type: 'text', text: 'hello' }]);
     expect(costBound(routes, inference, { inputTokens: 100, marginPpm: 0 })).toBe(0);
     for (const route of routes) expect(costOn(route, { ...noTokens, input: 100 }, 0)).toBe(0);
   });
 
-  test('is more than the prompt’s estimate, which is priced as plain input', () => {
+  test('exceeds the estimate of the prompt, which is priced as plain input', () => {
     const inference = asking([{ type: 'text', text: 'hello '.repeat(100) }]);
     const { most, likely } = inputTokens(inference);
     const estimate = costOn(routeAt(prices), { ...noTokens, input: likely }, 0);

@@ -28,7 +28,7 @@ function routeAt(prices: Prices | null, more: Partial<Offer> = {}) {
 const asking = (outputTokensMax: number | undefined, body: Inference['body'] = {}) =>
   inferenceOf({ wire: 'chat', items: [], outputTokensMax, body });
 
-test('an amount pays for as many tokens as cost no more than it, and for no more', () => {
+test('an amount pays for the most tokens that do not cost more', () => {
   const input = fc.integer({ min: 0, max: 1_000_000 });
   const amount = fc.integer({ min: 0, max: 1_000 * usd });
   const outputPrice = fc.oneof(fc.constant(0), fc.integer({ min: usd / 1_000, max: 200 * usd }));
@@ -50,8 +50,8 @@ test('an amount pays for as many tokens as cost no more than it, and for no more
   );
 });
 
-describe('a call that is cut to what is left', () => {
-  test('never holds more than that, and each route writes what it pays for', () => {
+describe('a call capped to the remaining budget', () => {
+  test('never holds more, and each route gets the output that it pays for', () => {
     const routes = fc.array(fc.tuple(fc.option(anyPrices, { freq: 5 }), fc.integer({ min: 1, max: 5_000 })), {
       minLength: 1,
       maxLength: 4,
@@ -87,7 +87,7 @@ describe('a call that is cut to what is left', () => {
     );
   });
 
-  test('leaves out the routes that it cannot pay for', () => {
+  test('drops the routes that it cannot pay for', () => {
     const cheap = routeAt({ input: 0, cachedInput: 0, cacheWrite: 0, output: usd });
     const dear = routeAt({ input: 0, cachedInput: 0, cacheWrite: 0, output: 100 * usd });
     const bound = { inputTokens: 100, marginPpm: 0 };

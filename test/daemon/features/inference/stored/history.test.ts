@@ -3,7 +3,7 @@ import type { ResponsesStore } from '../../../../../src/daemon/features/inferenc
 import { resolveInput, withIds } from '../../../../../src/daemon/features/inference/stored/history.ts';
 import { modelCallBodyLimit } from '../../../../../src/shared/contract/model-call.ts';
 
-/** A store of one item, told by its text; chains are as long as it is told. */
+/** A store with one item, and with chains that may be too long. */
 function storeOf(text: string, chain: 'too-long' | undefined = undefined) {
   const asked: string[] = [];
   const store: Pick<ResponsesStore, 'chain' | 'items'> = {
@@ -25,7 +25,7 @@ function storeOf(text: string, chain: 'too-long' | undefined = undefined) {
 
 const reference = (id: string) => ({ type: 'item_reference', id });
 
-test('an item that is referred to many times is looked up once', async () => {
+test('an item referenced many times is looked up once', async () => {
   const { asked, resolve } = storeOf('hello');
   const { items, ownItems } = await resolve({ input: Array.from({ length: 50 }, () => reference('msg_1')) });
   expect(asked).toEqual(['msg_1']);
@@ -34,21 +34,21 @@ test('an item that is referred to many times is looked up once', async () => {
   expect(ownItems[49]).toEqual({ id: 'msg_1', role: 'user', content: 'hello' });
 });
 
-test('references cannot make more of a request than a request may hold', async () => {
+test('referenced items cannot exceed the maximum size of a request', async () => {
   const { resolve } = storeOf('x'.repeat(modelCallBodyLimit / 8));
   const times = (count: number) => ({ input: Array.from({ length: count }, () => reference('msg_1')) });
   await expect(resolve(times(7))).resolves.toMatchObject({ ownItems: { length: 7 } });
   await expect(resolve(times(8))).rejects.toMatchObject({ code: 'context_length_exceeded', param: 'input' });
 });
 
-test('no more than ten thousand items are looked up for one call', async () => {
+test('at most 10,000 items can be referenced', async () => {
   const { asked, resolve } = storeOf('hello');
   const input = Array.from({ length: 10_001 }, (_, index) => reference(`msg_${index}`));
   await expect(resolve({ input })).rejects.toMatchObject({ code: 'invalid_request', param: 'input' });
   expect(asked).toEqual([]);
 });
 
-test('a conversation that has grown too long says so', async () => {
+test('a conversation that is too long is rejected', async () => {
   const { resolve } = storeOf('hello', 'too-long');
   await expect(resolve({ previous_response_id: 'resp_1', input: 'And?' })).rejects.toMatchObject({
     code: 'context_length_exceeded',
@@ -56,7 +56,7 @@ test('a conversation that has grown too long says so', async () => {
   });
 });
 
-test('every item gets an id of its ownItems, also one whose id is null', () => {
+test('every item gets an id, including one whose id is null', () => {
   const items = withIds([{ id: null, role: 'user' }, { role: 'user' }, { id: 'msg_7' }], () => 'msg_new');
   expect(items).toEqual([{ id: 'msg_new', role: 'user' }, { id: 'msg_new', role: 'user' }, { id: 'msg_7' }]);
 });

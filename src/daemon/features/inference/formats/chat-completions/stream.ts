@@ -135,10 +135,10 @@ export class ChatStream implements StreamRenderer {
   }
 
   #startCall(index: number, item: { callId: string; name: string }): string {
-    const place = this.#calls.size;
-    this.#calls.set(index, place);
+    const position = this.#calls.size;
+    this.#calls.set(index, position);
     const call = {
-      index: place,
+      index: position,
       id: item.callId,
       type: 'function',
       function: { name: item.name, arguments: '' },

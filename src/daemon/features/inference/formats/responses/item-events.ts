@@ -93,28 +93,28 @@ export class ItemEvents {
       case 'text': {
         const part = this.#openParts(item, index);
         const logprobs = event.logprobs ? JSON.stringify(event.logprobs) : '[]';
-        const place = `,"content_index":${this.#part(index)}`;
+        const position = `,"content_index":${this.#part(index)}`;
         const rest = `,"logprobs":${logprobs}`;
         return (
-          part + this.#delta('response.output_text.delta', item, index, { place, text: event.delta, rest })
+          part + this.#delta('response.output_text.delta', item, index, { position, text: event.delta, rest })
         );
       }
       case 'refusal': {
         const part = this.#openParts(item, index);
-        const place = `,"content_index":${this.#part(index)}`;
-        return part + this.#delta('response.refusal.delta', item, index, { place, text: event.delta });
+        const position = `,"content_index":${this.#part(index)}`;
+        return part + this.#delta('response.refusal.delta', item, index, { position, text: event.delta });
       }
       case 'reasoning': {
         const part = this.#openParts(item, index);
-        const place = `,"summary_index":${event.part}`;
+        const position = `,"summary_index":${event.part}`;
         return (
           part +
-          this.#delta('response.reasoning_summary_text.delta', item, index, { place, text: event.delta })
+          this.#delta('response.reasoning_summary_text.delta', item, index, { position, text: event.delta })
         );
       }
       case 'arguments':
         return this.#delta('response.function_call_arguments.delta', item, index, {
-          place: '',
+          position: '',
           text: event.delta,
         });
       case 'annotation':
@@ -143,11 +143,11 @@ export class ItemEvents {
 
   #partEvent(item: OutputItem, index: number, what: 'added' | 'done'): string {
     const part = this.#part(index);
-    const place = { item_id: item.id, output_index: index };
+    const position = { item_id: item.id, output_index: index };
     if (item.kind === 'reasoning') {
       const shown = { type: 'summary_text', text: what === 'added' ? '' : (item.parts[part] ?? '') };
       return this.#writer.write(`response.reasoning_summary_part.${what}`, {
-        ...place,
+        ...position,
         summary_index: part,
         part: shown,
       });
@@ -156,7 +156,7 @@ export class ItemEvents {
     if (!content) return '';
     const shown = what === 'done' ? showPart(content) : emptyPart(content.type);
     return this.#writer.write(`response.content_part.${what}`, {
-      ...place,
+      ...position,
       content_index: part,
       part: shown,
     });
@@ -172,13 +172,13 @@ export class ItemEvents {
       const members = { ...at, summary_index: part, text: item.parts[part] ?? '' };
       text = this.#writer.write('response.reasoning_summary_text.done', members);
     } else if (item.kind === 'message') {
-      const place = { ...at, content_index: part };
+      const position = { ...at, content_index: part };
       const content = item.parts[part];
       if (content?.type === 'output_text') {
-        const members = { ...place, text: content.text, logprobs: content.logprobs };
+        const members = { ...position, text: content.text, logprobs: content.logprobs };
         text = this.#writer.write('response.output_text.done', members);
       } else if (content)
-        text = this.#writer.write('response.refusal.done', { ...place, refusal: content.refusal });
+        text = this.#writer.write('response.refusal.done', { ...position, refusal: content.refusal });
     }
     return text + this.#partEvent(item, index, 'done');
   }
@@ -206,16 +206,16 @@ export class ItemEvents {
     });
   }
 
-  /** Concatenated for speed: there are thousands of deltas. `place` and `rest` are JSON members. */
+  /** Concatenated for speed: there are thousands of deltas. `position` and `rest` are JSON members. */
   #delta(
     type: string,
     item: OutputItem,
     index: number,
-    { place, text, rest = '' }: { place: string; text: string; rest?: string },
+    { position, text, rest = '' }: { position: string; text: string; rest?: string },
   ): string {
     const id = JSON.stringify(item.id);
     const head = `{"type":"${type}","sequence_number":${this.#writer.next()},"item_id":${id},"output_index":${index}`;
-    return sseEvent(`${head}${place},"delta":${JSON.stringify(text)}${rest}}`, type);
+    return sseEvent(`${head}${position},"delta":${JSON.stringify(text)}${rest}}`, type);
   }
 }
 

@@ -44,10 +44,10 @@ export function itemAsEvents(
       return [
         { type: 'item-started', index, item: { kind: 'reasoning', ...id } },
         ...objects(item.summary).map(
-          (part, place): InferenceEvent => ({
+          (part, position): InferenceEvent => ({
             type: 'reasoning',
             index,
-            part: place,
+            part: position,
             delta: String(part.text ?? ''),
           }),
         ),

@@ -4,7 +4,7 @@ import { createOutput } from '../../../../../../src/daemon/features/inference/pi
 
 const frame = (json: Record<string, unknown>) => ({ raw: JSON.stringify(json), json });
 
-test('the usage of a provider passes, but for what the call cost', () => {
+test('the provider’s usage is passed on, except for the cost', () => {
   const output = createOutput(
     (prefix) => `${prefix}_1`,
     () => '',

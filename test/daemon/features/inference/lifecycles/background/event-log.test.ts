@@ -12,7 +12,7 @@ import {
 const eventAt = (sequence: number, size: number) =>
   `event: delta\ndata: {"sequence_number":${sequence},"delta":"${'x'.repeat(size)}"}\n\n`;
 
-/** A store in memory whose writes take so many turns of the event loop, and fail from a write on if told so. */
+/** An in-memory store. Writes take a number of event loop turns, and fail from a given write on. */
 function slowStore({ turns = 0, failsFrom = Number.POSITIVE_INFINITY } = {}) {
   const rows: EventBatch[] = [];
   let writes = 0;
@@ -31,7 +31,7 @@ function slowStore({ turns = 0, failsFrom = Number.POSITIVE_INFINITY } = {}) {
   };
 }
 
-/** Time passes at once, but not before the next turn. */
+/** Sleeping takes one turn of the event loop. */
 const world = {
   async sleep(_ms: number, signal?: AbortSignal): Promise<void> {
     await nextTurn();
@@ -62,8 +62,8 @@ const appends = fc.array(
 
 const from = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
 
-describe('the events of a response that is being made', () => {
-  test('reach every follower once and in order, whenever it comes, wherever it begins, however slow it is', async () => {
+describe('the events of a running response', () => {
+  test('reach every follower once and in order, whenever and wherever it starts and however slow it is', async () => {
     await fc.assert(
       fc.asyncProperty(
         appends,
@@ -109,7 +109,7 @@ describe('the events of a response that is being made', () => {
     );
   });
 
-  test('are a beginning without gaps where the disk fails, and nobody waits for more', async () => {
+  test('have no gaps when the disk fails, and followers end', async () => {
     await fc.assert(
       fc.asyncProperty(appends, fc.integer({ min: 1, max: 4 }), async (added, failsFrom) => {
         const log = new EventLog({ responseId: 'resp_1', store: slowStore({ turns: 1, failsFrom }), world });
@@ -131,7 +131,7 @@ describe('the events of a response that is being made', () => {
     );
   });
 
-  test('are written in few batches, and held back when the disk is slow', async () => {
+  test('are written in few batches, and wait for a slow disk', async () => {
     const store = slowStore({ turns: 200 });
     const log = new EventLog({ responseId: 'resp_1', store, world });
     let waiting = 0;
@@ -148,7 +148,7 @@ describe('the events of a response that is being made', () => {
     expect(most).toBeLessThan(1.5 * 1024 * 1024);
   });
 
-  test('end for a follower who leaves', async () => {
+  test('end for a follower that leaves', async () => {
     const log = new EventLog({ responseId: 'resp_1', store: slowStore(), world });
     const leaving = new AbortController();
     const following = log.follow(-1, leaving.signal);
@@ -161,7 +161,7 @@ describe('the events of a response that is being made', () => {
 });
 
 describe('a batch of events', () => {
-  test('is cut after any of its events', () => {
+  test('can be cut after any event', () => {
     const events = from(5, 4).map((sequence) => eventAt(sequence, 3));
     const batch = { lastSequence: 8, text: events.join('') };
     expect(countEvents(batch.text)).toBe(4);
@@ -171,7 +171,7 @@ describe('a batch of events', () => {
     }
   });
 
-  test('loses the gateway’s own events for clients that refuse them, and no others', () => {
+  test('loses only its `service:*` events for strict clients', () => {
     const [first, last] = [eventAt(0, 1), eventAt(2, 1)];
     const own = 'event: service:route\ndata: {"type":"service:route"}\n\n';
     expect(withoutServiceEvents(first + own + last)).toBe(first + last);

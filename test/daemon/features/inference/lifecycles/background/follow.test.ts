@@ -7,7 +7,7 @@ const id = 'resp_1';
 const started = 'event: response.created\ndata: {"type":"response.created","sequence_number":0}\n\n';
 const queued = JSON.stringify({ id, object: 'response', status: 'queued', output: [] });
 
-/** What a reader is sent of a response on which nobody works any more. */
+/** The text that a reader gets of a response without a run. */
 async function told(row: Partial<BackgroundResponse> | undefined, stored?: object): Promise<string> {
   const never = new AbortController().signal;
   const deps = {
@@ -38,12 +38,12 @@ test('a response whose end could not be written ends as failed', async () => {
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
 });
 
-test('one whose events broke off ends as it is stored', async () => {
+test('a response whose events broke off ends as stored', async () => {
   const text = await told({ isRunning: false }, { id, status: 'completed', output: [] });
   expect(typesIn(text)).toEqual(['response.created', 'response.completed']);
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
 });
 
-test('one that is deleted meanwhile does not look as if it had ended', async () => {
+test('a response that is deleted meanwhile does not appear finished', async () => {
   expect(await told(undefined)).toBe(started);
 });
