@@ -73,7 +73,7 @@ await build({
 
 // Read by the daemon from beside itself, as in the sources.
 for (const name of ['reference-page.css', 'reference-page.js'])
-  copyFileSync(`src/daemon/composition/${name}`, `dist/${name}`);
+  copyFileSync(`src/daemon/http/reference-page/${name}`, `dist/${name}`);
 
 const { schemaDocument } = await import('./build/daemon/config/schema-document.js');
 writeFileSync('dist/config.schema.json', `${JSON.stringify(schemaDocument(), null, 2)}\n`);

@@ -2,19 +2,14 @@ import { openApiDocument } from '../shared/contract/openapi.ts';
 import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './composition/accounts.ts';
-import { type AdminDeps, adminHandlers } from './composition/admin-handlers.ts';
-import { createListings } from './composition/listings.ts';
-import type { LiveSettings } from './composition/live-settings.ts';
+import { type AdminDeps, adminHandlers } from './composition/admin.ts';
 import { createMcpHandlers } from './composition/mcp-handlers.ts';
-import { metricsOf } from './composition/metrics.ts';
 import { type ModelCalls, modelCalls } from './composition/model-calls.ts';
-import { createOwnKeys, type VaultSettings } from './composition/own-keys.ts';
+import { createOwnKeys } from './composition/own-keys.ts';
+import { createProviderSet } from './composition/provider-set.ts';
 import type { Provider } from './composition/providers-from-config.ts';
-import { readReferenceAssets, sha256Base64 } from './composition/reference-assets.ts';
-import { replaceProviders } from './composition/replace-providers.ts';
 import { createSite } from './composition/site.ts';
-import { type ProcessFacts, statusReader } from './composition/status.ts';
-import { aboutHandlers } from './features/about/index.ts';
+import type { LiveSettings } from './config/live-settings.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
@@ -44,116 +39,99 @@ import {
 } from './features/workspaces/index.ts';
 import type { Handler } from './handler.ts';
 import { addressRateLimit } from './http/protection/rate-limit.ts';
-import type { Storage } from './storage/storage.ts';
-import type { Telemetry } from './telemetry/telemetry.ts';
-import type { World } from './world.ts';
+import { readReferenceAssets } from './http/reference-page/assets.ts';
+import type { VaultSettings } from './process/master-key-stores.ts';
 
 export interface AppDeps extends AdminDeps {
-  storage: Storage;
-  world: World;
   makeId: MakeId;
   providers: readonly Provider[];
-  /** What may change while calls run. */
+  /** Settings that a reload changes while calls run. */
   live: LiveSettings;
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
-  /** Where the key that seals provider keys may be kept. */
   vault: VaultSettings;
   log: { warn(details: object, message: string): void };
-  /** Keeps what providers told of their models for the next start. */
+  /** Stores the model lists that providers returned, for the next start. */
   keepListings: (listings: string) => Promise<void>;
-  /** Watches the calls. */
-  telemetry: Telemetry;
-  /** What only the process knows of itself. */
-  process: ProcessFacts;
-  /** Begins to stop the daemon. */
-  stop: () => void;
 }
 
-/** Wrong login codes of one address; a code is 50 random bits. */
-const guesses = { burst: 10, perSecond: 0.2 };
+/** Wrong login codes per address; a code has 50 random bits. */
+const loginCodeRate = { burst: 10, perSecond: 0.2 };
 
-/** Joins the rooms: the only place that sees features and edges at once. */
+/** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
   const features = createFeatures(deps);
   const calls = modelCalls(deps, inferenceOf(deps, features));
-  const { storage, world, log } = deps;
-  const { authentication, catalog, events, providers } = features;
+  const { storage, world, live, log } = deps;
+  const { authentication, events, ownKeys, providers, site, threads } = features;
   return {
     handlers: handlersOf(deps, features, calls),
-    authenticate: authenticateIn(features),
-    catalog,
-    vault: features.ownKeys.vault,
+    authenticate: authenticator(features),
+    catalog: features.catalog,
+    providers,
+    vault: ownKeys.vault,
+    /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */
+    bootstrap: features.bootstrap,
+    /** Settles what a daemon that died left behind. */
+    async recover(): Promise<void> {
+      await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: live.marginPpm });
+      await Promise.all([calls.recover(), threads.recover()]);
+    },
+    /** Ends the streams of clients that follow events, threads and messages. */
     closeEvents() {
       events.close();
-      features.threads.close();
-      features.site.close();
+      threads.close();
+      site.close();
     },
-    /** Makes what the first start deps; the secrets that have to be written down come back. */
-    bootstrap: features.bootstrap,
-    /** Settles what an earlier daemon left behind when it died. */
-    async recover(): Promise<void> {
-      await recoverHolds({
-        store: storage.metering,
-        now: () => world.now(),
-        marginPpm: deps.live.marginPpm,
-      });
-      await Promise.all([calls.recover(), features.threads.recover()]);
-    },
-    /** Takes what was kept at an earlier run. */
-    restoreListings: features.listings.restore,
-    /** Waits so long for what runs without a connection, then ends it. */
+    /** Waits for background work until the deadline, then cancels it. */
     drain: calls.drain,
-    addProviders(added: readonly Provider[]): void {
-      for (const provider of added) providers.set(provider.upstream.name, provider);
-      catalog.replaceProviders([...providers.values()].map((provider) => provider.description));
-    },
-    /** Takes other providers in the place of those that the configuration named before. */
-    replaceProviders: (configured: readonly Provider[]) => replaceProviders(features, configured),
-    /** What goes on beside the calls, until aborted. */
+    /** Runs periodic work until aborted. */
     async runBackground(signal: AbortSignal): Promise<void> {
       const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
       await Promise.all([
         authentication.keepExpiring(world, signal),
         authentication.keepFlushed(world, signal, onFailure),
         events.keepPruned(signal, onFailure),
-        features.ownKeys.runBackground(signal, onFailure),
+        ownKeys.runBackground(signal, onFailure),
         calls.keepExpiring(signal, onFailure),
       ]);
     },
   };
 }
 
-/** The features that have state, each with what it deps. */
+/** The features that have state. */
 function createFeatures(deps: AppDeps) {
   const { storage, world, makeId } = deps;
   const now = () => world.now();
   const randomBytes = (count: number) => world.randomBytes(count);
-  const providers = new Map(deps.providers.map((provider) => [provider.upstream.name, provider]));
-  const descriptions = deps.providers.map((provider) => provider.description);
   const events = eventFeed({ store: storage.events, world });
   const live = new LiveSpeed(world);
   const hostWorkspace = { id: undefined as string | undefined };
   const health = new Health(world, {
-    onBench: (bench) => tellBenched(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
+    onBench: (bench) => recordBench(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
   });
+  const descriptions = deps.providers.map(({ description }) => description);
   const catalog = new Catalog({ world, providers: descriptions, aliases: deps.live.aliases });
-  const listings = createListings({ providers, catalog, keep: deps.keepListings });
+  const providers = createProviderSet(deps.providers, { catalog, health, keepListings: deps.keepListings });
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });
   const accounts = createAccounts(deps, { events, usage, workspaces, hostWorkspace });
   const threads = new Threads({ store: storage.threads, world, makeId, log: deps.log });
   const site = createSite(deps, { ...accounts, workspaces, events, threads });
-  const ownKeys = createOwnKeys({ ...deps, settings: deps.vault, workspaces, health, providers });
+  const ownKeys = createOwnKeys({
+    ...deps,
+    settings: deps.vault,
+    workspaces,
+    health,
+    providers: providers.byName,
+  });
   const router = createRouter({
     catalog,
     health,
     live,
     world,
-    get marginPpm() {
-      return deps.live.marginPpm;
-    },
-    upstreams: { get: (name) => providers.get(name)?.upstream },
+    settings: deps.live,
+    upstreams: { get: (name) => providers.byName.get(name)?.upstream },
     onFailure: unreachableLogger(deps),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
@@ -170,7 +148,6 @@ function createFeatures(deps: AppDeps) {
     events,
     hostWorkspace,
     health,
-    listings,
     live,
     now,
     ownKeys,
@@ -187,20 +164,21 @@ function createFeatures(deps: AppDeps) {
 
 type Features = ReturnType<typeof createFeatures>;
 
-/** Tells who calls, and in which workspace they act. Nobody who names none pays for those who do. */
-function authenticateIn({ authentication, workspaces }: Features) {
+/** Resolves the caller of a request, acting in the workspace that the request names. */
+function authenticator({ authentication, workspaces }: Features) {
   return (
     authorization: string | undefined,
     { workspace }: { workspace?: string | string[] | undefined },
   ) => {
     const caller = authentication.authenticate(authorization);
+    // Most requests name no workspace and need no lookup.
     if (workspace === undefined) return caller;
     return workspaces.actIn(caller, String(workspace), authentication.inWorkspace);
   };
 }
 
-/** Whoever runs the daemon hears that a provider is left out for a while; of its own key, the workspace does. */
-function tellBenched(events: EventFeed, workspaceId: string | undefined, bench: Bench, at: number): void {
+/** Records that a provider is left out: for the host, or for the workspace whose own key failed. */
+function recordBench(events: EventFeed, workspaceId: string | undefined, bench: Bench, at: number): void {
   if (workspaceId === undefined) return;
   const { provider, providerModel: model = null, reason, retryAfterMs } = bench;
   const data = { provider, model, reason, retry_after_ms: Math.round(retryAfterMs) };
@@ -230,61 +208,38 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
 /** Every endpoint of the daemon. */
 function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handler[] {
   const { storage, world, makeId } = deps;
-  const { catalog, events, live, usage, workspaces } = features;
-  const describe = () => {
-    const described = handlers.map(({ endpoint }) => endpoint);
-    return openApiDocument(described, { version: apiVersion });
-  };
-  const { requireDaemonOwner } = workspaces;
+  const { authentication, catalog, events, live, now, randomBytes, threads, workspaces } = features;
+  const describeApi = () =>
+    openApiDocument(
+      handlers.map(({ endpoint }) => endpoint),
+      { version: apiVersion },
+    );
   const all: Handler[] = [
     ...inferenceHandlers(calls.inference, calls),
-    ...catalogHandlers({
-      catalog,
-      live,
-      listings: features.listings,
-      get marginPpm() {
-        return deps.live.marginPpm;
-      },
-      world,
-    }),
+    ...catalogHandlers({ catalog, live, listings: features.providers.listings, settings: deps.live, world }),
     ...keyHandlers(features),
     ...creditHandlers({ credit: features.credit }),
     ...peopleHandlers({
       store: storage.people,
       workspacesStore: storage.workspaces,
       workspaces,
-      endings: features.authentication,
-      guesses: addressRateLimit({ ...guesses, elapsed: () => world.elapsed() }),
-      events,
+      endings: authentication,
+      guesses: addressRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
       digest: sha256,
-      makeId,
-      randomBytes: features.randomBytes,
-      now: features.now,
+      ...{ events, makeId, randomBytes, now },
     }),
     ...features.ownKeys.handlers,
     ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.live.cache }),
-    ...usageHandlers(usage),
+    ...usageHandlers(features.usage),
     ...features.site.handlers,
     ...eventHandlers(events),
-    ...threadHandlers(features.threads),
-    ...chatHandlers(features.threads),
+    ...threadHandlers(threads),
+    ...chatHandlers(threads),
     ...traceHandlers({ store: storage.traces, settledTimes: features.settledTimes }),
-    ...metricsOf({ ...features, telemetry: deps.telemetry, storage, requireDaemonOwner }),
-    ...adminHandlers(deps, features),
+    ...adminHandlers(deps, features, describeApi),
     ...createMcpHandlers(deps, () => handlers),
-    ...referenceHandlers({
-      openApiDocument: describe,
-      readAssets: readReferenceAssets,
-      digest: sha256Base64,
-    }),
-    ...aboutHandlers({
-      status: statusReader({ ...features, storage, elapsed: world.elapsed, facts: deps.process }),
-      stop: deps.stop,
-      pid: deps.process.pid,
-      storageState: storage.state,
-      openApiDocument: describe,
-    }),
+    ...referenceHandlers({ openApiDocument: describeApi, readAssets: readReferenceAssets }),
   ];
-  const handlers = all.map((handler) => guardOwner(handler, requireDaemonOwner));
+  const handlers = all.map((handler) => guardOwner(handler, workspaces.requireDaemonOwner));
   return handlers;
 }

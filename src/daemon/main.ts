@@ -2,22 +2,19 @@ import { homedir } from 'node:os';
 import { createChatCompletion } from '../shared/contract/chat-completions.ts';
 import { createResponse } from '../shared/contract/responses.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
-import { exitCodes } from '../shared/errors.ts';
-import type { DaemonFile } from '../shared/folders.ts';
-import { idMaker, type MakeId } from '../shared/ids.ts';
+import { type ExitCode, exitCodes } from '../shared/errors.ts';
+import { idMaker } from '../shared/ids.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
-import { isoTime } from '../shared/time.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
-import { liveSettings } from './composition/live-settings.ts';
-import { vaultSettings } from './composition/master-stores.ts';
-import { createOutgoing, type Outgoing } from './composition/outgoing.ts';
-import { findProviders, makeProviders } from './composition/providers-from-config.ts';
-import { requestLogger } from './composition/request-logger.ts';
+import { configuredProviders, detectLocalProviders } from './composition/providers-from-config.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
+import { applyReload, liveSettings } from './config/live-settings.ts';
 import { createServer } from './http/server.ts';
 import { prepareBodyCheck } from './http/validation/input-check.ts';
 import { backupFiles } from './process/backup-files.ts';
+import { bootstrapSecrets } from './process/bootstrap-secrets.ts';
+import { writeDaemonFile } from './process/daemon-file.ts';
 import {
   dataFileIn,
   dataKey,
@@ -27,30 +24,33 @@ import {
   writeSecretFile,
 } from './process/data-folder.ts';
 import { type DrainTimes, drain } from './process/drain.ts';
-import { firstSecrets } from './process/first-secrets.ts';
-import { createLog, noteInFile } from './process/log.ts';
-import { tellingBodies } from './process/log-bodies.ts';
-import { openLogFile } from './process/log-file.ts';
-import { createReloads } from './process/reloads.ts';
+import { createLog, type Log, noteInFile } from './process/log.ts';
+import { withLoggedBodies } from './process/log-bodies.ts';
+import { type LogFile, openLogFile } from './process/log-file.ts';
+import { vaultSettings } from './process/master-key-stores.ts';
+import { createReloader } from './process/reloader.ts';
+import { requestLogger } from './process/request-logger.ts';
 import { stopRequests } from './process/signals.ts';
 import { explainFailure } from './process/start-failures.ts';
-import { startTicks } from './process/start-ticks.ts';
 import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
-import { DataMoved } from './storage/sqlite/engine/errors.ts';
+import { DataMoved } from ./storage/sqlite/engine/errors.ts;
 import { openSqliteStorage } from './storage/sqlite/open.ts';
-import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { createTelemetry } from './telemetry/telemetry.ts';
+import { createOutgoing, type Outgoing } from './upstream/outgoing.ts';
 import { type World, within } from './world.ts';
 
-/** Service managers kill what has not ended after 30 seconds or more. */
-const usualDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
+/** Service managers kill a process that has not stopped after 30 seconds or more. */
+const defaultDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
+/** A collector that does not respond must not delay the exit. */
+const telemetryFlushMs = 1_500;
 
-/** Serves until it is told to stop; resolves to the exit code. A start that fails is explained on stderr. */
+/** Serves until asked to stop; resolves to the exit code. A failed start is explained on stderr. */
 export async function serve(options: ServeOptions & { drain?: DrainTimes }): Promise<number> {
   try {
-    const { env, stdout, stderr, askSecret, drain = usualDrain, ...flags } = options;
+    const { env, stdout, stderr, askSecret, drain = defaultDrain, ...flags } = options;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
     return await run(config, { env, stdout, stderr, askSecret, drain, flags });
   } catch (error) {
@@ -60,198 +60,182 @@ export async function serve(options: ServeOptions & { drain?: DrainTimes }): Pro
   }
 }
 
-/** Puts a backup in the place of the data, while no daemon runs. */
+/** Replaces the data with a backup, while no daemon runs. */
 export async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
   return (await import('./process/restore.ts')).restore(options);
 }
 
-/** What commands do with the configuration where no daemon is asked. */
+/** What commands do with the configuration without asking a daemon. */
 export async function loadConfigTools(): Promise<ConfigTools> {
   return (await import('./config/tools.ts')).configTools;
 }
 
-type Surroundings = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret'> & {
+type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret'> & {
   drain: DrainTimes;
   flags: ConfigFlags;
 };
 
-async function run(config: Config, io: Surroundings): Promise<number> {
+type App = ReturnType<typeof createApp>;
+
+/** What stays open from the start to the exit. */
+interface Resources {
+  environment: Environment;
+  log: Log;
+  logFile: LogFile;
+  network: Outgoing;
+  storage: Awaited<ReturnType<typeof openSqliteStorage>>;
+  world: World;
+  stop: AbortController;
+  /** Aborted when storage failed: running calls can no longer be completed then. */
+  storageFailed: AbortSignal;
+}
+
+/** Opens the resources, runs the daemon and closes them again. */
+async function run(config: Config, environment: Environment): Promise<ExitCode> {
   await prepareDataFolder(config.dataFolder);
   const logFile = openLogFile({ folder: config.dataFolder });
   const log = createLog(config.logLevel, logFile);
-  const network = await createOutgoing(config, { elapsed, log, stderr: io.stderr });
+  const network = await createOutgoing(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
   const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log });
-  // The writer's thread takes its time to start, and this one would wait: the first call finds its check compiled.
+  // Compiled while the writer's thread starts, so that the first call need not wait for it.
   for (const endpoint of [createResponse, createChatCompletion]) prepareBodyCheck(endpoint);
   const storage = await opening;
   const stop = new AbortController();
-  const died = new AbortController();
-  let exit: number = exitCodes.done;
+  const failure = new AbortController();
+  let exit: ExitCode = exitCodes.done;
   storage.onFatal((reason) => {
-    log.error({ err: reason }, 'storage cannot go on');
+    log.error({ err: reason }, 'storage failed; stopping');
     exit = reason instanceof DataMoved ? exitCodes.dataNeedsRepair : exitCodes.workerDied;
-    died.abort('storage');
+    failure.abort('storage');
     stop.abort('storage');
   });
   try {
-    await start(network.config, { network, logFile, world, storage, log, io, stop, died: died.signal });
+    const resources = { environment, log, logFile, network, storage, world, stop };
+    await runUntilStopped(network.config, { ...resources, storageFailed: failure.signal });
   } finally {
     await storage.close();
     await network.close();
   }
-  noteInFile(logFile, world.now(), { pid: process.pid, exit }, 'the daemon has ended');
+  noteInFile(logFile, world.now(), { pid: process.pid, exit }, 'daemon stopped');
   logFile.close();
   return exit;
 }
 
-interface Running {
-  network: Pick<Outgoing, 'adaptConfigForReplay'>;
-  logFile: ReturnType<typeof openLogFile>;
-  world: World;
-  storage: Awaited<ReturnType<typeof openSqliteStorage>>;
-  log: ReturnType<typeof createLog>;
-  io: Surroundings;
-  stop: AbortController;
-  /** Aborted when nothing can be written any more: running calls are not worth waiting for then. */
-  died: AbortSignal;
-}
-
-type AppParts = Pick<Parameters<typeof createApp>[0], 'makeId' | 'providers' | 'telemetry' | 'process'>;
-
-async function appOf(config: Config, { world, storage, log, io, network, stop }: Running, parts: AppParts) {
-  const file = dataFileIn(config.dataFolder);
-  const { makeId } = parts;
+async function runUntilStopped(config: Config, resources: Resources): Promise<void> {
+  const { environment, log, logFile, storage, world, stop } = resources;
+  const { dataFolder, host, port, socketFile } = config;
+  const file = dataFileIn(dataFolder);
+  const startedAt = world.now();
+  const makeId = idMaker(world.now, world.randomBytes);
+  const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
+  const providers = await configuredProviders(config, { world, makeId });
   const live = liveSettings(config);
-  const reloads = createReloads({
-    ...{ config, live, io, log, adaptConfigForReplay: network.adaptConfigForReplay },
-    makeProviders: (next) => makeProviders(next, { world, makeId }),
-    replaceProviders: (made) => app.replaceProviders(made),
+  const reloader = createReloader({
+    ...{ config, log, ...environment },
+    async apply(next) {
+      const configured = await configuredProviders(resources.network.adaptConfigForReplay(next), {
+        world,
+        makeId,
+      });
+      applyReload(live, next);
+      app.providers.replaceConfigured(configured);
+    },
   });
-  const app = createApp({
-    ...parts,
-    ...{ storage, world, live, log, reloader: reloads },
-    vault: vaultSettings(config, io.env),
+  let url = '';
+  const socket = socketFile?.path ?? null;
+  const app: App = createApp({
+    ...{ live, log, makeId, providers, reloader, storage, telemetry, world },
+    process: { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt },
+    vault: vaultSettings(config, environment.env),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     backupFiles: () => backupFiles(config),
     keepListings: (listings) => writeSecretFile(file('listings'), listings),
     stop: () => stop.abort('asked'),
   });
-  return { app, reloads };
-}
-
-async function start(config: Config, running: Running): Promise<void> {
-  const { world, log, io, stop } = running;
-  const file = dataFileIn(config.dataFolder);
-  const makeId = idMaker(world.now, world.randomBytes);
-  const startedAt = world.now();
-  let url = '';
-  const providers = await makeProviders(config, { world, makeId });
-  const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
-  const { dataFolder, host, port, socketFile } = config;
-  const socket = socketFile?.path ?? null;
-  const facts = { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt };
-  const { app, reloads } = await appOf(config, running, { makeId, providers, telemetry, process: facts });
   const listings = await readSecretFile(file('listings'));
-  if (listings !== undefined) app.restoreListings(listings);
-  const { isFresh, hasDefaultKey } = await firstSecrets(app, file);
+  if (listings !== undefined) app.providers.listings.restore(listings);
+  const { isFresh, hasDefaultKey } = await bootstrapSecrets(app, file);
   await app.recover();
-  const server = await serverOf(config, { ...running, app, makeId, telemetry });
-  const requests = stopRequests(stop.signal);
-  const unwatch = watchConfig({
-    file: config.configFile,
-    reload: reloads.reloadAndTell,
-    onHangUp: () => stop.abort('asked'),
-    isOnTerminal: (io.stdout as { isTty?: boolean }).isTty === true,
-  });
-  try {
-    ({ url } = await server.listen({ host, port, socketFile }));
-    await tellStart(config, running, { url, socket, startedAt });
-    const [background, asking] = [new AbortController(), new AbortController()];
-    const found = findProviders(config, { world, makeId }).then((local) => {
-      if (local.length > 0) app.addProviders(local);
-      return local;
-    });
-    io.stdout.write(await welcome({ url, config, isFresh, hasDefaultKey, providers, found }));
-    const working = app.runBackground(background.signal);
-    if (config.vault.passphraseFile === undefined) {
-      void unlockAtStart({ vault: app.vault, ask: io.askSecret, stderr: io.stderr, log }, asking.signal);
-    }
-    void afterStart(app, running, background.signal);
-    await requests.first;
-    asking.abort();
-    app.closeEvents();
-    await drain([server, app], {
-      times: io.drain,
-      askedAgain: requests.second,
-      died: running.died,
-      stderr: io.stderr,
-    });
-    background.abort();
-    await working;
-  } finally {
-    requests.ignore();
-    unwatch();
-    await server.close();
-    await removeFile(file('daemon'));
-    await within(world, telemetry.close(), tellingMs);
-  }
-}
 
-/** Leaves the file by which commands find the daemon, and a line in the log. */
-async function tellStart(
-  { dataFolder }: Config,
-  { logFile, world }: Running,
-  { url, socket, startedAt }: { url: string; socket: string | null; startedAt: number },
-): Promise<void> {
-  const started = { pid: process.pid, version, data_dir: dataFolder, started_at: isoTime(startedAt) };
-  const facts: DaemonFile = { url, socket, start_ticks: await startTicks(), ...started };
-  await writeSecretFile(dataFileIn(dataFolder)('daemon'), JSON.stringify(facts));
-  noteInFile(logFile, world.now(), facts, 'the daemon has started');
-}
-
-/** What waits to be told to a collector has so long; one that is dead keeps nobody from stopping. */
-const tellingMs = 1_500;
-
-interface ServerDeps {
-  app: ReturnType<typeof createApp>;
-  storage: Running['storage'];
-  makeId: MakeId;
-  log: Running['log'];
-  telemetry: Telemetry;
-}
-
-async function serverOf(config: Config, { app, storage, makeId, log, telemetry }: ServerDeps) {
   const server = await createServer({
-    handlers: config.logsBodies ? app.handlers.map((it) => tellingBodies(it, log)) : app.handlers,
+    handlers: config.logsBodies ? app.handlers.map((each) => withLoggedBodies(each, log)) : app.handlers,
     authenticate: app.authenticate,
     makeRequestId: () => makeId('req'),
-    log,
-    version,
-    shedsLoad: config.shedsLoad,
-    isDiskFull: storage.isDiskFull,
+    ...{ log, version, shedsLoad: config.shedsLoad, isDiskFull: storage.isDiskFull },
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.corsOrigins,
     onFinish: requestLogger(log, telemetry),
     onParent: telemetry.parent,
   });
   telemetry.watch(server.running);
-  return server;
+  const requests = stopRequests(stop.signal);
+  const unwatch = watchConfig({
+    file: config.configFile,
+    reload: reloader.reloadUnattended,
+    onHangUp: () => stop.abort('asked'),
+    isOnTerminal: (environment.stdout as { isTty?: boolean }).isTty === true,
+  });
+  try {
+    ({ url } = await server.listen({ host, port, socketFile }));
+    const facts = await writeDaemonFile(dataFolder, { url, socket, startedAt });
+    noteInFile(logFile, world.now(), facts, 'daemon started');
+    const found = detectLocalProviders(config, { world, makeId }).then((local) => {
+      if (local.length > 0) app.providers.add(local);
+      return local;
+    });
+    environment.stdout.write(await welcome({ url, config, isFresh, hasDefaultKey, providers, found }));
+    const background = startBackgroundWork(config, app, resources);
+    await requests.first;
+    background.stopAsking();
+    app.closeEvents();
+    await drain([server, app], {
+      times: environment.drain,
+      askedAgain: requests.second,
+      storageFailed: resources.storageFailed,
+      stderr: environment.stderr,
+    });
+    await background.stop();
+  } finally {
+    requests.ignore();
+    unwatch();
+    await server.close();
+    await removeFile(file('daemon'));
+    await within(world, telemetry.close(), telemetryFlushMs);
+  }
 }
 
-/** Work that may take long and need not be done before the first call. Never rejects. */
-async function afterStart(
-  app: ReturnType<typeof createApp>,
-  { storage, log }: Running,
+/** Starts what runs alongside requests: periodic work, the passphrase prompt, and slow checks of the start. */
+function startBackgroundWork(config: Config, app: App, { environment, log, storage }: Resources) {
+  const [background, asking] = [new AbortController(), new AbortController()];
+  const working = app.runBackground(background.signal);
+  if (config.vault.passphraseFile === undefined) {
+    const { askSecret: ask, stderr } = environment;
+    void unlockAtStart({ vault: app.vault, ask, stderr, log }, asking.signal);
+  }
+  void checkAfterStart(app, { storage, log }, background.signal);
+  return {
+    stopAsking: () => asking.abort(),
+    async stop(): Promise<void> {
+      background.abort();
+      await working;
+    },
+  };
+}
+
+/** Loads the prices and checks the data: slow, and not needed before the first call. Never rejects. */
+async function checkAfterStart(
+  app: App,
+  { storage, log }: Pick<Resources, 'storage' | 'log'>,
   stopped: AbortSignal,
 ): Promise<void> {
-  await app.catalog.load().catch((error: unknown) => log.warn({ err: error }, 'the prices cannot be loaded'));
+  await app.catalog.load().catch((error: unknown) => log.warn({ err: error }, 'prices could not be loaded'));
   if (stopped.aborted) return;
   try {
     const { ok, problems } = await storage.check();
-    if (!ok) log.error({ problems }, 'the data failed its check; nothing is written any more');
+    if (!ok) log.error({ problems }, 'data check failed; nothing is written any more');
   } catch (error) {
     // A stop does not wait for a long check.
-    if (!stopped.aborted) log.warn({ err: error }, 'the data could not be checked');
+    if (!stopped.aborted) log.warn({ err: error }, 'data could not be checked');
   }
 }

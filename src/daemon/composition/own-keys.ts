@@ -2,27 +2,13 @@ import { ApiError } from '../../shared/errors.ts';
 import { isKnownProvider } from '../../shared/known-providers.ts';
 import { KeyUse, providerKeyHandlers, providerKeys } from '../features/provider-keys/index.ts';
 import { type Health, ownAccount } from '../features/routing/index.ts';
-import {
-  type MasterStoreName,
-  type MasterStores,
-  type ReadPassphrase,
-  Vault,
-  vaultHandlers,
-} from '../features/vault/index.ts';
+import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Handler } from '../handler.ts';
+import type { VaultSettings } from '../process/master-key-stores.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { World } from '../world.ts';
 import type { Provider } from './providers-from-config.ts';
-
-/** Where the master key may be kept. */
-export interface VaultSettings {
-  masterStores: MasterStores;
-  /** Where the first one is made; the first place that works unless told. */
-  preferredStore: MasterStoreName | undefined;
-  /** Of the passphrase that lies in a file, where one was named. */
-  readPassphrase: ReadPassphrase | undefined;
-}
 
 interface OwnKeysDeps {
   storage: Pick<Storage, 'vault' | 'providerKeys'>;
@@ -37,9 +23,9 @@ interface OwnKeysDeps {
 export interface OwnKeys {
   vault: Vault;
   handlers: Handler[];
-  /** The providers that a workspace has keys of its own for. */
+  /** Providers for which a workspace has its own keys. */
   ownKeysOf: KeyUse['providersOf'];
-  /** The key that pays for a route. Fails with `unavailable` where the vault does not open. */
+  /** The provider key for a route. Fails with `unavailable` while the vault is sealed. */
   keyFor(route: {
     provider: string;
     ownKey: boolean;
@@ -48,7 +34,7 @@ export interface OwnKeys {
   runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void>;
 }
 
-/** Joins the vault, what is sealed in it of workspaces' provider keys, and their use in model calls. */
+/** Joins the vault, the provider keys that workspaces sealed in it, and their use in model calls. */
 export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
   const { storage, world, settings, workspaces, health, providers, log } = deps;
   const vault = new Vault({ store: storage.vault, world, log, ...settings });
@@ -62,7 +48,7 @@ export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
     async ask(provider, key) {
       const checkKey = providers.get(provider)?.checkKey;
       if (checkKey === undefined)
-        throw new ApiError('not_found', { message: `${provider} cannot be asked.` });
+        throw new ApiError('not_found', { message: `Keys for ${provider} cannot be checked.` });
       return await checkKey(key);
     },
     onChanged: (workspaceId, provider) => health.forgive(ownAccount(provider, workspaceId)),
@@ -73,7 +59,8 @@ export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
     ownKeysOf: (workspaceId) => use.providersOf(workspaceId),
     keyFor({ provider, ownKey, workspaceId }) {
       if (!ownKey) return providers.get(provider)?.key;
-      if (!isKnownProvider(provider)) throw new Error(`${provider} takes no keys of workspaces`);
+      if (!isKnownProvider(provider))
+        throw new Error(`workspaces cannot have their own keys for ${provider}`);
       return use.keyOf(workspaceId, provider);
     },
     async runBackground(signal, onFailure) {

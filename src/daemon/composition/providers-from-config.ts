@@ -102,7 +102,7 @@ export function localProvider(server: LocalServer, deps: ProviderDeps): Provider
   };
 }
 
-/** The built-in provider, which deps nothing and costs nothing. */
+/** The built-in provider, which needs nothing and costs nothing. */
 export function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | undefined): Provider {
   const models = script ? modelsWithScript(script) : simulatorModels;
   const upstream = simulator({ world: deps.world, makeCallId: deps.makeCallId, script });
@@ -201,7 +201,7 @@ interface FindDeps {
 }
 
 /** The providers that the configuration and the environment name, and the simulator. */
-export async function makeProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
+export async function configuredProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
   const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
   const script = config.simulatorScript === undefined ? undefined : await readScript(config.simulatorScript);
   return [
@@ -212,7 +212,7 @@ export async function makeProviders(config: Config, { world, makeId }: FindDeps)
 }
 
 /** Ollama, LM Studio, llama.cpp and vLLM, where they listen; nothing when the configuration does not want it. */
-export async function findProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
+export async function detectLocalProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
   if (!config.findsLocalServers) return [];
   const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
   const servers = await findLocalServers(world.send, { timeoutMs: localTimeoutMs });

@@ -4,12 +4,12 @@ import { dataFiles } from '../../shared/folders.ts';
 import type { Config } from '../config/config.ts';
 import type { BackupFile } from '../features/backups/index.ts';
 
-/** The name of the configuration in a backup, whatever its file is called. */
+/** The name of the configuration in a backup. */
 export const configName = 'config.yaml';
 
 /**
- * What a backup deps beside the database: the key that seals reasoning, what providers told of their models, and the
- * configuration. Logins and keys are left out: the database knows them, and a lost file of the owner's is made anew.
+ * The files that belong in a backup alongside the database: the key that seals reasoning, the providers' model lists and
+ * the configuration. Logins and keys are left out: the database has them, and the owner's file is created again.
  */
 export async function backupFiles({ dataFolder, configFile }: Pick<Config, 'dataFolder' | 'configFile'>) {
   const paths: [name: string, path: string][] = [

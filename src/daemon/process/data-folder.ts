@@ -8,18 +8,18 @@ export function dataFileIn(folder: string): DataFile {
   return (name) => `${folder}/${dataFiles[name]}`;
 }
 
-/** Makes the folder for its owner alone, and refuses one that others could write into. */
+/** Creates the folder with access for its owner only. Fails with FolderUnsafe if others can write to it. */
 export async function prepareDataFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (process.platform === 'win32') return;
   const { mode, uid } = await stat(folder);
   if (uid !== process.getuid?.()) throw new FolderUnsafe(`${folder} belongs to another user.`);
   if ((mode & 0o022) !== 0)
-    throw new FolderUnsafe(`${folder} can be written by others; run: chmod 700 ${folder}`);
+    throw new FolderUnsafe(`${folder} is writable by other users; run: chmod 700 ${folder}`);
   if ((mode & 0o077) !== 0) await chmod(folder, 0o700);
 }
 
-/** The data folder, or a file of secrets in it, is open to others. */
+/** The data folder, or a secret file in it, is accessible to other users. */
 export class FolderUnsafe extends Error {
   constructor(message: string) {
     super(message);
@@ -27,14 +27,14 @@ export class FolderUnsafe extends Error {
   }
 }
 
-/** Reads a file that only its owner may read; undefined when there is none. */
+/** Reads a file that only its owner can read; undefined when it does not exist. */
 export async function readSecretFile(path: string): Promise<string | undefined> {
   try {
     const file = await open(path, 'r');
     try {
       const { mode } = await file.stat();
       if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-        throw new FolderUnsafe(`${path} can be read by others; run: chmod 600 ${path}`);
+        throw new FolderUnsafe(`${path} is readable by other users; run: chmod 600 ${path}`);
       return (await file.readFile('utf8')).trim();
     } finally {
       await file.close();
@@ -45,10 +45,7 @@ export async function readSecretFile(path: string): Promise<string | undefined> 
   }
 }
 
-/**
- * Writes a file that only its owner may read. A file of that name is replaced, never followed as a link; whenever the
- * process is killed, the old one or the new one is there, whole.
- */
+/** Replaces a file, readable by its owner only, in one step: a link is not followed, and a crash leaves no partial file. */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
   await unlink(fresh).catch(ignoreAbsent);
@@ -60,12 +57,12 @@ export async function removeFile(path: string): Promise<void> {
   await unlink(path).catch(ignoreAbsent);
 }
 
-/** The key that seals reasoning: 32 bytes, made at the first start. */
+/** Reads the key that seals reasoning, 32 bytes; creates it on the first start. */
 export async function dataKey(path: string, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array> {
   const kept = await readSecretFile(path);
   if (kept !== undefined) {
     const key = Buffer.from(kept, 'base64url');
-    if (key.length !== 32) throw new FolderUnsafe(`${path} does not hold a key of 32 bytes.`);
+    if (key.length !== 32) throw new FolderUnsafe(`${path} does not contain a 32-byte key.`);
     return key;
   }
   const key = randomBytes(32);

@@ -1,43 +1,44 @@
-/** How long running calls may take to end once the daemon was asked to stop, and once it was asked again. */
+/** How long running calls may continue after the first and after the second request to stop. */
 export interface DrainTimes {
   patientMs: number;
   hurriedMs: number;
 }
 
-interface Draining {
+interface DrainOptions {
   times: DrainTimes;
-  /** Resolves when somebody asks a second time. */
+  /** Resolves at the second request to stop. */
   askedAgain: Promise<void>;
-  /** Aborted when nothing can be written any more: running calls are not worth waiting for then. */
-  died: AbortSignal;
+  /** Aborted when storage failed: running calls can no longer be completed then. */
+  storageFailed: AbortSignal;
   stderr: { write(text: string): unknown };
 }
 
 interface Drainable {
-  /** Takes nothing new and resolves when what runs has ended, or was ended after that time. */
+  /** Accepts nothing new; resolves when all work has ended or was canceled at the deadline. */
   drain(deadlineMs: number): Promise<unknown>;
 }
 
-const silentMs = 300;
+/** A shorter wait is not worth a message. */
+const noticeAfterMs = 300;
 
-/** Waits for running calls, as long as is fitting, and says so when a person would wonder. */
+/** Waits for running calls, and says so on stderr if that takes noticeably long. */
 export async function drain(
   parts: Drainable[],
-  { times, askedAgain, died, stderr }: Draining,
+  { times, askedAgain, storageFailed, stderr }: DrainOptions,
 ): Promise<void> {
   const { patientMs, hurriedMs } = times;
   const seconds = Math.round(patientMs / 1000);
-  const text = `Running calls have ${seconds} s to end; stop it again to cut them short.\n`;
-  const timer = setTimeout(() => stderr.write(text), silentMs);
-  const withStorageDead = new Promise<void>((resolve) => {
-    if (died.aborted) resolve();
-    else died.addEventListener('abort', () => resolve(), { once: true });
+  const text = `Waiting up to ${seconds} s for running calls; stop again to cancel them.\n`;
+  const timer = setTimeout(() => stderr.write(text), noticeAfterMs);
+  const failed = new Promise<void>((resolve) => {
+    if (storageFailed.aborted) resolve();
+    else storageFailed.addEventListener('abort', () => resolve(), { once: true });
   });
   const all = (ms: number) => Promise.all(parts.map((part) => part.drain(ms)));
   const drained = Promise.race([
     all(patientMs),
     askedAgain.then(() => all(hurriedMs)),
-    withStorageDead.then(() => all(0)),
+    failed.then(() => all(0)),
   ]);
   await drained.finally(() => clearTimeout(timer));
 }

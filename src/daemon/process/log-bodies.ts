@@ -1,46 +1,43 @@
 import { type Call, type Handler, RelayReply, SocketReply, StreamReply, type Turn } from '../handler.ts';
 
-/** Of one question or answer, in characters; what is longer is cut. */
+/** Longer request and response bodies are truncated in the log. */
 const charactersMax = 64 * 1024;
 
 interface Log {
   info(data: object, message: string): void;
 }
 
-/**
- * Writes what is said in model calls to the log. Only these are told: the bodies of other endpoints may hold keys. For
- * whoever asked for it; nobody else pays for it.
- */
-export function tellingBodies(handler: Handler, log: Log): Handler {
+/** Logs the bodies of model calls. Other endpoints are left alone, as their bodies can contain keys. */
+export function withLoggedBodies(handler: Handler, log: Log): Handler {
   const { endpoint, handle } = handler;
   if (endpoint.tag !== 'Model calls') return handler;
   const about = (requestId: string) => ({ request_id: requestId, endpoint: endpoint.id });
-  const tellAsked = (requestId: string, asked: unknown) =>
-    log.info({ ...about(requestId), asked: cut(JSON.stringify(asked) ?? '') }, 'a model is asked');
-  const telling = (requestId: string, reply: unknown): unknown => {
-    const tell = (answered: string) =>
-      log.info({ ...about(requestId), answered: cut(answered) }, 'a model has answered');
-    if (reply instanceof StreamReply) return new StreamReply(reply.headers, copied(reply.chunks, tell));
-    if (reply instanceof SocketReply) return tellingSocket(reply);
-    if (reply instanceof RelayReply) tell(Buffer.from(reply.body).toString());
-    else tell(JSON.stringify(reply) ?? '');
+  const logRequest = (requestId: string, body: unknown) =>
+    log.info({ ...about(requestId), asked: truncate(JSON.stringify(body) ?? '') }, 'model request');
+  const logReply = (requestId: string, reply: unknown): unknown => {
+    const write = (text: string) =>
+      log.info({ ...about(requestId), answered: truncate(text) }, 'model response');
+    if (reply instanceof StreamReply) return new StreamReply(reply.headers, copied(reply.chunks, write));
+    if (reply instanceof SocketReply) return logSocket(reply);
+    if (reply instanceof RelayReply) write(Buffer.from(reply.body).toString());
+    else write(JSON.stringify(reply) ?? '');
     return reply;
   };
-  const tellingSocket = (reply: SocketReply<unknown>) =>
+  const logSocket = (reply: SocketReply<unknown>) =>
     new SocketReply(async (turn: Turn<unknown>) => {
-      tellAsked(turn.requestId, turn.message);
-      return telling(turn.requestId, await reply.answer(turn)) as StreamReply;
+      logRequest(turn.requestId, turn.message);
+      return logReply(turn.requestId, await reply.answer(turn)) as StreamReply;
     }, reply.onRejected);
   return {
     endpoint,
     async handle(call: Call<typeof endpoint>) {
-      if (endpoint.body) tellAsked(call.requestId, call.body);
-      return telling(call.requestId, await handle(call));
+      if (endpoint.body) logRequest(call.requestId, call.body);
+      return logReply(call.requestId, await handle(call));
     },
   };
 }
 
-async function* copied(chunks: AsyncIterable<string>, tell: (text: string) => void): AsyncIterable<string> {
+async function* copied(chunks: AsyncIterable<string>, write: (text: string) => void): AsyncIterable<string> {
   let text = '';
   try {
     for await (const chunk of chunks) {
@@ -48,10 +45,10 @@ async function* copied(chunks: AsyncIterable<string>, tell: (text: string) => vo
       yield chunk;
     }
   } finally {
-    tell(text);
+    write(text);
   }
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }

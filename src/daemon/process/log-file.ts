@@ -2,24 +2,24 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { logFiles } from '../../shared/folders.ts';
 
 export interface LogFile {
-  /** One whole line with its end. Never throws: a log that cannot be written stops nobody. */
+  /** Writes one line, newline included. Never throws: a log that cannot be written must not stop the daemon. */
   write(line: string): void;
   close(): void;
 }
 
 interface LogFileOptions {
   folder: string;
-  /** Once a file is larger, the next line begins another; 8 MiB unless told. */
+  /** A line that would exceed this starts a new file; 8 MiB by default. */
   bytesMax?: number;
 }
 
-const usualBytesMax = 8 * 1024 * 1024;
+const defaultBytesMax = 8 * 1024 * 1024;
 
 /**
- * The log in the data folder: `gateway.log`, and the older ones under numbers that rise with their age; the oldest goes.
- * Lines are written as they come, so that those before a crash are there.
+ * The log in the data folder: `gateway.log`, rotated to numbered files; the oldest is deleted. Lines are written
+ * synchronously, so that none is lost in a crash.
  */
-export function openLogFile({ folder, bytesMax = usualBytesMax }: LogFileOptions): LogFile {
+export function openLogFile({ folder, bytesMax = defaultBytesMax }: LogFileOptions): LogFile {
   const paths = logFiles(folder);
   const [newest = ''] = paths;
   let handle: number | undefined;
@@ -39,7 +39,7 @@ export function openLogFile({ folder, bytesMax = usualBytesMax }: LogFileOptions
   return {
     write(line) {
       try {
-        // Opened by the first line: most starts log none.
+        // Opened on the first line.
         if (handle === undefined) open();
         if (bytes > 0 && bytes + Buffer.byteLength(line) > bytesMax) {
           rotate();
@@ -47,7 +47,7 @@ export function openLogFile({ folder, bytesMax = usualBytesMax }: LogFileOptions
         }
         bytes += writeSync(handle as number, line);
       } catch {
-        // The disk is full, or the folder is gone; the next line tries again.
+        // The disk is full or the folder is gone; the next line tries again.
         close();
       }
     },

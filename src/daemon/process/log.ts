@@ -3,7 +3,7 @@ import { isoTime } from '../../shared/time.ts';
 import { describeFailure } from '../http/error-reply.ts';
 import type { LogFile } from './log-file.ts';
 
-/** What must never be written, wherever it turns up in what is logged. */
+/** Redacted wherever they appear in a log line. */
 const secretPaths = [
   'authorization',
   'headers',
@@ -15,7 +15,9 @@ const secretPaths = [
   '*.body',
 ];
 
-/** Structured lines on stderr and, where one is given, in a file. Bodies, headers and credentials are left out by name; nobody hands them in either. */
+export type Log = ReturnType<typeof createLog>;
+
+/** A logger that writes JSON lines to stderr and, if given, to a file. Bodies, headers and credentials are redacted. */
 export function createLog(level: string, file?: LogFile) {
   const stderr = pino.destination({ dest: 2, sync: true });
   const both = {
@@ -29,7 +31,7 @@ export function createLog(level: string, file?: LogFile) {
       level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
-      // An error may carry what was being processed, in its members or in the message of a parser.
+      // An error can contain user data, in its members or in the message of a parser.
       serializers: { err: (error: unknown) => describeFailure(error) },
       redact: { paths: secretPaths, censor: '***' },
     },
@@ -39,7 +41,7 @@ export function createLog(level: string, file?: LogFile) {
 
 const infoLevel = 30;
 
-/** A line for the file alone, whatever the level: when a daemon began and ended is always wanted there. */
+/** Writes a line to the file only, at any log level: the file always records when a daemon started and stopped. */
 export function noteInFile(file: LogFile, at: number, details: object, message: string): void {
   file.write(`${JSON.stringify({ level: infoLevel, time: isoTime(at), ...details, msg: message })}\n`);
 }

@@ -1,12 +1,12 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** The process that listens on a port, as `node server.js (pid 123)`, where the system tells: Linux, for one's own processes. */
+/** The process that listens on a port, as `node server.js (pid 123)`; only on Linux and for processes of this user. */
 export async function portHolder(port: number): Promise<string | undefined> {
   return await holderOf(await listeningInode(port));
 }
 
-/** The process that listens on a Unix socket, as `portHolder` tells it. */
+/** The process that listens on a Unix socket, in the form of `portHolder`. */
 export async function socketHolder(path: string): Promise<string | undefined> {
   return await holderOf(await socketInode(path));
 }
@@ -25,7 +25,7 @@ async function holderOf(inode: string | undefined): Promise<string | undefined> 
   return undefined;
 }
 
-/** The program and, of an interpreter, what it runs; never further arguments, which may be secrets. */
+/** The program and, for an interpreter, its script; never other arguments, which can be secrets. */
 async function nameOf(pid: string): Promise<string> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const [program = '', script = ''] = line.split('\0').map((word) => basename(word));

@@ -1,65 +1,68 @@
+import { homedir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigurationView, ReloadReport } from '../../shared/contract/configuration.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { type Config, ConfigInvalid } from '../config/config.ts';
+import { type Config, type ConfigFlags, ConfigInvalid, loadConfig } from '../config/config.ts';
 import type { ExplainedSetting } from '../config/explain.ts';
+import type { Log } from './log.ts';
 
 export interface ReloaderDeps {
-  /** What the daemon was started with. */
+  /** The configuration that the daemon was started with. */
   config: Config;
-  /** Reads it all again; throws a ConfigInvalid with every fault. */
-  load: () => Promise<Config>;
-  explain: (config: Config) => Promise<ExplainedSetting[]>;
-  /** Puts in place what can change while calls run; when it fails, nothing was put. */
+  flags: ConfigFlags;
+  env: Record<string, string | undefined>;
+  stderr: { write(text: string): unknown };
+  log: Log;
+  /** Applies the settings that can change while calls run; when it fails, nothing has changed. */
   apply: (config: Config) => Promise<void>;
-  log: {
-    info(details: object, message: string): void;
-    warn(details: object, message: string): void;
-  };
-  /** Tells whoever looks at the daemon, where nobody waits for an answer. */
-  tell: (text: string) => void;
 }
 
 export interface Reloader {
   describe(): Promise<ConfigurationView>;
-  /** Fails with `invalid_request` where the file has faults. */
+  /** Fails with `invalid_request` when the file has faults. */
   reload(): Promise<ReloadReport>;
-  /** The same for a signal or a changed file: failures are told and not thrown. */
-  reloadAndTell(): Promise<void>;
+  /** Reloads after a signal or a change of the file: problems are reported on stderr and never thrown. */
+  reloadUnattended(): Promise<void>;
 }
 
-/** Takes in what the file says by now. Reloads go one after another. */
-export function reloader({ config, load, explain, apply, log, tell }: ReloaderDeps): Reloader {
+/** Reads the configuration again, with the flags and the environment of the start. Reloads run one after another. */
+export function createReloader({ config, flags, env, stderr, log, apply }: ReloaderDeps): Reloader {
   let latest = config;
   let running: ExplainedSetting[] | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
-  // The first look is at what the daemon was started with, whatever the file says by then.
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const explain = async ({ configText: text, configFile: path }: Config) => {
+    const { explainSettings } = await import('../config/explain.ts');
+    return explainSettings({ flags, env, text, path });
+  };
+  // What the daemon was started with, whatever the file contains by now.
   const current = async () => {
     running ??= await explain(config);
     return running;
   };
-  const take = async (): Promise<ReloadReport> => {
+  const load = async (): Promise<ReloadReport> => {
     const before = await current();
-    const next = await load();
+    const next = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
     const wanted = await explain(next);
-    const differs = ({ name, value }: ExplainedSetting) =>
-      !isDeepStrictEqual(before.find((one) => one.name === name)?.value, value);
-    const different = wanted.filter(differs);
+    const isChanged = ({ name, value }: ExplainedSetting) =>
+      !isDeepStrictEqual(settingIn(before, name)?.value, value);
+    const changed = wanted.filter(isChanged);
     await apply(next);
+    log.level = next.logLevel;
     latest = next;
     running = wanted.map((setting) =>
-      setting.isLive ? setting : (before.find(({ name }) => name === setting.name) ?? setting),
+      setting.isLive ? setting : (settingIn(before, setting.name) ?? setting),
     );
     const names = (isLive: boolean) =>
-      different.filter((setting) => setting.isLive === isLive).map(({ name }) => name);
+      changed.filter((setting) => setting.isLive === isLive).map(({ name }) => name);
     const report = { file: next.configFile, changed: names(true), waiting: names(false) };
-    log.info({ ...report, changed: changesOf(different, before) }, 'the configuration was read anew');
+    log.info({ ...report, changed: liveChanges(changed, before) }, 'configuration reloaded');
     return report;
   };
-  const inTurn = () => {
-    const mine = turn.then(take);
-    turn = mine.catch(() => {});
-    return mine;
+  const enqueue = () => {
+    const reload = queue.then(load);
+    queue = reload.catch(() => {});
+    return reload;
   };
   return {
     async describe() {
@@ -69,39 +72,40 @@ export function reloader({ config, load, explain, apply, log, tell }: ReloaderDe
         value,
         source,
         place,
-        waits_for_restart: !isDeepStrictEqual(wanted.find((one) => one.name === name)?.value, value),
+        waits_for_restart: !isDeepStrictEqual(settingIn(wanted, name)?.value, value),
       }));
       return { file: latest.configFile, settings };
     },
     async reload() {
       try {
-        return await inTurn();
+        return await enqueue();
       } catch (error) {
         if (!(error instanceof ConfigInvalid)) throw error;
-        throw new ApiError('invalid_request', { message: `Everything stays as it was. ${error.message}` });
+        throw new ApiError('invalid_request', { message: `Nothing was changed. ${error.message}` });
       }
     },
-    async reloadAndTell() {
+    async reloadUnattended() {
       try {
-        const { changed, waiting } = await inTurn();
-        if (changed.length > 0) tell(`The configuration changed: ${changed.join(', ')}.\n`);
-        if (waiting.length > 0) tell(`A restart will take in: ${waiting.join(', ')}.\n`);
+        const { changed, waiting } = await enqueue();
+        if (changed.length > 0) stderr.write(`Configuration changed: ${changed.join(', ')}.\n`);
+        if (waiting.length > 0) stderr.write(`Restart to apply: ${waiting.join(', ')}.\n`);
       } catch (error) {
-        if (!(error instanceof ConfigInvalid)) return log.warn({ err: error }, 'the reload failed');
-        log.warn({ faults: error.faults }, 'the configuration has faults and is not used');
-        tell(`The configuration has faults; the old one stays:\n${error.message.replace(/^/gm, '  ')}\n`);
+        if (!(error instanceof ConfigInvalid)) return log.warn({ err: error }, 'reload failed');
+        log.warn({ faults: error.faults }, 'invalid configuration ignored');
+        const faults = error.message.replace(/^/gm, '  ');
+        stderr.write(`The configuration has errors; the previous one stays in effect:\n${faults}\n`);
       }
     },
   };
 }
 
-/** For the log: live settings with what they were and are. */
-function changesOf(different: readonly ExplainedSetting[], before: readonly ExplainedSetting[]) {
-  return different
+function settingIn(settings: readonly ExplainedSetting[], name: string): ExplainedSetting | undefined {
+  return settings.find((setting) => setting.name === name);
+}
+
+/** Live settings with their old and new values, for the log. */
+function liveChanges(changed: readonly ExplainedSetting[], before: readonly ExplainedSetting[]) {
+  return changed
     .filter(({ isLive }) => isLive)
-    .map(({ name, value }) => ({
-      name,
-      from: before.find((one) => one.name === name)?.value ?? null,
-      to: value,
-    }));
+    .map(({ name, value }) => ({ name, from: settingIn(before, name)?.value ?? null, to: value }));
 }

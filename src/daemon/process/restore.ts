@@ -9,7 +9,7 @@ import { configName } from './backup-files.ts';
 import { prepareDataFolder } from './data-folder.ts';
 import { explainFailure } from './start-failures.ts';
 
-/** Puts a backup in the place of the data, while no daemon runs. */
+/** Replaces the data with a backup, while no daemon runs. */
 export async function restore({
   backup,
   dataFolder,
@@ -20,7 +20,7 @@ export async function restore({
     const folders = foldersOf({ env, platform: process.platform, home: homedir() });
     const folder = resolve(dataFolder ?? folders.data);
     const file = resolve(backup);
-    // Before anything is made: a name that was typed wrong leaves nothing behind.
+    // Checked first, so that a mistyped name leaves nothing behind.
     if (!statSync(file).isFile()) return { problem: `${file} is not a file.`, exit: 1 };
     await prepareDataFolder(folder);
     const fileNames = [dataFiles.dataKey, dataFiles.listings];
@@ -40,13 +40,13 @@ export async function restore({
     };
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { problem: `There is no file ${path}.`, exit: 1 };
+    if (code === 'ENOENT') return { problem: `${path} does not exist.`, exit: 1 };
     const { text, exit } = await explainFailure(error);
     return { problem: text, exit };
   }
 }
 
-/** One that is there stays: it may be the newer one. */
+/** An existing configuration is kept: it may be newer. */
 function writeConfig(path: string, content: Buffer | undefined): string | null {
   if (content === undefined) return null;
   try {

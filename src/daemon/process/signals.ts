@@ -1,26 +1,26 @@
 const names = ['SIGTERM', 'SIGINT'] as const;
 
-/** Hears of requests to stop: SIGTERM, SIGINT, and the signal that is handed in. */
+/** Counts requests to stop: SIGTERM, SIGINT and the given signal. */
 export function stopRequests(stop: AbortSignal) {
-  let heard = 0;
-  const waiting: { count: number; resolve: () => void }[] = [];
+  let count = 0;
+  const waiting: { after: number; resolve: () => void }[] = [];
   const onRequest = () => {
-    heard += 1;
-    for (const { count, resolve } of waiting) if (heard >= count) resolve();
+    count += 1;
+    for (const { after, resolve } of waiting) if (count >= after) resolve();
   };
   for (const name of names) process.on(name, onRequest);
   if (stop.aborted) onRequest();
   else stop.addEventListener('abort', onRequest, { once: true });
-  const after = (count: number) =>
+  const nth = (after: number) =>
     new Promise<void>((resolve) => {
-      if (heard >= count) resolve();
-      else waiting.push({ count, resolve });
+      if (count >= after) resolve();
+      else waiting.push({ after, resolve });
     });
   return {
     /** Resolves at the first request. */
-    first: after(1),
-    /** Resolves at the second: somebody is in a hurry. */
-    second: after(2),
+    first: nth(1),
+    /** Resolves at the second request. */
+    second: nth(2),
     ignore(): void {
       for (const name of names) process.off(name, onRequest);
       stop.removeEventListener('abort', onRequest);

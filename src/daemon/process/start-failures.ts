@@ -15,10 +15,10 @@ import {
 import { FolderUnsafe } from './data-folder.ts';
 import { portHolder, socketHolder } from './port-holder.ts';
 
-/** What a person reads when the daemon cannot start: what is wrong and what to do about it. */
+/** Explains why the daemon could not start, and what to do about it. */
 export async function explainFailure(error: unknown): Promise<{ text: string; exit: ExitCode }> {
   if (error instanceof ConfigInvalid) {
-    return { text: `The configuration has faults:\n${indent(error.message)}`, exit: exitCodes.usage };
+    return { text: `The configuration has errors:\n${indent(error.message)}`, exit: exitCodes.usage };
   }
   if (error instanceof BackupUnusable) return { text: error.message, exit: exitCodes.failed };
   if (error instanceof DataNeedsRepair) return { text: error.message, exit: exitCodes.dataNeedsRepair };
@@ -26,7 +26,7 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   if (damage !== undefined) {
     const text =
       `The data needs repair: ${damage}. ` +
-      'Keep a copy of the whole data folder, then restore the newest backup or recover with `sqlite3 gateway.db .recover`.';
+      'Copy the data folder first, then restore the newest backup or run `sqlite3 gateway.db .recover`.';
     return { text, exit: exitCodes.dataNeedsRepair };
   }
   if (error instanceof DataFolderInUse) {
@@ -48,7 +48,7 @@ async function explainSocket({ path, message, isTaken }: SocketUnusable): Promis
   return `${message}${isTaken ? `${by}.` : ''}\nChoose another path with --socket.`;
 }
 
-/** The members of Node's system errors that are read here. */
+/** The members of Node's system errors that are used here. */
 interface SystemError {
   code?: string;
   path?: string;
@@ -57,22 +57,22 @@ interface SystemError {
   hostname?: string;
 }
 
-const elsewhere = 'another folder with GATEWAY_HOME or --data.';
+const anotherFolder = 'another folder with GATEWAY_HOME or --data.';
 
-/** Why SQLite could not work with a sound database, in words; undefined for anything else. */
+/** Explains failures of SQLite that are not damage; undefined for anything else. */
 function explainSqlite(code: string | undefined): string | undefined {
-  if (code === 'SQLITE_FULL') return `The disk of the data is full.\nMake room, or choose ${elsewhere}`;
+  if (code === 'SQLITE_FULL') return `The disk is full.\nFree some space, or choose ${anotherFolder}`;
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code ?? '')) {
-    return `This user may not write the database.\nRun as the owner of the data folder and of all files in it, or choose ${elsewhere}`;
+    return `This user cannot write to the database.\nRun as the owner of the data folder and all files in it, or choose ${anotherFolder}`;
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code ?? ''))
-    return 'Another program is at work on gateway.db.\nEnd it and start again.';
+    return 'Another program is using gateway.db.\nClose it and start again.';
   if (code?.startsWith('SQLITE_IOERR'))
-    return `The disk of the data fails (${code}).\nLook at what the system logged of it, or choose ${elsewhere}`;
+    return `The disk failed (${code}).\nCheck the system log, or choose ${anotherFolder}`;
   return undefined;
 }
 
-/** What the operating system refused, in words; undefined for anything else. */
+/** Explains what the operating system refused; undefined for anything else. */
 async function explainRefusal(error: SystemError): Promise<string | undefined> {
   const { code, path, address, port, hostname } = error;
   switch (code) {
@@ -80,42 +80,42 @@ async function explainRefusal(error: SystemError): Promise<string | undefined> {
       if (port === undefined) return undefined;
       const holder = await portHolder(port);
       const by = holder ? ` by ${holder}` : '';
-      return `Port ${port} is taken${by}.\nChoose another with --port, or --port 0 for any that is free.`;
+      return `Port ${port} is in use${by}.\nChoose another with --port, or use --port 0 for any free port.`;
     }
     case 'EADDRNOTAVAIL':
-      return `This machine has no address ${address}.\nChoose one that it has with --host.`;
+      return `This machine has no address ${address}.\nChoose another with --host.`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `The name ${hostname} is not known.\nChoose an address of this machine with --host.`;
+      return `The host name ${hostname} cannot be resolved.\nChoose an address of this machine with --host.`;
     case 'EACCES':
     case 'EPERM':
       if (port !== undefined)
-        return `Port ${port} is not for this user.\nChoose one from 1024 on with --port.`;
-      return `This user may not read and write ${path}.\nRun as its owner, or choose ${elsewhere}`;
+        return `This user cannot listen on port ${port}.\nChoose a port from 1024 with --port.`;
+      return `This user cannot read and write ${path}.\nRun as its owner, or choose ${anotherFolder}`;
     case 'EROFS':
-      return `${path} is on a disk that can only be read.\nChoose ${elsewhere}`;
+      return `${path} is on a read-only disk.\nChoose ${anotherFolder}`;
     case 'ENOSPC':
-      return `The disk of ${path ?? 'the data'} is full.\nMake room, or choose ${elsewhere}`;
+      return `The disk of ${path ?? 'the data folder'} is full.\nFree some space, or choose ${anotherFolder}`;
     case 'EEXIST':
     case 'ENOTDIR':
-      return `${path} is not a folder.\nChoose ${elsewhere}`;
+      return `${path} is not a folder.\nChoose ${anotherFolder}`;
     default:
       return undefined;
   }
 }
 
-/** Where the daemon that uses a folder answers, as far as it has written that down. */
+/** The address of the daemon that uses a folder, if it has written its daemon file. */
 async function runningThere(folder: string): Promise<string> {
   const text = await readFile(`${folder}/${dataFiles.daemon}`, 'utf8').catch(() => '');
   try {
     const { url, pid } = JSON.parse(text) as DaemonFile;
-    return `\nIt answers at ${url} (pid ${pid}).`;
+    return `\nIt runs at ${url} (pid ${pid}).`;
   } catch {
     return '';
   }
 }
 
-/** What SQLite says of a damaged file, also where the error of another library is around it. */
+/** SQLite's message about a damaged file, even when another library wraps the error. */
 function damageIn(error: unknown): string | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (isDamage(each)) return each.message;
   return undefined;

@@ -1,12 +1,12 @@
 import { ApiError } from '../../shared/errors.ts';
 import type { Vault } from '../features/vault/index.ts';
 
-/** Asks whoever started the daemon; undefined for nothing, or when the signal says that it is too late. */
+/** Prompts in the terminal that started the daemon; undefined for no input, or once the signal is aborted. */
 export type AskSecret = (question: string, signal: AbortSignal) => Promise<string | undefined>;
 
 interface UnlockDeps {
   vault: Pick<Vault, 'status' | 'unlock'>;
-  /** Undefined where nobody is there to be asked. */
+  /** Undefined without a terminal. */
   ask: AskSecret | undefined;
   stderr: { write(text: string): unknown };
   log: { warn(details: object, message: string): void };
@@ -14,33 +14,33 @@ interface UnlockDeps {
 
 const attemptsMax = 3;
 
-/** Asks for the passphrase of a vault that has one, while calls are answered already. Never rejects. */
+/** Prompts for the vault's passphrase, if it has one, while the daemon already serves. Never rejects. */
 export async function unlockAtStart(deps: UnlockDeps, signal: AbortSignal): Promise<void> {
   const { vault, ask, stderr, log } = deps;
   try {
     const { state, store, reason } = await vault.status();
     if (state === 'unlocked' || store !== 'passphrase') return;
     if (ask === undefined) {
-      log.warn({ reason }, 'the vault is sealed');
+      log.warn({ reason }, 'vault is sealed');
       return;
     }
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-      const passphrase = await ask('The vault is sealed. Its passphrase (Enter leaves it so)', signal);
+      const passphrase = await ask('The vault is sealed. Passphrase (Enter to skip)', signal);
       if (signal.aborted) return;
       if (!passphrase) break;
-      if (await isOpenedBy(vault, passphrase)) {
-        stderr.write('The vault is open.\n');
+      if (await opensWith(vault, passphrase)) {
+        stderr.write('The vault is unlocked.\n');
         return;
       }
-      stderr.write('That is not the passphrase.\n');
+      stderr.write('Wrong passphrase.\n');
     }
-    stderr.write('The vault stays sealed until: gateway vault unlock\n');
+    stderr.write('The vault stays sealed. To unlock it later, run: gateway vault unlock\n');
   } catch (error) {
-    log.warn({ err: error }, 'the passphrase of the vault could not be asked for');
+    log.warn({ err: error }, 'passphrase prompt failed');
   }
 }
 
-async function isOpenedBy(vault: UnlockDeps['vault'], passphrase: string): Promise<boolean> {
+async function opensWith(vault: UnlockDeps['vault'], passphrase: string): Promise<boolean> {
   try {
     return (await vault.unlock({ passphrase })).state === 'unlocked';
   } catch (error) {

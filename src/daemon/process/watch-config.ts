@@ -2,19 +2,19 @@ import { closeSync, type FSWatcher, openSync, unwatchFile, watch, watchFile } fr
 import { basename, dirname } from 'node:path';
 
 interface WatchDeps {
-  /** The configuration file; it need not be there. */
+  /** The configuration file; it need not exist. */
   file: string;
   reload: () => Promise<void>;
-  /** The terminal that the daemon was started in is gone. */
+  /** Called when the terminal that started the daemon is gone. */
   onHangUp: () => void;
   isOnTerminal: boolean;
 }
 
-/** An editor writes, renames and writes again. */
+/** Editors write a file in several steps. */
 const settleMs = 200;
 const pollMs = 2_000;
 
-/** Reloads on SIGHUP and when the file changes; returns what ends that. */
+/** Reloads on SIGHUP and when the file changes, until the returned function is called. */
 export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchDeps): () => void {
   let timer: NodeJS.Timeout | undefined;
   const soon = () => {
@@ -34,7 +34,7 @@ export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchDeps)
   };
 }
 
-/** The folder is watched, as a file that is replaced is another one; where that cannot be, the file is looked at now and then. */
+/** Watches the folder, as editors replace the file. Falls back to polling the file. */
 function watchName(file: string, changed: () => void): () => void {
   let watcher: FSWatcher | undefined;
   const poll = () => {

@@ -1,36 +1,36 @@
 import { shownProxy } from '../../shared/proxies.ts';
-import type { Provider } from '../composition/providers-from-config.ts';
 import type { Config } from '../config/config.ts';
+import type { ProviderDescription } from '../features/catalog/index.ts';
 
 interface WelcomeFacts {
   url: string;
   config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'socketFile' | 'typed' | 'proxies'>;
-  /** Whether this was the first start. */
+  /** Whether this is the first start. */
   isFresh: boolean;
-  /** Whether the default key is good: it may have been revoked. */
+  /** Whether the default key is still valid: it can be revoked. */
   hasDefaultKey: boolean;
-  providers: readonly Pick<Provider, 'description'>[];
-  /** Local servers; they are looked for while the rest is printed. */
-  found: Promise<readonly Pick<Provider, 'description'>[]>;
+  providers: readonly { description: ProviderDescription }[];
+  /** Detected local servers. */
+  found: Promise<readonly { description: ProviderDescription }[]>;
 }
 
 const commandWidth = 38;
 
-/** What `gateway serve` prints once it listens: where it is, whom it can ask, and what to type next. */
+/** What `gateway serve` prints once it listens: its address, its providers, and commands to try. */
 export async function welcome(facts: WelcomeFacts): Promise<string> {
   const { url, config, isFresh, hasDefaultKey, providers, found } = facts;
   const all = [...providers, ...(await found.catch(() => []))];
   const available = all.filter(({ description }) => description.available);
   const missing = all.filter(({ description }) => !description.available);
   const names = available.map(({ description }) => description.name).join(', ');
-  const only = available.length > 1 ? '' : ' (built in: it deps no key and no network)';
+  const only = available.length > 1 ? '' : ' (built in; needs no key and no network)';
   const { name, first } = config.typed;
   const command = (words: string, purpose: string) =>
     `  ${`${name} ${words}`.padEnd(commandWidth)} ${purpose}`;
   const lines = [
     `Gateway is ready at ${url}`,
     '',
-    `  data       ${config.dataFolder}${isFresh ? ' (new: owner, workspace and a default key were made)' : ''}`,
+    `  data       ${config.dataFolder}${isFresh ? ' (new: created an owner, a workspace and a default key)' : ''}`,
     `  providers  ${names}${only}`,
     ...missing.map(({ description }) => `             ${description.name}: ${description.reason}`),
     ...(config.socketFile === undefined ? [] : [`  socket     ${config.socketFile.path}`]),
@@ -46,24 +46,23 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     '',
     'Next:',
     '',
-    command('respond "Hello!"', 'ask a model'),
-    command('tail', 'watch the requests as they come'),
-    command('keys issue --name my-app', 'make a key for an app'),
+    command('respond "Hello!"', 'send a prompt to a model'),
+    command('tail', 'watch requests as they arrive'),
+    command('keys issue --name my-app', 'create a key for an app'),
     '',
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** Listening everywhere is not enough to be called from there: a name that nobody allowed is refused. */
+/** Listening on all addresses is not enough: requests with a Host that is not allowed are refused. */
 function networkLines({ host, allowedHosts }: WelcomeFacts['config']): string[] {
   if (host !== '0.0.0.0' && host !== '::') return [];
   if (allowedHosts.length === 0) {
-    return ['  network    others are refused until listen.allowed_hosts has the name or address they call'];
+    return ['  network    other machines are refused until listen.allowed_hosts includes the name they call'];
   }
-  return [`  network    others may call ${allowedHosts.join(', ')}; their keys travel unencrypted`];
+  return [`  network    other machines can call ${allowedHosts.join(', ')}; traffic is not encrypted`];
 }
 
-/** Whoever has forgotten the variable is told where calls go. */
 function proxyLines({ proxies }: WelcomeFacts['config']): string[] {
   const addresses = new Set([proxies?.https, proxies?.http].filter((address) => address));
   return [...addresses].map((address) => `  proxy      ${shownProxy(address ?? '')}`);

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { World } from '../world.ts';
 
-/** Milliseconds of a clock that only goes forward. */
+/** Milliseconds of a monotonic clock. */
 export const elapsed = () => performance.now();
 
-/** The time, the randomness and the network of this process. */
+/** The clock, randomness and network of this process. */
 export function worldOfProcess(send: World['send']): World {
   return {
     now: () => Date.now(),

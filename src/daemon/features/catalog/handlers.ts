@@ -12,7 +12,7 @@ export interface CatalogHandlersDeps {
   live: LiveReader;
   listings: Pick<ReturnType<typeof modelListings>, 'refresh'>;
   /** What the host adds to the providers' prices, in millionths. */
-  readonly marginPpm: number;
+  settings: { readonly marginPpm: number };
   world: Pick<World, 'now'>;
 }
 
@@ -29,6 +29,6 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
 
     implement(refreshModels, async () => ({ object: 'list', data: await listings.refresh() })),
 
-    implement(listRates, async () => toRateCard(await catalog.all(), deps.marginPpm, world.now())),
+    implement(listRates, async () => toRateCard(await catalog.all(), deps.settings.marginPpm, world.now())),
   ];
 }

@@ -12,7 +12,7 @@ export interface Operation {
   description: string;
   tags: string[];
   parameters?: Parameter[];
-  /** An empty one says that nobody deps a credential. */
+  /** An empty one says that no one needs a credential. */
   security?: object[];
   requestBody?: { required: boolean; content: Content };
   responses: Record<string, Answer>;

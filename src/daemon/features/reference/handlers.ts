@@ -1,39 +1,36 @@
+import { createHash } from 'node:crypto';
 import { getReference } from '../../../shared/contract/reference.ts';
 import { implement, RelayReply } from '../../handler.ts';
 
 export interface ReferenceDeps {
-  /** The description of the whole API; asked for once. */
   openApiDocument: () => unknown;
-  /** The page's own style and script. */
   readAssets: () => Promise<{ style: string; script: string }>;
-  /** SHA-256 in Base64. */
-  digest: (text: string) => string;
 }
 
-/** The page is made when it is first asked for: most daemons are never asked. */
+/** Renders the page on the first request, as most daemons never serve it. */
 export const referenceHandlers = (deps: ReferenceDeps) => {
-  let made: Promise<RelayReply> | undefined;
+  let rendered: Promise<RelayReply> | undefined;
   return [
     implement(getReference, async () => {
-      made ??= makePage(deps).catch((error) => {
-        made = undefined;
+      rendered ??= renderPage(deps).catch((error) => {
+        rendered = undefined;
         throw error;
       });
-      const { headers, body } = await made;
+      const { headers, body } = await rendered;
       return new RelayReply({ ...headers }, body);
     }),
   ];
 };
 
-async function makePage({ openApiDocument, readAssets, digest }: ReferenceDeps): Promise<RelayReply> {
+async function renderPage({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
   const [{ referencePage }, assets] = await Promise.all([import('./page.ts'), readAssets()]);
-  // Through JSON, as everybody else sees it: schemas carry members of their library's own.
+  // Through JSON, as clients see it: schema objects have members that belong to their library.
   const description = JSON.parse(JSON.stringify(openApiDocument()));
   const page = referencePage({ description, ...assets });
   const policy = [
     "default-src 'none'",
-    `style-src 'sha256-${digest(assets.style)}'`,
-    `script-src 'sha256-${digest(assets.script)}'`,
+    `style-src 'sha256-${digestOf(assets.style)}'`,
+    `script-src 'sha256-${digestOf(assets.script)}'`,
     "connect-src 'self'",
     'img-src data:',
     "base-uri 'none'",
@@ -51,4 +48,8 @@ async function makePage({ openApiDocument, readAssets, digest }: ReferenceDeps):
     },
     page,
   );
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }

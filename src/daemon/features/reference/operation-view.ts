@@ -70,7 +70,7 @@ function answersView({ responses }: Operation): Markup {
   )}</ul></details>`;
 }
 
-/** What a description has to say of an answer that deps no words. */
+/** What a description has to say of an answer that needs no words. */
 const plainAnswer = 'The answer.';
 
 function goodView(status: string, { description, content = {}, headers = {} }: Answer): Markup {

@@ -8,8 +8,8 @@ import { RetryBudget } from './retry-budget.ts';
 
 export interface RouterDeps extends Omit<OpenDeps, 'retries'> {
   catalog: Pick<Catalog, 'resolveAll'>;
-  /** In millionths. */
-  marginPpm: number;
+  /** Read for each call, as a reload changes it: what the host adds to prices, in millionths. */
+  settings: { readonly marginPpm: number };
   /** Providers for which a workspace has its own keys; none by default. */
   ownKeysOf?: (workspaceId: string) => ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
@@ -29,7 +29,7 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
         isPrepaid,
         ownKeys,
         workspaceId,
-        marginPpm: deps.marginPpm,
+        marginPpm: deps.settings.marginPpm,
       };
       const routes = planRoutes(request, deps.health, deps.live);
       if (routes instanceof ApiError) throw routes;

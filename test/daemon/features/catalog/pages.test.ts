@@ -16,7 +16,7 @@ describe('the public pages', () => {
     const live = new LiveSpeed(world);
     const catalog = catalogOf(providers, { world });
     const listings = { refresh: async () => [] };
-    return { live, handlers: catalogHandlers({ catalog, live, listings, marginPpm, world }) };
+    return { live, handlers: catalogHandlers({ catalog, live, listings, settings: { marginPpm }, world }) };
   }
   const anonymous = { caller: { kind: 'anonymous' } } as const;
 

@@ -36,7 +36,7 @@ describe('the router', () => {
       health: new Health(world),
       live: new LiveSpeed(world),
       world,
-      marginPpm: 0,
+      settings: { marginPpm: 0 },
       keyFor: () => undefined,
     });
     const inference = inferenceOf({ model: 'sim/assistant' });

@@ -4,35 +4,44 @@ import type { Config } from '../config/config.ts';
 import {
   type MasterStore,
   MasterStoreFailure,
+  type MasterStoreName,
   type MasterStores,
   parseMasterKey,
   type ReadPassphrase,
 } from '../features/vault/index.ts';
-import { FolderUnsafe, readSecretFile } from '../process/data-folder.ts';
-import type { VaultSettings } from './own-keys.ts';
+import { FolderUnsafe, readSecretFile } from './data-folder.ts';
 
 type Env = Record<string, string | undefined>;
 
+/** Where the vault's master key is stored. */
+export interface VaultSettings {
+  masterStores: MasterStores;
+  /** Where the first master key is created; undefined for the first store that works. */
+  preferredStore: MasterStoreName | undefined;
+  /** Reads the passphrase from its configured file; undefined without one. */
+  readPassphrase: ReadPassphrase | undefined;
+}
+
 export interface MasterStoreSettings {
-  /** A file that the owner of this host made; undefined for none. */
+  /** A key file provided by the operator. */
   file: string | undefined;
   usesKeychain: boolean;
-  /** The folder for a plain file, where one is allowed; undefined where not. */
+  /** The folder of a plain key file; undefined where that is not allowed. */
   plainFolder: string | undefined;
   env: Env;
 }
 
-/** In milliseconds: while nobody is asked for a password, and while somebody may be. */
-const keychainTimeouts = { unasked: 5_000, awaited: 60_000 };
+/** In milliseconds; `prompting` leaves a person the time to type a password. */
+const keychainTimeouts = { unattended: 5_000, prompting: 60_000 };
 
-/** What the configuration says of the vault. `env` is that of the process, for the keychain's. */
+/** The vault settings of the configuration. `env` is passed on to the keychain's process. */
 export function vaultSettings(
   { dataFolder, vault }: Pick<Config, 'dataFolder' | 'vault'>,
   env: Env,
 ): VaultSettings {
   return {
     preferredStore: vault.store,
-    readPassphrase: vault.passphraseFile === undefined ? undefined : passphraseIn(vault.passphraseFile),
+    readPassphrase: vault.passphraseFile === undefined ? undefined : passphraseFrom(vault.passphraseFile),
     masterStores: masterStores({
       file: vault.masterKeyFile,
       usesKeychain: vault.usesKeychain,
@@ -42,7 +51,7 @@ export function vaultSettings(
   };
 }
 
-/** The places that this host has for a master key. Nothing is touched yet. */
+/** The stores that this host has for a master key. Nothing is opened yet. */
 export function masterStores({ file, usesKeychain, plainFolder, env }: MasterStoreSettings): MasterStores {
   return {
     file: file === undefined ? undefined : fileStore(file),
@@ -51,39 +60,39 @@ export function masterStores({ file, usesKeychain, plainFolder, env }: MasterSto
   };
 }
 
-/** The keychain of the operating system, under `master:<kid>`. */
+/** The operating system's keychain; the account is `master:<key id>`. */
 function keychainStore(env: Env): MasterStore {
-  const keychain = openKeychain({ timeoutMs: keychainTimeouts.unasked, env });
-  const patient = openKeychain({ timeoutMs: keychainTimeouts.awaited, env });
+  const keychain = openKeychain({ timeoutMs: keychainTimeouts.unattended, env });
+  const patient = openKeychain({ timeoutMs: keychainTimeouts.prompting, env });
   const account = (kid: string) => `master:${kid}`;
   return {
     find: (kid, { isAwaited }) =>
-      telling(async () => {
+      withMessages(async () => {
         const text = await (isAwaited ? patient : keychain).get(account(kid));
         if (text === undefined) return [];
-        // Somebody changed it: no key of ours, and not nothing either.
+        // An item that is not a key still exists: the vault must not create another.
         return [parseMasterKey(text) ?? new Uint8Array(0)];
       }),
     keep: (kid, fresh) =>
-      telling(async () => {
+      withMessages(async () => {
         await keychain.set(account(kid), Buffer.from(fresh).toString('base64url'));
         return fresh;
       }),
-    drop: (kid) => telling(async () => void (await keychain.delete(account(kid)))),
+    drop: (kid) => withMessages(async () => void (await keychain.delete(account(kid)))),
   };
 }
 
-/** A file of somebody else's making with a key a line, the newest first. It is read and never written. */
+/** The operator's file with one key per line, newest first. It is never written. */
 function fileStore(path: string): MasterStore {
   const read = () =>
-    telling(async () => {
+    withMessages(async () => {
       const text = await readSecretFile(path);
-      if (text === undefined) throw new MasterStoreFailure(`There is no file ${path}.`);
+      if (text === undefined) throw new MasterStoreFailure(`${path} does not exist.`);
       const lines = text.split('\n').filter((line) => line.trim() !== '');
       const keys = lines.map(parseMasterKey);
       if (keys.length === 0 || keys.includes(undefined)) {
         throw new MasterStoreFailure(
-          `${path} must hold a key of 32 bytes in base64 or hex, as from: openssl rand -base64 32`,
+          `${path} must contain a 32-byte key in base64 or hex, such as the output of: openssl rand -base64 32`,
         );
       }
       return keys.filter((key) => key !== undefined);
@@ -93,7 +102,7 @@ function fileStore(path: string): MasterStore {
     async keep(_kid, _fresh, isUsed) {
       const key = (await read()).find((candidate) => !isUsed(candidate));
       if (key) return key;
-      throw new MasterStoreFailure(`${path} holds no new key: put one on a line before the others.`);
+      throw new MasterStoreFailure(`${path} has no new key: add one on a line before the others.`);
     },
     drop: async () => {},
   };
@@ -101,36 +110,37 @@ function fileStore(path: string): MasterStore {
 
 const passphraseCharactersMin = 8;
 
-/** The passphrase in a file of its owner's alone, or in what was opened for this process: `/dev/fd/3`. */
-export function passphraseIn(path: string): ReadPassphrase {
+/** Reads the passphrase from a file that only its owner can read, or from a descriptor such as `/dev/fd/3`. */
+export function passphraseFrom(path: string): ReadPassphrase {
   let read: string | undefined;
   return () =>
-    telling(async () => {
-      // A pipe gives it once only; a file that was mended is read again.
+    withMessages(async () => {
+      // A pipe can be read only once; a corrected file is read again.
       const text = (await readSecretFile(path)) || read;
-      if (text === undefined) throw new MasterStoreFailure(`There is no file ${path}.`);
+      if (text === undefined) throw new MasterStoreFailure(`${path} does not exist.`);
       if (text.length < passphraseCharactersMin) {
-        const length = `${path} must hold a passphrase of ${passphraseCharactersMin} characters or more.`;
-        throw new MasterStoreFailure(length);
+        throw new MasterStoreFailure(
+          `${path} must contain a passphrase of at least ${passphraseCharactersMin} characters.`,
+        );
       }
       read = text;
       return text;
     });
 }
 
-/** A file beside the database: whoever reads the one reads the other. */
+/** A file in the data folder: anyone who can read the database can read the key, too. */
 function plainStore(folder: string): MasterStore {
   const path = (kid: string) => `${folder}/master-key-${kid}`;
   return {
     find: (kid) =>
-      telling(async () => {
+      withMessages(async () => {
         const text = await readSecretFile(path(kid));
         return text === undefined ? [] : [parseMasterKey(text) ?? new Uint8Array(0)];
       }),
     keep: (kid, fresh) =>
-      telling(async () => {
+      withMessages(async () => {
         const text = Buffer.from(fresh).toString('base64url');
-        // It must not be there yet: what is there may be the only copy of a key.
+        // An existing file may be the only copy of a key.
         const file = await open(path(kid), 'wx', 0o600);
         try {
           await file.writeFile(`${text}\n`);
@@ -139,15 +149,16 @@ function plainStore(folder: string): MasterStore {
           await file.close();
         }
         const kept = await readFile(path(kid), 'utf8');
-        if (kept.trim() !== text) throw new MasterStoreFailure(`${path(kid)} does not keep what is written.`);
+        if (kept.trim() !== text)
+          throw new MasterStoreFailure(`${path(kid)} does not contain what was written.`);
         return fresh;
       }),
-    drop: (kid) => telling(() => unlink(path(kid))),
+    drop: (kid) => withMessages(() => unlink(path(kid))),
   };
 }
 
-/** Turns what stores fail with into a sentence that says what helps. */
-async function telling<T>(work: () => Promise<T>): Promise<T> {
+/** Turns failures of a store into messages for the operator. */
+async function withMessages<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

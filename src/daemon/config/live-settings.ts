@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.ts';
+import type { Config } from './config.ts';
 
-/** What the daemon reads anew for each call; the objects stay the same, and their members change. */
+/** Settings that are read for each call. A reload changes the members of these same objects. */
 export interface LiveSettings {
   readonly aliases: Record<string, string>;
   readonly cache: Config['cache'];
@@ -24,7 +24,7 @@ export function liveSettings(config: Config): LiveSettings {
   };
 }
 
-/** Calls that run keep the terms that they began with. */
+/** Applies a new configuration to the calls that start from now on. */
 export function applyReload(live: LiveSettings, config: Config): void {
   const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
   Object.assign(live, { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax });

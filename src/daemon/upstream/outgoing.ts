@@ -5,8 +5,8 @@ import {
   type ConfiguredUpstream,
   type ProviderAccount,
 } from '../config/config.ts';
-import { createNetwork, type NetworkSettings } from '../upstream/network.ts';
 import type { World } from '../world.ts';
+import { createNetwork, type NetworkSettings } from './network.ts';
 
 export interface Outgoing {
   send: World['send'];
@@ -41,14 +41,14 @@ async function networkOf({ timeouts, proxies }: Config) {
 
 /** Most machines have no proxy, and need not load what speaks to one. */
 async function proxiedBy(proxies: Proxies): Promise<NetworkSettings['proxied']> {
-  const { throughProxies } = await import('../upstream/network-proxies.ts');
+  const { throughProxies } = await import('./network-proxies.ts');
   return (options) => throughProxies(proxies, options);
 }
 
 async function withRecordings(config: Config, { elapsed, log, stderr }: OutgoingDeps): Promise<Outgoing> {
   const { record, replay, replaySpeed } = config.recordings;
   const { createRecorder, createReplayer, readRecordings, recordedProviders } = await import(
-    '../upstream/recordings/index.ts'
+    './recordings/index.ts'
   );
   // In a replay there is nothing that could reach another host.
   const network = record === undefined ? undefined : await networkOf(config);

@@ -5,12 +5,12 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { masterStores, passphraseIn } from '../../../src/daemon/composition/master-stores.ts';
 import {
   type MasterStore,
   MasterStoreFailure,
   parseMasterKey,
 } from '../../../src/daemon/features/vault/index.ts';
+import { masterStores, passphraseFrom } from '../../../src/daemon/process/master-key-stores.ts';
 
 import { eventually } from '../../support/eventually.ts';
 
@@ -111,7 +111,7 @@ describe('a plain file', () => {
 
 describe('a file with a passphrase', () => {
   test('is read without its line end, and anew when it was mended', async () => {
-    const read = passphraseIn(path);
+    const read = passphraseFrom(path);
     expect(await failureIn(read())).toContain(`There is no file ${path}`);
     await writeFile(path, 'short\n', { mode: 0o600 });
     expect(await failureIn(read())).toContain('8 characters');
@@ -124,14 +124,14 @@ describe('a file with a passphrase', () => {
   test('that others can read is not used', async () => {
     await writeFile(path, 'correct horse battery');
     await chmod(path, 0o644);
-    expect(await failureIn(passphraseIn(path)())).toContain('chmod 600');
+    expect(await failureIn(passphraseFrom(path)())).toContain('chmod 600');
   });
 
   test('may be a pipe, which gives it once', async () => {
     const pipe = spawn('/bin/sh', ['-c', 'mkfifo -m 600 "$0" && echo "correct horse battery" > "$0"', path]);
     const written = once(pipe, 'close');
     await eventually('a pipe', async () => (await stat(path).catch(() => undefined))?.isFIFO() === true);
-    const read = passphraseIn(path);
+    const read = passphraseFrom(path);
     expect(await read()).toBe('correct horse battery');
     await written;
     await rm(path);

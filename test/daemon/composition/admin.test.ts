@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { statusReader } from '../../../src/daemon/composition/status.ts';
+import { statusReader } from '../../../src/daemon/composition/admin.ts';
 
-test('the time since the start goes on when the wall clock is set back', async () => {
+test('uptime keeps increasing when the wall clock is set back', async () => {
   let elapsed = 500;
   const read = statusReader({
     catalog: { all: async () => [] } as never,
     health: { benches: () => [] } as never,
     providers: new Map(),
     storage: { state: () => ({ writable: true, reason: undefined }) },
-    ownKeys: { vault: { status: async () => ({ state: 'no_vault', store: null, reason: null }) } as never },
-    facts: {
+    vault: { status: async () => ({ state: 'no_vault', store: null, reason: null }) } as never,
+    process: {
       url: () => 'http://127.0.0.1:4100',
       socket: null,
       pid: 1,

@@ -1,0 +1,59 @@
+import { type Catalog, modelListings } from '../features/catalog/index.ts';
+import type { Health } from '../features/routing/index.ts';
+import type { Provider } from './providers-from-config.ts';
+
+interface ProviderSetDeps {
+  catalog: Catalog;
+  health: Pick<Health, 'forgive'>;
+  /** Stores the model lists that providers returned, for the next start. */
+  keepListings: (listings: string) => Promise<void>;
+}
+
+/** The providers that can be called now. The catalog follows every change. */
+export function createProviderSet(
+  initial: readonly Provider[],
+  { catalog, health, keepListings }: ProviderSetDeps,
+) {
+  const byName = new Map(initial.map((provider) => [provider.upstream.name, provider]));
+  const updateCatalog = () =>
+    catalog.replaceProviders([...byName.values()].map(({ description }) => description));
+  return {
+    byName: byName as ReadonlyMap<string, Provider>,
+    add(added: readonly Provider[]): void {
+      for (const provider of added) byName.set(provider.upstream.name, provider);
+      updateCatalog();
+    },
+    /** Replaces the configured providers. Detected local servers and known model lists are kept. */
+    replaceConfigured(configured: readonly Provider[]): void {
+      const names = new Set(configured.map(({ upstream }) => upstream.name));
+      for (const [name, { description }] of byName) {
+        if (description.kind !== 'local' && !names.has(name)) byName.delete(name);
+      }
+      for (const provider of configured) {
+        const { name } = provider.upstream;
+        const before = byName.get(name);
+        const description = { details: before?.description.details, ...provider.description };
+        if (before?.key !== provider.key) health.forgive(name);
+        byName.set(name, { ...provider, description });
+      }
+      updateCatalog();
+    },
+    listings: modelListings({
+      keep: keepListings,
+      providers: () => [...byName.values()],
+      replace(listed) {
+        for (const [name, details] of listed) {
+          const provider = byName.get(name);
+          if (provider) byName.set(name, { ...provider, description: { ...provider.description, details } });
+        }
+        updateCatalog();
+      },
+      async count(provider) {
+        const all = await catalog.all();
+        return all.filter(({ offers }) => offers.some((offer) => offer.provider === provider)).length;
+      },
+    }),
+  };
+}
+
+export type ProviderSet = ReturnType<typeof createProviderSet>;
