@@ -36,7 +36,7 @@ import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
-import { DataMoved } from ./storage/sqlite/engine/errors.ts;
+import { DataMoved } from './storage/sqlite/engine/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createOutgoing, type Outgoing } from './upstream/outgoing.ts';

@@ -159,7 +159,7 @@ describe('at a start, the passphrase', () => {
     });
     await comesTo('unlocked');
     expect(asked).toHaveLength(2);
-    await eventually('it says so', () => daemon.printed().stderr.endsWith('The vault is open.\n'));
+    await eventually('it says so', () => daemon.printed().stderr.endsWith('The vault is unlocked.\n'));
     expect(daemon.printed().stderr).not.toContain(passphrase);
   });
 

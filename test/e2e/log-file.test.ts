@@ -30,9 +30,9 @@ test('a daemon leaves a log that only its owner reads, and that outlives restart
   await (await startDaemon({ home })).stop({ keep: true });
   const { stdout } = await logs();
   const told = messages(stdout);
-  expect(told.filter((msg) => msg === 'the daemon has started')).toHaveLength(2);
-  expect(told).toContain('answered');
-  expect(told.at(-1)).toBe('the daemon has ended');
+  expect(told.filter((msg) => msg === 'daemon started')).toHaveLength(2);
+  expect(told).toContain('request finished');
+  expect(told.at(-1)).toBe('daemon stopped');
   expect((await stat(join(home, 'gateway.log'))).mode & 0o777).toBe(0o600);
   expect(stdout).not.toContain('unsaid');
   expect(stdout).not.toContain(daemon.key);

@@ -33,7 +33,7 @@ test('at the level info each answer is a line with its request id, and nothing t
   const request = await ask(true);
   const told = await lines();
   expect(told.filter(({ request_id }) => request_id === request)).toMatchObject([
-    { endpoint: 'createResponse', status: 200, aborted: false, msg: 'answered' },
+    { endpoint: 'createResponse', status: 200, aborted: false, msg: 'request finished' },
   ]);
   expect(JSON.stringify(told)).not.toContain('in confidence');
   expect(JSON.stringify(told)).not.toContain(daemon.key.slice(12, -6));

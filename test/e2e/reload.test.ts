@@ -30,7 +30,7 @@ beforeEach(async () => {
 test('a changed file is taken in by itself', async () => {
   await write(`${first}aliases: { quick: sim/echo }\n`);
   await eventually('the alias', async () => (await ask('quick')).status === 200);
-  expect(daemon.printed().stderr).toContain('The configuration changed: aliases.');
+  expect(daemon.printed().stderr).toContain('Configuration changed: aliases.');
 });
 
 test('so is one that another file took the place of, as editors do it', async () => {
@@ -108,9 +108,9 @@ test('a file with faults is told with line and column, and everything stays', as
   const { code, stderr } = await cli('reload');
   expect(code).toBe(1);
   expect(stderr).toContain('config.yaml:4:3');
-  expect(stderr).toContain('Everything stays as it was');
+  expect(stderr).toContain('Nothing was changed');
   expect(await margin()).toBe(0);
-  await eventually('the word', () => daemon.printed().stderr.includes('the old one stays'));
+  await eventually('the word', () => daemon.printed().stderr.includes('the previous one stays'));
 });
 
 test('the command that sets a value has it taken in', async () => {

@@ -57,7 +57,7 @@ describe('a file of somebody’s making', () => {
     const [newer, older] = [randomBytes(32), randomBytes(32)];
     const isUsed = (key: Uint8Array) => bytes(key) === bytes(older);
     await write(`${older.toString('hex')}\n`);
-    expect(await failureIn(file().keep(kid, randomBytes(32), isUsed))).toContain('holds no new key');
+    expect(await failureIn(file().keep(kid, randomBytes(32), isUsed))).toContain('has no new key');
     await write(`${newer.toString('hex')}\n${older.toString('hex')}\n`);
     expect((await file().find(kid, now)).map(bytes)).toEqual([bytes(newer), bytes(older)]);
     expect(bytes(await file().keep(kid, randomBytes(32), isUsed))).toBe(bytes(newer));
@@ -72,11 +72,11 @@ describe('a file of somebody’s making', () => {
   });
 
   test.each([
-    ['is not there', async () => {}, 'There is no file'],
+    ['is not there', async () => {}, 'does not exist'],
     ['can be read by others', () => write('a'.repeat(64), 0o644).then(() => chmod(path, 0o644)), 'chmod 600'],
-    ['is empty', () => write('\n'), '32 bytes'],
-    ['is too short', () => write('abcdef'), '32 bytes'],
-    ['has a line that is no key', () => write(`${'a'.repeat(64)}\npassword\n`), '32 bytes'],
+    ['is empty', () => write('\n'), '32-byte key'],
+    ['is too short', () => write('abcdef'), '32-byte key'],
+    ['has a line that is no key', () => write(`${'a'.repeat(64)}\npassword\n`), '32-byte key'],
   ])('that %s is refused with what helps', async (_, make, remedy) => {
     await make();
     const message = await failureIn(file().find(kid, now));
@@ -112,7 +112,7 @@ describe('a plain file', () => {
 describe('a file with a passphrase', () => {
   test('is read without its line end, and anew when it was mended', async () => {
     const read = passphraseFrom(path);
-    expect(await failureIn(read())).toContain(`There is no file ${path}`);
+    expect(await failureIn(read())).toContain(`${path} does not exist`);
     await writeFile(path, 'short\n', { mode: 0o600 });
     expect(await failureIn(read())).toContain('8 characters');
     await writeFile(path, 'correct horse battery\n');

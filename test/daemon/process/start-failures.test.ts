@@ -36,7 +36,7 @@ describe('a start that fails says in words', () => {
     const { port } = server.address() as AddressInfo;
     const { exit, stderr } = await failedStart(await folder(), { port });
     expect(exit).toBe(1);
-    expect(stderr).toMatch(new RegExp(`^Port ${port} is taken by node .*\\(pid ${process.pid}\\)\\.\\n`));
+    expect(stderr).toMatch(new RegExp(`^Port ${port} is in use by node .*\\(pid ${process.pid}\\)\\.\\n`));
     expect(stderr).toContain('--port 0');
   });
 
@@ -45,7 +45,7 @@ describe('a start that fails says in words', () => {
     const { exit, stderr } = await failedStart(await folder(), { host: '192.0.2.1' });
     expect({ exit, stderr }).toEqual({
       exit: 1,
-      stderr: 'This machine has no address 192.0.2.1.\nChoose one that it has with --host.\n',
+      stderr: 'This machine has no address 192.0.2.1.\nChoose another with --host.\n',
     });
   });
 
@@ -62,7 +62,7 @@ describe('a start that fails says in words', () => {
     onTestFinished(() => daemon.stop().then(() => {}));
     const { exit, stderr } = await failedStart(daemon.home);
     expect(exit).toBe(1);
-    expect(stderr).toContain(`It answers at ${daemon.url} (pid ${process.pid}).`);
+    expect(stderr).toContain(`It runs at ${daemon.url} (pid ${process.pid}).`);
   });
 
   test('what is wrong in the configuration and in the script, with their places', async () => {
@@ -71,7 +71,7 @@ describe('a start that fails says in words', () => {
     const config = await failedStart(home);
     expect(config.exit).toBe(2);
     expect(config.stderr).toMatch(
-      /^The configuration has faults:\n {2}.*config\.yaml:1:17: `margin_percent` /,
+      /^The configuration has errors:\n {2}.*config\.yaml:1:17: `margin_percent` /,
     );
     await writeFile(join(home, 'config.yaml'), 'simulate: script.yaml\n');
     await writeFile(join(home, 'script.yaml'), 'rules:\n  - reply: 42\n');
@@ -83,11 +83,11 @@ describe('a start that fails says in words', () => {
   });
 
   test.each([
-    ['SQLITE_FULL', 'The disk of the data is full.'],
-    ['SQLITE_READONLY_DIRECTORY', 'This user may not write the database.'],
-    ['SQLITE_CANTOPEN', 'This user may not write the database.'],
-    ['SQLITE_BUSY', 'Another program is at work on gateway.db.'],
-    ['SQLITE_IOERR_LOCK', 'The disk of the data fails (SQLITE_IOERR_LOCK).'],
+    ['SQLITE_FULL', 'The disk is full.'],
+    ['SQLITE_READONLY_DIRECTORY', 'This user cannot write to the database.'],
+    ['SQLITE_CANTOPEN', 'This user cannot write to the database.'],
+    ['SQLITE_BUSY', 'Another program is using gateway.db.'],
+    ['SQLITE_IOERR_LOCK', 'The disk failed (SQLITE_IOERR_LOCK).'],
   ])('what SQLite means by %s', async (code, sentence) => {
     const { text, exit } = await explainFailure(new Database.SqliteError('as SQLite says it', code));
     expect(exit).toBe(1);
