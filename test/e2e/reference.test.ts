@@ -66,7 +66,9 @@ describe('the page', () => {
   test('has a style and a script of less than 60 KB', async () => {
     expect(inner('style').length + inner('script').length).toBeLessThan(60_000);
     // What ends a script inside of it would end the page's.
-    expect(await readFile('src/daemon/http/reference-page/reference-page.js', 'utf8')).not.toMatch(/<\/script|<!--/i);
+    expect(await readFile('src/daemon/http/reference-page/reference-page.js', 'utf8')).not.toMatch(
+      /<\/script|<!--/i,
+    );
   });
 
   test('has one element of each id, and one for every link to it', () => {

@@ -1,4 +1,3 @@
-import type { LiveSettings } from '../config/live-settings.ts';
 import { Idempotency } from '../features/idempotency/index.ts';
 import { Background, type InferenceDeps } from '../features/inference/index.ts';
 import type { Storage } from '../storage/storage.ts';

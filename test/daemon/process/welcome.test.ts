@@ -64,7 +64,9 @@ test('the welcome names the proxies that calls go through, without their passwor
 test('the welcome says what other machines may call', async () => {
   expect(await welcome(facts)).not.toMatch(/^ {2}network/m);
   const everywhere = { ...facts.config, host: '0.0.0.0' };
-  expect(await welcome({ ...facts, config: everywhere })).toMatch(/network +other machines are refused until/);
+  expect(await welcome({ ...facts, config: everywhere })).toMatch(
+    /network +other machines are refused until/,
+  );
   const named = { ...everywhere, allowedHosts: ['gateway.lan'] };
   expect(await welcome({ ...facts, config: named })).toMatch(
     /network +other machines can call gateway\.lan; .*not encrypted/,
