@@ -11,9 +11,9 @@ import type { ServerCall } from './server-call.ts';
 import type { ServerContext } from './server-context.ts';
 import { inputCheck, paramsCheck } from './validation/input-check.ts';
 
-const onlySocket = 'This is a WebSocket: ask for an upgrade of the connection.';
+const upgradeRequired = 'This endpoint is a WebSocket: send an upgrade request.';
 
-/** Serves one endpoint as its contract says. */
+/** Registers one endpoint: access, validation and serialization come from its contract. */
 export function addEndpoint(app: FastifyInstance, handler: Handler, context: ServerContext): void {
   const { endpoint, handle } = handler;
   const bodyBytesMax = endpoint.bodyLimit ?? context.limits.bodyBytesMax;
@@ -25,7 +25,7 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, context: Ser
   const paramsOf = ({ params }: FastifyRequest) =>
     rest === undefined ? params : restParameter(params, rest);
   const url = endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
-  if (endpoint.otherMethods) refuseOthers(app, endpoint.method, url, context);
+  if (endpoint.otherMethods) rejectOtherMethods(app, endpoint.method, url, context);
   app.route({
     method: endpoint.method,
     url,
@@ -43,7 +43,7 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, context: Ser
       call.params = paramsOf(request);
       let answer: Promise<unknown>;
       try {
-        if (endpoint.socket) throw new ApiError('invalid_request', { message: onlySocket });
+        if (endpoint.socket) throw new ApiError('invalid_request', { message: upgradeRequired });
         check(call);
         context.overload.admit(endpoint, call.body);
         if (endpoint.stream && call.caller.kind === 'anonymous')
@@ -60,7 +60,7 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, context: Ser
       };
       answer.then(
         (value) => {
-          // What was asked is read by now, and a stream may run for long.
+          // Frees the body, as a stream can run for a long time.
           request.body = undefined;
           call.body = undefined;
           call.rawBody = undefined;
@@ -77,7 +77,7 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, context: Ser
   });
 }
 
-/** Everything that headers alone can decide: who calls, whether they may, and whether the body is worth reading. */
+/** Authenticates and authorizes a request, and checks what headers alone reveal about its body. */
 export function admission(endpoint: Endpoint, bodyBytesMax: number, context: ServerContext) {
   const { responder, publicRate } = context;
   const enter = (call: ServerCall, caller: Caller, done: () => void): void => {
@@ -118,7 +118,7 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, context: Ser
   };
 }
 
-/** Asks the feature whether the caller may, so that whoever may not learns nothing from what it says of a body. */
+/** Checks permission before the body, so that validation errors reveal nothing to callers without it. */
 function permission(ask: NonNullable<Handler['permit']>, endpoint: Endpoint, { responder }: ServerContext) {
   const checkParams = paramsCheck(endpoint);
   return async (call: ServerCall, done: () => void): Promise<void> => {
@@ -133,7 +133,7 @@ function permission(ask: NonNullable<Handler['permit']>, endpoint: Endpoint, { r
   };
 }
 
-function refuseOthers(
+function rejectOtherMethods(
   app: FastifyInstance,
   only: Endpoint['method'],
   url: string,
@@ -165,7 +165,7 @@ function restParameter(params: unknown, name: string): Record<string, unknown> {
   return { [name]: value };
 }
 
-/** Compiled when it is first needed: hundreds of schemas at the start would be most of the start. */
+/** Compiles on first use: compiling hundreds of schemas would dominate the start. */
 function lazySerialiser(endpoint: Endpoint): (reply: FastifyReply) => Serialise {
   let serialise: Serialise | undefined;
   return (reply) => {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { statusOf } from '../../shared/contract/error-reply.ts';
 import { ApiError, failures } from '../../shared/errors.ts';
 
-/** A failure ready to be written. */
+/** An error response, ready to be written. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ export interface ErrorContext {
   unauthorizedType?: Endpoint['unauthorizedType'];
 }
 
-/** The only place that writes either shape of a failure. */
+/** Renders an error in the format of its API. Nothing else writes errors. */
 export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer {
   const status = statusOf(error.code, context.surface);
   const headers: Record<string, string> = {
@@ -24,41 +24,41 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
   };
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) headers['retry-after'] = retryAfter;
-  // Client libraries repeat some statuses by themselves; this keeps them from repeating what cannot go better.
-  const canGoBetter = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
-  if (!canGoBetter) headers['x-should-retry'] = 'false';
+  // Client libraries retry some statuses on their own; this stops them where a retry cannot succeed.
+  const isRetryable = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
+  if (!isRetryable) headers['x-should-retry'] = 'false';
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   const body = context.surface === 'v1' ? { error: v1Error(error, context) } : siteBody(error, status);
   return { status, headers, body: JSON.stringify(body) };
 }
 
 /**
- * A failure as one frame of a WebSocket; what a header would say is a member of it. Source: the Open Responses
+ * An error as a WebSocket frame, with the response headers as a member. Source: the Open Responses
  * specification, WebSocket transport.
  */
 export function errorFrame(error: ApiError, context: Omit<ErrorContext, 'surface'>): string {
   const retryAfter = retryAfterOf(error);
   const headers = retryAfter === undefined ? undefined : { 'retry-after': retryAfter };
-  const told = { ...v1Error(error, context), ...(headers && { headers }) };
-  return JSON.stringify({ type: 'error', status: error.status, error: told });
+  const body = { ...v1Error(error, context), ...(headers && { headers }) };
+  return JSON.stringify({ type: 'error', status: error.status, error: body });
 }
 
-/** In whole seconds, as headers tell it. */
+/** The Retry-After header, in whole seconds. */
 function retryAfterOf({ retryAfterSeconds }: ApiError): string | undefined {
   return retryAfterSeconds === undefined ? undefined : String(Math.max(0, Math.ceil(retryAfterSeconds)));
 }
 
 function v1Error(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorContext, 'surface'>): object {
   const { type } = failures[error.code];
-  const told = {
+  const members = {
     type: error.status === 401 ? (unauthorizedType ?? type) : type,
     code: error.code,
     message: error.message,
     param: error.param,
     request_id: requestId,
   };
-  // What a failure adds comes last, and takes the place of none of these.
-  return { ...told, ...error.extra, ...told };
+  // Extra members come last and replace none of these.
+  return { ...members, ...error.extra, ...members };
 }
 
 const siteSentences = new Map([
@@ -73,13 +73,13 @@ function siteBody(error: ApiError, status: number): unknown {
   return { message: 'The given data was invalid.', errors };
 }
 
-/** What a thrown thing is told as: what is not an ApiError tells nothing. */
+/** Any other thrown value becomes a `server_error` that reveals nothing. */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   return new ApiError('server_error', { cause: thrown });
 }
 
-/** What the log may know of a failure: where and what kind, not what was being processed. */
+/** Describes an error for the log: its kind and location, without user data. */
 export function describeFailure(thrown: unknown, depth = 0): object {
   if (!(thrown instanceof Error)) return { thrown: typeof thrown };
   const { name, stack = '', cause } = thrown;

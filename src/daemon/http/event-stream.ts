@@ -5,7 +5,7 @@ import type { HttpLimits } from './protection/limits.ts';
 
 export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // `no-transform` and the last header keep proxies from compressing or holding back what should be seen at once.
+  // `no-transform` and the last header keep proxies from compressing or buffering the stream.
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
@@ -16,20 +16,17 @@ export type EventStreamLimits = Pick<HttpLimits, 'heartbeatMs' | 'stalledReaderM
 
 export interface EventStreamOptions {
   limits: EventStreamLimits;
-  /** Whether headers go out before there is anything to send: for streams that wait for something to happen. */
-  startAtOnce: boolean;
-  /** Writes the head; called once, when the answer can no longer become a failure with a status. */
+  /** Whether to send headers before the first event, for streams that wait for something to happen. */
+  startImmediately: boolean;
+  /** Called once, when the response can no longer become an error status. */
   writeHead: () => void;
 }
 
-/**
- * Writes a stream of events until it ends or the reader is gone. Rejects with what the stream threw: before the head
- * was written it can still be told by a status.
- */
+/** Writes a stream of events until it ends or the client leaves. Rejects with the stream's error. */
 export async function writeEventStream(
   response: ServerResponse,
   { chunks }: StreamReply,
-  { limits, startAtOnce, writeHead }: EventStreamOptions,
+  { limits, startImmediately, writeHead }: EventStreamOptions,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;
@@ -40,7 +37,7 @@ export async function writeEventStream(
     }, limits.heartbeatMs);
   };
   try {
-    if (startAtOnce) {
+    if (startImmediately) {
       start();
       response.flushHeaders();
     }
@@ -56,37 +53,37 @@ export async function writeEventStream(
         await drained(response, limits.stalledReaderMs);
     }
     response.end();
-    cutWhenStalled(response, limits.stalledReaderMs);
+    disconnectWhenStalled(response, limits.stalledReaderMs);
   } finally {
     clearInterval(timer);
-    // Its `finally` settles what was used, also when the reader has left.
+    // Runs the stream's `finally`, which settles the call even when the client has left.
     await iterator.return?.();
   }
 }
 
-/** Resolves when the reader has taken everything, or is gone; one who takes nothing is cut off. */
+/** Resolves when the client has read everything or left. A client that reads nothing is disconnected. */
 async function drained(response: ServerResponse, stalledReaderMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // A response that waits for an earlier one has no socket yet; one without a port tells nothing itself.
+  // A response that waits for an earlier one has no socket yet; an injected one emits no events itself.
   const { socket } = response;
-  setClock(response, stalledReaderMs);
+  setReadTimeout(response, stalledReaderMs);
   response.once('drain', resolve);
   response.once('close', resolve);
   socket?.once('drain', resolve);
   await promise;
-  setClock(response, 0);
+  setReadTimeout(response, 0);
   response.off('drain', resolve);
   response.off('close', resolve);
   socket?.off('drain', resolve);
 }
 
-/** Cuts a connection whose reader does not take the end of an answer. One who takes it slowly gets it all. */
-export function cutWhenStalled(response: ServerResponse, stalledReaderMs: number): void {
-  if (response.writableLength > 0) setClock(response, stalledReaderMs);
+/** Disconnects a client that stops reading the end of a response. A slow client still gets all of it. */
+export function disconnectWhenStalled(response: ServerResponse, stalledReaderMs: number): void {
+  if (response.writableLength > 0) setReadTimeout(response, stalledReaderMs);
 }
 
-/** The socket's own clock begins anew whenever something was taken, also of one long write, and cuts when it runs out. */
-function setClock(response: ServerResponse, ms: number): void {
+/** The socket's timeout restarts whenever bytes are read, even within one long write. */
+function setReadTimeout(response: ServerResponse, ms: number): void {
   const set = (socket: Partial<Socket>) => void socket.setTimeout?.(ms);
   if (response.socket !== null) set(response.socket);
   else if (ms > 0) response.once('socket', set);

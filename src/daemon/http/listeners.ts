@@ -2,16 +2,16 @@ import type { Server } from 'node:http';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { listenOnSocketFile, type SocketAccess } from './socket-file.ts';
 
-const throughSocketFile = new WeakSet<Socket>();
+const socketFileConnections = new WeakSet<Socket>();
 
-/** Whether a connection came by the Unix socket: there are no addresses then. */
-export function isThroughSocketFile(socket: Socket): boolean {
-  return throughSocketFile.has(socket);
+/** Whether a connection came through the Unix socket, where clients have no address. */
+export function isFromSocketFile(socket: Socket): boolean {
+  return socketFileConnections.has(socket);
 }
 
-/** Where else the server can be called than at its own address. */
+/** Listeners in addition to the server's own address. */
 export interface Listeners {
-  /** An address that the machine may not have; then nobody calls there. */
+  /** Does nothing if the machine does not have this address. */
   addAddress(address: { host: string; port: number }): Promise<void>;
   /** Throws SocketUnusable. */
   addSocketFile(path: string, access: SocketAccess): Promise<void>;
@@ -19,8 +19,8 @@ export interface Listeners {
 }
 
 /**
- * Further listeners to one server, which takes their connections as if they had come to its own address: the same bounds and
- * timeouts hold for all, and no more of them are open together than it may have.
+ * Creates further listeners for one server. It handles their connections like its own: the same limits and timeouts apply,
+ * and the limit of open connections applies to all of them together.
  */
 export function createListeners(server: Server): Listeners {
   const connectionsMax = server.maxConnections ?? Number.POSITIVE_INFINITY;
@@ -60,7 +60,7 @@ export function createListeners(server: Server): Listeners {
     },
     async addSocketFile(path, access) {
       const made = door((socket) => {
-        throughSocketFile.add(socket);
+        socketFileConnections.add(socket);
         take(socket);
       });
       await listenOnSocketFile(made, path, access);
@@ -71,8 +71,8 @@ export function createListeners(server: Server): Listeners {
   };
 }
 
-/** The address to call a server by. All addresses at once, `0.0.0.0` and `::`, are listened on but not called. */
-export function reachableUrl(host: string, port: number): string {
+/** The URL to call a server at. Clients cannot connect to `0.0.0.0` and `::`, which mean all addresses. */
+export function serverUrl(host: string, port: number): string {
   if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
   if (host === '::') return `http://[::1]:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -5,7 +5,7 @@ import { isPreflight, noteOrigin, preflightHeaders } from './protection/cors.ts'
 import { ServerCall } from './server-call.ts';
 import type { ServerContext } from './server-context.ts';
 
-/** Begins a call: from here on it is counted, and its end is seen however it comes. */
+/** Starts tracking a request; its end is noticed however it comes. */
 export function startRequest(
   context: ServerContext,
   request: IncomingMessage,
@@ -18,7 +18,7 @@ export function startRequest(
   return call;
 }
 
-/** The answer to a call is out, or its connection is gone. */
+/** Called once the response is written or the connection is gone. */
 export function finishRequest(
   context: ServerContext,
   call: ServerCall,
@@ -38,16 +38,16 @@ export function finishRequest(
   });
 }
 
-// What was ended but not yet taken counts as taken, unless its connection is gone: requests without a port have none.
+// A response that ended but is not yet flushed counts as delivered, unless its connection is gone. Injected requests have none.
 function wasCut(response: ServerResponse): boolean {
   if (!response.writableEnded) return true;
   return !response.writableFinished && response.socket?.destroyed === true;
 }
 
-/** What is asked of every request before anything else. Returns whether it may go on; otherwise it is answered. */
+/** Checks every request before anything else. Returns whether to continue; otherwise it has responded. */
 export function acceptRequest(context: ServerContext, call: ServerCall): boolean {
   const { responder } = context;
-  if (isWornOut(call.request.socket, context)) call.response.shouldKeepAlive = false;
+  if (hasReachedRequestLimit(call.request.socket, context)) call.response.shouldKeepAlive = false;
   if (context.origins.size > 0) noteOrigin(call, context.origins);
   const refusal = context.guard(call.request) ?? refusalOf(context, call);
   if (refusal !== undefined) {
@@ -65,15 +65,18 @@ function refusalOf(context: ServerContext, { request }: ServerCall): ApiError | 
   if (context.isDraining) {
     return new ApiError('unavailable', { message: 'The daemon is stopping.', retryAfterSeconds: 2 });
   }
-  // The absolute form is for proxies, and names a host past the Host header.
+  // The absolute form is for proxies, and would bypass the check of the Host header.
   if (!request.url?.startsWith('/')) return new ApiError('not_found');
   return undefined;
 }
 
 const requestCount = Symbol('requests on this connection');
 
-// Node's own bound announces the end but keeps the connection, and answers what still comes without a request id.
-function isWornOut(socket: Socket & { [requestCount]?: number }, context: ServerContext): boolean {
+// Node's own limit keeps the connection open, and responds to further requests without a request id.
+function hasReachedRequestLimit(
+  socket: Socket & { [requestCount]?: number },
+  context: ServerContext,
+): boolean {
   const count = (socket[requestCount] ?? 0) + 1;
   socket[requestCount] = count;
   return count >= context.limits.requestsPerConnectionMax;

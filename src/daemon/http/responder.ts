@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../handler.ts';
 import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
-import { cutWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
+import { disconnectWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { ServerCall } from './server-call.ts';
 import type { Log } from './server-options.ts';
@@ -20,17 +20,17 @@ export interface ResponderOptions {
 
 export type Serialise = (value: unknown) => string;
 
-/** Writes answers, whole, streamed or failed, past Fastify's own replies: every answer leaves through here. */
+/** Writes every response, whole, streamed or failed, without Fastify's reply: docs/decisions/2026-11-22-fastify.md. */
 export class Responder {
   readonly #options: ResponderOptions;
-  /** Answers that are streaming now. */
+  /** Streams in progress. */
   streamsOpen = 0;
 
   constructor(options: ResponderOptions) {
     this.#options = options;
   }
 
-  /** Writes what a handler returned. A promise is given for streams alone: it resolves at their end. */
+  /** Writes a handler's result. Returns a promise for streams only; it resolves at their end. */
   succeed(call: ServerCall, value: unknown, serialise: () => Serialise): Promise<void> | undefined {
     if (value instanceof StreamReply) return this.#stream(call, value);
     try {
@@ -52,16 +52,16 @@ export class Responder {
     return undefined;
   }
 
-  /** Tells a failure, or cuts the connection where the answer has already begun. */
+  /** Writes an error, or closes the connection if the response has already started. */
   fail(call: ServerCall, thrown: unknown): void {
     const { response } = call;
     if (call.endReason === 'client-left' || response.destroyed) return;
-    const error = this.#told(call, thrown);
+    const error = this.#toApiError(call, thrown);
     if (error.code === 'server_error') {
       const failure = describeFailure(error.cause ?? thrown);
       this.#options.log.error(
         { request_id: call.requestId, endpoint: call.endpoint?.id, failure },
-        'A request failed unexpectedly.',
+        'request failed unexpectedly',
       );
     }
     if (response.headersSent) {
@@ -77,20 +77,20 @@ export class Responder {
     this.#discardBody(call);
   }
 
-  /** An answer without a body, such as that to a preflight. */
+  /** Writes a response without a body, for example to a preflight request. */
   empty(call: ServerCall, headers: Record<string, string>): void {
     this.#write(call, 204, headers, undefined);
   }
 
-  #told(call: ServerCall, thrown: unknown): ApiError {
-    // A handler that gives up because the daemon stops may throw whatever its signal made of it.
+  #toApiError(call: ServerCall, thrown: unknown): ApiError {
+    // A handler that is aborted because the daemon stops can throw anything.
     if (call.endReason === 'draining' && !(thrown instanceof ApiError)) {
       return new ApiError('unavailable', { retryAfterSeconds: 1 });
     }
     const error = asApiError(thrown);
     const { endpoint } = call;
     if (this.#options.strictErrors && endpoint && !answerableCodes(endpoint).includes(error.code)) {
-      const cause = new Error(`${endpoint.id} does not declare the failure ${error.code}`, { cause: error });
+      const cause = new Error(`${endpoint.id} does not declare the error ${error.code}`, { cause: error });
       return new ApiError('server_error', { cause });
     }
     return error;
@@ -110,7 +110,7 @@ export class Responder {
     try {
       await writeEventStream(response, reply, {
         limits: this.#options.limits,
-        startAtOnce: call.endpoint?.stream?.always === true,
+        startImmediately: call.endpoint?.stream?.always === true,
         writeHead,
       });
     } catch (error) {
@@ -135,7 +135,7 @@ export class Responder {
     response.writeHead(status, head);
     response.end(body);
     if (response.writableLength > this.#options.limits.streamBufferBytesMax) {
-      cutWhenStalled(response, this.#options.limits.stalledReaderMs);
+      disconnectWhenStalled(response, this.#options.limits.stalledReaderMs);
     }
   }
 
@@ -151,7 +151,7 @@ export class Responder {
     return headers;
   }
 
-  /** Reads on for a while after a refusal: a connection that is cut while its sender writes loses the answer. */
+  /** Keeps reading for a while after an error: a client whose connection is cut while it sends never sees the response. */
   #discardBody({ request }: ServerCall): void {
     const { headers } = request;
     if (request.complete !== false) return;

@@ -1,8 +1,8 @@
 import type { ServerCall } from './server-call.ts';
 
 /**
- * The calls that a drain waits for. A list in which each call knows its place, as a set under constant change is
- * rebuilt all the time, and what it was before keeps finished calls in memory until a full garbage collection.
+ * The calls that a drain waits for. An array in which each call knows its index: a constantly changing Set is rebuilt all
+ * the time, and its old tables keep finished calls in memory until a full garbage collection.
  */
 export class RunningCalls {
   readonly #calls: ServerCall[] = [];
@@ -16,7 +16,7 @@ export class RunningCalls {
     call.placeInRunning = this.#calls.push(call) - 1;
   }
 
-  /** Forgets a call once its answer is out and its handler has settled everything. */
+  /** Removes a call once its response is written and its handler has finished. */
   release(call: ServerCall): void {
     if (!call.isAnswered || call.isWorking) return;
     this.#remove(call);
@@ -24,7 +24,7 @@ export class RunningCalls {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Tells every handler that the daemon will wait no longer. */
+  /** Aborts every call with the reason `draining`. */
   endAll(): void {
     for (const call of [...this.#calls]) call.end('draining');
   }
@@ -33,7 +33,7 @@ export class RunningCalls {
     for (const call of [...this.#calls]) call.cut();
   }
 
-  /** Resolves to whether the last call ended within that time. */
+  /** Resolves to whether all calls ended within that time. */
   async emptyWithin(ms: number): Promise<boolean> {
     if (this.#calls.length === 0) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -44,7 +44,7 @@ export class RunningCalls {
     return isEmpty;
   }
 
-  /** The last one takes its place. */
+  /** Moves the last call to the free index. */
   #remove(call: ServerCall): void {
     const place = call.placeInRunning;
     if (this.#calls[place] !== call) return;

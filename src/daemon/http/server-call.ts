@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Duplex } from 'node:stream';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Caller } from '../handler.ts';
-import { isThroughSocketFile } from './listeners.ts';
+import { isFromSocketFile } from './listeners.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,7 +57,7 @@ export class ServerCall {
   get remoteAddress(): string {
     const { socket } = this.request;
     if (socket === undefined) return '';
-    return socket.remoteAddress ?? (isThroughSocketFile(socket) ? 'unix' : '');
+    return socket.remoteAddress ?? (isFromSocketFile(socket) ? 'unix' : '');
   }
 
   get surface(): Endpoint['surface'] {

@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { rawAnswers } from './connection-errors.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { bodyTooLarge, parseJson } from './json-body.ts';
-import { createListeners, reachableUrl } from './listeners.ts';
+import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
 import { watchLoad } from './protection/overload.ts';
 import { acceptRequest, startRequest } from './request-lifecycle.ts';
@@ -21,22 +21,22 @@ export interface ListenAddress {
 }
 
 export interface HttpServer {
-  /** Resolves to where it listens; fails with the system's error code (`EADDRINUSE`, `EACCES`) or with SocketUnusable. */
+  /** Resolves to the address; fails with the system's error code (`EADDRINUSE`, `EACCES`) or with SocketUnusable. */
   listen(address: ListenAddress): Promise<{ host: string; port: number; url: string }>;
-  /** What is on its way now. */
+  /** Requests and streams in progress. */
   running(): { requests: number; streams: number };
-  /** One request without a port, for tests. Its Host is `localhost:80` unless told. */
+  /** Sends one request without a port, for tests. */
   inject: FastifyInstance['inject'];
   /**
-   * Refuses new requests and waits for running ones. At the deadline their signals are aborted with `draining`, so
-   * that they write their last event; what is still open after that is cut. A second, shorter deadline is honoured.
+   * Refuses new requests and waits for running ones. At the deadline their signals are aborted with `draining`, so that
+   * they can write a last event; connections still open after that are closed. A second call can shorten the deadline.
    */
   drain(deadlineMs: number): Promise<void>;
-  /** Ends everything, at once unless drained before; resolves when no connection is left. */
+  /** Closes all connections, immediately unless drained before. */
   close(): Promise<void>;
 }
 
-/** Connections that ask for nothing are closed first; the others get this long to notice. */
+/** Idle connections are closed first; the others get this long. */
 const closeGraceMs = 250;
 
 /** Serves the endpoints of the handlers over HTTP/1.1. */
@@ -66,7 +66,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   };
   return {
     async listen({ host, port, socketFile }) {
-      // Fastify listens for `localhost` twice, the second time with none of the guards that the first one has.
+      // For `localhost` Fastify would open a second server that has none of our limits.
       await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
       if (options.shedsLoad ?? true)
         stopWatching = watchLoad({
@@ -80,7 +80,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
       context.hosts.listenOn(host, bound.port);
       if (host === 'localhost') await listeners.addAddress({ host: '::1', port: bound.port });
       if (socketFile) await listeners.addSocketFile(socketFile.path, socketFile.access);
-      return { host, port: bound.port, url: reachableUrl(host, bound.port) };
+      return { host, port: bound.port, url: serverUrl(host, bound.port) };
     },
     running: () => ({ requests: context.running.count, streams: context.responder.streamsOpen }),
     inject: app.inject.bind(app) as FastifyInstance['inject'],
@@ -97,7 +97,7 @@ async function drainRequests({ running, limits }: ServerContext, deadlineMs: num
   running.endAll();
   if (await running.emptyWithin(limits.drainGraceMs)) return;
   running.cutAll();
-  // Cutting tells the handlers in a later turn; one that never ends is not waited for.
+  // Handlers learn of the closed connection in a later turn; one that never ends is not waited for.
   await running.emptyWithin(closeGraceMs);
 }
 
@@ -124,7 +124,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
     clientErrorHandler: raw.onClientError,
     frameworkErrors(error, request, reply) {
       const call = startRequest(context, request.raw, reply.raw);
-      if (acceptRequest(context, call)) context.responder.fail(call, told(error, limits.bodyBytesMax));
+      if (acceptRequest(context, call)) context.responder.fail(call, toApiError(error, limits.bodyBytesMax));
     },
   });
   app.server.maxHeadersCount = 0;
@@ -147,24 +147,25 @@ function makeFastify(context: ServerContext): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     request.call = startRequest(context, request.raw, reply.raw);
     if (!acceptRequest(context, request.call)) return;
+    // Before the body is read, as nothing will use it.
     if (request.is404) context.responder.fail(request.call, context.notFoundError(request.call));
     else done();
   });
   app.setErrorHandler((error: FastifyError, { call }) => {
-    context.responder.fail(call, told(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));
+    context.responder.fail(call, toApiError(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));
   });
   return app;
 }
 
-/** Fastify's own failures in our words. */
-function told(error: FastifyError, bodyBytesMax: number): unknown {
+/** Translates Fastify's errors. */
+function toApiError(error: FastifyError, bodyBytesMax: number): unknown {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return bodyTooLarge(bodyBytesMax);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError('unsupported_media_type');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('invalid_request', { message: 'The body is not as long as its headers say.' });
+      return new ApiError('invalid_request', { message: 'The body does not match its Content-Length.' });
     case 'FST_ERR_BAD_URL':
       return new ApiError('invalid_request', { message: 'The path is not valid.' });
     case 'FST_ERR_MAX_PARAM_LENGTH':

@@ -41,14 +41,17 @@ export const modelCallHeaders = {
     'The cost of the answer in dollars; 0 with your own provider key. Absent on streams and when the price is unknown.',
 } as const;
 
+export const idempotencyKeyCharactersMax = 128;
+
 /** The request header that makes a call idempotent. */
 export const OnceHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 130,
+      // Two more for the quotes of a structured field, which are not part of the key.
+      maxLength: idempotencyKeyCharactersMax + 2,
       description: [
-        '1 to 128 visible ASCII characters. Repeating a request with the same key and body within 24 hours returns the first',
+        `1 to ${idempotencyKeyCharactersMax} visible ASCII characters. Repeating a request with the same key and body within 24 hours returns the first`,
         'answer, waiting for it if necessary; a different body is rejected. Keys are scoped to the API key or login. Only',
         'answers with status 200 are stored, and a call with a key continues if its client disconnects. Streams are not stored.',
       ].join(' '),

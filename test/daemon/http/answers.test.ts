@@ -169,7 +169,7 @@ describe('a failure on /v1', () => {
     expect([answer.statusCode, answer.headers.allow]).toEqual([404, 'GET, HEAD, DELETE']);
     expect(answer.json().error).toMatchObject({
       code: 'not_found',
-      message: '/v1/things/{id} takes GET, HEAD and DELETE, not PUT.',
+      message: '/v1/things/{id} supports GET, HEAD and DELETE, not PUT.',
     });
   });
 
@@ -262,7 +262,7 @@ describe('a code that the endpoint does not declare', () => {
   test('is a mistake that tests notice', async () => {
     const { answer, logged } = await failing(new ApiError('conflict'), {}, { strictErrors: true });
     expect(answer.statusCode).toBe(500);
-    expect(JSON.stringify(logged)).toContain('anEndpoint does not declare the failure conflict');
+    expect(JSON.stringify(logged)).toContain('anEndpoint does not declare the error conflict');
     expect((await failing(new ApiError('unavailable'), {}, { strictErrors: true })).answer.statusCode).toBe(
       503,
     );

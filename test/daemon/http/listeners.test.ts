@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { reachableUrl } from '../../../src/daemon/http/listeners.ts';
+import { serverUrl } from '../../../src/daemon/http/listeners.ts';
 import type { HttpServerOptions } from '../../../src/daemon/http/server-options.ts';
 import { SocketUnusable } from '../../../src/daemon/http/socket-file.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -280,5 +280,5 @@ test.each([
   ['0.0.0.0', 'http://127.0.0.1:4100'],
   ['::', 'http://[::1]:4100'],
 ])('who listens on %s is called at %s', (host, url) => {
-  expect(reachableUrl(host, 4100)).toBe(url);
+  expect(serverUrl(host, 4100)).toBe(url);
 });

@@ -1,7 +1,6 @@
+import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../../handler.ts';
-
-const charactersMax = 128;
 
 /**
  * The value of an Idempotency-Key header; undefined without one. Quotes around it, as a structured field has them, do
@@ -11,10 +10,10 @@ export function keyIn(header: string | string[] | undefined): string | undefined
   if (header === undefined) return undefined;
   const text = String(header);
   const key = /^".*"$/s.test(text) && text.length > 1 ? text.slice(1, -1) : text;
-  if (key.length <= charactersMax && /^[!-~]+$/.test(key)) return key;
+  if (key.length <= idempotencyKeyCharactersMax && /^[!-~]+$/.test(key)) return key;
   throw new ApiError('invalid_request', {
     param: 'Idempotency-Key',
-    message: `An idempotency key has 1 to ${charactersMax} visible ASCII characters and is sent once.`,
+    message: `An idempotency key has 1 to ${idempotencyKeyCharactersMax} visible ASCII characters and is sent once.`,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
-import { isThroughSocketFile } from '../listeners.ts';
+import { isFromSocketFile } from '../listeners.ts';
 
 /** The values of the Host header that this daemon answers to. */
 export interface HostNames {
@@ -73,7 +73,7 @@ export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
 
 /** No name leads to a Unix socket: what its clients write there is this machine, with or without a port. */
 function isByItsFile({ socket }: IncomingMessage, host: string): boolean {
-  return isThroughSocketFile(socket) && /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host);
+  return isFromSocketFile(socket) && /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host);
 }
 
 function duplicate(authorizationCount: number): ApiError | undefined {

@@ -4,25 +4,24 @@ import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Log } from '../server-options.ts';
 
-/** What one look at the process found. */
+/** One measurement of the process. */
 export interface LoadSample {
-  /** 99th percentile of the event loop's delay since the last look, in milliseconds. */
+  /** 99th percentile of the event loop's delay since the last sample, in milliseconds. */
   loopDelayMs: number;
-  /** Resident memory, of what the process may have. */
+  /** Resident memory, as a share of what the process can use. */
   memoryShare: number;
-  /** Open connections, of those that are accepted. */
+  /** Open connections, as a share of the limit. */
   connectionsShare: number;
   isDiskFull: boolean;
 }
 
-/** `busy`: no new streams. `overwhelmed`: nothing new but what relieves or ends something. */
+/** `busy`: no new streams. `overwhelmed`: nothing new, except calls that reduce load. */
 export type Load = 'well' | 'busy' | 'overwhelmed';
 
-/** A loop that is late now and then is a collection of garbage; one that is late this long in a row has too much to do. */
-const busyLooksMin = 5;
+/** A single late sample is garbage collection; several in a row are overload. */
+const busySamplesMin = 5;
 const busyLoopDelayMs = 200;
-/** One long wait, after which all is well again, is no overload. */
-const overwhelmedLooksMin = 3;
+const overwhelmedSamplesMin = 3;
 const overwhelmedLoopDelayMs = 1_000;
 const busyMemoryShare = 0.7;
 const overwhelmedMemoryShare = 0.85;
@@ -30,12 +29,11 @@ const busyConnectionsShare = 0.8;
 const retryAfterSeconds = 2;
 
 /**
- * Sheds new work before the process breaks under it, so that the calls that it has taken end well. To be looked at once
- * a second.
+ * Rejects new work before the process breaks down, so that accepted calls can finish. Sampled once a second.
  */
 export class Overload {
-  #lateLooks = 0;
-  #veryLateLooks = 0;
+  #lateSamples = 0;
+  #veryLateSamples = 0;
   #load: Load = 'well';
   #isDiskFull = false;
 
@@ -43,16 +41,20 @@ export class Overload {
     return this.#load;
   }
 
-  /** Takes a sample; true when the load is another one than before. */
-  look({ loopDelayMs, memoryShare, connectionsShare, isDiskFull }: LoadSample): boolean {
+  /** Takes a sample; returns whether the load has changed. */
+  sample({ loopDelayMs, memoryShare, connectionsShare, isDiskFull }: LoadSample): boolean {
     const before = this.#load;
     this.#isDiskFull = isDiskFull;
-    this.#lateLooks = loopDelayMs > busyLoopDelayMs ? this.#lateLooks + 1 : 0;
-    this.#veryLateLooks = loopDelayMs > overwhelmedLoopDelayMs ? this.#veryLateLooks + 1 : 0;
-    if (isDiskFull || memoryShare > overwhelmedMemoryShare || this.#veryLateLooks >= overwhelmedLooksMin) {
+    this.#lateSamples = loopDelayMs > busyLoopDelayMs ? this.#lateSamples + 1 : 0;
+    this.#veryLateSamples = loopDelayMs > overwhelmedLoopDelayMs ? this.#veryLateSamples + 1 : 0;
+    if (
+      isDiskFull ||
+      memoryShare > overwhelmedMemoryShare ||
+      this.#veryLateSamples >= overwhelmedSamplesMin
+    ) {
       this.#load = 'overwhelmed';
     } else if (
-      this.#lateLooks >= busyLooksMin ||
+      this.#lateSamples >= busySamplesMin ||
       memoryShare > busyMemoryShare ||
       connectionsShare > busyConnectionsShare
     ) {
@@ -61,14 +63,14 @@ export class Overload {
     return this.#load !== before;
   }
 
-  /** Fails with `unavailable` when a call of the endpoint is too much now. */
+  /** Fails with `unavailable` if the endpoint cannot accept a call now. */
   admit(endpoint: Endpoint, body: unknown): void {
     if (this.#load === 'well' || endpoint.underLoad === 'kept') return;
     if (this.#load === 'overwhelmed' || isStream(endpoint, body)) {
       throw new ApiError('unavailable', {
         message: this.#isDiskFull
-          ? 'The disk of the daemon is full.'
-          : 'The daemon has more to do than it can. Try again in a moment.',
+          ? 'The daemon’s disk is full.'
+          : 'The daemon is overloaded. Try again in a moment.',
         retryAfterSeconds,
       });
     }
@@ -81,23 +83,23 @@ function isStream({ stream, socket }: Endpoint, body: unknown): boolean {
   return stream.always || (body as { stream?: unknown } | null | undefined)?.stream === true;
 }
 
-/** How often the process is looked at, and how often within that time the event loop's delay is measured. */
-const lookEveryMs = 1_000;
+/** How often the process is sampled, and the resolution of the event loop's delay. */
+const sampleEveryMs = 1_000;
 const resolutionMs = 50;
 
 export interface WatchLoadOptions {
   overload: Overload;
   log: Log;
   isDiskFull: () => boolean;
-  /** Open connections and how many are accepted; undefined where that is not bounded. */
+  /** Open connections and their limit; undefined without one. */
   connections: () => { open: number; max: number | undefined };
 }
 
-/** Looks at the process once a second until the function that it returns is called. */
+/** Samples the process once a second until the returned function is called. */
 export function watchLoad({ overload, log, isDiskFull, connections }: WatchLoadOptions): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  // Within a container the system's memory is not ours to fill.
+  // In a container the process cannot use all of the system's memory.
   const memoryMax = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
   const timer = setInterval(() => {
     const { open, max } = connections();
@@ -108,10 +110,10 @@ export function watchLoad({ overload, log, isDiskFull, connections }: WatchLoadO
       isDiskFull: isDiskFull(),
     };
     delay.reset();
-    if (!overload.look(sample)) return;
-    if (overload.load === 'well') log.info(sample, 'the load is well again');
-    else log.warn(sample, `the daemon is ${overload.load}: new calls are refused`);
-  }, lookEveryMs).unref();
+    if (!overload.sample(sample)) return;
+    if (overload.load === 'well') log.info(sample, 'load is back to normal');
+    else log.warn(sample, `daemon is ${overload.load}: rejecting new calls`);
+  }, sampleEveryMs).unref();
   return () => {
     clearInterval(timer);
     delay.disable();

@@ -4,13 +4,13 @@ import { ApiError } from '../../../shared/errors.ts';
 export interface RateLimitOptions {
   burst: number;
   perSecond: number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   elapsed: () => number;
-  /** Addresses that are remembered; the one unseen for longest is forgotten first. */
+  /** Beyond this number, the least recently seen address is dropped. */
   addressesMax?: number;
 }
 
-/** A bucket of tokens for each address. `take` gives 0, or how many seconds to wait for the next token. */
+/** A token bucket per address. `take` returns 0, or the seconds until the next token. */
 export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_000 }: RateLimitOptions) {
   const buckets = new Map<string, { tokens: number; atMs: number }>();
   return {
@@ -26,7 +26,7 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
       if (buckets.size > addressesMax) buckets.delete(buckets.keys().next().value as string);
       return taken ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
     },
-    /** Gives a token back that was taken for nothing. */
+    /** Returns a token whose request turned out not to count. */
     giveBack(address: string): void {
       const bucket = buckets.get(network(address));
       if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
@@ -36,7 +36,7 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
 
 export type AddressRateLimit = ReturnType<typeof addressRateLimit>;
 
-/** What is counted as one address. One subscriber of IPv6 has 2⁶⁴ of them: they share a bucket. */
+/** The address that is counted: a subscriber of IPv6 has 2⁶⁴ addresses, which share a bucket. */
 export function network(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [left = '', right] = address.split('::');
@@ -48,18 +48,18 @@ export function network(address: string): string {
 const retryAfterSeconds = 30;
 
 /**
- * Counts the open streams of callers without a credential, by their address: they cost nothing and end when their readers
- * wish, and would sooner or later fill every place that there is.
+ * Limits the open streams per address of callers without a credential: such streams are free and stay open as long as
+ * their clients want, and would use up all connections.
  */
 export function publicStreams(max: number) {
   const open = new Map<string, number>();
   return {
-    /** One more, until its response is over. Fails with `rate_limited` when the address has as many as it may. */
+    /** Counts a stream until its response is closed. Fails with `rate_limited` at the limit. */
     enter(address: string, response: ServerResponse): void {
       const place = network(address);
       const count = open.get(place) ?? 0;
       if (count >= max) {
-        const message = `At most ${max} streams without a key may be open from one address.`;
+        const message = `At most ${max} streams without a key can be open from one address.`;
         throw new ApiError('rate_limited', { message, retryAfterSeconds });
       }
       open.set(place, count + 1);

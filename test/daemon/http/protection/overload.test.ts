@@ -8,7 +8,7 @@ const calm: LoadSample = { loopDelayMs: 2, memoryShare: 0.1, connectionsShare: 0
 
 function afterLooks(...samples: Partial<LoadSample>[]): Overload {
   const overload = new Overload();
-  for (const sample of samples) overload.look({ ...calm, ...sample });
+  for (const sample of samples) overload.sample({ ...calm, ...sample });
   return overload;
 }
 
