@@ -63,8 +63,8 @@ export interface Difference {
 export function firstDifference(recorded: RecordedRequest, actual: RecordedRequest): Difference | undefined {
   if (recorded.method !== actual.method)
     return { at: 'method', recorded: recorded.method, actual: actual.method, equalParts: 0 };
-  const [there, here] = [endpointOf(recorded.url), endpointOf(actual.url)];
-  if (there !== here) return { at: 'url', recorded: there, actual: here, equalParts: 1 };
+  const urls = { recorded: endpointOf(recorded.url), actual: endpointOf(actual.url) };
+  if (urls.recorded !== urls.actual) return { at: 'url', ...urls, equalParts: 1 };
   const found: { first?: Omit<Difference, 'equalParts'>; equalParts: number } = { equalParts: 2 };
   compare(comparable(recorded.body), comparable(actual.body), '', found);
   return found.first && { ...found.first, equalParts: found.equalParts };
@@ -77,10 +77,10 @@ function compare(
   found: { first?: Omit<Difference, 'equalParts'>; equalParts: number },
 ): void {
   if (isBranch(recorded) && isBranch(actual) && Array.isArray(recorded) === Array.isArray(actual)) {
-    const [there, here] = [recorded as Record<string, unknown>, actual as Record<string, unknown>];
-    for (const name of new Set([...Object.keys(there), ...Object.keys(here)])) {
+    const [before, after] = [recorded as Record<string, unknown>, actual as Record<string, unknown>];
+    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
       const path = Array.isArray(recorded) ? `${at}[${name}]` : at === '' ? name : `${at}.${name}`;
-      compare(there[name], here[name], path, found);
+      compare(before[name], after[name], path, found);
     }
   } else if (canonicalize(recorded) === canonicalize(actual)) found.equalParts += 1;
   else found.first ??= { at: at === '' ? 'body' : at, recorded, actual };

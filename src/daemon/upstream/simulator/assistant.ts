@@ -11,9 +11,9 @@ const writtenWordsMax = 12_000;
 
 /** The answer of `sim/assistant` to a request without a matching rule. */
 export function assistantContent(inference: Inference, conversation: Conversation, model: string): Content {
-  const { plan, ...said } = planAnswer(inference, conversation, model);
+  const { plan, ...answer } = planAnswer(inference, conversation, model);
   const reasoning = isReasoning(inference) ? summaryOf(inference, conversation, plan) : [];
-  return { reasoning, finish: 'stop', ...said };
+  return { reasoning, finish: 'stop', ...answer };
 }
 
 /** The answer without reasoning, and a short description of the plan behind it. */

@@ -47,9 +47,9 @@ function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map
       signed.sign('text', text);
       signed.sign('inlineData', picture);
     } else if (item.type === 'message') {
-      const said = item.content.flatMap(contentParts);
-      signed.add(said);
-      for (const part of said) parts.push(part);
+      const newParts = item.content.flatMap(contentParts);
+      signed.add(newParts);
+      for (const part of newParts) parts.push(part);
     } else {
       const name = geminiName(item.name);
       context.names.set(item.callId, name);
@@ -74,9 +74,9 @@ class SignedParts {
     else this.#early[kind] = signature;
   }
 
-  add(said: readonly Json[]): void {
+  add(newParts: readonly Json[]): void {
     for (const kind of ['text', 'inlineData'] as const) {
-      const last = said.findLast((part) => part[kind] !== undefined);
+      const last = newParts.findLast((part) => part[kind] !== undefined);
       if (!last) continue;
       if (this.#early[kind] !== undefined) last.thoughtSignature = this.#early[kind];
       this.#early[kind] = undefined;

@@ -66,7 +66,7 @@ function intersectTypes(a: string | string[], b: string | string[]): string[] {
     if (type === 'integer' && second.includes('number')) return [type];
     return type === 'number' && second.includes('integer') ? ['integer'] : [];
   });
-  if (common.length === 0) throw new Unsatisfiable('two parts of it ask for different types');
+  if (common.length === 0) throw new Unsatisfiable('two parts of it require different types');
   return common;
 }
 

@@ -48,7 +48,7 @@ function valueFor(state: GeneratorState, schema: unknown, position: SchemaPositi
 /** Resolves references and conjunctions of a schema. Adds the references to `followed`. */
 function flatten(state: GeneratorState, schema: unknown, followed: string[]): Schema {
   state.schemasLeft -= 1;
-  if (state.schemasLeft < 0) throw new TooLarge('it asks for too much');
+  if (state.schemasLeft < 0) throw new TooLarge('it requires too many values');
   if (schema === false) throw new Unsatisfiable('it allows nothing');
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return {};
   const { $ref, allOf, if: condition, then, else: _else, ...rest } = schema as Schema;
