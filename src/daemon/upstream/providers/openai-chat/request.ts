@@ -58,11 +58,23 @@ function withUsage(options: unknown): Json {
   return isObject(options) ? { ...options, include_usage: true } : { include_usage: true };
 }
 
-/** The messages unchanged, unless this provider would refuse one of them. */
+/** The messages without what this provider refuses; the same list if nothing changes. */
 function relayedMessages(messages: unknown[], flavour: Flavour): unknown[] {
-  const isUnchanged = messages.every((message) => !isObject(message) || !needsChange(message, flavour));
-  if (isUnchanged) return messages;
-  return messages.map((message) => (isObject(message) ? relayedMessage(message, flavour) : message));
+  return mapChanged(messages, (message) => (isObject(message) ? relayedMessage(message, flavour) : message));
+}
+
+/** Maps a list; returns the same list if no element changes. */
+function mapChanged(list: unknown[], change: (item: unknown) => unknown): unknown[] {
+  const mapped = list.map(change);
+  return mapped.every((item, at) => item === list[at]) ? list : mapped;
+}
+
+function relayedMessage(message: Json, flavour: Flavour): Json {
+  const { role, tool_call_id: callId } = message;
+  const changes: Json = role === 'assistant' ? assistantChanges(message, flavour) : {};
+  if (role === 'developer' && !flavour.supportsDeveloperRole) changes.role = 'system';
+  if (flavour.needsShortCallIds && typeof callId === 'string') changes.tool_call_id = shortCallId(callId);
+  return Object.keys(changes).length === 0 ? message : { ...message, ...changes };
 }
 
 const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
@@ -72,71 +84,49 @@ const emptyFields = ['refusal', 'audio', 'function_call'];
 /** Some SDKs copy an answer's members into its text part. */
 const messageFields = new Set(['role', ...answerFields, ...emptyFields, ...reasoningFields]);
 
-function needsChange(message: Json, flavour: Flavour): boolean {
-  if (message.role === 'developer') return !flavour.supportsDeveloperRole;
-  if (message.role === 'tool') return flavour.needsShortCallIds;
-  if (message.role !== 'assistant') return false;
-  if (flavour.needsShortCallIds && message.tool_calls !== undefined) return true;
-  if (answerFields.some((field) => field in message)) return true;
-  if (emptyFields.some((field) => message[field] === null)) return true;
-  if (isEmptyAnswer(message) || isEmptyList(message.tool_calls)) return true;
-  if (flavour.needsReasoning && typeof message.reasoning_content !== 'string') return true;
-  if (Array.isArray(message.tool_calls) && message.tool_calls.some(isIrregularCall)) return true;
-  if (Array.isArray(message.content) && message.content.some(hasMessageFields)) return true;
-  return reasoningFields.some((field) => field in message && !flavour.reasoningFields.includes(field));
-}
-
-function relayedMessage(message: Json, flavour: Flavour): Json {
-  if (!needsChange(message, flavour)) return message;
-  const sent: Json = { ...message };
-  if (message.role === 'developer') sent.role = 'system';
+function assistantChanges(message: Json, flavour: Flavour): Json {
+  const changes: Json = {};
   for (const field of reasoningFields) {
-    if (field in sent && !flavour.reasoningFields.includes(field)) sent[field] = undefined;
+    if (field in message && !flavour.reasoningFields.includes(field)) changes[field] = undefined;
   }
-  for (const field of answerFields) if (field in sent) sent[field] = undefined;
-  for (const field of emptyFields) if (sent[field] === null) sent[field] = undefined;
-  if (flavour.needsReasoning && message.role === 'assistant') sent.reasoning_content ??= '';
-  if (isEmptyList(sent.tool_calls)) sent.tool_calls = undefined;
-  if (isEmptyAnswer(sent)) sent.content = '';
-  if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(plainCall);
-  if (Array.isArray(sent.content) && sent.role === 'assistant') sent.content = sent.content.map(plainPart);
-  if (flavour.needsShortCallIds) {
-    if (typeof sent.tool_call_id === 'string') sent.tool_call_id = shortCallId(sent.tool_call_id);
-    if (Array.isArray(sent.tool_calls)) sent.tool_calls = sent.tool_calls.map(withShortId);
+  for (const field of answerFields) if (field in message) changes[field] = undefined;
+  for (const field of emptyFields) if (message[field] === null) changes[field] = undefined;
+  if (flavour.needsReasoning) changes.reasoning_content = message.reasoning_content ?? '';
+  const { content, tool_calls: calls } = message;
+  if (Array.isArray(calls)) {
+    const relayed = mapChanged(calls, (call) => relayedCall(call, flavour));
+    if (relayed !== calls || calls.length === 0) changes.tool_calls = calls.length > 0 ? relayed : undefined;
   }
-  return sent;
+  if (Array.isArray(content)) {
+    const plain = mapChanged(content, plainPart);
+    if (plain !== content) changes.content = plain;
+  }
+  // An answer without any content would be refused when sent back.
+  const hasCalls = isEmptyList(calls) ? undefined : calls;
+  if ((content ?? hasCalls ?? message.function_call ?? message.audio ?? null) === null) changes.content = '';
+  return changes;
 }
 
-/** Whether an answer has no content at all, so that it would be refused when sent back. */
-function isEmptyAnswer({ content, tool_calls: calls, function_call: called, audio }: Json): boolean {
-  return (content ?? calls ?? called ?? audio ?? null) === null;
-}
-
-function withShortId(call: unknown): unknown {
-  return isObject(call) && typeof call.id === 'string' ? { ...call, id: shortCallId(call.id) } : call;
-}
-
-/** Whether a call has members added by SDKs, or empty arguments, which many servers fail to parse as JSON. */
-function isIrregularCall(call: unknown): boolean {
-  if (!isObject(call) || !isObject(call.function)) return false;
-  return 'parsed_arguments' in call.function || call.function.arguments === '';
-}
-
-function plainCall(call: unknown): unknown {
-  if (!isObject(call) || !isObject(call.function) || !isIrregularCall(call)) return call;
-  const { parsed_arguments: _parsed, ...called } = call.function;
-  return { ...call, function: { ...called, arguments: called.arguments || '{}' } };
-}
-
-function hasMessageFields(part: unknown): boolean {
-  if (!isObject(part)) return false;
-  return Object.keys(part).some((name) => messageFields.has(name) && name !== part.type);
+/** Removes members added by SDKs, fills in empty arguments, which many servers fail to parse, and shortens the id. */
+function relayedCall(call: unknown, flavour: Flavour): unknown {
+  if (!isObject(call)) return call;
+  const called = call.function;
+  const isIrregular = isObject(called) && ('parsed_arguments' in called || called.arguments === '');
+  const isRenamed = flavour.needsShortCallIds && typeof call.id === 'string';
+  if (!isIrregular && !isRenamed) return call;
+  const relayed = { ...call };
+  if (isRenamed) relayed.id = shortCallId(String(call.id));
+  if (isIrregular) {
+    const { parsed_arguments: _parsed, ...rest } = called;
+    relayed.function = { ...rest, arguments: rest.arguments || '{}' };
+  }
+  return relayed;
 }
 
 function plainPart(part: unknown): unknown {
-  if (!isObject(part) || !hasMessageFields(part)) return part;
+  if (!isObject(part)) return part;
   const own = Object.entries(part).filter(([name]) => !messageFields.has(name) || name === part.type);
-  return Object.fromEntries(own);
+  return own.length === Object.keys(part).length ? part : Object.fromEntries(own);
 }
 
 /** The body for callers of another format, always streamed. */
