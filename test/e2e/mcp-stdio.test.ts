@@ -6,6 +6,7 @@ import { stallsAfter } from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { runCliChild } from '../support/cli-child.ts';
 import { eventually } from '../support/eventually.ts';
+import { collectProgress } from '../support/mcp-progress.ts';
 import { temporaryHome } from '../support/run-cli.ts';
 import type { RunningDaemon } from '../support/start-daemon.ts';
 
@@ -76,12 +77,10 @@ describe.each([
   });
 
   test('is told of progress', async () => {
-    let text = '';
-    const asked = { name: 'respond', arguments: { model: 'sim/assistant', input: 'Hello.' } };
-    const onprogress = ({ message = '' }: { message?: string }) => {
-      text += message;
-    };
-    const { structuredContent } = await client.callTool(asked, { onprogress });
+    const progress = collectProgress(client);
+    const params = { name: 'respond', arguments: { model: 'sim/assistant', input: 'Hello.' } };
+    const { structuredContent } = await client.callTool(params, { onprogress: () => {} });
+    const text = progress.map(({ message }) => message).join('');
     expect((structuredContent as { text: string }).text).toBe(text);
   });
 

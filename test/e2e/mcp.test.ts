@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stallsAfter } from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { collectProgress } from '../support/mcp-progress.ts';
 import { addPerson } from '../support/people.ts';
 import { newToken } from '../support/site.ts';
 import type { RunningDaemon } from '../support/start-daemon.ts';
@@ -150,9 +151,9 @@ describe.each(revisions)('a client of the revision %s', (revision, mode) => {
   });
 
   test('is told of the text as it comes, where it asks for progress', async () => {
-    const told: { progress: number; message?: string }[] = [];
+    const told = collectProgress(client);
     const params = { name: 'respond', arguments: { model: 'sim/assistant', input: 'Hello.' } };
-    const result = await client.callTool(params, { onprogress: (progress) => void told.push(progress) });
+    const result = await client.callTool(params, { onprogress: () => {} });
     const { text } = result.structuredContent as { text: string };
     expect(told.map(({ message }) => message).join('')).toBe(text);
     expect(told.at(-1)?.progress).toBe(text.length);

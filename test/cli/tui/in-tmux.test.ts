@@ -85,6 +85,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
   test('a killed TUI leaves the terminal usable', async () => {
     const tmux = await startTmux({ columns: 80, rows: 24, env: { GATEWAY_HOME: daemon.home } });
     onTestFinished(tmux.end);
+    await tmux.shows(/^\$/m);
     const pidFile = join(daemon.home, 'tui.pid');
     await tmux.text(`sh -c 'echo $$ > ${pidFile}; exec ${process.execPath} ${cli.program} tui'`);
     await tmux.keys('Enter');
