@@ -60,7 +60,7 @@ describe('respond --background', () => {
     });
     expect(left.code).toBe(exitCodes.interrupted);
     expect(left.stderr).toContain('gateway responses watch');
-    await place.atRest();
+    await place.waitUntilIdle();
     const { usage } = place.ledger();
     expect(
       usage.filter(({ model }) => model === 'chat/slow').every(({ status }) => status === 'completed'),

@@ -3,10 +3,10 @@ import { isNoun } from '../../src/cli/manifest/entry.ts';
 import { manifest } from '../../src/cli/manifest/manifest.ts';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { apart, commandLines } from '../support/command-lines.ts';
-import { addPerson } from '../support/people.ts';
+import { ownKeysConfig } from '../support/daemon-with-stranger.ts';
 import { type RunOptions, runCli } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { ownKeysConfig } from '../support/two-workspaces.ts';
+import { addPerson } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 

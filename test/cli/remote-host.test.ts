@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { runCliChild } from '../support/cli-child.ts';
-import { askDaemon } from '../support/people.ts';
 import { type RunOptions, type RunResult, runCli, temporaryHome } from '../support/run-cli.ts';
 import { noSecretService, type SecretService, startSecretService } from '../support/secret-service.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { askDaemon } from '../support/users.ts';
 
 /** The daemon of this machine, and one elsewhere. */
 let local: RunningDaemon;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/shared/errors.ts';
-import { addPerson, askDaemon, type Person } from '../support/people.ts';
 import { type RunOptions, runCli } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { addPerson, askDaemon, type Person } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 let ann: Person;

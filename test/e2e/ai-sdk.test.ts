@@ -11,10 +11,15 @@ import {
 } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type PlaceName, type Places, placeNames, placesForThisFile } from '../support/places.ts';
+import {
+  type BackendName,
+  type Backends,
+  backendNames,
+  backendsForThisFile,
+} from '../support/model-backends.ts';
 
-const places = await placesForThisFile();
-const { url, key } = places.daemon;
+const backends = await backendsForThisFile();
+const { url, key } = backends.daemon;
 const openai = createOpenAI({ baseURL: `${url}/v1`, apiKey: key });
 
 const City = z.object({ city: z.string() });
@@ -44,13 +49,13 @@ const pixel = Buffer.from(
 );
 
 const formats = ['responses', 'chat'] as const;
-const formatsByPlace = placeNames.flatMap((place) => formats.map((format) => ({ place, format })));
+const formatsByPlace = backendNames.flatMap((backend) => formats.map((format) => ({ backend, format })));
 const modelOf = (format: (typeof formats)[number], id: string): LanguageModel =>
   format === 'chat' ? openai.chat(id) : openai(id);
 
-describe.each(formatsByPlace)('the AI SDK, $format, answered by $place', ({ place, format }) => {
-  const say = (...sayings: Parameters<Places['say']> extends [PlaceName, ...infer S] ? S : never) =>
-    modelOf(format, places.say(place, ...sayings));
+describe.each(formatsByPlace)('the AI SDK, $format, answered by $backend', ({ backend, format }) => {
+  const say = (...replies: Parameters<Backends['script']> extends [BackendName, ...infer S] ? S : never) =>
+    modelOf(format, backends.script(backend, ...replies));
 
   test('generates text', async () => {
     const { text, usage, finishReason, warnings } = await generateText({
@@ -131,7 +136,8 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $place', ({ plac
     messages.push(...first.response.messages, { role: 'user', content: 'Once more?' });
     const second = await generateText({ model, messages });
     expect(second.finishReason).toBe('stop');
-    if (place !== 'simulator') expect(JSON.stringify(places.lastBody(place))).toContain('My name is Ada.');
+    if (backend !== 'simulator')
+      expect(JSON.stringify(backends.lastBody(backend))).toContain('My name is Ada.');
   });
 
   test('sends images', async () => {
@@ -165,7 +171,7 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $place', ({ plac
   });
 
   test('leaves, and the provider’s work ends', async () => {
-    const hasLeft = places.watchLeaving(place);
+    const hasLeft = backends.watchDisconnect(backend);
     const leaving = new AbortController();
     const { fullStream } = streamText({
       model: say({ text: 'It all began when the moon was new. '.repeat(20), breaks: 'stall' }),
@@ -184,11 +190,15 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $place', ({ plac
 });
 
 describe('reasoning in the Responses format', () => {
-  test.each(placeNames)('is streamed and comes back in the next step: %s', async (place) => {
+  test.each(backendNames)('is streamed and comes back in the next step: %s', async (backend) => {
     const { tools } = weatherAndClock();
     const result = streamText({
       model: openai(
-        places.say(place, { reasoning: 'Only the tool knows.', ...bothCalls }, { text: 'Rain and noon.' }),
+        backends.script(
+          backend,
+          { reasoning: 'Only the tool knows.', ...bothCalls },
+          { text: 'Rain and noon.' },
+        ),
       ),
       prompt: askBoth,
       tools,
@@ -200,8 +210,8 @@ describe('reasoning in the Responses format', () => {
     for await (const part of result.fullStream) if (part.type === 'reasoning-delta') thoughts += part.text;
     expect(thoughts).not.toBe('');
     expect(await result.text).toMatch(/rain[\s\S]*noon/i);
-    if (place === 'anthropic') {
-      const [, assistant] = places.lastBody('anthropic').messages as { content: { type: string }[] }[];
+    if (backend === 'anthropic') {
+      const [, assistant] = backends.lastBody('anthropic').messages as { content: { type: string }[] }[];
       expect(assistant?.content[0]?.type).toBe('thinking');
     }
   });
@@ -210,7 +220,7 @@ describe('reasoning in the Responses format', () => {
     const { tools } = weatherAndClock();
     const { text } = await generateText({
       model: openai(
-        places.say(
+        backends.script(
           'anthropic',
           { reasoning: 'Only the tool knows.', ...bothCalls },
           { text: 'Rain and noon.' },
@@ -224,7 +234,7 @@ describe('reasoning in the Responses format', () => {
       },
     });
     expect(text).toBe('Rain and noon.');
-    const [, assistant] = places.lastBody('anthropic').messages as { content: { type: string }[] }[];
+    const [, assistant] = backends.lastBody('anthropic').messages as { content: { type: string }[] }[];
     expect(assistant?.content[0]?.type).toBe('thinking');
   });
 });

@@ -5,11 +5,11 @@ import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import type { ErrorCode } from '../../src/shared/errors.ts';
 import { makeSecret } from '../../src/shared/secrets.ts';
+import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { exampleOf, requestOf, type Things } from '../support/example-calls.ts';
-import { addPerson, anotherLogin, letIn, peopleThings } from '../support/people.ts';
+import { type ExampleIds, exampleOf, requestOf } from '../support/example-calls.ts';
 import { newToken } from '../support/site.ts';
-import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
+import { addMember, addPerson, createLogin, createUserExamples } from '../support/users.ts';
 
 /** What each kind of caller is told: a status, and for failures also type and code. */
 interface Row {
@@ -23,7 +23,7 @@ interface Row {
   /** Logins of other people in the workspace; as `login`, which is its owner's, unless told. */
   admin?: string;
   member?: string;
-  /** A key with all scopes, and a login, of another workspace, that ask for things of this one. */
+  /** A key with all scopes, and a login, of another workspace, that ask for ids of this one. */
   strangerKey: string;
   strangerLogin: string;
   /** An access token of the owner's that may do everything, and one that may do nothing of this; 401 unless told. */
@@ -255,7 +255,7 @@ function rowOf({ id }: Endpoint): Row {
   return row;
 }
 
-let place: TwoWorkspaces;
+let place: DaemonWithStranger;
 /** In the owner's workspace. */
 let others: Record<'admin' | 'member', string>;
 const secrets = new Map<string, string>();
@@ -263,8 +263,8 @@ const secrets = new Map<string, string>();
 beforeAll(async () => {
   place = await startWithStranger();
   const [admin, member] = [await addPerson(place.daemon, 'ann'), await addPerson(place.daemon, 'max')];
-  await letIn(place.daemon, place.workspace, admin, 'admin');
-  await letIn(place.daemon, place.workspace, member, 'member');
+  await addMember(place.daemon, place.workspace, admin, 'admin');
+  await addMember(place.daemon, place.workspace, member, 'member');
   others = { admin: admin.login, member: member.login };
 });
 
@@ -293,9 +293,9 @@ interface Told {
 async function call(
   endpoint: Endpoint,
   headers: Record<string, string>,
-  { things = anyThings, path: given, method }: { things?: Things; path?: string; method?: string } = {},
+  { ids = anyThings, path: given, method }: { ids?: ExampleIds; path?: string; method?: string } = {},
 ): Promise<Told> {
-  const { body, ...request } = requestOf(endpoint, exampleOf(endpoint, things));
+  const { body, ...request } = requestOf(endpoint, exampleOf(endpoint, ids));
   const answer = await fetch(place.daemon.url + (given ?? request.path), {
     ...request,
     ...(method === undefined ? { body } : { method }),
@@ -321,7 +321,7 @@ async function call(
 }
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
-const anyThings: Things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
+const anyThings: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
 
 /** Whether somebody has to have made what the example names. */
 const namesThings = ({ id }: Endpoint) =>
@@ -330,18 +330,18 @@ const namesThings = ({ id }: Endpoint) =>
   );
 
 const thingsFor = async (endpoint: Endpoint, key: string) =>
-  namesThings(endpoint) ? await place.things(key, endpoint) : await withPeople(endpoint);
+  namesThings(endpoint) ? await place.createExamples(key, endpoint) : await withPeople(endpoint);
 
 /** For an endpoint about people, what it names, for whoever calls with this login. */
-const withPeople = async (endpoint: Endpoint, login = place.daemon.login): Promise<Things> => ({
+const withPeople = async (endpoint: Endpoint, login = place.daemon.login): Promise<ExampleIds> => ({
   ...anyThings,
   workspace: place.workspace,
-  ...(await peopleThings(place.daemon, endpoint, login)),
+  ...(await createUserExamples(place.daemon, endpoint, login)),
 });
 
 /** The login itself, or another one of the same user where the call ends it. */
 const loginFor = async (endpoint: Endpoint, login: string) =>
-  endpoint.id === 'signOut' ? (await anotherLogin(place.daemon, login)).secret : login;
+  endpoint.id === 'signOut' ? (await createLogin(place.daemon, login)).secret : login;
 
 async function wrongCredentials(): Promise<[what: string, headers: Record<string, string>][]> {
   const { daemon } = place;
@@ -377,8 +377,8 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
   const scopes: readonly string[] = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
 
   test('to no credential', async () => {
-    const things = await withPeople(endpoint);
-    expect((await call(endpoint, {}, { things })).outcome).toBe(row.anonymous);
+    const ids = await withPeople(endpoint);
+    expect((await call(endpoint, {}, { ids })).outcome).toBe(row.anonymous);
   });
 
   test.each<[string, (key: string) => { headers: Record<string, string>; query?: string }]>([
@@ -390,10 +390,10 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
     ['the address', (key) => ({ headers: {}, query: `key=${key}&access_token=${key}&api_key=${key}` })],
   ])('to a key in %s, as to no credential', async (_where, credential) => {
     const { headers, query } = credential(place.daemon.key);
-    const things = await withPeople(endpoint);
-    const { path } = requestOf(endpoint, exampleOf(endpoint, things));
+    const ids = await withPeople(endpoint);
+    const { path } = requestOf(endpoint, exampleOf(endpoint, ids));
     const asked = query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
-    expect((await call(endpoint, headers, { things, path: asked })).outcome).toBe(row.anonymous);
+    expect((await call(endpoint, headers, { ids, path: asked })).outcome).toBe(row.anonymous);
   });
 
   test('to whoever claims scopes and roles in headers, as to no credential', async () => {
@@ -404,8 +404,8 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
       'x-workspace': 'me',
       'x-workspace-id': place.workspace,
     };
-    const things = await withPeople(endpoint);
-    expect((await call(endpoint, claims, { things })).outcome).toBe(row.anonymous);
+    const ids = await withPeople(endpoint);
+    expect((await call(endpoint, claims, { ids })).outcome).toBe(row.anonymous);
   });
 
   test('to every wrong credential, in the same words', async () => {
@@ -434,52 +434,52 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
   test.each(scopes.length > 0 ? scopes : ['models:read'])('to a key with the scope %s', async (scope) => {
     // What it asks for it may have to make first, with `responses`.
     const key = await keyWith([...new Set([scope, 'responses'])]);
-    const things = await thingsFor(endpoint, key);
-    expect((await call(endpoint, bearer(key), { things })).outcome).toBe(row.keyWithScope);
+    const ids = await thingsFor(endpoint, key);
+    expect((await call(endpoint, bearer(key), { ids })).outcome).toBe(row.keyWithScope);
   });
 
   test.each(['key', 'login'] as const)('to a stranger’s %s', async (kind) => {
-    const things = await thingsFor(endpoint, place.daemon.key);
+    const ids = await thingsFor(endpoint, place.daemon.key);
     const expected = kind === 'key' ? row.strangerKey : row.strangerLogin;
     const secret = kind === 'key' ? place.stranger.key : await loginFor(endpoint, place.stranger.login);
-    expect((await call(endpoint, bearer(secret), { things })).outcome).toBe(expected);
+    expect((await call(endpoint, bearer(secret), { ids })).outcome).toBe(expected);
   });
 
   test.each(['token', 'tokenWithout'] as const)('to a %s', async (kind) => {
     const { token: ability } = endpoint.access;
     const lacking = abilityNames.filter((name) => name !== '*' && name !== ability);
     const made = await newToken(place.daemon, place.daemon.login, kind === 'token' ? ['*'] : lacking);
-    const things = await thingsFor(endpoint, place.daemon.key);
+    const ids = await thingsFor(endpoint, place.daemon.key);
     const expected = row[kind] ?? unauthenticated;
-    expect((await call(endpoint, bearer(made.secret), { things })).outcome).toBe(expected);
+    expect((await call(endpoint, bearer(made.secret), { ids })).outcome).toBe(expected);
   });
 
   test.each(['admin', 'member'] as const)('to the login of a workspace’s %s', async (role) => {
     const login = await loginFor(endpoint, others[role]);
-    const things = namesThings(endpoint)
-      ? await place.things(place.daemon.key, endpoint)
+    const ids = namesThings(endpoint)
+      ? await place.createExamples(place.daemon.key, endpoint)
       : await withPeople(endpoint, login);
     const headers = { ...bearer(login), 'x-workspace-id': place.workspace };
-    expect((await call(endpoint, headers, { things })).outcome).toBe(row[role] ?? row.login);
+    expect((await call(endpoint, headers, { ids })).outcome).toBe(row[role] ?? row.login);
   });
 });
 
 test.each(named(endpoints.filter(({ id }) => rows[id]?.strangerKey === notFound)))(
-  '%s tells a stranger of this workspace’s things as if they were not there',
+  '%s tells a stranger of this workspace’s ids as if they were not there',
   async (_id, endpoint) => {
-    const things = await place.things(place.daemon.key);
+    const ids = await place.createExamples(place.daemon.key);
     const unknown = Object.fromEntries(
-      Object.entries(things).map(([name, text]) => [name, `${text.slice(0, -4)}zzzz`]),
-    ) as unknown as Things;
-    const told = async (asked: Things) => {
-      const { outcome, error } = await call(endpoint, bearer(place.stranger.key), { things: asked });
+      Object.entries(ids).map(([name, text]) => [name, `${text.slice(0, -4)}zzzz`]),
+    ) as unknown as ExampleIds;
+    const told = async (asked: ExampleIds) => {
+      const { outcome, error } = await call(endpoint, bearer(place.stranger.key), { ids: asked });
       const words = Object.values(asked).reduce(
         (text, name) => text.replaceAll(name, 'ID'),
         error?.message ?? '',
       );
       return { outcome, words, param: error?.param };
     };
-    expect(await told(things)).toEqual(await told({ ...unknown, workspace: things.workspace }));
+    expect(await told(ids)).toEqual(await told({ ...unknown, workspace: ids.workspace }));
   },
 );
 
@@ -505,10 +505,10 @@ const refusedLogins = endpoints.flatMap((endpoint) => {
 });
 
 test.each(refusedLogins)('%s refuses %s before it reads the %s', async (_id, who, sent, endpoint, told) => {
-  const things = namesThings(endpoint)
-    ? await place.things(place.daemon.key, endpoint)
+  const ids = namesThings(endpoint)
+    ? await place.createExamples(place.daemon.key, endpoint)
     : await withPeople(endpoint);
-  const { path, method, headers } = requestOf(endpoint, exampleOf(endpoint, things));
+  const { path, method, headers } = requestOf(endpoint, exampleOf(endpoint, ids));
   const login = who === 'member' ? others.member : place.stranger.login;
   const ask = async (url: string, body?: string) => {
     const all = { ...headers, 'content-type': 'application/json', ...bearer(login) };
@@ -554,14 +554,14 @@ test.each(named(endpoints))('%s is not there for other methods, whoever asks', a
 test.each(named(endpoints.filter(({ id }) => id !== 'stopDaemon')))(
   '%s, to a login',
   async (id, endpoint) => {
-    const things = await thingsFor(endpoint, place.daemon.key);
+    const ids = await thingsFor(endpoint, place.daemon.key);
     const login = await loginFor(endpoint, place.daemon.login);
-    expect((await call(endpoint, bearer(login), { things })).outcome).toBe(rows[id]?.login);
+    expect((await call(endpoint, bearer(login), { ids })).outcome).toBe(rows[id]?.login);
   },
 );
 
 test('a stranger sees nothing of this workspace in sums and events', async () => {
-  const { request, key } = await place.things(place.daemon.key);
+  const { request, key } = await place.createExamples(place.daemon.key);
   const asStranger = async (path: string, secret: string) => {
     const answer = await place.daemon.fetch(path, { headers: bearer(secret) });
     return { status: answer.status, text: answer.status === 200 ? await answer.text() : '' };
@@ -572,7 +572,7 @@ test('a stranger sees nothing of this workspace in sums and events', async () =>
     expect(sums.text).not.toContain(key);
     expect(JSON.stringify(await asStranger('/v1/workspaces/me/keys', secret))).not.toContain(key);
   }
-  const { request: own } = await place.things(place.stranger.key);
+  const { request: own } = await place.createExamples(place.stranger.key);
   const answer = await place.daemon.fetch('/v1/events?after=0', { headers: bearer(place.stranger.key) });
   let seen = '';
   for await (const chunk of answer.body as ReadableStream<Uint8Array>) {

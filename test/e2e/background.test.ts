@@ -119,7 +119,7 @@ describe.each(['chat', 'responses'])('a background response of a provider that s
       expect(again).toEqual(whole.slice(after + 1));
     }
     expect(await followed(id, whole.length - 1)).toBe(': following\n\ndata: [DONE]\n\n');
-    expect((await place.settled(model)).charged).toBe(price);
+    expect((await place.waitForUsage(model)).charged).toBe(price);
   });
 
   test('goes through the strict stream helper of the SDK', async () => {
@@ -154,11 +154,11 @@ describe('a background response that is cancelled', () => {
     expect(await client.responses.cancel(id)).toEqual(cancelled);
     expect(textOf(events)).not.toBe('');
 
-    const row = await place.settled(model);
+    const row = await place.waitForUsage(model);
     expect(row).toMatchObject({ status: 'canceled' });
     expect(row.output).toBeGreaterThan(0);
     expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
-    await place.atRest();
+    await place.waitUntilIdle();
   });
 
   test('while nobody has answered it yet', async () => {
@@ -167,7 +167,7 @@ describe('a background response that is cancelled', () => {
     expect((await client.responses.retrieve(id)).status).toBe('queued');
     const cancelled = await Promise.all([client.responses.cancel(id), client.responses.cancel(id)]);
     for (const response of cancelled) expect(response).toMatchObject({ id, status: 'cancelled', output: [] });
-    await place.atRest();
+    await place.waitUntilIdle();
   });
 
   test('only if it is one, and not when it has ended', async () => {
@@ -247,7 +247,7 @@ test('no more than 256 are made at once; what is refused is refused before it be
   const ids = await Promise.all(made.map(async (answer) => ((await answer.json()) as Response).id));
   await Promise.all(ids.map((id) => client.responses.cancel(id)));
   expect((await fetch('/v1/responses', { json: { ...json, model: 'chat/any' } })).status).toBe(200);
-  expect((await place.atRest()).faults).toEqual([]);
+  expect((await place.waitUntilIdle()).faults).toEqual([]);
 });
 
 test('a limit that is reached is told at once', async () => {
@@ -272,8 +272,8 @@ test('deleting one that is being made ends it, and nothing is left', async () =>
   await client.responses.delete(id);
   await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
   await expect(client.responses.retrieve(id, { stream: true })).rejects.toMatchObject({ status: 404 });
-  expect((await place.settled('chat/deleted')).status).toBe('canceled');
-  await place.atRest();
+  expect((await place.waitForUsage('chat/deleted')).status).toBe('canceled');
+  await place.waitUntilIdle();
 });
 
 test('a revoked key ends what it began', async () => {
@@ -286,7 +286,7 @@ test('a revoked key ends what it began', async () => {
   await statusComes(id, 'in_progress');
   await place.daemon.fetch(`/v1/workspaces/me/keys/${key.id}`, { method: 'DELETE', headers });
   expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'unauthenticated' } });
-  await place.atRest();
+  await place.waitUntilIdle();
 });
 
 describe('the input of a response', () => {

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { type Answer, expectValidAnswer, type Sent, sender, type Told } from '../support/answer-checks.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { hostileNames, nested } from '../support/hostile.ts';
 import { richChats, richResponses } from '../support/rich-bodies.ts';
-import { type Answer, expectSound, type Sent, sender, type Told } from '../support/sound-answer.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
@@ -25,7 +25,7 @@ const endpointNamed = (id: string) => endpoints.find((endpoint) => endpoint.id =
 /** One call and what it was told, after all that holds for every answer has been checked. */
 async function tell(id: string, sent: Sent): Promise<{ answer: Answer; error: Told | undefined }> {
   const answer = await sending.ask(sent);
-  return { answer, error: expectSound(endpointNamed(id), answer) };
+  return { answer, error: expectValidAnswer(endpointNamed(id), answer) };
 }
 
 const routes = [

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { type ChatOutcome, checkChat, checkChatStream, dataIn } from '../support/chat-check.ts';
-import { type PlaceName, placeNames, placesForThisFile, type Saying } from '../support/places.ts';
+import {
+  type BackendName,
+  backendNames,
+  backendsForThisFile,
+  type ScriptedReply,
+} from '../support/model-backends.ts';
 import { postForChunks } from '../support/raw-chunks.ts';
 
-const places = await placesForThisFile();
+const backends = await backendsForThisFile();
 
 const tool = (name: string) => ({
   type: 'function',
@@ -18,24 +23,24 @@ const tools = [tool('weather'), tool('clock')];
 
 interface Case {
   name: string;
-  saying: Saying;
+  reply: ScriptedReply;
   body: Record<string, unknown>;
   outcome: Partial<Record<keyof ChatOutcome, unknown>>;
   /** Where the provider's format cannot say it. */
-  not?: PlaceName[];
+  not?: BackendName[];
 }
 
 const some = expect.stringMatching(/./);
 const cases: Case[] = [
   {
     name: 'text',
-    saying: { text: 'Hello there, and good morning to you!' },
+    reply: { text: 'Hello there, and good morning to you!' },
     body: says('Say hello.'),
     outcome: { content: some, finish: 'stop', calls: [] },
   },
   {
     name: 'parallel tool calls',
-    saying: {
+    reply: {
       calls: [
         { name: 'weather', input: { city: 'Oslo' } },
         { name: 'clock', input: { city: 'Rome' } },
@@ -50,7 +55,7 @@ const cases: Case[] = [
   },
   {
     name: 'parallel tool calls whose pieces mingle',
-    saying: {
+    reply: {
       calls: [
         { name: 'weather', input: { city: 'Oslo' } },
         { name: 'clock', input: { city: 'Rome' } },
@@ -69,53 +74,53 @@ const cases: Case[] = [
   },
   {
     name: 'a tool call without arguments',
-    saying: { calls: [{ name: 'now' }] },
+    reply: { calls: [{ name: 'now' }] },
     body: { ...says('Use now.'), tools: [{ type: 'function', function: { name: 'now' } }] },
     outcome: { finish: 'tool_calls', calls: [expect.objectContaining({ name: 'now', arguments: '{}' })] },
   },
   {
     name: 'text before a tool call',
-    saying: { text: 'I shall look.', calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
+    reply: { text: 'I shall look.', calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
     body: { ...says('Use weather.'), tools },
     outcome: { content: 'I shall look.', finish: 'tool_calls' },
     not: ['simulator'],
   },
   {
     name: 'reasoning and text',
-    saying: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
+    reply: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
     body: { ...says('Say hello.'), reasoning_effort: 'low' },
     outcome: { content: some, reasoning: some, finish: 'stop' },
   },
   {
     name: 'a refusal',
-    saying: { refusal: 'I would rather not.' },
+    reply: { refusal: 'I would rather not.' },
     body: says('Do something bad.'),
     outcome: { refusal: some, finish: 'stop' },
     not: ['anthropic', 'google'],
   },
   {
     name: 'a refusal that ends the answer',
-    saying: { refusal: 'I would rather not.' },
+    reply: { refusal: 'I would rather not.' },
     body: says('Do something bad.'),
     outcome: { finish: 'content_filter' },
     not: ['simulator', 'openai', 'chat-only', 'responses-only'],
   },
   {
     name: 'text that was cut at the limit',
-    saying: { text: 'It all began when the', finish: 'length' },
+    reply: { text: 'It all began when the', finish: 'length' },
     body: { ...says('Write 300 words.'), max_completion_tokens: 16 },
     outcome: { content: some, finish: 'length' },
   },
   {
     name: 'text that a filter stopped',
-    saying: { text: 'It all began when', finish: 'content_filter' },
+    reply: { text: 'It all began when', finish: 'content_filter' },
     body: says('Go on.'),
     outcome: { content: some, finish: 'content_filter' },
   },
 ];
 
 async function stream(body: Record<string, unknown>) {
-  const { daemon } = places;
+  const { daemon } = backends;
   const answer = await postForChunks(`${daemon.url}/v1/chat/completions`, {
     headers: { authorization: `Bearer ${daemon.key}` },
     json: { ...body, stream: true },
@@ -124,35 +129,35 @@ async function stream(body: Record<string, unknown>) {
   return answer.chunks;
 }
 
-describe.each(placeNames)('an answer from %s', (place) => {
-  const possible = cases.filter(({ not }) => !not?.includes(place));
+describe.each(backendNames)('an answer from %s', (backend) => {
+  const possible = cases.filter(({ not }) => !not?.includes(backend));
 
-  test.each(possible)('keeps to the format as a stream: $name', async ({ saying, body, outcome }) => {
+  test.each(possible)('keeps to the format as a stream: $name', async ({ reply, body, outcome }) => {
     for (const includesUsage of [true, false]) {
-      const model = places.say(place, saying);
+      const model = backends.script(backend, reply);
       const options = includesUsage ? { stream_options: { include_usage: true } } : {};
       const chunks = await stream({ ...body, ...options, model });
       expect(checkChatStream(chunks, { includesUsage })).toMatchObject(outcome);
     }
   });
 
-  test.each(possible)('keeps to the format as JSON: $name', async ({ saying, body, outcome }) => {
-    const model = places.say(place, saying);
-    const answer = await places.daemon.fetch('/v1/chat/completions', { json: { ...body, model } });
+  test.each(possible)('keeps to the format as JSON: $name', async ({ reply, body, outcome }) => {
+    const model = backends.script(backend, reply);
+    const answer = await backends.daemon.fetch('/v1/chat/completions', { json: { ...body, model } });
     expect(answer.status).toBe(200);
     expect(checkChat(await answer.json())).toMatchObject(outcome);
   });
 
   test('is cut where its provider ignores the limit', async () => {
     const endless = { text: 'On and on it went. '.repeat(300), breaks: 'stall', breaksAfter: 400 } as const;
-    const model = place === 'simulator' ? places.say(place) : places.say(place, endless);
+    const model = backend === 'simulator' ? backends.script(backend) : backends.script(backend, endless);
     const body = { ...says('Write 3000 words.'), stream_options: { include_usage: true } };
     const chunks = await stream({ ...body, model, max_completion_tokens: 16 });
     expect(checkChatStream(chunks, { includesUsage: true }).finish).toBe('length');
   });
 
   test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
-    const model = places.say(place, { text: 'It all began when the moon was new and', breaks });
+    const model = backends.script(backend, { text: 'It all began when the moon was new and', breaks });
     const data = dataIn(await stream({ ...says('Go on.'), model })).map((each) => JSON.parse(each));
     const last = data.pop();
     expect(last.error).toMatchObject({ type: 'upstream_failed', code: 'upstream_failed', param: null });

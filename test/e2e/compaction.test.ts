@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type PlaceName, placeNames, placesForThisFile } from '../support/places.ts';
+import { startWithStranger } from '../support/daemon-with-stranger.ts';
+import { type BackendName, backendNames, backendsForThisFile } from '../support/model-backends.ts';
 import { openSocket } from '../support/socket-client.ts';
-import { startWithStranger } from '../support/two-workspaces.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by path.
 type Json = any;
 
-const places = await placesForThisFile();
+const backends = await backendsForThisFile();
 
 const summary = 'Goal: the harbour of Ωslo, in 1,204 words.';
-const providers = placeNames.filter((name) => name !== 'simulator') as Exclude<PlaceName, 'simulator'>[];
+const providers = backendNames.filter((name) => name !== 'simulator') as Exclude<BackendName, 'simulator'>[];
 
 const conversation = [
   { role: 'developer', content: 'Be brief.' },
@@ -21,7 +21,7 @@ const conversation = [
 ];
 
 async function send(path: string, json: Json): Promise<{ status: number; headers: Headers; body: Json }> {
-  const answer = await places.daemon.fetch(path, { json });
+  const answer = await backends.daemon.fetch(path, { json });
   return { status: answer.status, headers: answer.headers, body: await answer.json() };
 }
 
@@ -29,7 +29,7 @@ const compact = (json: Json) => send('/v1/responses/compact', json);
 const respond = (json: Json) => send('/v1/responses', json);
 
 async function streamed(json: Json): Promise<Json[]> {
-  const answer = await places.daemon.fetch('/v1/responses', { json: { ...json, stream: true } });
+  const answer = await backends.daemon.fetch('/v1/responses', { json: { ...json, stream: true } });
   const text = await answer.text();
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data as string));
@@ -40,20 +40,20 @@ const typesOf = ({ output }: Json) =>
   output.map(({ type }: Json) => type).filter((type: string) => type !== 'reasoning');
 
 const usageOf = async (id: string | null) =>
-  (await (await places.daemon.fetch(`/v1/usage/${id}`)).json()) as Json;
-const sent = (place: Exclude<PlaceName, 'simulator'>) => JSON.stringify(places.lastBody(place));
+  (await (await backends.daemon.fetch(`/v1/usage/${id}`)).json()) as Json;
+const sent = (backend: Exclude<BackendName, 'simulator'>) => JSON.stringify(backends.lastBody(backend));
 
-describe.each(providers)('a summary by %s', (place) => {
+describe.each(providers)('a summary by %s', (backend) => {
   test('stands in one sealed item behind the messages, is metered, and is read by the next call', async () => {
-    const model = places.say(place, { text: summary }, { text: 'Seven ferries, at length.' });
+    const model = backends.script(backend, { text: summary }, { text: 'Seven ferries, at length.' });
     const { status, headers, body } = await compact({
       model,
       input: conversation,
       instructions: 'You are a guide.',
     });
     expect([status, body.object]).toEqual([200, 'response.compaction']);
-    expect(sent(place)).toContain('Seven ferries.');
-    expect(sent(place)).toContain('You are a guide.');
+    expect(sent(backend)).toContain('Seven ferries.');
+    expect(sent(backend)).toContain('You are a guide.');
     const [developer, first, second, item, ...more] = body.output;
     expect(more).toEqual([]);
     expect(developer).toMatchObject({ type: 'message', role: 'developer', status: 'completed' });
@@ -86,23 +86,23 @@ describe.each(providers)('a summary by %s', (place) => {
 
     const next = await respond({ model, input: [...body.output, { role: 'user', content: 'Go on.' }] });
     expect(next.status).toBe(200);
-    expect(sent(place)).toContain('1,204 words');
-    expect(sent(place)).not.toContain('gwc1.');
+    expect(sent(backend)).toContain('1,204 words');
+    expect(sent(backend)).not.toContain('gwc1.');
   });
 
   test('is asked for by a trigger at the end of a create call', async () => {
-    const model = places.say(place, { text: summary });
+    const model = backends.script(backend, { text: summary });
     const input = [...conversation, { type: 'compaction_trigger' }];
     const { status, body } = await respond({ model, input, tools: [{ type: 'function', name: 'look' }] });
     expect([status, body.status]).toEqual([200, 'completed']);
     expect(body.output).toEqual([
       { id: expect.stringMatching(/^cmp_/), type: 'compaction', encrypted_content: expect.any(String) },
     ]);
-    expect(sent(place)).not.toContain('compaction_trigger');
+    expect(sent(backend)).not.toContain('compaction_trigger');
   });
 
   test('is streamed as one item and can be continued', async () => {
-    const model = places.say(place, { text: summary }, { text: 'On.' });
+    const model = backends.script(backend, { text: summary }, { text: 'On.' });
     const events = await streamed({ model, input: [...conversation, { type: 'compaction_trigger' }] });
     expect(events.map(({ type }) => type)).toEqual([
       'response.created',
@@ -118,13 +118,18 @@ describe.each(providers)('a summary by %s', (place) => {
     expect(response.usage.output_tokens).toBeGreaterThan(0);
     const next = await respond({ model, previous_response_id: response.id, input: 'Go on.' });
     expect(next.status).toBe(200);
-    expect(sent(place)).toContain('1,204 words');
+    expect(sent(backend)).toContain('1,204 words');
     // What the summary stands for is not sent again.
-    expect(sent(place)).not.toContain('ferries');
+    expect(sent(backend)).not.toContain('ferries');
   });
 
   test.each([false, true])('is made when the input passes the threshold (stream: %s)', async (stream) => {
-    const model = places.say(place, { text: summary }, { text: 'The longer answer.' }, { text: 'More.' });
+    const model = backends.script(
+      backend,
+      { text: summary },
+      { text: 'The longer answer.' },
+      { text: 'More.' },
+    );
     const body = {
       model,
       input: conversation,
@@ -144,19 +149,19 @@ describe.each(providers)('a summary by %s', (place) => {
       expect(shown.slice(3).map(({ output_index }) => output_index)).not.toContain(0);
       expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
     }
-    expect(sent(place)).toContain('1,204 words');
-    expect(sent(place)).toContain('And now longer.');
-    expect(sent(place)).not.toContain('ferries');
-    expect(sent(place)).not.toContain('context_management');
+    expect(sent(backend)).toContain('1,204 words');
+    expect(sent(backend)).toContain('And now longer.');
+    expect(sent(backend)).not.toContain('ferries');
+    expect(sent(backend)).not.toContain('context_management');
     const next = await respond({ model, previous_response_id: response.id, input: 'Go on.' });
     expect(next.status).toBe(200);
-    expect(sent(place)).toContain('1,204 words');
-    expect(sent(place)).toContain('The longer answer.');
-    expect(sent(place)).not.toContain('ferries');
+    expect(sent(backend)).toContain('1,204 words');
+    expect(sent(backend)).toContain('The longer answer.');
+    expect(sent(backend)).not.toContain('ferries');
   });
 
   test('is not made below the threshold', async () => {
-    const model = places.say(place, { text: 'Hello.' });
+    const model = backends.script(backend, { text: 'Hello.' });
     const { body } = await respond({
       model,
       input: conversation,
@@ -166,7 +171,7 @@ describe.each(providers)('a summary by %s', (place) => {
   });
 
   test('that says nothing fails, and so does a provider', async () => {
-    const model = places.say(place, { text: ' ' });
+    const model = backends.script(backend, { text: ' ' });
     const { status, body } = await compact({ model, input: conversation });
     expect([status, body.error.code]).toEqual([500, 'model_error']);
   });
@@ -174,24 +179,24 @@ describe.each(providers)('a summary by %s', (place) => {
 
 describe('a sealed summary', () => {
   const sealedItem = async (): Promise<{ type: string; encrypted_content: string }> => {
-    const model = places.say('openai', { text: summary });
+    const model = backends.script('openai', { text: summary });
     return (await compact({ model, input: conversation })).body.output.at(-1);
   };
 
-  test('is read in the chat format’s place, too, and sums up into the next one', async () => {
+  test('is read in the chat format’s backend, too, and sums up into the next one', async () => {
     const item = await sealedItem();
-    const model = places.say('chat-only', { text: 'Goal: all of it.' });
+    const model = backends.script('chat-only', { text: 'Goal: all of it.' });
     const { status, body } = await compact({ model, input: [item, { role: 'user', content: 'Go on.' }] });
     expect(status).toBe(200);
     expect(sent('chat-only')).toContain('1,204 words');
     expect(body.output.map(({ type }: Json) => type)).toEqual(['message', 'compaction']);
   });
 
-  test.each(['simulator', ...providers] as PlaceName[])(
+  test.each(['simulator', ...providers] as BackendName[])(
     'that was damaged is refused, named, by %s',
-    async (place) => {
+    async (backend) => {
       const { encrypted_content: sealed } = await sealedItem();
-      const model = places.say(place, { text: 'Never.' });
+      const model = backends.script(backend, { text: 'Never.' });
       const changed = `${sealed.slice(0, 40)}${sealed[40] === 'A' ? 'B' : 'A'}${sealed.slice(41)}`;
       for (const encrypted_content of [
         changed,
@@ -200,7 +205,7 @@ describe('a sealed summary', () => {
         sealed.replace('gwc1', 'gws1'),
       ]) {
         const input = [...conversation.slice(0, 3), { type: 'compaction', encrypted_content }];
-        if (encrypted_content.startsWith('gws1') && /openai|responses/.test(place)) continue;
+        if (encrypted_content.startsWith('gws1') && /openai|responses/.test(backend)) continue;
         const { status, body } = await respond({ model, input });
         expect(status).toBe(400);
         expect(body.error).toMatchObject({ code: 'invalid_request', param: 'input[3].encrypted_content' });
@@ -228,11 +233,11 @@ describe('a sealed summary', () => {
   test('of a provider’s own reaches it unharmed, and no other', async () => {
     const theirs = { type: 'compaction', id: 'cmp_theirs', encrypted_content: 'gAAAAABtheirs' };
     const input = [theirs, { role: 'user', content: 'Go on.' }];
-    const model = places.say('openai', { text: 'On.' });
+    const model = backends.script('openai', { text: 'On.' });
     expect((await respond({ model, input })).status).toBe(200);
-    expect((places.lastBody('openai').input as Json[])[0]).toEqual(theirs);
-    for (const place of ['simulator', 'anthropic', 'google', 'chat-only'] as const) {
-      const { status, body } = await respond({ model: places.say(place, { text: 'On.' }), input });
+    expect((backends.lastBody('openai').input as Json[])[0]).toEqual(theirs);
+    for (const backend of ['simulator', 'anthropic', 'google', 'chat-only'] as const) {
+      const { status, body } = await respond({ model: backends.script(backend, { text: 'On.' }), input });
       expect([status, body.error.param]).toEqual([400, 'input[0].encrypted_content']);
     }
     const summed = await compact({ model, input });
@@ -242,7 +247,7 @@ describe('a sealed summary', () => {
 
 describe('compaction', () => {
   test('continues a stored response', async () => {
-    const model = places.say('openai', { text: 'It is large.' }, { text: summary });
+    const model = backends.script('openai', { text: 'It is large.' }, { text: summary });
     const first = await respond({ model, input: 'Describe the harbour.' });
     const { body } = await compact({ model, previous_response_id: first.body.id });
     expect(sent('openai')).toContain('It is large.');
@@ -271,9 +276,9 @@ describe('compaction', () => {
   });
 
   test('works on a socket, whose context is the summary from then on', async () => {
-    const { daemon } = places;
+    const { daemon } = backends;
     const client = await openSocket(`${daemon.url}/v1/responses`, { key: daemon.key });
-    const model = places.say('anthropic', { text: summary }, { text: 'On.' });
+    const model = backends.script('anthropic', { text: summary }, { text: 'On.' });
     const create = { type: 'response.create', model, store: false };
     const events = await client.ask({ ...create, input: [...conversation, { type: 'compaction_trigger' }] });
     const { response } = events.at(-1);
@@ -285,9 +290,9 @@ describe('compaction', () => {
 
   test('of its own accord is a call of its own in the usage', async () => {
     const count = async () =>
-      ((await (await places.daemon.fetch('/v1/usage')).json()) as Json).total.requests;
+      ((await (await backends.daemon.fetch('/v1/usage')).json()) as Json).total.requests;
     const before = await count();
-    const model = places.say('openai', { text: summary }, { text: 'On.' });
+    const model = backends.script('openai', { text: summary }, { text: 'On.' });
     await respond({
       model,
       input: conversation,

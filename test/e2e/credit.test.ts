@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { readLedger } from '../support/ledger.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
 
 const config = (baseUrl: string) => `
 upstreams:
@@ -18,7 +18,7 @@ upstreams:
 `;
 
 let fake: FakeOpenAi;
-let place: TwoWorkspaces;
+let place: DaemonWithStranger;
 let daemon: RunningDaemon;
 
 beforeAll(async () => {

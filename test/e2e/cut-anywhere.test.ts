@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf, cutAt, words } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
-import { bodyOf, callToEnd, readTold } from '../support/model-client.ts';
+import { type ChaosDaemon, formatPairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { bodyOf, completeCall, parseStream } from '../support/model-client.ts';
 
 let chaotic: ChaosDaemon;
 
@@ -16,7 +16,7 @@ afterAll(async () => {
 const asked = { prompt: 'Say something.', stream: true, model: 'any' };
 const samples = 36;
 const together = 12;
-const ways = pairs.flatMap((pair) =>
+const ways = formatPairs.flatMap((pair) =>
   (['reset', 'close'] as const).flatMap((by) =>
     [true, false].map((stream) => ({ ...pair, by, stream, name: `${pair.name}, ${by}, stream: ${stream}` })),
   ),
@@ -38,8 +38,8 @@ describe('an answer that is cut anywhere', () => {
         const name = `${wire}-${upstream}-${by}-${stream}-${at}`;
         chaotic.chaos.on(name, cutAt(at, by));
         const model = `${upstream}/${name}`;
-        const answer = await callToEnd(chaotic.daemon, { ...asked, wire, stream, model });
-        const { status, errorCode } = await chaotic.settled(model);
+        const answer = await completeCall(chaotic.daemon, { ...asked, wire, stream, model });
+        const { status, errorCode } = await chaotic.waitForUsage(model);
         const told = { status, errorCode, at };
         if (answer.status !== 200) {
           expect(answer.status).toBe(502);
@@ -48,7 +48,7 @@ describe('an answer that is cut anywhere', () => {
           expect(told).toEqual({ status: 'completed', errorCode: null, at });
           expect(answer.text).toContain(words);
         } else {
-          const { ends, errors, doneMarks, isDoneLast, text } = readTold(answer.text);
+          const { ends, errors, doneMarks, isDoneLast, text } = parseStream(answer.text);
           expect({ doneMarks, isDoneLast }).toEqual({ doneMarks: 1, isDoneLast: true });
           const isFailed = errors.length > 0;
           const end = { responses: [isFailed ? 'failed' : 'completed'], chat: isFailed ? [] : ['finished'] }[
@@ -62,7 +62,7 @@ describe('an answer that is cut anywhere', () => {
       for (let from = 0; from < places.length; from += together) {
         await Promise.all(places.slice(from, from + together).map(one));
       }
-      const { usage, faults } = await chaotic.atRest();
+      const { usage, faults } = await chaotic.waitUntilIdle();
       expect(faults).toEqual([]);
       expect(
         usage.filter(({ model }) => model.includes(`/${wire}-${upstream}-${by}-${stream}-`)),

@@ -10,14 +10,14 @@ import {
   says,
   words,
 } from '../support/chaos-behaviours.ts';
-import { pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { formatPairs, startChaosDaemon } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
-import { callToEnd, readTold } from '../support/model-client.ts';
+import { completeCall, parseStream } from '../support/model-client.ts';
 
 /** Providers whose JSON is nested so deeply that whatever walks over it runs out of stack. */
 const on = await startChaosDaemon();
 afterAll(async () => {
-  const { faults } = await on.atRest();
+  const { faults } = await on.waitUntilIdle();
   // The first line of a log makes its file.
   const logs = logFiles(on.daemon.home).filter((path) => existsSync(path));
   const lines = logs.flatMap((path) => readFileSync(path, 'utf8').split('\n'));
@@ -49,9 +49,9 @@ const members = [
   ['an error', `"error":${objects}`],
 ] as const;
 
-describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('what is nested far too deep: $name', ({ wire, upstream }) => {
   const ask = (model: string, stream: boolean, more = {}) =>
-    callToEnd(on.daemon, { wire, model, stream, more });
+    completeCall(on.daemon, { wire, model, stream, more });
 
   describe.each([true, false])('stream: %s', (stream) => {
     test.each(members)(
@@ -59,10 +59,10 @@ describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) 
       async (_what, member) => {
         const change = withMember(member);
         const deep: Behaviour = (call) => (call.stream ? rewritten(change) : document(change))(call);
-        const fallbacks = [on.chaos.modelThat('spare', answers())];
-        const spared = await ask(on.chaos.modelThat(upstream, deep), stream, { service: { fallbacks } });
+        const fallbacks = [on.chaos.addModel('spare', answers())];
+        const spared = await ask(on.chaos.addModel(upstream, deep), stream, { service: { fallbacks } });
         expect(spared.headers['x-service-upstream']).toBe('spare');
-        const failed = await ask(on.chaos.modelThat(upstream, deep), stream);
+        const failed = await ask(on.chaos.addModel(upstream, deep), stream);
         expect(failed.status).toBe(502);
         expect(JSON.parse(failed.text).error).toMatchObject({
           type: 'upstream_failed',
@@ -76,7 +76,7 @@ describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) 
         [400, 400],
         [500, 502],
       ] as const) {
-        const model = on.chaos.modelThat(upstream, says(status, { body: `{"error":${objects}` }));
+        const model = on.chaos.addModel(upstream, says(status, { body: `{"error":${objects}` }));
         expect((await ask(model, stream)).status).toBe(told);
       }
     });
@@ -87,33 +87,36 @@ describe.each(pairs)('what is nested far too deep: $name', ({ wire, upstream }) 
       const [next = ''] = eventsOf(call).slice(6);
       insertsAfter(6, withMember(member)(next))(call);
     };
-    const model = on.chaos.modelThat(upstream, inserted);
+    const model = on.chaos.addModel(upstream, inserted);
     const answer = await ask(model, true);
-    const told = readTold(answer.text);
+    const told = parseStream(answer.text);
     expect(told.errors).toEqual(['upstream_failed']);
     expect(told.isDoneLast).toBe(true);
     expect(words.startsWith(told.text) && told.text.length > 0).toBe(true);
-    expect(await on.settled(model)).toMatchObject({ status: 'failed', errorCode: 'upstream_failed' });
+    expect(await on.waitForUsage(model)).toMatchObject({ status: 'failed', errorCode: 'upstream_failed' });
   });
 });
 
-describe.each(pairs)('more of something than a function takes arguments: $name', ({ wire, upstream }) => {
-  const many = 150_000;
-  const ask = (behaviour: Behaviour, more = {}) =>
-    callToEnd(on.daemon, { wire, model: on.chaos.modelThat(upstream, behaviour), stream: true, more });
+describe.each(formatPairs)(
+  'more of something than a function takes arguments: $name',
+  ({ wire, upstream }) => {
+    const many = 150_000;
+    const ask = (behaviour: Behaviour, more = {}) =>
+      completeCall(on.daemon, { wire, model: on.chaos.addModel(upstream, behaviour), stream: true, more });
 
-  test('log probabilities', async () => {
-    const list = `[${Array(many).fill('{}').join()}]`;
-    const inChunk = (text: string) => text.replaceAll('"logprobs":null', `"logprobs":{"content":${list}}`);
-    const inEvent = (text: string) => text.replaceAll('"logprobs":[]', `"logprobs":${list}`);
-    const change = upstream === 'chat' ? inChunk : inEvent;
-    const answer = await ask(rewritten(change, { text: 'Two words.' }));
-    expect(readTold(answer.text)).toMatchObject({ text: 'Two words.', errors: [], isDoneLast: true });
-  });
+    test('log probabilities', async () => {
+      const list = `[${Array(many).fill('{}').join()}]`;
+      const inChunk = (text: string) => text.replaceAll('"logprobs":null', `"logprobs":{"content":${list}}`);
+      const inEvent = (text: string) => text.replaceAll('"logprobs":[]', `"logprobs":${list}`);
+      const change = upstream === 'chat' ? inChunk : inEvent;
+      const answer = await ask(rewritten(change, { text: 'Two words.' }));
+      expect(parseStream(answer.text)).toMatchObject({ text: 'Two words.', errors: [], isDoneLast: true });
+    });
 
-  test('snapshots before an answer begins', async () => {
-    const events = 'data: {"type":"response.in_progress"}\n\n'.repeat(many);
-    const answer = await ask(rewritten((text) => (upstream === 'chat' ? text : events + text)));
-    expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
-  });
-});
+    test('snapshots before an answer begins', async () => {
+      const events = 'data: {"type":"response.in_progress"}\n\n'.repeat(many);
+      const answer = await ask(rewritten((text) => (upstream === 'chat' ? text : events + text)));
+      expect(parseStream(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+    });
+  },
+);

@@ -6,14 +6,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
 import { SseReader } from '../../src/shared/sse.ts';
+import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { documentedPath, endpoints } from '../support/endpoints.ts';
-import { type ExampleCall, exampleOf, requestOf, type Things } from '../support/example-calls.ts';
-import { anotherLogin } from '../support/people.ts';
+import { type ExampleCall, type ExampleIds, exampleOf, requestOf } from '../support/example-calls.ts';
 import { openSocket } from '../support/socket-client.ts';
 import { type Prism, startPrism, violationsOf } from '../support/start-prism.ts';
-import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
+import { createLogin } from '../support/users.ts';
 
-let place: TwoWorkspaces;
+let place: DaemonWithStranger;
 let prism: Prism;
 let front: Server;
 let document: object;
@@ -79,7 +79,7 @@ async function expectDescribed(answer: Response, status: number): Promise<void> 
   await answer.body?.cancel();
 }
 
-const nothing: Things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
+const nothing: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
 const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
 /** Whoever calls it with its own login is signed out. */
 const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
@@ -142,14 +142,14 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
     'a caller that may call: %s',
     async (kind) => {
       const key = (await place.issue(scopeNames)).secret;
-      const things = await place.things(key, endpoint);
+      const ids = await place.createExamples(key, endpoint);
       const login = endsTheLogin(endpoint)
-        ? (await anotherLogin(place.daemon, place.daemon.login)).secret
+        ? (await createLogin(place.daemon, place.daemon.login)).secret
         : place.daemon.login;
       const init = kind === 'anonymous' ? {} : { as: kind === 'key' ? key : login };
       // A socket is not opened by a plain request.
       const expected = endpoint.socket ? 400 : 200;
-      await expectDescribed(await call(endpoint, exampleOf(endpoint, things), init), expected);
+      await expectDescribed(await call(endpoint, exampleOf(endpoint, ids), init), expected);
     },
   );
 
@@ -215,8 +215,8 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
 
 test('what a stranger asks for is answered as described', async () => {
   for (const endpoint of endpoints.filter((it) => it.params !== undefined && !it.access.anonymous)) {
-    const things = await place.things(place.daemon.key, endpoint);
-    const answer = await call(endpoint, exampleOf(endpoint, things), { as: place.stranger.login });
+    const ids = await place.createExamples(place.daemon.key, endpoint);
+    const answer = await call(endpoint, exampleOf(endpoint, ids), { as: place.stranger.login });
     expect([403, 404]).toContain(answer.status);
     await expectDescribed(answer, answer.status);
   }
@@ -312,7 +312,7 @@ describe('a stream', () => {
         expect([event, check(event), check.errors]).toEqual([event, true, null]);
     }
     expect(check({ type: 'error' })).toBe(false);
-    socket.leave();
+    socket.disconnect();
   });
 
   test('of a stored response holds described events and its last line', async () => {
@@ -329,7 +329,7 @@ describe('a stream', () => {
   test('of events holds described events', async () => {
     const endpoint = endpoints.find(({ id }) => id === 'streamEvents') as Endpoint;
     const check = eventCheck(endpoint);
-    const { request } = await place.things(place.daemon.key);
+    const { request } = await place.createExamples(place.daemon.key);
     const answer = await place.daemon.fetch('/v1/events?after=0', { headers: bearer(place.daemon.login) });
     const data = await dataOf(answer, (line) => line.includes(request) && line.includes('request.completed'));
     for (const line of data) expect([check(JSON.parse(line)), check.errors]).toEqual([true, null]);

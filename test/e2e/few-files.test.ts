@@ -5,7 +5,7 @@ import { chaosConfig } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { callToEnd } from '../support/model-client.ts';
+import { completeCall } from '../support/model-client.ts';
 
 const usage = { input: 100, output: 50 };
 /** The daemon keeps 256 of them for itself, and each connection may need a second one to a provider. */
@@ -46,7 +46,7 @@ describe('a daemon that may open few files', () => {
     expect(kept.filter((isKept) => !isKept).length).toBeGreaterThan(30);
     for (const socket of sockets) socket.destroy();
 
-    const call = () => callToEnd(daemon, { wire: 'chat', model: 'chat/any', stream: true });
+    const call = () => completeCall(daemon, { wire: 'chat', model: 'chat/any', stream: true });
     await eventually('the connections are gone', async () => (await call()).status === 200);
     const answers = await Promise.all(Array.from({ length: callers }, call));
     expect(answers.map(({ status }) => status)).toEqual(Array(callers).fill(200));

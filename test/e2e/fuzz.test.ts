@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import { standalone } from '../../src/shared/contract/schema.ts';
+import { expectValidAnswer, sender } from '../support/answer-checks.ts';
+import { ownKeysConfig } from '../support/daemon-with-stranger.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { brokenBody, brokenText, hostileNames, hostileTexts, mutated } from '../support/hostile.ts';
 import { richChats, richResponses } from '../support/rich-bodies.ts';
-import { expectSound, sender } from '../support/sound-answer.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { threadThings } from '../support/threads.ts';
-import { ownKeysConfig } from '../support/two-workspaces.ts';
+import { createThreadExample } from '../support/threads.ts';
 
 let daemon: RunningDaemon;
 /** A key that is there. */
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const json = { model: 'sim/echo', input: 'Hello.', background: true, stream: true };
   const events = await (await daemon.fetch('/v1/responses', { json })).text();
   responseId = /resp_\w+/.exec(events)?.[0] ?? '';
-  ({ thread = '', run = '' } = await threadThings(daemon));
+  ({ thread = '', run = '' } = await createThreadExample(daemon));
 });
 
 afterAll(async () => {
@@ -205,7 +205,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
       fc.asyncProperty(bodiesFor(endpoint), async (body) => {
         const text = JSON.stringify(body);
         const answer = await ask({ method, path: pathOf(endpoint), body: text });
-        const error = expectSound(endpoint, answer);
+        const error = expectValidAnswer(endpoint, answer);
         const input = JSON.parse(text);
         const places = faults(input);
         if (depthOf(input) > 64) {
@@ -242,7 +242,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
     const text = JSON.stringify(goodBodies[endpoint.id]?.[0]);
     await fc.assert(
       fc.asyncProperty(brokenText, async (change) => {
-        const error = expectSound(
+        const error = expectValidAnswer(
           endpoint,
           await ask({ method, path: pathOf(endpoint), body: change(text) }),
         );
@@ -273,7 +273,7 @@ test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(
         const query = given.map((pair) => pair.map((it) => encodeURIComponent(it.toWellFormed())).join('='));
         const { method } = endpoint;
         const answer = await ask({ method, path: `${pathOf(endpoint)}?${query.join('&')}` });
-        const error = expectSound(endpoint, answer);
+        const error = expectValidAnswer(endpoint, answer);
         if (error !== undefined && error.code !== 'not_found')
           expect(given.map(([name]) => name)).toContain(error.param);
         seen.add(answer.status);

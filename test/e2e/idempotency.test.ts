@@ -268,4 +268,4 @@ test('a daemon that is killed at any moment charges what is sent again with its 
   expect(answered.size).toBe(sent);
   const rows = readLedger(daemon.home).usageOf('chat/killed');
   expect(rows.filter(({ status }) => status === 'completed')).toHaveLength(sent);
-}, 60_000);
+});

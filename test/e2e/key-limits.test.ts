@@ -317,9 +317,9 @@ describe('a key that expires', () => {
     expect(text).toContain('limit_reached');
     expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
     expect(outcome(await ask(secret))).toEqual([403, 'limit_reached', 'limits.expires_at']);
-    const things = { workspace: 'me', response: 'resp_1', request: 'req_1', key: id };
+    const ids = { workspace: 'me', response: 'resp_1', request: 'req_1', key: id };
     for (const endpoint of endpoints) {
-      const request = requestOf(endpoint, exampleOf(endpoint, things));
+      const request = requestOf(endpoint, exampleOf(endpoint, ids));
       const refused = await fetch(daemon.url + request.path, {
         ...request,
         headers: { ...request.headers, ...headers },

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drips, words } from '../support/chaos-behaviours.ts';
-import { chaosConfig, nanoUsdPerToken, pairs } from '../support/chaos-daemon.ts';
+import { chaosConfig, formatPairs, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Ledger, readLedger } from '../support/ledger.ts';
-import { callModel, callToEnd, type ModelAnswer, readTold } from '../support/model-client.ts';
+import { callModel, completeCall, type ModelAnswer, parseStream } from '../support/model-client.ts';
 
 /** `KILLS=1000` for a night. */
 const kills = Number(process.env.KILLS ?? 5);
@@ -43,7 +43,7 @@ async function kill({ signal, ended }: ChildDaemon): Promise<void> {
 function costTold(answer: ModelAnswer, stream: boolean): number | undefined {
   if (answer.status !== 200) return undefined;
   if (!stream) return nano(answer.headers['x-service-cost-usd']);
-  const { events, isDoneLast } = readTold(answer.text);
+  const { events, isDoneLast } = parseStream(answer.text);
   if (!isDoneLast) return undefined;
   for (const event of events) {
     if (event.type === 'service:cost') return nano((event.cost as { total_usd: string }).total_usd);
@@ -62,7 +62,7 @@ async function keepCalling(
   stopped: () => boolean,
 ): Promise<void> {
   for (let i = 0; !stopped(); i += 1) {
-    const { wire, upstream } = pairs[Math.floor(Math.random() * pairs.length)] ?? {
+    const { wire, upstream } = formatPairs[Math.floor(Math.random() * formatPairs.length)] ?? {
       wire: 'chat',
       upstream: 'chat',
     };
@@ -73,7 +73,7 @@ async function keepCalling(
       stream,
       more: i % 3 ? {} : { store: true },
     });
-    if ((await answer.over) === 'cut') continue;
+    if ((await answer.ended) === 'cut') continue;
     const cost = costTold(answer, stream);
     if (cost !== undefined) told.set(String(answer.headers['x-request-id']), cost);
   }
@@ -124,10 +124,10 @@ describe('a call that was running when the daemon was killed', () => {
     chaos.on(model, drips(20, long));
     const running = await start();
     const answer = callModel(running, { wire: 'responses', model: `chat/${model}`, stream: true });
-    await answer.holds('response.output_text.delta');
+    await answer.receives('response.output_text.delta');
     const hold = await eventually('the hold', () => readLedger(running.home).holds.find(whenHeld));
     await kill(running);
-    expect(await answer.over).toBe('cut');
+    expect(await answer.ended).toBe('cut');
     return hold;
   }
 
@@ -161,7 +161,7 @@ describe('a call that was running when the daemon was killed', () => {
     const { holds, usageOf, faults } = readLedger(running.home);
     expect({ holds, faults }).toEqual({ holds: [], faults: [] });
     expect(usageOf('chat/ahead')).toMatchObject([{ status: 'interrupted' }]);
-    const answer = await callToEnd(running, { wire: 'chat', model: 'chat/any', stream: true });
-    expect(readTold(answer.text).isDoneLast).toBe(true);
+    const answer = await completeCall(running, { wire: 'chat', model: 'chat/any', stream: true });
+    expect(parseStream(answer.text).isDoneLast).toBe(true);
   });
 });

@@ -12,15 +12,15 @@ import {
   stallsAfter,
   words,
 } from '../support/chaos-behaviours.ts';
-import { chaosForThisFile, nanoUsdPerToken, pairs } from '../support/chaos-daemon.ts';
+import { chaosForThisFile, formatPairs, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
-import { bodyOf, callModel, callToEnd, readTold } from '../support/model-client.ts';
+import { bodyOf, callModel, completeCall, parseStream } from '../support/model-client.ts';
 
 const chaotic = await chaosForThisFile();
 
-function modelThat(upstream: string, behaviour: Behaviour): { model: string; name: string } {
-  const model = chaotic.chaos.modelThat(upstream, behaviour);
+function addModel(upstream: string, behaviour: Behaviour): { model: string; name: string } {
+  const model = chaotic.chaos.addModel(upstream, behaviour);
   return { model, name: model.slice(upstream.length + 1) };
 }
 
@@ -32,22 +32,22 @@ const allBut =
   (call) =>
     stallsAfter(eventsOf(call, answer).length - count, answer)(call);
 
-describe.each(pairs)('a client that leaves: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('a client that leaves: $name', ({ wire, upstream }) => {
   /** Who leaves, when; the row that is left behind. */
   const leave = async (behaviour: Behaviour, options: { stream: boolean; after?: string }) => {
-    const { model, name } = modelThat(upstream, behaviour);
+    const { model, name } = addModel(upstream, behaviour);
     const answer = callModel(chaotic.daemon, { wire, model, stream: options.stream });
     const call = await eventually('the provider is asked', () => chaotic.chaos.callsOf(name)[0]);
-    if (options.after !== undefined) await answer.holds(options.after);
-    answer.leave();
+    if (options.after !== undefined) await answer.receives(options.after);
+    answer.disconnect();
     await eventually('the provider connection is closed', () => call.closedAt !== undefined);
-    await chaotic.settled(model);
+    await chaotic.waitForUsage(model);
     const rows = chaotic.ledger().usageOf(model);
     expect(rows).toHaveLength(1);
     const [row] = rows;
     expect(row?.status).toBe('canceled');
     expect(row?.provider).toBe(upstream);
-    return { row, delivered: options.stream ? readTold(answer.text).text : '' };
+    return { row, delivered: options.stream ? parseStream(answer.text).text : '' };
   };
   const price = (input = 0, output = 0) => input * nanoUsdPerToken.input + output * nanoUsdPerToken.output;
 
@@ -122,7 +122,7 @@ test('a client that asks twice on one connection and leaves lets go of both', as
   socket.destroy();
   await eventually('both are let go', () => calls().every(({ closedAt }) => closedAt !== undefined));
   for (const name of ['chat/first', 'chat/second']) {
-    expect(await chaotic.settled(name)).toMatchObject({ status: 'canceled' });
+    expect(await chaotic.waitForUsage(name)).toMatchObject({ status: 'canceled' });
   }
 });
 
@@ -132,55 +132,55 @@ describe('a reader that is slow', () => {
 
   test('is waited for, and gets everything once it reads on', async () => {
     const text = 'again '.repeat(20_000);
-    const { model, name } = modelThat('responses', answers({ pieces: [text, text, text, text], text }));
+    const { model, name } = addModel('responses', answers({ pieces: [text, text, text, text], text }));
     const answer = callModel(chaotic.daemon, { wire: 'responses', model, stream: true, more });
-    await answer.begun;
+    await answer.started;
     answer.stopReading();
     await eventually('the provider is asked', () => chaotic.chaos.callsOf(name)[0]);
-    answer.readOn();
-    await answer.over;
-    expect(readTold(answer.text)).toMatchObject({ ends: ['completed'], doneMarks: 1, isDoneLast: true });
-    expect(readTold(answer.text).text).toBe(text.repeat(4));
+    answer.resumeReading();
+    await answer.ended;
+    expect(parseStream(answer.text)).toMatchObject({ ends: ['completed'], doneMarks: 1, isDoneLast: true });
+    expect(parseStream(answer.text).text).toBe(text.repeat(4));
   });
 
-  test.each(pairs)(
+  test.each(formatPairs)(
     'who reads nothing holds up the provider and nobody else: $name',
     async ({ wire, upstream }) => {
-      const { model, name } = modelThat(upstream, neverEnds());
+      const { model, name } = addModel(upstream, neverEnds());
       const bounds = wire === 'responses' ? more : { max_tokens: more.max_output_tokens };
       const slow = Array.from({ length: 8 }, () =>
         callModel(chaotic.daemon, { wire, model, stream: true, more: bounds }),
       );
       for (const answer of slow) {
-        await answer.begun;
+        await answer.started;
         answer.stopReading();
       }
       const written = () =>
         chaotic.chaos
           .callsOf(name)
           .reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
-      const quick = modelThat(upstream, answers());
+      const quick = addModel(upstream, answers());
       let before = -1;
       await eventually('the provider is held up', async () => {
         const now = written();
         const isStill = now === before;
         before = now;
-        await Promise.all(Array.from({ length: 20 }, () => completeCall(wire, quick.model)));
+        await Promise.all(Array.from({ length: 20 }, () => answerQuickly(wire, quick.model)));
         return isStill;
       });
       // What both buffers of the kernel and those of the daemon hold together.
       expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
-      for (const answer of slow) answer.leave();
+      for (const answer of slow) answer.disconnect();
       await eventually('the provider is let go', () => chaotic.chaos.busy === 0);
-      const { faults, usageOf } = await chaotic.atRest();
+      const { faults, usageOf } = await chaotic.waitUntilIdle();
       expect(faults).toEqual([]);
       expect(usageOf(model).map(({ status }) => status)).toEqual(slow.map(() => 'canceled'));
     },
   );
 
-  async function completeCall(wire: 'responses' | 'chat', model: string): Promise<void> {
-    const answer = await callToEnd(chaotic.daemon, { wire, model, stream: true });
-    expect(readTold(answer.text)).toMatchObject({ text: words, isDoneLast: true });
+  async function answerQuickly(wire: 'responses' | 'chat', model: string): Promise<void> {
+    const answer = await completeCall(chaotic.daemon, { wire, model, stream: true });
+    expect(parseStream(answer.text)).toMatchObject({ text: words, isDoneLast: true });
   }
 });
 
@@ -196,7 +196,7 @@ describe('two hundred calls at once whose clients leave when they like', () => {
     chaotic.chaos.calls.length = 0;
     for (let round = 0; round < rounds; round += 1) {
       await Promise.all(Array.from({ length: clients }, () => oneClient(random)));
-      const { holds, faults } = await chaotic.atRest();
+      const { holds, faults } = await chaotic.waitUntilIdle();
       expect({ holds, faults }).toEqual({ holds: [], faults: [] });
       expectOneRowEach();
       chaotic.chaos.calls.length = 0;
@@ -210,22 +210,22 @@ describe('two hundred calls at once whose clients leave when they like', () => {
   });
 
   async function oneClient(random: () => number): Promise<void> {
-    const pair = pairs[Math.floor(random() * pairs.length)] ?? { wire: 'chat', upstream: 'chat' };
+    const pair = formatPairs[Math.floor(random() * formatPairs.length)] ?? { wire: 'chat', upstream: 'chat' };
     const stream = random() < 0.8;
-    const { model } = modelThat(pair.upstream, drips(1 + Math.floor(random() * 4)));
+    const { model } = addModel(pair.upstream, drips(1 + Math.floor(random() * 4)));
     const answer = callModel(chaotic.daemon, { wire: pair.wire, model, stream });
     const point = random();
     if (point < 0.25) {
-      await answer.over;
-      if (stream) expect(readTold(answer.text)).toMatchObject({ text: words, isDoneLast: true });
+      await answer.ended;
+      if (stream) expect(parseStream(answer.text)).toMatchObject({ text: words, isDoneLast: true });
       return;
     }
     const spoken = words.split(' ');
-    if (point < 0.5) answer.leave();
-    else if (point < 0.6 || !stream) await answer.begun;
-    else await answer.holds(spoken[Math.floor(random() * spoken.length)] ?? '').catch(() => {});
-    answer.leave();
-    await answer.over;
+    if (point < 0.5) answer.disconnect();
+    else if (point < 0.6 || !stream) await answer.started;
+    else await answer.receives(spoken[Math.floor(random() * spoken.length)] ?? '').catch(() => {});
+    answer.disconnect();
+    await answer.ended;
   }
 
   /** Whoever was asked has been paid, once. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askDaemon, type Told } from '../support/people.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { askDaemon, type Told } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 beforeAll(async () => {

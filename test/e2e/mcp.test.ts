@@ -5,9 +5,9 @@ import { stallsAfter } from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { collectProgress } from '../support/mcp-progress.ts';
-import { addPerson } from '../support/people.ts';
 import { newToken } from '../support/site.ts';
 import type { RunningDaemon } from '../support/start-daemon.ts';
+import { addPerson } from '../support/users.ts';
 
 let chaotic: ChaosDaemon;
 let daemon: RunningDaemon;

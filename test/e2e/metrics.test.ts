@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type MetricFamily, readExposition } from '../support/exposition.ts';
-import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
+import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
+import { type MetricFamily, readExposition } from '../support/prometheus-text.ts';
 
-let place: TwoWorkspaces;
+let place: DaemonWithStranger;
 
 beforeAll(async () => {
   place = await startWithStranger();

@@ -3,11 +3,11 @@ import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers, bytesOf, eventsOf, rewritten, says, words } from '../support/chaos-behaviours.ts';
-import { chaosForThisFile, pairs } from '../support/chaos-daemon.ts';
+import { chaosForThisFile, formatPairs } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { checkChatStream } from '../support/chat-check.ts';
 import type { FakeAnswer } from '../support/fake-openai-script.ts';
-import { bodyOf, callToEnd, pathOf, readTold } from '../support/model-client.ts';
+import { bodyOf, completeCall, parseStream, pathOf } from '../support/model-client.ts';
 import { postForChunks } from '../support/raw-chunks.ts';
 import { chunk, chunkedHead, lastChunk } from '../support/raw-server.ts';
 import { checkResponse, checkResponsesStream } from '../support/responses-check.ts';
@@ -65,7 +65,7 @@ describe('a Responses stream in which events are left out', () => {
     ['nothing but the last event', /^response\.(?!completed)/],
   ])('%s: its client is told them all', async (_what, types) => {
     const more = { tools: tools.responses, store: true };
-    const whole = await chunksOf('responses', on.chaos.modelThat('responses', answers(full)), more);
+    const whole = await chunksOf('responses', on.chaos.addModel('responses', answers(full)), more);
     const expected = checkResponsesStream(whole).output.map(({ id: _id, ...item }) => item);
     expect(expected.map(({ type }) => type)).toEqual([
       'reasoning',
@@ -73,13 +73,13 @@ describe('a Responses stream in which events are left out', () => {
       'function_call',
       'function_call',
     ]);
-    const model = on.chaos.modelThat('responses', rewritten(without(types), full));
+    const model = on.chaos.addModel('responses', rewritten(without(types), full));
     const { output } = checkResponsesStream(await chunksOf('responses', model, more));
     expect(output.map(({ id: _id, ...item }) => item)).toEqual(expected);
   });
 });
 
-describe.each(pairs)('calls without ids of their own: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('calls without ids of their own: $name', ({ wire, upstream }) => {
   const calls = [
     { name: 'weather', arguments: { city: 'Oslo' } },
     { name: 'weather', arguments: { city: 'Rome' } },
@@ -94,7 +94,7 @@ describe.each(pairs)('calls without ids of their own: $name', ({ wire, upstream 
   ] as const;
 
   test.each(ways)('%s', async (_what, change) => {
-    const model = on.chaos.modelThat(upstream, changed(change, { calls, callsInterleave: false }));
+    const model = on.chaos.addModel(upstream, changed(change, { calls, callsInterleave: false }));
     const chunks = await chunksOf(wire, model, { tools: tools[wire] });
     const told =
       wire === 'chat'
@@ -108,9 +108,9 @@ describe.each(pairs)('calls without ids of their own: $name', ({ wire, upstream 
   });
 
   test.each(ways)('%s, in a document', async (_what, change) => {
-    const { text } = await callToEnd(on.daemon, {
+    const { text } = await completeCall(on.daemon, {
       wire,
-      model: on.chaos.modelThat(upstream, changed(change, { calls })),
+      model: on.chaos.addModel(upstream, changed(change, { calls })),
       stream: false,
       more: { tools: tools[wire] },
     });
@@ -143,11 +143,11 @@ describe('a chat stream', () => {
   test.each([true, false])(
     'that counts in every chunk tells the last count, once (asked for: %s)',
     async (includesUsage) => {
-      const model = on.chaos.modelThat('chat', rewritten(countsAsItGoes, { text: words, usage: 'none' }));
+      const model = on.chaos.addModel('chat', rewritten(countsAsItGoes, { text: words, usage: 'none' }));
       const more = includesUsage ? {} : { stream_options: undefined };
       const { usage, content } = checkChatStream(await chunksOf('chat', model, more), { includesUsage });
       expect(content).toBe(words);
-      const row = await on.settled(model);
+      const row = await on.waitForUsage(model);
       expect(row).toMatchObject({ isReported: 1, input: 500 });
       if (includesUsage) expect(usage?.completion_tokens).toBe(row.output);
     },
@@ -172,7 +172,7 @@ describe('a chat stream', () => {
         })),
     ],
   ])('whose choices have %s is read by strict clients', async (_what, change) => {
-    const model = on.chaos.modelThat('chat', rewritten(eachChunk(change)));
+    const model = on.chaos.addModel('chat', rewritten(eachChunk(change)));
     const { content, finish } = checkChatStream(await chunksOf('chat', model), { includesUsage: true });
     expect({ content, finish }).toEqual({ content: words, finish: 'stop' });
   });
@@ -188,7 +188,7 @@ function orNull(delta: object): object | null {
   return Object.keys(delta).length > 0 ? delta : null;
 }
 
-describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('an answer that HTTP carries oddly: $name', ({ wire, upstream }) => {
   const stream = (call: Parameters<Behaviour>[0]) => eventsOf(call).join('');
   const chunked = (head: string, tail: string): Behaviour => {
     return (call) => {
@@ -220,59 +220,65 @@ describe.each(pairs)('an answer that HTTP carries oddly: $name', ({ wire, upstre
   ];
 
   test.each(odd)('%s', async (_what, behaviour) => {
-    const answer = await callToEnd(on.daemon, {
+    const answer = await completeCall(on.daemon, {
       wire,
-      model: on.chaos.modelThat(upstream, behaviour),
+      model: on.chaos.addModel(upstream, behaviour),
       stream: true,
     });
-    expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+    expect(parseStream(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
   });
 
   test.each(['application/json', 'text/plain'])('a stream under the type %s', async (type) => {
     for (const asked of [true, false]) {
-      const model = on.chaos.modelThat(upstream, (call) =>
+      const model = on.chaos.addModel(upstream, (call) =>
         chunked(chunkedHead(type), lastChunk)({ ...call, stream: true }),
       );
-      const answer = await callToEnd(on.daemon, { wire, model, stream: asked });
+      const answer = await completeCall(on.daemon, { wire, model, stream: asked });
       expect(answer.status).toBe(200);
-      if (asked) expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+      if (asked)
+        expect(parseStream(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
       else expect(answer.text).toContain(words);
     }
   });
 
   test('a document behind a byte order mark', async () => {
-    const model = on.chaos.modelThat(
+    const model = on.chaos.addModel(
       upstream,
       changed((text) => `\uFEFF${text}`),
     );
-    const answer = await callToEnd(on.daemon, { wire, model, stream: false });
+    const answer = await completeCall(on.daemon, { wire, model, stream: false });
     expect(JSON.parse(answer.text)).toMatchObject({ service: { provider: upstream } });
     expect(answer.text).toContain(words);
   });
 
   test('a refusal that is compressed, told by its status', async () => {
     const headers = ['content-type: application/json', 'content-encoding: gzip'];
-    const model = on.chaos.modelThat(upstream, says(400, { headers, body: gzipSync('{"error":{}}') }));
-    const answer = await callToEnd(on.daemon, { wire, model, stream: true });
+    const model = on.chaos.addModel(upstream, says(400, { headers, body: gzipSync('{"error":{}}') }));
+    const answer = await completeCall(on.daemon, { wire, model, stream: true });
     expect(answer.status).toBe(400);
-    expect((await on.settled(model)).attempts).toMatchObject([{ status: 400, errorCode: 'invalid_request' }]);
+    expect((await on.waitForUsage(model)).attempts).toMatchObject([
+      { status: 400, errorCode: 'invalid_request' },
+    ]);
   });
 });
 
-test.each(pairs)('a character that comes in halves is whole again: $name', async ({ wire, upstream }) => {
-  const pieces = ['a \ud83c', '\udf0d b'];
-  const text = pieces.join('');
-  const model = on.chaos.modelThat(upstream, answers({ pieces, text }));
-  const streamed = await callToEnd(on.daemon, { wire, model, stream: true });
-  expect(readTold(streamed.text)).toMatchObject({ text: 'a 🌍 b', errors: [], isDoneLast: true });
-  const whole = await callToEnd(on.daemon, { wire, model, stream: false });
-  expect(whole.text).toContain('"a 🌍 b"');
-  if (wire === 'responses') expect(streamed.text).toContain('"text":"a 🌍 b"');
-});
+test.each(formatPairs)(
+  'a character that comes in halves is whole again: $name',
+  async ({ wire, upstream }) => {
+    const pieces = ['a \ud83c', '\udf0d b'];
+    const text = pieces.join('');
+    const model = on.chaos.addModel(upstream, answers({ pieces, text }));
+    const streamed = await completeCall(on.daemon, { wire, model, stream: true });
+    expect(parseStream(streamed.text)).toMatchObject({ text: 'a 🌍 b', errors: [], isDoneLast: true });
+    const whole = await completeCall(on.daemon, { wire, model, stream: false });
+    expect(whole.text).toContain('"a 🌍 b"');
+    if (wire === 'responses') expect(streamed.text).toContain('"text":"a 🌍 b"');
+  },
+);
 
 test('a stream whose events were left out is what the openai package expects', async () => {
   const client = new OpenAI({ baseURL: `${on.daemon.url}/v1`, apiKey: on.daemon.key, maxRetries: 0 });
-  const model = on.chaos.modelThat('responses', rewritten(without(/^response\.(?!completed)/)));
+  const model = on.chaos.addModel('responses', rewritten(without(/^response\.(?!completed)/)));
   const helper = client.responses.stream({ model, input: 'Say something.' });
   let text = '';
   helper.on('response.output_text.delta', ({ delta }) => {

@@ -3,10 +3,10 @@ import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openAiAs, placeNames, placesForThisFile } from '../support/places.ts';
+import { backendNames, backendsForThisFile, openAiAs } from '../support/model-backends.ts';
 
-const places = await placesForThisFile();
-const client = openAiAs(places.daemon);
+const backends = await backendsForThisFile();
+const client = openAiAs(backends.daemon);
 
 const City = z.object({ city: z.string() });
 const tools: ChatCompletionTool[] = ['weather', 'clock'].map((name) => ({
@@ -27,9 +27,9 @@ const askBoth = says('Use both tools, weather and clock, in parallel.');
 const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-describe.each(placeNames)('the openai package, chat, answered by %s', (place) => {
+describe.each(backendNames)('the openai package, chat, answered by %s', (backend) => {
   test('gets text', async () => {
-    const model = places.say(place, { text: 'Good morning!' });
+    const model = backends.script(backend, { text: 'Good morning!' });
     const { choices, usage } = await client.chat.completions.create({
       model,
       messages: says('Good morning!'),
@@ -42,7 +42,7 @@ describe.each(placeNames)('the openai package, chat, answered by %s', (place) =>
   });
 
   test('gets a stream whose deltas are the text', async () => {
-    const model = places.say(place, { text: 'Good morning to all of you!' });
+    const model = backends.script(backend, { text: 'Good morning to all of you!' });
     const stream = await client.chat.completions.create({
       model,
       messages: says('Good morning to all of you!'),
@@ -60,7 +60,7 @@ describe.each(placeNames)('the openai package, chat, answered by %s', (place) =>
   });
 
   test('runs streamed parallel tools to the end', async () => {
-    const model = places.say(place, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
+    const model = backends.script(backend, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
     const stream = client.chat.completions.stream({
       model,
       messages: askBoth,
@@ -88,7 +88,7 @@ describe.each(placeNames)('the openai package, chat, answered by %s', (place) =>
   });
 
   test('has its helper run the tools', async () => {
-    const model = places.say(place, bothCalls, { text: 'Rain and noon.' });
+    const model = backends.script(backend, bothCalls, { text: 'Rain and noon.' });
     const asked: string[] = [];
     const runner = client.chat.completions.runTools({
       model,
@@ -110,7 +110,7 @@ describe.each(placeNames)('the openai package, chat, answered by %s', (place) =>
   });
 
   test('parses structured output', async () => {
-    const model = places.say(place, { text: '{"city":"Oslo"}' });
+    const model = backends.script(backend, { text: '{"city":"Oslo"}' });
     const { choices } = await client.chat.completions.parse({
       model,
       messages: says('Which city?'),
@@ -120,7 +120,7 @@ describe.each(placeNames)('the openai package, chat, answered by %s', (place) =>
   });
 
   test('sends images', async () => {
-    const model = places.say(place, { text: 'I received 1 image: a pixel.' });
+    const model = backends.script(backend, { text: 'I received 1 image: a pixel.' });
     const { choices } = await client.chat.completions.create({
       model,
       messages: [
@@ -135,6 +135,7 @@ describe.each(placeNames)('the openai package, chat, answered by %s', (place) =>
       ],
     });
     expect(choices[0]?.message.content).toContain('1 image');
-    if (place !== 'simulator') expect(JSON.stringify(places.lastBody(place))).toContain(pixel.slice(22));
+    if (backend !== 'simulator')
+      expect(JSON.stringify(backends.lastBody(backend))).toContain(pixel.slice(22));
   });
 });

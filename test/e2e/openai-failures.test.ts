@@ -1,12 +1,18 @@
 import OpenAI from 'openai';
 import { describe, expect, test, vi } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { keys, openAiAs, type PlaceName, placeNames, placesForThisFile } from '../support/places.ts';
+import {
+  type BackendName,
+  backendNames,
+  backendsForThisFile,
+  keys,
+  openAiAs,
+} from '../support/model-backends.ts';
 
-const places = await placesForThisFile();
-const client = openAiAs(places.daemon);
+const backends = await backendsForThisFile();
+const client = openAiAs(backends.daemon);
 
-const behindHttp = placeNames.filter((place) => place !== 'simulator');
+const behindHttp = backendNames.filter((backend) => backend !== 'simulator');
 const long = 'It all began when the moon was new and nobody had thought of money yet. '.repeat(20);
 
 /** The two ways to make a call; both throw what the SDK makes of a failure. */
@@ -30,26 +36,26 @@ interface ScriptedError {
   code?: string;
 }
 
-/** Has the next call refused by whichever provider answers for the place. */
-function refuse(place: PlaceName, error: ScriptedError): string {
+/** Has the next call refused by whichever provider answers for the backend. */
+function refuse(backend: BackendName, error: ScriptedError): string {
   const { status, headers = {}, message = 'Something went wrong.' } = error;
-  const model = places.say(place);
-  if (place === 'anthropic') {
+  const model = backends.script(backend);
+  if (backend === 'anthropic') {
     const types: Record<number, string> = {
       400: 'invalid_request_error',
       429: 'rate_limit_error',
       500: 'api_error',
     };
-    places.anthropic.answer({ error: { status, type: types[status] ?? 'api_error', message, headers } });
-  } else if (place === 'google') {
+    backends.anthropic.answer({ error: { status, type: types[status] ?? 'api_error', message, headers } });
+  } else if (backend === 'google') {
     const names: Record<number, string> = {
       400: 'INVALID_ARGUMENT',
       429: 'RESOURCE_EXHAUSTED',
       500: 'INTERNAL',
     };
-    places.google.answer({ error: { status, name: names[status] ?? 'INTERNAL', message, headers } });
+    backends.google.answer({ error: { status, name: names[status] ?? 'INTERNAL', message, headers } });
   } else {
-    places.openai.script({ error: { ...error, type: 'invalid_request_error' } });
+    backends.openai.script({ error: { ...error, type: 'invalid_request_error' } });
   }
   return model;
 }
@@ -96,12 +102,12 @@ describe.each(formatNames)('%s: what the caller did wrong', (format) => {
   });
 });
 
-describe.each(behindHttp)('a failure of %s', (place) => {
+describe.each(behindHttp)('a failure of %s', (backend) => {
   test.each(formatNames)(
     'a refused request is the caller’s fault, and no other is tried (%s)',
     async (format) => {
       const message = 'prompt is too long: 250000 tokens > 200000 maximum context';
-      const model = refuse(place, { status: 400, message, code: 'context_length_exceeded' });
+      const model = refuse(backend, { status: 400, message, code: 'context_length_exceeded' });
       const failure = await failureOf(formats[format](model));
       expect(failure).toBeInstanceOf(OpenAI.BadRequestError);
       const param = format.startsWith('chat') ? 'messages' : 'input';
@@ -110,7 +116,7 @@ describe.each(behindHttp)('a failure of %s', (place) => {
   );
 
   test.each(formatNames)('a limited rate is passed on with its wait (%s)', async (format) => {
-    const model = refuse(place, { status: 429, headers: { 'retry-after': '7' } });
+    const model = refuse(backend, { status: 429, headers: { 'retry-after': '7' } });
     const failure = await failureOf(formats[format](model, { stream: true }));
     expect(failure).toBeInstanceOf(OpenAI.RateLimitError);
     expect(failure.headers?.get('retry-after')).toBe('7');
@@ -118,7 +124,7 @@ describe.each(behindHttp)('a failure of %s', (place) => {
   });
 
   test.each(formatNames)('a broken provider is told as such, with what was tried (%s)', async (format) => {
-    const model = refuse(place, { status: 500 });
+    const model = refuse(backend, { status: 500 });
     const failure = await failureOf(formats[format](model, { stream: true }));
     expect(failure).toBeInstanceOf(OpenAI.InternalServerError);
     expect(failure).toMatchObject({ status: 502, code: 'upstream_failed', type: 'upstream_failed' });
@@ -126,8 +132,8 @@ describe.each(behindHttp)('a failure of %s', (place) => {
   });
 
   test('a refused request names the parameter where the provider does', async () => {
-    if (place === 'anthropic' || place === 'google') return;
-    const model = refuse(place, { status: 400, param: 'temperature', code: 'unsupported_value' });
+    if (backend === 'anthropic' || backend === 'google') return;
+    const model = refuse(backend, { status: 400, param: 'temperature', code: 'unsupported_value' });
     const failure = await failureOf(formats.responses(model));
     expect(failure).toMatchObject({ status: 400, param: 'temperature', code: 'unsupported_value' });
   });
@@ -141,18 +147,18 @@ test.each([
   ['responses', 'chat-only', 'response_format', 'text.format'],
   ['responses', 'chat-only', 'tools[0].function.name', 'tools[0].name'],
   ['responses', 'openai', 'input[0].content', 'input[0].content'],
-] as const)('%s: what %s finds wrong with %s is told as %s', async (format, place, param, told) => {
-  const failure = await failureOf(formats[format](refuse(place, { status: 400, param })));
+] as const)('%s: what %s finds wrong with %s is told as %s', async (format, backend, param, told) => {
+  const failure = await failureOf(formats[format](refuse(backend, { status: 400, param })));
   expect(failure).toMatchObject({ status: 400, param: told });
 });
 
-test('a tool’s result without its call is refused with its place', async () => {
+test('a tool’s result without its call is refused with its backend', async () => {
   const orphan = { type: 'function_call_output', call_id: 'call_none', output: 'x' } as const;
   const responses = await failureOf(client.responses.create({ model: 'sim/echo', input: [orphan] }));
   expect(responses).toMatchObject({ status: 400, code: 'unknown_call_id', param: 'input[0].call_id' });
   const chat = await failureOf(
     client.chat.completions.create({
-      model: places.say('anthropic'),
+      model: backends.script('anthropic'),
       messages: [{ role: 'tool', tool_call_id: 'call_none', content: 'x' }],
     }),
   );
@@ -176,10 +182,10 @@ test('a provider that refuses the host’s key is told as that, without the key'
   // The account is left alone for a while; no other test here may need it.
 });
 
-describe.each(placeNames.filter((place) => place !== 'responses-only'))(
+describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
   'an answer of %s that breaks off',
-  (place) => {
-    const broken = () => places.say(place, { text: long, breaks: 'error' });
+  (backend) => {
+    const broken = () => backends.script(backend, { text: long, breaks: 'error' });
 
     test('is thrown out of a Responses stream', async () => {
       const stream = await client.responses.create({ model: broken(), input: 'Go on.', stream: true });
@@ -208,20 +214,20 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
 
     test.each(formatNames)('is a status for a caller who waits for the whole (%s)', async (format) => {
       // OpenAI's own formats have no whole answer that breaks off: the document comes or does not.
-      if (place === 'openai' || (place === 'chat-only' && format === 'chat')) return;
+      if (backend === 'openai' || (backend === 'chat-only' && format === 'chat')) return;
       const failure = await failureOf(formats[format](broken()));
       expect(failure).toMatchObject({ status: 502, code: 'upstream_failed' });
     });
   },
 );
 
-describe.each(placeNames.filter((place) => place !== 'responses-only'))(
+describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
   'a client of %s that leaves',
-  (place) => {
+  (backend) => {
     async function expectCanceled(requestId: string): Promise<void> {
       const usage = await vi.waitFor(
         async () => {
-          const answer = await places.daemon.fetch(`/v1/usage/${requestId}`);
+          const answer = await backends.daemon.fetch(`/v1/usage/${requestId}`);
           expect(answer.status).toBe(200);
           return (await answer.json()) as UsageView;
         },
@@ -231,12 +237,12 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
       const { tokens, charged_usd: charged } = usage;
       expect(tokens.input).toBeGreaterThan(0);
       expect(tokens.output).toBeGreaterThan(0);
-      if (place !== 'simulator') expect(Number(charged)).toBeGreaterThan(0);
+      if (backend !== 'simulator') expect(Number(charged)).toBeGreaterThan(0);
     }
 
     test.each(formatNames)('ends the provider’s work and pays for what was made (%s)', async (format) => {
-      const hasLeft = places.watchLeaving(place);
-      const model = places.say(place, { text: long, breaks: 'stall' });
+      const hasLeft = backends.watchDisconnect(backend);
+      const model = backends.script(backend, { text: long, breaks: 'stall' });
       const call =
         format === 'chat'
           ? client.chat.completions.create({
@@ -259,13 +265,13 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
     });
 
     // The simulator has no work that could be ended.
-    test.each(place === 'simulator' ? [] : [place])(
+    test.each(backend === 'simulator' ? [] : [backend])(
       'ends the work of %s when it waits for a whole answer',
       async () => {
-        const hasLeft = places.watchLeaving(place);
-        const sayings = place === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
-        const model = places.say(place, ...sayings);
-        if (place === 'openai') places.openai.script({ silent: true });
+        const hasLeft = backends.watchDisconnect(backend);
+        const replies = backend === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
+        const model = backends.script(backend, ...replies);
+        if (backend === 'openai') backends.openai.script({ silent: true });
         const leaving = new AbortController();
         const call = client.responses.create({ model, input: 'Go on.' }, { signal: leaving.signal });
         const outcome = expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
@@ -280,7 +286,7 @@ describe.each(placeNames.filter((place) => place !== 'responses-only'))(
     );
 
     const requestsAt = () =>
-      (({ anthropic: places.anthropic, google: places.google })[place as string] ?? places.openai).requests
-        .length;
+      (({ anthropic: backends.anthropic, google: backends.google })[backend as string] ?? backends.openai)
+        .requests.length;
   },
 );

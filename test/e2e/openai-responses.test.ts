@@ -4,10 +4,10 @@ import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
 import type { Response, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openAiAs, placeNames, placesForThisFile } from '../support/places.ts';
+import { backendNames, backendsForThisFile, openAiAs } from '../support/model-backends.ts';
 
-const places = await placesForThisFile();
-const client = openAiAs(places.daemon);
+const backends = await backendsForThisFile();
+const client = openAiAs(backends.daemon);
 
 const City = z.object({ city: z.string() });
 const tools = ['weather', 'clock'].map((name) => zodResponsesFunction({ name, parameters: City }));
@@ -29,16 +29,16 @@ async function collect(stream: AsyncIterable<ResponseStreamEvent>): Promise<Resp
   return events;
 }
 
-describe.each(placeNames)('the openai package, Responses, answered by %s', (place) => {
+describe.each(backendNames)('the openai package, Responses, answered by %s', (backend) => {
   test('gets text', async () => {
-    const model = places.say(place, { text: 'Good morning!' });
+    const model = backends.script(backend, { text: 'Good morning!' });
     const response = await client.responses.create({ model, input: 'Say good morning.' });
     expect(response.status).toBe('completed');
     expect(response.output_text).toContain('ood morning');
   });
 
   test('gets a stream whose deltas are the text', async () => {
-    const model = places.say(place, { text: 'Good morning to all of you!' });
+    const model = backends.script(backend, { text: 'Good morning to all of you!' });
     const events = await collect(
       await client.responses.create({ model, input: 'Say good morning.', stream: true }),
     );
@@ -55,7 +55,7 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
   });
 
   test('runs parallel tools to the end over previous_response_id', async () => {
-    const model = places.say(place, bothCalls, { text: 'Rain in Oslo, noon in Rome.' });
+    const model = backends.script(backend, bothCalls, { text: 'Rain in Oslo, noon in Rome.' });
     const first = await client.responses.create({ model, input: askBoth, tools });
     const calls = callsOf(first);
     expect(calls.map(({ name }) => name)).toEqual(['weather', 'clock']);
@@ -76,8 +76,8 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
   });
 
   test('runs streamed parallel tools to the end by replaying the whole history', async () => {
-    const model = places.say(
-      place,
+    const model = backends.script(
+      backend,
       { reasoning: 'Both are needed.', ...bothCalls },
       { text: 'Rain and noon.' },
     );
@@ -111,7 +111,7 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
   });
 
   test('refers to stored items by their ids alone', async () => {
-    const model = places.say(place, { text: 'My name is Ada.' }, { text: 'Ada, as I said.' });
+    const model = backends.script(backend, { text: 'My name is Ada.' }, { text: 'Ada, as I said.' });
     const first = await client.responses.create({ model, input: 'What is your name?' });
     const second = await client.responses.create({
       model,
@@ -122,25 +122,26 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
       ],
     });
     expect(second.status).toBe('completed');
-    if (place !== 'simulator') expect(JSON.stringify(places.lastBody(place))).toContain('My name is Ada.');
+    if (backend !== 'simulator')
+      expect(JSON.stringify(backends.lastBody(backend))).toContain('My name is Ada.');
   });
 
   test('parses structured output', async () => {
-    const model = places.say(place, { text: '{"city":"Oslo"}' });
+    const model = backends.script(backend, { text: '{"city":"Oslo"}' });
     const body = { model, input: 'Which city?', text: { format: zodTextFormat(City, 'city') } };
     const response = await client.responses.parse(body);
     expect(response.output_parsed?.city).toEqual(expect.any(String));
   });
 
   test('parses the arguments of tools', async () => {
-    const model = places.say(place, { calls: [{ name: 'weather', input: { city: 'Oslo' } }] });
+    const model = backends.script(backend, { calls: [{ name: 'weather', input: { city: 'Oslo' } }] });
     const response = await client.responses.parse({ model, input: 'Use weather.', tools });
     const [call] = callsOf(response as Response);
     expect(call).toMatchObject({ parsed_arguments: { city: expect.any(String) } });
   });
 
   test('follows a stream with its helper', async () => {
-    const model = places.say(place, { reasoning: 'A greeting.', text: 'Hello!', ...bothCalls });
+    const model = backends.script(backend, { reasoning: 'A greeting.', text: 'Hello!', ...bothCalls });
     const stream = client.responses.stream({
       model,
       input: askBoth,
@@ -157,7 +158,7 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
   });
 
   test('has its runner call tools as soon as they are told', async () => {
-    const model = places.say(place, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
+    const model = backends.script(backend, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
     const asked: unknown[] = [];
     const functions = ['weather', 'clock'].map((name) =>
       runnerFunction(
@@ -179,7 +180,7 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
   });
 
   test('sends images', async () => {
-    const model = places.say(place, { text: 'I received 1 image: a pixel.' });
+    const model = backends.script(backend, { text: 'I received 1 image: a pixel.' });
     const response = await client.responses.create({
       model,
       input: [
@@ -193,11 +194,12 @@ describe.each(placeNames)('the openai package, Responses, answered by %s', (plac
       ],
     });
     expect(response.output_text).toContain('1 image');
-    if (place !== 'simulator') expect(JSON.stringify(places.lastBody(place))).toContain(pixel.slice(22));
+    if (backend !== 'simulator')
+      expect(JSON.stringify(backends.lastBody(backend))).toContain(pixel.slice(22));
   });
 
   test('sees summaries of thoughts', async () => {
-    const model = places.say(place, { reasoning: 'The user is to be greeted.', text: 'Hello!' });
+    const model = backends.script(backend, { reasoning: 'The user is to be greeted.', text: 'Hello!' });
     const response = await client.responses.create({
       model,
       input: 'Hello!',

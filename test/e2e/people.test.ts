@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSecret } from '../../src/shared/secrets.ts';
-import { type AskOptions, addPerson, askDaemon, letIn, type Person, type Told } from '../support/people.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import {
+  type AskOptions,
+  addMember,
+  addPerson,
+  askDaemon,
+  type Person,
+  type Told,
+} from '../support/users.ts';
 
 let daemon: RunningDaemon;
 /** In the owner's workspace: an admin, a plain member, and nothing. */
@@ -21,8 +28,8 @@ beforeAll(async () => {
   ann = await addPerson(daemon, 'ann');
   max = await addPerson(daemon, 'max');
   otto = await addPerson(daemon, 'otto');
-  await letIn(daemon, 'personal', ann, 'admin');
-  await letIn(daemon, 'personal', max, 'member');
+  await addMember(daemon, 'personal', ann, 'admin');
+  await addMember(daemon, 'personal', max, 'member');
 });
 
 afterAll(async () => {
@@ -36,7 +43,7 @@ async function aWorkspace(...members: [Person, 'owner' | 'admin' | 'member'][]):
   made += 1;
   const json = { name: `Team ${made}` };
   const { body } = await ask('POST', '/v1/workspaces', { as: daemon.login, json });
-  for (const [person, role] of members) await letIn(daemon, body.slug, person, role);
+  for (const [person, role] of members) await addMember(daemon, body.slug, person, role);
   return body.slug as string;
 }
 
@@ -424,7 +431,7 @@ describe('a login of several workspaces', () => {
     await endOf(reader);
     expect(codeOf(await ask('GET', '/v1/key', acting(ann.login, team)))).toBe('404 not_found');
     expect(codeOf(await ask('GET', '/v1/key', { as: ann.login }))).toBe('200 ok');
-    await letIn(daemon, team, ann, 'member');
+    await addMember(daemon, team, ann, 'member');
     expect(codeOf(await ask('GET', '/v1/key', acting(ann.login, team)))).toBe('200 ok');
   });
 

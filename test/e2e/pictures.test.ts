@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { openAiAs, placesForThisFile } from '../support/places.ts';
+import { backendsForThisFile, openAiAs } from '../support/model-backends.ts';
 
 type Json = Record<string, unknown>;
 
-const places = await placesForThisFile();
-const client = openAiAs(places.daemon);
+const backends = await backendsForThisFile();
+const client = openAiAs(backends.daemon);
 
 const drawing = 'iVBORw0KGgoAAAANSUhEUg==';
 const url = `data:image/png;base64,${drawing}`;
@@ -19,11 +19,11 @@ const asked = 'Draw a cat.';
 
 /** Scripts an answer of a few words and a picture. */
 function draws(model = 'google/gemini-2.5-flash-image'): string {
-  places.google.answer({ parts: [{ text: 'Here it is.' }, { picture: drawing }], usage });
+  backends.google.answer({ parts: [{ text: 'Here it is.' }, { picture: drawing }], usage });
   return model;
 }
 
-const lastContents = () => places.lastBody('google').contents as { role: string; parts: Json[] }[];
+const lastContents = () => backends.lastBody('google').contents as { role: string; parts: Json[] }[];
 
 describe('a picture that Gemini draws', () => {
   test('is an item of a response, whole and streamed, and goes back with its signature', async () => {
@@ -38,7 +38,7 @@ describe('a picture that Gemini draws', () => {
     expect(streamed.output[1]).toMatchObject(picture);
     expect(added.slice(0, 2)).toEqual(['message', 'image_generation_call']);
 
-    places.google.answer({ parts: [{ text: 'Black now.' }] });
+    backends.google.answer({ parts: [{ text: 'Black now.' }] });
     const input = 'Make it black.';
     await client.responses.create({ model, input, previous_response_id: streamed.id });
     const [, said] = lastContents();
@@ -65,7 +65,7 @@ describe('a picture that Gemini draws', () => {
     }
     expect(drawn).toEqual([{ images: [{ ...image, index: 0 }] }]);
 
-    places.google.answer({ parts: [{ text: 'Black now.' }] });
+    backends.google.answer({ parts: [{ text: 'Black now.' }] });
     const again = [...messages, { role: 'assistant', content: 'Here it is.', images: [image] }, ...messages];
     const body = { model: 'google/gemini-2.5-flash-image', messages: again as never };
     await client.chat.completions.create({ ...body, modalities: ['image', 'text'] as never });
@@ -73,21 +73,21 @@ describe('a picture that Gemini draws', () => {
       { text: 'Here it is.' },
       { inlineData: { mimeType: 'image/png', data: drawing } },
     ]);
-    expect(places.lastBody('google').generationConfig).toMatchObject({
+    expect(backends.lastBody('google').generationConfig).toMatchObject({
       responseModalities: ['IMAGE', 'TEXT'],
     });
   });
 
   test('is paid for at the price of pictures', async () => {
     const { response } = await client.responses.create({ model: draws(), input: asked }).withResponse();
-    const answer = await places.daemon.fetch(`/v1/usage/${response.headers.get('x-request-id')}`);
+    const answer = await backends.daemon.fetch(`/v1/usage/${response.headers.get('x-request-id')}`);
     const { cost } = (await answer.json()) as UsageView;
     // 10 at 0.3, 10 at 2.5 and 1,290 at 30 dollars a million.
     expect(cost?.provider_usd).toBe('0.038728');
   });
 
   test('is listed as what the model can do, with its price', async () => {
-    const { data } = (await (await places.daemon.fetch('/v1/models')).json()) as { data: Json[] };
+    const { data } = (await (await backends.daemon.fetch('/v1/models')).json()) as { data: Json[] };
     const model = data.find(({ id }) => id === 'google/gemini-2.5-flash-image');
     expect(model?.service).toMatchObject({
       capabilities: { output_modalities: ['text', 'image'] },
@@ -97,7 +97,7 @@ describe('a picture that Gemini draws', () => {
 });
 
 test('a picture of a chat upstream is an item of a response', async () => {
-  places.openai.script({ raw: { headers: { 'content-type': 'text/event-stream' }, body: chunks } });
+  backends.openai.script({ raw: { headers: { 'content-type': 'text/event-stream' }, body: chunks } });
   const { output } = await client.responses.create({ model: 'chat-only/painter', input: asked });
   expect(output).toMatchObject([{ type: 'message' }, { type: 'image_generation_call', result: drawing }]);
 });

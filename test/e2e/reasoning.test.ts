@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type PlaceName, placesForThisFile } from '../support/places.ts';
+import { type BackendName, backendsForThisFile } from '../support/model-backends.ts';
 
 type Json = Record<string, unknown>;
 
-const places = await placesForThisFile();
+const backends = await backendsForThisFile();
 
 const tools = [
   {
@@ -19,7 +19,7 @@ const thinksAndCalls = { reasoning: thought, calls: [{ name: 'weather', input: {
 const reasoning = { effort: 'low', summary: 'auto' };
 
 async function post(path: string, json: Json): Promise<Json> {
-  const answer = await places.daemon.fetch(path, { json });
+  const answer = await backends.daemon.fetch(path, { json });
   const body = (await answer.json()) as Json;
   expect(answer.status, JSON.stringify(body)).toBe(200);
   return body;
@@ -29,7 +29,7 @@ const respond = (json: Json) => post('/v1/responses', json) as Promise<Json & { 
 
 /** The same answer as a client that streams puts it together. */
 async function respondStreamed(json: Json): Promise<Json & { id: string; output: Json[] }> {
-  const answer = await places.daemon.fetch('/v1/responses', { json: { ...json, stream: true } });
+  const answer = await backends.daemon.fetch('/v1/responses', { json: { ...json, stream: true } });
   const text = await answer.text();
   const data = /event: response\.completed\ndata: (.*)/.exec(text)?.[1];
   return JSON.parse(data ?? text).response;
@@ -63,23 +63,23 @@ const continuations: Record<string, { first: Json; second: (first: Json & { outp
 };
 
 /** What a provider must see of its own thoughts in the second request, before the call they led to. */
-function expectThoughtAt(place: PlaceName): void {
-  if (place === 'anthropic') {
-    const [, assistant] = places.lastBody('anthropic').messages as { content: Json[] }[];
+function expectThoughtAt(backend: BackendName): void {
+  if (backend === 'anthropic') {
+    const [, assistant] = backends.lastBody('anthropic').messages as { content: Json[] }[];
     expect(assistant?.content).toEqual([
       { type: 'thinking', thinking: thought, signature: expect.stringMatching(/./) },
       { type: 'tool_use', id: expect.any(String), name: 'weather', input: { city: 'Oslo' } },
     ]);
-  } else if (place === 'google') {
-    const [, model] = places.lastBody('google').contents as { parts: Json[] }[];
+  } else if (backend === 'google') {
+    const [, model] = backends.lastBody('google').contents as { parts: Json[] }[];
     const call = model?.parts.find((part) => part.functionCall);
     expect(call?.thoughtSignature).toEqual(expect.stringMatching(/./));
     expect(call?.thoughtSignature).not.toBe('skip_thought_signature_validator');
-  } else if (place === 'chat-only') {
-    const [, assistant] = places.lastBody('chat-only').messages as Json[];
+  } else if (backend === 'chat-only') {
+    const [, assistant] = backends.lastBody('chat-only').messages as Json[];
     expect(assistant).toMatchObject({ reasoning_content: thought, tool_calls: [{}] });
   } else {
-    const [, thoughts, call] = places.lastBody('openai').input as Json[];
+    const [, thoughts, call] = backends.lastBody('openai').input as Json[];
     expect(thoughts).toMatchObject({
       type: 'reasoning',
       encrypted_content: expect.stringMatching(/^sealed-by-fake:/),
@@ -90,18 +90,18 @@ function expectThoughtAt(place: PlaceName): void {
 
 const thinking = ['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const;
 
-describe.each(thinking)('what %s thought comes back to it', (place) => {
+describe.each(thinking)('what %s thought comes back to it', (backend) => {
   test.each(Object.entries(continuations))('over %s', async (_name, { first, second }) => {
     for (const ask of [respond, respondStreamed]) {
-      const model = places.say(place, thinksAndCalls, { text: 'It rains.' });
+      const model = backends.script(backend, thinksAndCalls, { text: 'It rains.' });
       const before = await ask({ model, tools, reasoning, input: [question], ...first });
       await respond({ model, tools, reasoning, ...second(before) });
-      expectThoughtAt(place);
+      expectThoughtAt(backend);
     }
   });
 
   test('three turns later, over previous_response_id', async () => {
-    const model = places.say(place, thinksAndCalls, { text: 'It rains.' }, { text: 'Still.' });
+    const model = backends.script(backend, thinksAndCalls, { text: 'It rains.' }, { text: 'Still.' });
     const settings = { model, tools, reasoning };
     const first = await respond({ ...settings, input: [question] });
     const second = await respond({
@@ -110,13 +110,13 @@ describe.each(thinking)('what %s thought comes back to it', (place) => {
       input: [resultOf(first.output)],
     });
     await respond({ ...settings, previous_response_id: second.id, input: 'And now?' });
-    expectThoughtAt(place);
+    expectThoughtAt(backend);
   });
 
   test('over the reasoning_details of a chat', async () => {
     // In its own format the provider's own fields carry it.
-    if (place === 'openai') return;
-    const model = places.say(place, thinksAndCalls, { text: 'It rains.' });
+    if (backend === 'openai') return;
+    const model = backends.script(backend, thinksAndCalls, { text: 'It rains.' });
     const settings = { model, tools: chatTools, reasoning_effort: 'low' };
     const { choices } = await post('/v1/chat/completions', { ...settings, messages: [question] });
     const [{ message }] = choices as [{ message: Json & { tool_calls: { id: string }[] } }];
@@ -128,18 +128,18 @@ describe.each(thinking)('what %s thought comes back to it', (place) => {
         { role: 'tool', tool_call_id: message.tool_calls[0]?.id, content: 'rain' },
       ],
     });
-    expectThoughtAt(place);
+    expectThoughtAt(backend);
   });
 
   test('and to nobody else', async () => {
     for (const [name, { first, second }] of Object.entries(continuations)) {
-      const model = places.say(place, thinksAndCalls);
+      const model = backends.script(backend, thinksAndCalls);
       const before = await respond({ model, tools, reasoning, input: [question], ...first });
-      for (const other of thinking.filter((each) => each !== place)) {
-        const elsewhere = places.say(other, { text: 'It rains.' });
+      for (const other of thinking.filter((each) => each !== backend)) {
+        const elsewhere = backends.script(other, { text: 'It rains.' });
         const answer = await respond({ model: elsewhere, tools, ...second(before) });
         expect(answer.status, `${name} at ${other}`).toBe('completed');
-        const sent = JSON.stringify(places.lastBody(other));
+        const sent = JSON.stringify(backends.lastBody(other));
         expect(sent).not.toContain('gws1.');
         expect(sent).not.toContain('sealed-by-fake');
         expect(sent).not.toContain('"signature"');
@@ -150,24 +150,24 @@ describe.each(thinking)('what %s thought comes back to it', (place) => {
   });
 
   test('and to no other model of its provider', async () => {
-    const model = places.say(place, thinksAndCalls);
+    const model = backends.script(backend, thinksAndCalls);
     const before = await respond({ model, tools, reasoning, input: [question] });
     const others: Record<string, string> = {
       anthropic: 'anthropic/claude-opus-4-5',
       google: 'google/gemini-3.1-pro-preview',
       openai: 'openai/gpt-5.4',
     };
-    const other = others[place] ?? `${place}/another`;
-    places.say(place, { text: 'It rains.' });
+    const other = others[backend] ?? `${backend}/another`;
+    backends.script(backend, { text: 'It rains.' });
     await respond({ model: other, tools, previous_response_id: before.id, input: [resultOf(before.output)] });
-    const sent = JSON.stringify(places.lastBody(place));
+    const sent = JSON.stringify(backends.lastBody(backend));
     expect(sent).not.toMatch(/sealed-by-fake|"signature"|reasoning_content/);
   });
 });
 
 describe('sealed reasoning', () => {
-  test('that was tampered with is refused, with its place', async () => {
-    const model = places.say('anthropic', { reasoning: thought, text: 'Hello.' });
+  test('that was tampered with is refused, with its backend', async () => {
+    const model = backends.script('anthropic', { reasoning: thought, text: 'Hello.' });
     const { output } = await respond({
       model,
       reasoning,
@@ -180,7 +180,7 @@ describe('sealed reasoning', () => {
         ? { ...item, encrypted_content: `${item.encrypted_content.slice(0, -8)}AAAAAAAA` }
         : item,
     );
-    const answer = await places.daemon.fetch('/v1/responses', {
+    const answer = await backends.daemon.fetch('/v1/responses', {
       json: { model, input: [question, ...broken] },
     });
     expect(answer.status).toBe(400);
@@ -190,7 +190,7 @@ describe('sealed reasoning', () => {
   });
 
   test('that was tampered with is refused in a chat too', async () => {
-    const model = places.say('anthropic', { reasoning: thought, text: 'Hello.' });
+    const model = backends.script('anthropic', { reasoning: thought, text: 'Hello.' });
     const { choices } = await post('/v1/chat/completions', {
       model,
       reasoning_effort: 'low',
@@ -199,7 +199,7 @@ describe('sealed reasoning', () => {
     const [{ message }] = choices as [{ message: Json & { reasoning_details: Json[] } }];
     const [detail] = message.reasoning_details;
     const reasoning_details = [{ ...detail, data: `${String(detail?.data).slice(0, -8)}AAAAAAAA` }];
-    const answer = await places.daemon.fetch('/v1/chat/completions', {
+    const answer = await backends.daemon.fetch('/v1/chat/completions', {
       json: { model, messages: [question, { ...message, reasoning_details }, question] },
     });
     expect(answer.status).toBe(400);
@@ -209,7 +209,7 @@ describe('sealed reasoning', () => {
   });
 
   test('of redacted thoughts comes back as it was', async () => {
-    places.anthropic.answer(
+    backends.anthropic.answer(
       { blocks: [{ redacted: 'ZW5jcnlwdGVk' }, { tool: 'weather', input: { city: 'Oslo' } }] },
       { blocks: [{ text: 'It rains.' }] },
     );
@@ -223,23 +223,23 @@ describe('sealed reasoning', () => {
       previous_response_id: first.id,
       input: [resultOf(first.output)],
     });
-    const [, assistant] = places.lastBody('anthropic').messages as { content: Json[] }[];
+    const [, assistant] = backends.lastBody('anthropic').messages as { content: Json[] }[];
     expect(assistant?.content[0]).toEqual({ type: 'redacted_thinking', data: 'ZW5jcnlwdGVk' });
   });
 
   test('is not shown where it was neither asked for nor needed', async () => {
-    const model = places.say('anthropic', { reasoning: thought, text: 'Hello.' });
+    const model = backends.script('anthropic', { reasoning: thought, text: 'Hello.' });
     const { id, output } = await respond({ model, reasoning, input: [question] });
     expect(JSON.stringify(output)).not.toContain('gws1.');
-    const read = await places.daemon.fetch(`/v1/responses/${id}`);
+    const read = await backends.daemon.fetch(`/v1/responses/${id}`);
     expect(await read.text()).not.toContain('gws1.');
   });
 
   test('carries the signature of a text, too', async () => {
-    const model = places.say('google', { text: 'Hello.' }, { text: 'Again.' });
+    const model = backends.script('google', { text: 'Hello.' }, { text: 'Again.' });
     const first = await respond({ model, input: [question] });
     await respond({ model, previous_response_id: first.id, input: 'Once more?' });
-    const [, said] = places.lastBody('google').contents as { parts: Json[] }[];
+    const [, said] = backends.lastBody('google').contents as { parts: Json[] }[];
     expect(said?.parts).toEqual([{ text: 'Hello.', thoughtSignature: expect.stringMatching(/./) }]);
   });
 });

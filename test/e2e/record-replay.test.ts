@@ -87,7 +87,7 @@ beforeAll(async () => {
   }
   await daemon.stop();
   await Promise.all([fakes.openai.close(), fakes.anthropic.close(), fakes.google.close()]);
-}, 30_000);
+});
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });

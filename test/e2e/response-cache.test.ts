@@ -2,17 +2,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { openAiAs, type PlaceName, placesForThisFile } from '../support/places.ts';
+import { type BackendName, backendsForThisFile, openAiAs } from '../support/model-backends.ts';
 
-const places = await placesForThisFile();
-const client = openAiAs(places.daemon);
+const backends = await backendsForThisFile();
+const client = openAiAs(backends.daemon);
 
 const service = { cache: 'read-write' };
 
 /** How often a provider was asked in this test. */
-function askedOf(place: PlaceName): number {
-  if (place === 'anthropic') return places.anthropic.requests.length;
-  return (place === 'google' ? places.google : places.openai).requests.length;
+function askedOf(backend: BackendName): number {
+  if (backend === 'anthropic') return backends.anthropic.requests.length;
+  return (backend === 'google' ? backends.google : backends.openai).requests.length;
 }
 
 async function respond(body: object) {
@@ -38,20 +38,20 @@ async function streamed(body: object) {
 }
 
 async function usageOf(requestId: string | null) {
-  const answer = await places.daemon.fetch(`/v1/usage/${requestId}`);
+  const answer = await backends.daemon.fetch(`/v1/usage/${requestId}`);
   return (await answer.json()) as { charged_usd: string; provider: string; tokens: { output: number } };
 }
 
-describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached answer of %s', (place) => {
+describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached answer of %s', (backend) => {
   test('serves JSON and streams from one entry, with new ids and at no charge', async () => {
-    const model = places.say(place, { text: 'Good morning to all of you!' });
-    const input = `Say good morning (${place}).`;
+    const model = backends.script(backend, { text: 'Good morning to all of you!' });
+    const input = `Say good morning (${backend}).`;
     const first = await respond({ model, input });
     const again = await respond({ model, input });
     const stream = await streamed({ model, input });
 
     expect([first.cache, again.cache, stream.cache]).toEqual(['miss', 'hit', 'hit']);
-    expect(askedOf(place)).toBe(1);
+    expect(askedOf(backend)).toBe(1);
     expect(again.data.output_text).toBe(first.data.output_text);
     expect(stream.text).toBe(first.data.output_text);
     expect(new Set([first.data.id, again.data.id, stream.id]).size).toBe(3);
@@ -68,14 +68,14 @@ describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached
   test('of a stream with tool calls is given to the chat format apart from the Responses format', async () => {
     const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const tools = [{ type: 'function', function: { name: 'weather', parameters } }];
-    const model = places.say(place, { calls: [{ name: 'weather', input: { city: 'Oslo' } }] });
-    const body = { model, tools, service, messages: [{ role: 'user', content: `Weather? (${place})` }] };
+    const model = backends.script(backend, { calls: [{ name: 'weather', input: { city: 'Oslo' } }] });
+    const body = { model, tools, service, messages: [{ role: 'user', content: `Weather? (${backend})` }] };
     const runner = client.chat.completions.stream(body as never);
     const first = await runner.finalChatCompletion();
     const { data, response } = await client.chat.completions.create(body as never).withResponse();
     const again = data as OpenAI.ChatCompletion;
     expect(response.headers.get('x-service-cache')).toBe('hit');
-    expect(askedOf(place)).toBe(1);
+    expect(askedOf(backend)).toBe(1);
     const callsOf = ({ choices: [choice] }: OpenAI.ChatCompletion) =>
       choice?.message.tool_calls?.map((call) =>
         call.type === 'function' ? [call.id, call.function.name, call.function.arguments] : [],
@@ -88,7 +88,7 @@ describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached
 
 describe('the cache', () => {
   test('stands aside unless it is wanted', async () => {
-    const model = places.say('openai', { text: 'One.' }, { text: 'Two.' });
+    const model = backends.script('openai', { text: 'One.' }, { text: 'Two.' });
     const off = { service: { cache: 'off' }, model, input: 'Off?' };
     expect((await respond(off)).cache).toBeNull();
     expect((await respond({ ...off, service: undefined })).cache).toBeNull();
@@ -96,14 +96,14 @@ describe('the cache', () => {
   });
 
   test('keeps nothing for a call that only reads', async () => {
-    const model = places.say('openai', { text: 'One.' }, { text: 'Two.' });
+    const model = backends.script('openai', { text: 'One.' }, { text: 'Two.' });
     const body = { model, input: 'Read only?', service: { cache: 'read-only' } };
     expect((await respond(body)).cache).toBe('miss');
     expect((await respond(body)).cache).toBe('miss');
   });
 
   test('tells requests apart by anything that changes the answer', async () => {
-    const model = places.say('openai', { text: 'x' });
+    const model = backends.script('openai', { text: 'x' });
     const body = { model, input: 'Apart?' };
     await respond(body);
     for (const other of [
@@ -120,7 +120,7 @@ describe('the cache', () => {
 
   test('finds a continued conversation by its words, whatever its ids', async () => {
     const ask = async () => {
-      const model = places.say('anthropic', { text: 'I am Ada.' });
+      const model = backends.script('anthropic', { text: 'I am Ada.' });
       const first = await respond({ model, input: 'Who are you?', service: { cache: 'off' } });
       const continued = { model, input: 'Again?', previous_response_id: first.data.id };
       return await respond(continued);
@@ -130,40 +130,40 @@ describe('the cache', () => {
   });
 
   test('keeps no answer that was cut short', async () => {
-    const body = { input: 'Long?', model: places.say('openai', { text: 'Lorem', finish: 'length' }) };
+    const body = { input: 'Long?', model: backends.script('openai', { text: 'Lorem', finish: 'length' }) };
     expect((await respond(body)).cache).toBe('miss');
     expect((await respond(body)).cache).toBe('miss');
   });
 
   test('is counted and cleared by whoever sees to the workspace', async () => {
-    const body = { model: places.say('openai', { text: 'One.' }, { text: 'Two.' }), input: 'Clear?' };
+    const body = { model: backends.script('openai', { text: 'One.' }, { text: 'Two.' }), input: 'Clear?' };
     await respond(body);
-    const headers = { authorization: `Bearer ${places.daemon.login}` };
+    const headers = { authorization: `Bearer ${backends.daemon.login}` };
     const at = '/v1/workspaces/me/cache';
-    const full = (await (await places.daemon.fetch(at, { headers })).json()) as {
+    const full = (await (await backends.daemon.fetch(at, { headers })).json()) as {
       entries: number;
       bytes: number;
     };
     expect(full.entries).toBeGreaterThan(0);
     expect(full.bytes).toBeGreaterThan(0);
-    const cleared = await places.daemon.fetch(at, { method: 'DELETE', headers });
+    const cleared = await backends.daemon.fetch(at, { method: 'DELETE', headers });
     expect(await cleared.json()).toEqual({ object: 'cache', removed: full.entries });
     expect((await respond(body)).cache).toBe('miss');
   });
 
   test('keeps no prompt in the database', async () => {
     const canary = 'prompt-canary-7f3a';
-    const body = { model: places.say('openai', { text: 'One.' }), input: canary, store: false };
+    const body = { model: backends.script('openai', { text: 'One.' }), input: canary, store: false };
     await respond(body);
     expect((await respond(body)).cache).toBe('hit');
-    const files = (await readdir(places.daemon.home)).filter((name) => name.startsWith('gateway.db'));
+    const files = (await readdir(backends.daemon.home)).filter((name) => name.startsWith('gateway.db'));
     expect(files).toContain('gateway.db');
     for (const name of files)
-      expect((await readFile(join(places.daemon.home, name))).includes(canary), name).toBe(false);
+      expect((await readFile(join(backends.daemon.home, name))).includes(canary), name).toBe(false);
   });
 
   test('answers twenty equal calls at once, and keeps one answer', async () => {
-    const body = { model: places.say('openai', {}), input: 'All at once?' };
+    const body = { model: backends.script('openai', {}), input: 'All at once?' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => respond(body)));
     expect(new Set(answers.map(({ data }) => data.id)).size).toBe(20);
     const asked = askedOf('openai');

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type PlaceName, placeNames, placesForThisFile, type Saying } from '../support/places.ts';
+import {
+  type BackendName,
+  backendNames,
+  backendsForThisFile,
+  type ScriptedReply,
+} from '../support/model-backends.ts';
 import { postForChunks } from '../support/raw-chunks.ts';
 import { checkResponse, checkResponsesStream } from '../support/responses-check.ts';
 
-const places = await placesForThisFile();
+const backends = await backendsForThisFile();
 
 const tool = (name: string) => ({
   type: 'function',
@@ -23,32 +28,32 @@ const both = { input: 'Use both tools, weather and clock, in parallel.', tools }
 
 interface Case {
   name: string;
-  saying: Saying;
+  reply: ScriptedReply;
   body: Record<string, unknown>;
   /** What the answer must hold: types of items, in order. */
   items: string[];
   status?: string;
   reason?: string;
   /** Where the provider's format cannot say it. */
-  not?: PlaceName[];
+  not?: BackendName[];
 }
 
 const cases: Case[] = [
   {
     name: 'text',
-    saying: { text: 'Hello there, and good morning to you!' },
+    reply: { text: 'Hello there, and good morning to you!' },
     body: hello,
     items: ['message'],
   },
   {
     name: 'a tool call',
-    saying: { calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
+    reply: { calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
     body: { ...both, input: 'Use the weather tool.', tool_choice: 'required' },
     items: ['function_call'],
   },
   {
     name: 'parallel tool calls',
-    saying: {
+    reply: {
       calls: [
         { name: 'weather', input: { city: 'Oslo' } },
         { name: 'clock', input: { city: 'Rome' } },
@@ -59,7 +64,7 @@ const cases: Case[] = [
   },
   {
     name: 'parallel tool calls whose pieces mingle',
-    saying: {
+    reply: {
       calls: [
         { name: 'weather', input: { city: 'Oslo' } },
         { name: 'clock', input: { city: 'Rome' } },
@@ -71,26 +76,26 @@ const cases: Case[] = [
   },
   {
     name: 'a tool call without arguments',
-    saying: { calls: [{ name: 'now' }] },
+    reply: { calls: [{ name: 'now' }] },
     body: { input: 'Use now.', tools: [{ type: 'function', name: 'now', parameters: null, strict: null }] },
     items: ['function_call'],
   },
   {
     name: 'text before a tool call',
-    saying: { text: 'I shall look.', calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
+    reply: { text: 'I shall look.', calls: [{ name: 'weather', input: { city: 'Oslo' } }] },
     body: both,
     items: ['message', 'function_call'],
     not: ['simulator'],
   },
   {
     name: 'reasoning and text',
-    saying: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
+    reply: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
     body: { ...hello, reasoning: { effort: 'high', summary: 'auto' } },
     items: ['reasoning', 'message'],
   },
   {
     name: 'reasoning that is shown sealed',
-    saying: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
+    reply: { reasoning: 'The user is to be greeted.', text: 'Hello!' },
     body: {
       ...hello,
       reasoning: { effort: 'low' },
@@ -101,7 +106,7 @@ const cases: Case[] = [
   },
   {
     name: 'structured output',
-    saying: { text: '{"answer":"yes"}' },
+    reply: { text: '{"answer":"yes"}' },
     body: {
       input: 'Is it?',
       text: {
@@ -122,7 +127,7 @@ const cases: Case[] = [
   },
   {
     name: 'a refusal',
-    saying: { refusal: 'I would rather not.' },
+    reply: { refusal: 'I would rather not.' },
     body: hello,
     items: ['message'],
     // Blocked prompts have an outcome of their own there.
@@ -130,7 +135,7 @@ const cases: Case[] = [
   },
   {
     name: 'a refusal that ends the answer',
-    saying: { refusal: 'I would rather not.' },
+    reply: { refusal: 'I would rather not.' },
     body: hello,
     items: ['message'],
     status: 'incomplete',
@@ -139,7 +144,7 @@ const cases: Case[] = [
   },
   {
     name: 'a prompt that is blocked',
-    saying: { refusal: 'I would rather not.' },
+    reply: { refusal: 'I would rather not.' },
     body: hello,
     items: [],
     status: 'incomplete',
@@ -148,7 +153,7 @@ const cases: Case[] = [
   },
   {
     name: 'text that a filter stopped',
-    saying: { text: 'It all began when', finish: 'content_filter' },
+    reply: { text: 'It all began when', finish: 'content_filter' },
     body: hello,
     items: ['message'],
     status: 'incomplete',
@@ -156,7 +161,7 @@ const cases: Case[] = [
   },
   {
     name: 'text that was cut at the limit',
-    saying: { text: 'It all began when the', finish: 'length' },
+    reply: { text: 'It all began when the', finish: 'length' },
     body: { input: 'Write 300 words.', max_output_tokens: 16 },
     items: ['message'],
     status: 'incomplete',
@@ -164,7 +169,7 @@ const cases: Case[] = [
   },
   {
     name: 'a tool call that was cut at the limit',
-    saying: { calls: [{ name: 'weather', input: { city: 'Oslo' } }], finish: 'length' },
+    reply: { calls: [{ name: 'weather', input: { city: 'Oslo' } }], finish: 'length' },
     body: { ...both, input: 'Use weather.', max_output_tokens: 16 },
     items: ['function_call'],
     status: 'incomplete',
@@ -174,7 +179,7 @@ const cases: Case[] = [
 ];
 
 async function stream(body: Record<string, unknown>, headers: Record<string, string> = {}) {
-  const { daemon } = places;
+  const { daemon } = backends;
   const answer = await postForChunks(`${daemon.url}/v1/responses`, {
     headers: { authorization: `Bearer ${daemon.key}`, ...headers },
     json: { ...body, stream: true },
@@ -184,26 +189,26 @@ async function stream(body: Record<string, unknown>, headers: Record<string, str
   return answer;
 }
 
-describe.each(placeNames)('an answer from %s', (place) => {
-  const possible = cases.filter(({ not }) => !not?.includes(place));
+describe.each(backendNames)('an answer from %s', (backend) => {
+  const possible = cases.filter(({ not }) => !not?.includes(backend));
 
   test.each(possible)('keeps to the format as a stream: $name', async (each) => {
-    const model = places.say(place, each.saying);
+    const model = backends.script(backend, each.reply);
     const { chunks } = await stream({ ...each.body, model });
     const response = checkResponsesStream(chunks);
     expectOutcome(response, each);
   });
 
   test.each(possible)('keeps to the format as JSON: $name', async (each) => {
-    const model = places.say(place, each.saying);
-    const answer = await places.daemon.fetch('/v1/responses', { json: { ...each.body, model } });
+    const model = backends.script(backend, each.reply);
+    const answer = await backends.daemon.fetch('/v1/responses', { json: { ...each.body, model } });
     expect(answer.status).toBe(200);
     expectOutcome(checkResponse(await answer.json()), each);
   });
 
   test('is cut where its provider ignores the limit', async () => {
     const endless = { text: 'On and on it went. '.repeat(300), breaks: 'stall', breaksAfter: 400 } as const;
-    const model = place === 'simulator' ? places.say(place) : places.say(place, endless);
+    const model = backend === 'simulator' ? backends.script(backend) : backends.script(backend, endless);
     const { chunks } = await stream({ input: 'Write 3000 words.', model, max_output_tokens: 16 });
     const response = checkResponsesStream(chunks);
     expect(response.incomplete_details).toEqual({ reason: 'max_output_tokens' });
@@ -211,7 +216,7 @@ describe.each(placeNames)('an answer from %s', (place) => {
   });
 
   test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
-    const model = places.say(place, { text: 'It all began when the moon was new and', breaks });
+    const model = backends.script(backend, { text: 'It all began when the moon was new and', breaks });
     const { chunks } = await stream({ ...hello, model });
     const response = checkResponsesStream(chunks);
     expect(response.status).toBe('failed');

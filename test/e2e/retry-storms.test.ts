@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answers, cutAt } from '../support/chaos-behaviours.ts';
 import { chaosForThisFile } from '../support/chaos-daemon.ts';
-import { callToEnd } from '../support/model-client.ts';
+import { completeCall } from '../support/model-client.ts';
 
 const on = await chaosForThisFile();
 const asked = 200;
@@ -9,7 +9,7 @@ const asked = 200;
 /** All calls at once; how many of them were answered, and how many requests the provider saw. */
 async function storm(modelOf: (at: number) => string) {
   const before = on.chaos.calls.length;
-  const ask = (model: string) => callToEnd(on.daemon, { wire: 'chat', model, stream: true });
+  const ask = (model: string) => completeCall(on.daemon, { wire: 'chat', model, stream: true });
   const all = await Promise.all(Array.from({ length: asked }, (_, at) => ask(modelOf(at))));
   const answered = all.filter(({ status }) => status === 200).length;
   expect(all.filter(({ status }) => status === 502)).toHaveLength(asked - answered);

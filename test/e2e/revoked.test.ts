@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hangs, stallsAfter } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { type ChaosDaemon, formatPairs, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { callModel, callToEnd, readTold } from '../support/model-client.ts';
+import { callModel, completeCall, parseStream } from '../support/model-client.ts';
 
 let chaotic: ChaosDaemon;
 
@@ -45,13 +45,16 @@ describe('a key that is revoked while fifty streams run with it and with one tha
     });
     const issued = { url: daemon.url, key: child.secret };
     const streams = Array.from({ length: 50 }, (_, index) => {
-      const { wire, upstream } = pairs[index % pairs.length] ?? { wire: 'chat', upstream: 'chat' };
+      const { wire, upstream } = formatPairs[index % formatPairs.length] ?? {
+        wire: 'chat',
+        upstream: 'chat',
+      };
       return {
         wire,
         answer: callModel(index < 25 ? stolen : issued, { wire, model: `${upstream}/live`, stream: true }),
       };
     });
-    const whole = pairs.map(({ wire, upstream }) =>
+    const whole = formatPairs.map(({ wire, upstream }) =>
       callModel(stolen, { wire, model: `${upstream}/waiting`, stream: false }),
     );
     const other = callModel(daemon, { wire: 'chat', model: 'chat/others', stream: true });
@@ -59,22 +62,22 @@ describe('a key that is revoked while fifty streams run with it and with one tha
       headers: { authorization: `Bearer ${secret}` },
     });
     expect(followed.status).toBe(200);
-    await Promise.all([...streams.map(({ answer }) => answer.holds('quick')), other.holds('quick')]);
+    await Promise.all([...streams.map(({ answer }) => answer.receives('quick')), other.receives('quick')]);
     await eventually('all are asked', () => chaos.callsOf('waiting').length === whole.length);
 
     const revoked = await admin(`/v1/workspaces/me/keys/${key.id}`, { method: 'DELETE' });
     expect(revoked).toMatchObject({ id: key.id, also_revoked: [child.key.id] });
     for (const wire of ['responses', 'chat'] as const) {
       for (const by of [stolen, issued]) {
-        expect((await callToEnd(by, { wire, model: 'chat/any', stream: true })).status).toBe(401);
+        expect((await completeCall(by, { wire, model: 'chat/any', stream: true })).status).toBe(401);
       }
     }
-    await Promise.all([...streams.map(({ answer }) => answer.over), ...whole.map((answer) => answer.over)]);
+    await Promise.all([...streams.map(({ answer }) => answer.ended), ...whole.map((answer) => answer.ended)]);
     // Its events end, too: reading on resolves.
     for await (const _bytes of followed.body ?? []);
 
     for (const { wire, answer } of streams) {
-      const { errors, ends, doneMarks, isDoneLast } = readTold(answer.text);
+      const { errors, ends, doneMarks, isDoneLast } = parseStream(answer.text);
       expect({ errors, doneMarks, isDoneLast }).toEqual({
         errors: ['unauthenticated'],
         doneMarks: 1,
@@ -98,7 +101,7 @@ describe('a key that is revoked while fifty streams run with it and with one tha
       expect(input).toBeGreaterThan(0);
       expect(output > 0).toBe(model.endsWith('/live'));
     }
-    other.leave();
-    await chaotic.atRest();
+    other.disconnect();
+    await chaotic.waitUntilIdle();
   });
 });

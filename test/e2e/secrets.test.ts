@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers, cutAfter, insertsAfter, says, stallsAfter } from '../support/chaos-behaviours.ts';
-import { chaosConfig, pairs } from '../support/chaos-daemon.ts';
+import { chaosConfig, formatPairs } from '../support/chaos-daemon.ts';
 import { type Behaviour, type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { readLedger } from '../support/ledger.ts';
-import { callModel, callToEnd, pathOf, readTold } from '../support/model-client.ts';
+import { callModel, completeCall, parseStream, pathOf } from '../support/model-client.ts';
 import { type SpanCollector, startSpanCollector } from '../support/span-collector.ts';
 
 /** Each is found again wherever it should not be. None may be cut into pieces by a pattern that hides the rest. */
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 /** Refused keys and empty accounts close a provider for minutes: each of these is called once. */
 function doomedNames() {
-  return pairs.flatMap(({ wire, upstream }) =>
+  return formatPairs.flatMap(({ wire, upstream }) =>
     [401, 402, 403].flatMap((status) =>
       [true, false].map((stream) => ({
         wire,
@@ -158,12 +158,12 @@ const faults: [string, () => Behaviour][] = [
   ['an ordinary answer', () => answers({ text: words('answer') })],
 ];
 
-describe.each(pairs)('a provider that tells all it knows: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('a provider that tells all it knows: $name', ({ wire, upstream }) => {
   test.each(faults)('%s', async (_what, behaviour) => {
     for (const stream of [true, false]) {
-      const model = chaos.modelThat(upstream, behaviour());
+      const model = chaos.addModel(upstream, behaviour());
       const more = { ...confidential(wire), store: false };
-      const answer = await callToEnd(daemon, { wire, model, stream, more });
+      const answer = await completeCall(daemon, { wire, model, stream, more });
       note(answer.status, answer.text);
       expect(answer.text).not.toContain('no_route');
     }
@@ -172,8 +172,8 @@ describe.each(pairs)('a provider that tells all it knows: $name', ({ wire, upstr
   test.each(doomedNames().filter((each) => each.wire === wire && each.upstream === upstream))(
     'a status of $status that closes it (stream: $stream)',
     async ({ status, stream, name }) => {
-      const model = chaos.modelThat(name, quotes(status));
-      const answer = await callToEnd(daemon, {
+      const model = chaos.addModel(name, quotes(status));
+      const answer = await completeCall(daemon, {
         wire,
         model,
         stream,
@@ -185,15 +185,15 @@ describe.each(pairs)('a provider that tells all it knows: $name', ({ wire, upstr
   );
 
   test('a client that leaves', async () => {
-    const model = chaos.modelThat(upstream, stallsAfter(8));
+    const model = chaos.addModel(upstream, stallsAfter(8));
     const answer = callModel(daemon, {
       wire,
       model,
       stream: true,
       more: { ...confidential(wire), store: false },
     });
-    await answer.holds('quick');
-    answer.leave();
+    await answer.receives('quick');
+    answer.disconnect();
     await eventually('it is settled', () => readLedger(daemon.home).usageOf(model).length === 1);
   });
 
@@ -251,7 +251,7 @@ function note(status: number, text: string): void {
   answered.push(text);
   if (status >= 400) failures.push(text);
   else if (/^(event|data): /.test(text)) {
-    for (const event of readTold(text).events) {
+    for (const event of parseStream(text).events) {
       const response = event.response as { error?: unknown } | undefined;
       for (const error of [event.error, response?.error]) if (error) failures.push(JSON.stringify(error));
     }
@@ -321,7 +321,7 @@ test('then: secrets are nowhere, prompts are in no log and in no failure', async
   expect(answered.some((text) => text.includes(prompt))).toBe(true);
   // A stored response may hold what was said: proof that the search below would find it.
   const kept = words('kept');
-  const { text } = await callToEnd(daemon, {
+  const { text } = await completeCall(daemon, {
     wire: 'responses',
     model: 'chat/any',
     stream: false,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chaosForThisFile, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
-import { callModel, callToEnd } from '../support/model-client.ts';
+import { callModel, completeCall } from '../support/model-client.ts';
 import { chunk, chunkedHead } from '../support/raw-server.ts';
 
 const on = await chaosForThisFile();
@@ -24,9 +24,9 @@ const says: Behaviour = ({ socket }) => {
 test('whoever leaves a stream of several answers pays for what all of them said', async () => {
   on.chaos.on('three', says);
   const answer = callModel(on.daemon, { wire: 'chat', model: 'chat/three', stream: true, more: { n: 3 } });
-  await answer.holds('cccc');
-  answer.leave();
-  const row = await on.settled('chat/three');
+  await answer.receives('cccc');
+  answer.disconnect();
+  const row = await on.waitForUsage('chat/three');
   expect(row).toMatchObject({ status: 'canceled', isReported: 0, output: charactersMade / 4 });
   expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
 });
@@ -49,7 +49,10 @@ test('several whole answers without a count are charged by what all of them said
     socket.write(`${head}\r\n\r\n${body}`);
   });
   const more = { n: 3 };
-  const answer = await callToEnd(on.daemon, { wire: 'chat', model: 'chat/whole', stream: false, more });
+  const answer = await completeCall(on.daemon, { wire: 'chat', model: 'chat/whole', stream: false, more });
   expect(answer.status).toBe(200);
-  expect(await on.settled('chat/whole')).toMatchObject({ status: 'completed', output: charactersMade / 4 });
+  expect(await on.waitForUsage('chat/whole')).toMatchObject({
+    status: 'completed',
+    output: charactersMade / 4,
+  });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AskOptions, addPerson, askDaemon, type Person } from '../support/people.ts';
 import { newToken } from '../support/site.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { type AskOptions, addPerson, askDaemon, type Person } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 let ann: Person;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AskOptions, addPerson, askDaemon, letIn, type Person } from '../support/people.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { type AskOptions, addMember, addPerson, askDaemon, type Person } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 let ann: Person;
@@ -237,7 +237,7 @@ describe('the profile', () => {
     const host = { as: daemon.login, json: { email: 'host@example.com' } };
     expect(await ask('DELETE', '/api/settings/profile', host)).toEqual(invalid('email'));
     const [owner, member] = [await somebody(), await somebody()];
-    await letIn({ ...daemon, login: owner.login }, owner.workspace, member, 'member');
+    await addMember({ ...daemon, login: owner.login }, owner.workspace, member, 'member');
     const email = 'shared@example.com';
     await ask('PATCH', '/api/settings/profile', { as: owner.login, json: { email } });
     const { body } = await ask('DELETE', '/api/settings/profile', { as: owner.login, json: { email } });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { SseReader } from '../../src/shared/sse.ts';
-import { type AskOptions, addPerson, askDaemon, type Person } from '../support/people.ts';
 import { newToken } from '../support/site.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { type AskOptions, addPerson, askDaemon, type Person } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 let ann: Person;
@@ -92,7 +92,7 @@ async function follow(path: string, { as, after }: { as?: string; after?: number
     async end(): Promise<void> {
       while (await read());
     },
-    leave: () => leaving.abort(),
+    disconnect: () => leaving.abort(),
   };
 }
 
@@ -200,11 +200,11 @@ describe('whispers', () => {
       ]);
       expect(seen[0]?.id).toBe(String(id));
       expect(seen[1]?.data.readAt).toMatch(/Z$/);
-      stream.leave();
+      stream.disconnect();
     }
     const last = await whisper(max, eve);
     expect(idsOf({ data: (await others.until(1)).map(({ data }) => data) })).toEqual([last.id]);
-    others.leave();
+    others.disconnect();
   });
 
   test('are resumed after the last one that was seen, with none missing', async () => {
@@ -216,7 +216,7 @@ describe('whispers', () => {
     expect(seen.map(({ id: told }) => Number(told))).toEqual(missed);
     const next = await whisper(max, ann, 'next');
     expect((await stream.until(251)).at(-1)?.data.id).toBe(next.id);
-    stream.leave();
+    stream.disconnect();
   });
 
   test('are no more followed once the token is revoked, or its time is over', async () => {
@@ -335,7 +335,7 @@ describe('shouts', () => {
     expect((await zoned.until(1))[0]?.data).toEqual(here);
     const resumed = await follow('/api/shouts/stream', { after: first.id });
     expect((await resumed.until(2)).map(({ data }) => data.id)).toEqual([elsewhere.id, here.id]);
-    for (const stream of [all, zoned, resumed]) stream.leave();
+    for (const stream of [all, zoned, resumed]) stream.disconnect();
   });
 });
 

@@ -43,11 +43,11 @@ test('a hundred sockets whose clients leave at any moment leave no call behind, 
       const frames = Math.floor(random() * 12);
       for (let i = 0; i <= index % 4; i += 1) socket.send(create(model));
       for (let i = 0; i < (model === 'stalls' ? Math.min(frames, 3) : frames); i += 1) await socket.next();
-      if (index % 2 === 0) socket.leave();
+      if (index % 2 === 0) socket.disconnect();
       else socket.webSocket.close();
     }),
   );
-  const { usage, holds, faults } = await chaotic.atRest();
+  const { usage, holds, faults } = await chaotic.waitUntilIdle();
   expect({ holds, faults }).toEqual({ holds: [], faults: [] });
   await eventually('every connection to the provider is over', () => chaotic.chaos.busy === 0);
   expect(usage.length).toBeGreaterThan(50);
@@ -61,7 +61,7 @@ test('a client that leaves ends its call at the provider at once', async () => {
   const client = await open();
   client.send(create('stalls'));
   await client.next(({ type }) => type === 'response.output_text.delta');
-  client.leave();
+  client.disconnect();
   await eventually('the provider connection is closed', () => chaotic.chaos.busy === 0);
 });
 

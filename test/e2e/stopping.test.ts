@@ -2,12 +2,12 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { drips, hangs, neverEnds, stallsAfter, words } from '../support/chaos-behaviours.ts';
-import { chaosConfig, pairs } from '../support/chaos-daemon.ts';
+import { chaosConfig, formatPairs } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { readLedger } from '../support/ledger.ts';
-import { callModel, callToEnd, type ModelAnswer, readTold } from '../support/model-client.ts';
+import { callModel, completeCall, type ModelAnswer, parseStream } from '../support/model-client.ts';
 
 let chaos: ChaosUpstream;
 
@@ -52,20 +52,20 @@ function modelOf(kind: Kind): string {
 /** Calls of every kind that are under way, so many of each. */
 async function callsUnderWay(daemon: ChildDaemon, kind: Kind, count: number): Promise<Running[]> {
   const model = modelOf(kind);
-  const running = pairs.flatMap(({ wire, upstream }) =>
+  const running = formatPairs.flatMap(({ wire, upstream }) =>
     Array.from({ length: count }, (_, index) => {
       const stream = kind === 'hangs' ? false : index % 4 > 0;
       return { wire, stream, answer: callModel(daemon, { wire, stream, model: `${upstream}/${model}` }) };
     }),
   );
   await eventually('all are asked', () => chaos.callsOf(model).length === running.length);
-  await Promise.all(running.filter(({ stream }) => stream).map(({ answer }) => answer.holds('The')));
+  await Promise.all(running.filter(({ stream }) => stream).map(({ answer }) => answer.receives('The')));
   return running;
 }
 
 function expectStopped({ wire, stream, answer }: Running): void {
   if (stream) {
-    const { errors, ends, doneMarks, isDoneLast } = readTold(answer.text);
+    const { errors, ends, doneMarks, isDoneLast } = parseStream(answer.text);
     expect({ errors, doneMarks, isDoneLast }).toEqual({
       errors: ['unavailable'],
       doneMarks: 1,
@@ -98,16 +98,17 @@ describe.concurrent('a daemon that is told to stop', () => {
     const waiting = await callsUnderWay(daemon, 'hangs', 3);
     daemon.signal('SIGTERM');
     const refused = await eventually('new calls are refused', async () => {
-      const answer = await callToEnd(daemon, { wire: 'chat', model: 'chat/late', stream: true });
+      const answer = await completeCall(daemon, { wire: 'chat', model: 'chat/late', stream: true });
       return answer.status === 503 && answer;
     });
     expect(JSON.parse(refused.text).error).toMatchObject({ type: 'unavailable', code: 'unavailable' });
     expect(refused.headers).toMatchObject({ connection: 'close', 'retry-after': expect.anything() });
     expect(await daemon.ended).toBe(0);
-    await Promise.all([...soonOver, ...stalled, ...waiting].map(({ answer }) => answer.over));
+    await Promise.all([...soonOver, ...stalled, ...waiting].map(({ answer }) => answer.ended));
     for (const { answer, stream } of soonOver) {
       expect(answer.status).toBe(200);
-      if (stream) expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+      if (stream)
+        expect(parseStream(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
       else expect(answer.text).toContain('flasks');
     }
     for (const running of [...stalled, ...waiting]) expectStopped(running);
@@ -127,12 +128,12 @@ describe.concurrent('a daemon that is told to stop', () => {
     const stalled = await callsUnderWay(daemon, 'stalls', 4);
     daemon.signal('SIGTERM');
     await eventually('new calls are refused', async () => {
-      const answer = await callToEnd(daemon, { wire: 'chat', model: 'chat/late', stream: true });
+      const answer = await completeCall(daemon, { wire: 'chat', model: 'chat/late', stream: true });
       return answer.status === 503;
     });
     daemon.signal('SIGINT');
     expect(await daemon.ended).toBe(0);
-    await Promise.all(stalled.map(({ answer }) => answer.over));
+    await Promise.all(stalled.map(({ answer }) => answer.ended));
     for (const running of stalled) expectStopped(running);
     const late = readLedger(daemon.home).usageOf('chat/late').length;
     expectCleanFolder(daemon, stalled.length + late);
@@ -152,7 +153,7 @@ describe.concurrent('a daemon that is told to stop', () => {
       callModel(daemon, { wire: 'responses', model: `chat/${floods}`, stream: true, more }),
     );
     for (const answer of slow) {
-      await answer.holds('again');
+      await answer.receives('again');
       answer.stopReading();
     }
     let before = -1;
@@ -161,7 +162,7 @@ describe.concurrent('a daemon that is told to stop', () => {
       const now = all.reduce((sum, bytes) => sum + bytes, 0);
       const isStill = now === before;
       before = now;
-      await callToEnd(daemon, { wire: 'chat', model: 'chat/other', stream: true });
+      await completeCall(daemon, { wire: 'chat', model: 'chat/other', stream: true });
       return isStill;
     });
     const others = readLedger(daemon.home).usageOf('chat/other').length;
@@ -169,7 +170,7 @@ describe.concurrent('a daemon that is told to stop', () => {
     expect(await daemon.ended).toBe(0);
     expectCleanFolder(daemon, slow.length + others);
     await following.body?.cancel().catch(() => {});
-    for (const answer of slow) answer.leave();
+    for (const answer of slow) answer.disconnect();
   });
 });
 
@@ -183,7 +184,7 @@ describe.concurrent('a daemon whose thread for writing dies', () => {
     daemon.signal('SIGUSR2');
     const late = callModel(daemon, { wire: 'chat', model: 'chat/drips', stream: true });
     expect(await daemon.ended).toBe(70);
-    await Promise.all([...stalled, ...waiting, { answer: late }].map(({ answer }) => answer.over));
+    await Promise.all([...stalled, ...waiting, { answer: late }].map(({ answer }) => answer.ended));
     for (const running of [...stalled, ...waiting]) expectStopped(running);
     expect([0, 503]).toContain(late.status);
 

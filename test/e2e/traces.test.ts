@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TraceView } from '../../src/shared/contract/traces.ts';
-import { startWithStranger, type TwoWorkspaces } from '../support/two-workspaces.ts';
+import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 
-let place: TwoWorkspaces;
+let place: DaemonWithStranger;
 /** A key that may call models, and one that may read traces. */
 let calling: { id: string; secret: string };
 let reading: { id: string; secret: string };

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { openAiAs, placesForThisFile } from '../support/places.ts';
+import { backendsForThisFile, openAiAs } from '../support/model-backends.ts';
 
 type Json = Record<string, unknown>;
 
-const places = await placesForThisFile();
+const backends = await backendsForThisFile();
 
 async function post(path: string, json: Json) {
-  const answer = await places.daemon.fetch(path, { json });
+  const answer = await backends.daemon.fetch(path, { json });
   const body = (await answer.json()) as Json & {
     id: string;
     status: string;
@@ -23,7 +23,7 @@ const respond = (json: Json) => post('/v1/responses', json);
 const chat = (json: Json) => post('/v1/chat/completions', json);
 
 async function usageOf(requestId: string): Promise<UsageView> {
-  const answer = await places.daemon.fetch(`/v1/usage/${requestId}`);
+  const answer = await backends.daemon.fetch(`/v1/usage/${requestId}`);
   return (await answer.json()) as UsageView;
 }
 
@@ -45,7 +45,7 @@ const pixel =
 describe('what Claude is sent', () => {
   test('has all results of a turn in one message, in the order of the calls, and text after them', async () => {
     await respond({
-      model: places.say('anthropic', { text: 'Done.' }),
+      model: backends.script('anthropic', { text: 'Done.' }),
       tools,
       input: [
         { role: 'user', content: 'Both!' },
@@ -56,7 +56,7 @@ describe('what Claude is sent', () => {
         answered('call_1', 'rain'),
       ],
     });
-    const messages = places.lastBody('anthropic').messages as Json[];
+    const messages = backends.lastBody('anthropic').messages as Json[];
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(messages[2]?.content).toMatchObject([
       { type: 'tool_result', tool_use_id: 'call_1' },
@@ -67,7 +67,7 @@ describe('what Claude is sent', () => {
 
   test('has its system words apart, wherever they stood at the start', async () => {
     await chat({
-      model: places.say('anthropic', { text: 'Done.' }),
+      model: backends.script('anthropic', { text: 'Done.' }),
       messages: [
         { role: 'system', content: 'Be kind.' },
         { role: 'developer', content: 'Be brief.' },
@@ -77,7 +77,7 @@ describe('what Claude is sent', () => {
         { role: 'user', content: 'Three.' },
       ],
     });
-    const { system, messages } = places.lastBody('anthropic') as { system: Json[]; messages: Json[] };
+    const { system, messages } = backends.lastBody('anthropic') as { system: Json[]; messages: Json[] };
     expect(system.map(({ text }) => text)).toEqual(['Be kind.', 'Be brief.']);
     expect(messages).toHaveLength(1);
     expect(JSON.stringify(messages)).toMatch(/One\.[\s\S]*Two\.[\s\S]*Rhyme from now on\.[\s\S]*Three\./);
@@ -86,13 +86,13 @@ describe('what Claude is sent', () => {
 
 describe('what Gemini is sent', () => {
   test('names the function of each result, and keeps two calls of one function apart', async () => {
-    places.say('google', {
+    backends.script('google', {
       calls: [
         { name: 'weather', input: { city: 'Oslo' } },
         { name: 'weather', input: { city: 'Rome' } },
       ],
     });
-    const model = places.say('google', { text: 'Rain, sun.' });
+    const model = backends.script('google', { text: 'Rain, sun.' });
     const first = await respond({ model, tools, input: 'Oslo and Rome?' });
     const calls = first.output.filter(({ type }) => type === 'function_call');
     expect(new Set(calls.map(({ call_id }) => call_id)).size).toBe(2);
@@ -102,7 +102,7 @@ describe('what Gemini is sent', () => {
       previous_response_id: first.id,
       input: [answered(String(calls[1]?.call_id), 'sun'), answered(String(calls[0]?.call_id), 'rain')],
     });
-    const contents = places.lastBody('google').contents as { parts: Json[] }[];
+    const contents = backends.lastBody('google').contents as { parts: Json[] }[];
     expect(contents.at(-1)?.parts).toMatchObject([
       { functionResponse: { name: 'weather', response: { output: 'rain' } } },
       { functionResponse: { name: 'weather', response: { output: 'sun' } } },
@@ -112,7 +112,7 @@ describe('what Gemini is sent', () => {
 
 test.each(['anthropic', 'google'] as const)(
   '%s can be asked although the user said nothing',
-  async (place) => {
+  async (backend) => {
     for (const input of [
       '',
       '  ',
@@ -122,7 +122,7 @@ test.each(['anthropic', 'google'] as const)(
         { role: 'assistant', content: 'Well?' },
       ],
     ]) {
-      const { status } = await respond({ model: places.say(place, { text: 'Hello?' }), input });
+      const { status } = await respond({ model: backends.script(backend, { text: 'Hello?' }), input });
       expect(status).toBe('completed');
     }
   },
@@ -131,7 +131,7 @@ test.each(['anthropic', 'google'] as const)(
 describe('what a server with the chat format alone is sent', () => {
   test('has an image of a tool’s output in a message of its own', async () => {
     await respond({
-      model: places.say('chat-only', { text: 'A pixel.' }),
+      model: backends.script('chat-only', { text: 'A pixel.' }),
       tools,
       input: [
         { role: 'user', content: 'Look.' },
@@ -142,7 +142,7 @@ describe('what a server with the chat format alone is sent', () => {
         ]),
       ],
     });
-    const messages = places.lastBody('chat-only').messages as Json[];
+    const messages = backends.lastBody('chat-only').messages as Json[];
     expect(messages.slice(-2)).toMatchObject([
       { role: 'tool', tool_call_id: 'call_1', content: 'as seen:' },
       { role: 'user', content: [{ type: 'image_url', image_url: { url: pixel } }] },
@@ -151,20 +151,24 @@ describe('what a server with the chat format alone is sent', () => {
 
   test('has system words where a caller said developer', async () => {
     await chat({
-      model: places.say('chat-only', { text: 'Yes.' }),
+      model: backends.script('chat-only', { text: 'Yes.' }),
       messages: [
         { role: 'developer', content: 'Be kind.' },
         { role: 'user', content: 'Hi.' },
       ],
     });
-    expect(places.lastBody('chat-only').messages).toMatchObject([{ role: 'system' }, { role: 'user' }]);
+    expect(backends.lastBody('chat-only').messages).toMatchObject([{ role: 'system' }, { role: 'user' }]);
   });
 });
 
 test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
   'what %s is sent in the next turn begins with what it was sent before, so that its cache is hit',
-  async (place) => {
-    const model = places.say(place, { reasoning: 'Hm.', calls: [{ name: 'weather' }] }, { text: 'Rain.' });
+  async (backend) => {
+    const model = backends.script(
+      backend,
+      { reasoning: 'Hm.', calls: [{ name: 'weather' }] },
+      { text: 'Rain.' },
+    );
     const settings = {
       model,
       tools,
@@ -173,14 +177,14 @@ test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as co
     };
     const first = await respond({ ...settings, input: 'Oslo?' });
     const history = (body: Json) => JSON.stringify(body.messages ?? body.contents ?? body.input).slice(0, -1);
-    const before = places.lastBody(place);
+    const before = backends.lastBody(backend);
     const call = first.output.find(({ type }) => type === 'function_call');
     await respond({
       ...settings,
       previous_response_id: first.id,
       input: [answered(String(call?.call_id), 'rain')],
     });
-    const after = places.lastBody(place);
+    const after = backends.lastBody(backend);
     expect(history(after).startsWith(history(before))).toBe(true);
     for (const member of ['tools', 'system', 'systemInstruction', 'instructions'])
       expect(after[member]).toEqual(before[member]);
@@ -189,7 +193,7 @@ test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as co
 
 describe('tokens', () => {
   test('of Claude’s cache are part of the input, and its snapshots are not added up', async () => {
-    places.anthropic.answer({
+    backends.anthropic.answer({
       blocks: [{ text: 'Hi.' }],
       usage: {
         input_tokens: 25,
@@ -198,7 +202,7 @@ describe('tokens', () => {
         output_tokens: 7,
       },
     });
-    const { usage, requestId } = await respond({ model: places.say('anthropic'), input: 'Hi.' });
+    const { usage, requestId } = await respond({ model: backends.script('anthropic'), input: 'Hi.' });
     expect(usage).toEqual({
       input_tokens: 1225,
       input_tokens_details: { cached_tokens: 1000, cache_write_tokens: 200 },
@@ -218,7 +222,7 @@ describe('tokens', () => {
   test('of sound cost what sound costs', async () => {
     const ask = async (promptTokensDetails: Json[]) => {
       const usage = { promptTokenCount: 1000, candidatesTokenCount: 1, promptTokensDetails };
-      places.google.answer({ parts: [{ text: 'Hi.' }], usage });
+      backends.google.answer({ parts: [{ text: 'Hi.' }], usage });
       const asked = await chat({
         model: 'google/gemini-2.5-flash',
         messages: [{ role: 'user', content: 'Hi.' }],
@@ -232,7 +236,7 @@ describe('tokens', () => {
   });
 
   test('of Gemini’s thoughts are part of the output, and its cached ones of the input already', async () => {
-    places.google.answer({
+    backends.google.answer({
       parts: [{ thought: 'Hm.' }, { text: 'Hi.' }],
       usage: {
         promptTokenCount: 500,
@@ -243,7 +247,7 @@ describe('tokens', () => {
       },
     });
     const { usage } = await chat({
-      model: places.say('google'),
+      model: backends.script('google'),
       messages: [{ role: 'user', content: 'Hi.' }],
     });
     expect(usage).toMatchObject({
@@ -257,9 +261,9 @@ describe('tokens', () => {
 
   test.each(['openai', 'chat-only', 'responses-only'] as const)(
     'of %s are told as they are',
-    async (place) => {
-      const model = places.say(place);
-      places.openai.script(
+    async (backend) => {
+      const model = backends.script(backend);
+      backends.openai.script(
         { text: 'Hi.', usage: { input: 100, output: 20, cached: 80, reasoning: 15 } },
         { text: 'Hi.', usage: { input: 100, output: 20, cached: 80, reasoning: 15 } },
       );
@@ -281,8 +285,8 @@ describe('tokens', () => {
   );
 
   test('that a provider never told are estimated and still paid', async () => {
-    const model = places.say('chat-only');
-    places.openai.script({ text: 'Four words in all.', usage: 'none' });
+    const model = backends.script('chat-only');
+    backends.openai.script({ text: 'Four words in all.', usage: 'none' });
     const { requestId } = await chat({ model, messages: [{ role: 'user', content: 'Hi.' }] });
     const { tokens, charged_usd } = await usageOf(requestId);
     expect(tokens.input).toBeGreaterThan(0);
@@ -293,14 +297,14 @@ describe('tokens', () => {
 
 test.each(['openai', 'chat-only', 'responses-only'] as const)(
   'text of %s survives any cut of its bytes',
-  async (place) => {
+  async (backend) => {
     const text = 'Grüße, 世界! 🚀👩‍🚀 — “ok”';
     for (const path of ['/v1/responses', '/v1/chat/completions']) {
-      const model = places.say(place);
-      places.openai.script({ text, bytesPerWrite: 3 });
+      const model = backends.script(backend);
+      backends.openai.script({ text, bytesPerWrite: 3 });
       const input =
         path === '/v1/responses' ? { input: 'Hi.' } : { messages: [{ role: 'user', content: 'Hi.' }] };
-      const answer = await places.daemon.fetch(path, { json: { model, ...input, stream: true } });
+      const answer = await backends.daemon.fetch(path, { json: { model, ...input, stream: true } });
       const events = (await answer.text())
         .split('\n\n')
         .flatMap((event) => /^data: (\{.*)/m.exec(event)?.[1] ?? []);
@@ -315,17 +319,17 @@ test.each(['openai', 'chat-only', 'responses-only'] as const)(
 
 test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
   'what SDKs copy from an answer into their history is nothing that %s is sent',
-  async (place) => {
+  async (backend) => {
     const echoed = { role: 'assistant', refusal: null, annotations: [], parsed: null, audio: null };
     await chat({
-      model: places.say(place, { text: 'Yes.' }),
+      model: backends.script(backend, { text: 'Yes.' }),
       messages: [
         { role: 'user', content: 'Your name?' },
         { ...echoed, content: [{ ...echoed, type: 'text', text: 'Ada.', reasoning_content: 'Hm.' }] },
         { role: 'user', content: 'Again?' },
       ],
     });
-    const sent = JSON.stringify(places.lastBody(place));
+    const sent = JSON.stringify(backends.lastBody(backend));
     expect(sent).toContain('Ada.');
     expect(sent).not.toMatch(/refusal|"parsed|"audio|Hm\./);
   },
@@ -342,12 +346,12 @@ describe('what a provider of the caller’s own format adds', () => {
       content: [{ type: 'output_text', text: 'Looking.', annotations: [], logprobs: [] }],
     };
     const document = { id: 'r', object: 'response', status: 'completed', output: [message], usage: null };
-    const model = places.say('openai');
-    places.openai.script({ raw: { body: JSON.stringify(document) } }, { text: 'Found.' });
+    const model = backends.script('openai');
+    backends.openai.script({ raw: { body: JSON.stringify(document) } }, { text: 'Found.' });
     const first = await respond({ model, input: 'Look.' });
     expect(first.output[0]).toMatchObject({ phase: 'commentary' });
     await respond({ model, previous_response_id: first.id, input: 'And?' });
-    expect(places.lastBody('openai').input).toMatchObject([
+    expect(backends.lastBody('openai').input).toMatchObject([
       {},
       { role: 'assistant', phase: 'commentary' },
       {},
@@ -371,14 +375,14 @@ describe('what a provider of the caller’s own format adds', () => {
     const document = { id: 'r', object: 'response', status: 'completed', output: [item], usage: null };
 
     test('in a document', async () => {
-      const model = places.say('openai');
-      places.openai.script({ raw: { body: JSON.stringify(document) } });
+      const model = backends.script('openai');
+      backends.openai.script({ raw: { body: JSON.stringify(document) } });
       const { output } = await respond({ model, input: 'Weather?' });
       expect(output[0]?.content).toEqual(shown);
     });
 
     test('in a stream, whose last event tells what its others told', async () => {
-      const model = places.say('openai');
+      const model = backends.script('openai');
       const events: Json[] = [
         { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
         ...parts.map(({ text: delta }, content_index) => ({
@@ -389,8 +393,8 @@ describe('what a provider of the caller’s own format adds', () => {
         { type: 'response.completed', response: document },
       ];
       const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
-      places.openai.script({ raw: { headers: { 'content-type': 'text/event-stream' }, body } });
-      const answer = await places.daemon.fetch('/v1/responses', {
+      backends.openai.script({ raw: { headers: { 'content-type': 'text/event-stream' }, body } });
+      const answer = await backends.daemon.fetch('/v1/responses', {
         json: { model, input: 'Weather?', stream: true },
       });
       const told = (await answer.text()).matchAll(/^data: (\{.*)$/gm);
@@ -401,7 +405,7 @@ describe('what a provider of the caller’s own format adds', () => {
 
   test('reaches it although it is not known here: members, tools and items', async () => {
     await respond({
-      model: places.say('openai', { text: 'Yes.' }),
+      model: backends.script('openai', { text: 'Yes.' }),
       input: [
         { role: 'user', content: 'Search.' },
         { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
@@ -410,7 +414,7 @@ describe('what a provider of the caller’s own format adds', () => {
       prompt_cache_retention: '24h',
       client_metadata: { a: 'b' },
     });
-    expect(places.lastBody('openai')).toMatchObject({
+    expect(backends.lastBody('openai')).toMatchObject({
       input: [{}, { type: 'web_search_call', id: 'ws_1' }],
       tools: [{ type: 'web_search' }, {}, {}],
       prompt_cache_retention: '24h',
@@ -420,12 +424,12 @@ describe('what a provider of the caller’s own format adds', () => {
 
   test('is left out where nobody would understand it', async () => {
     await respond({
-      model: places.say('anthropic', { text: 'Yes.' }),
+      model: backends.script('anthropic', { text: 'Yes.' }),
       input: 'Search.',
       tools: [{ type: 'web_search' }, ...tools],
       prompt_cache_retention: '24h',
     });
-    expect(places.lastBody('anthropic').tools).toHaveLength(2);
+    expect(backends.lastBody('anthropic').tools).toHaveLength(2);
   });
 });
 
@@ -434,18 +438,18 @@ describe('a `stop` that the provider’s format has no member for', () => {
   const counting = { text: 'one two three four' };
 
   test.each([false, true])('ends the answer all the same (stream: %s)', async (stream) => {
-    const openai = openAiAs(places.daemon);
-    const model = places.say('responses-only', counting);
+    const openai = openAiAs(backends.daemon);
+    const model = backends.script('responses-only', counting);
     const request = { ...asked, model, stream } as const;
     const answer = await (stream
       ? openai.chat.completions.stream({ ...request, stream: true }).finalChatCompletion()
       : openai.chat.completions.create({ ...request, stream: false }));
     expect(answer.choices[0]).toMatchObject({ message: { content: 'one ' }, finish_reason: 'stop' });
-    expect(places.lastBody('responses-only')).not.toHaveProperty('stop');
+    expect(backends.lastBody('responses-only')).not.toHaveProperty('stop');
   });
 
   test('is paid for by what was delivered', async () => {
-    const { requestId } = await chat({ ...asked, model: places.say('responses-only', counting) });
+    const { requestId } = await chat({ ...asked, model: backends.script('responses-only', counting) });
     expect(await usageOf(requestId)).toMatchObject({ status: 'completed', tokens: { output: 1 } });
   });
 });

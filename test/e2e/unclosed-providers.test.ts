@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { eventsOf, words } from '../support/chaos-behaviours.ts';
-import { nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { formatPairs, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
-import { callToEnd, readTold } from '../support/model-client.ts';
+import { completeCall, parseStream } from '../support/model-client.ts';
 import { chunk, chunkedHead } from '../support/raw-server.ts';
 
 /** Providers that tell a whole answer and then neither `[DONE]` nor the end of their stream. */
 const on = await startChaosDaemon('timeouts: {closing_ms: 150}');
 afterAll(async () => {
-  const { faults } = await on.atRest();
+  const { faults } = await on.waitUntilIdle();
   expect(faults).toEqual([]);
   await on.close();
 });
@@ -26,7 +26,7 @@ function leavesOpen({ hasUsage }: { hasUsage: boolean }): Behaviour {
   };
 }
 
-describe.each(pairs)('a stream that nobody closes: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('a stream that nobody closes: $name', ({ wire, upstream }) => {
   test.each([
     { stream: true, hasUsage: true },
     { stream: true, hasUsage: false },
@@ -34,11 +34,11 @@ describe.each(pairs)('a stream that nobody closes: $name', ({ wire, upstream }) 
   ])('is a whole answer soon, charged, and let go (%j)', async ({ stream, hasUsage }) => {
     const name = `open-${wire}-${upstream}-${stream}-${hasUsage}`;
     on.chaos.on(name, leavesOpen({ hasUsage }));
-    const answer = await callToEnd(on.daemon, { wire, model: `${upstream}/${name}`, stream });
+    const answer = await completeCall(on.daemon, { wire, model: `${upstream}/${name}`, stream });
     expect(answer.status).toBe(200);
-    if (stream) expect(readTold(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+    if (stream) expect(parseStream(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
     else expect(answer.text).toContain(words);
-    const row = await on.settled(`${upstream}/${name}`);
+    const row = await on.waitForUsage(`${upstream}/${name}`);
     expect(row).toMatchObject({ status: 'completed', isReported: hasUsage ? 1 : 0 });
     if (hasUsage) expect(row).toMatchObject(usage);
     expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { words } from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
-import { callToEnd, readTold } from '../support/model-client.ts';
+import { completeCall, parseStream } from '../support/model-client.ts';
 
 let chaotic: ChaosDaemon;
 
@@ -23,7 +23,7 @@ test.each([true, false])(
   'an answer that cannot be stored is given all the same, and says so (stream: %s)',
   async (stream) => {
     const model = `chat/${stream}`;
-    const answer = await callToEnd(chaotic.daemon, {
+    const answer = await completeCall(chaotic.daemon, {
       wire: 'responses',
       model,
       stream,
@@ -31,14 +31,14 @@ test.each([true, false])(
     });
     expect(answer.status).toBe(200);
     const last = stream
-      ? (readTold(answer.text).events.at(-1)?.response as Record<string, unknown>)
+      ? (parseStream(answer.text).events.at(-1)?.response as Record<string, unknown>)
       : JSON.parse(answer.text);
     expect(last).toMatchObject({
       status: 'completed',
       store: false,
       output: [{ content: [{ text: words }] }],
     });
-    expect(await chaotic.settled(model)).toMatchObject({ status: 'completed', isReported: 1 });
+    expect(await chaotic.waitForUsage(model)).toMatchObject({ status: 'completed', isReported: 1 });
     expect(chaotic.ledger().holds).toEqual([]);
   },
 );

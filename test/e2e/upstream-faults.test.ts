@@ -20,9 +20,9 @@ import {
   webPage,
   words,
 } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, nanoUsdPerToken, pairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { type ChaosDaemon, formatPairs, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
-import { callToEnd, type ModelAnswer, readTold } from '../support/model-client.ts';
+import { completeCall, type ModelAnswer, parseStream } from '../support/model-client.ts';
 
 /** What no answer may ever hold: texts that only a provider's raw bytes have. */
 const rawMark = 'RAW-BYTES-OF-A-PROVIDER';
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const on of [patient, quick]) {
-    const { faults, usage } = await on.atRest();
+    const { faults, usage } = await on.waitUntilIdle();
     expect(faults).toEqual([]);
     expect(new Set(usage.map(({ requestId }) => requestId)).size).toBe(usage.length);
     await on.close();
@@ -54,7 +54,7 @@ interface Asking {
 }
 
 async function ask(on: ChaosDaemon, { stream = true, ...asked }: Asking): Promise<ModelAnswer> {
-  const answer = await callToEnd(on.daemon, { stream, ...asked });
+  const answer = await completeCall(on.daemon, { stream, ...asked });
   expect(answer.text).not.toContain(rawMark);
   return answer;
 }
@@ -66,7 +66,7 @@ function errorOf(answer: ModelAnswer): Record<string, unknown> {
 /** One way to end a stream, and everything else that holds of every stream. */
 function expectEnd(answer: ModelAnswer, wire: Wire, end: 'whole' | 'failed') {
   expect(answer.status).toBe(200);
-  const told = readTold(answer.text);
+  const told = parseStream(answer.text);
   expect({ done: told.doneMarks, last: told.isDoneLast }).toEqual({ done: 1, last: true });
   if (end === 'whole') expect(told.errors).toEqual([]);
   else expect(told.errors).toHaveLength(1);
@@ -129,7 +129,7 @@ const beforeTheStart: BeforeCase[] = [
   },
 ];
 
-describe.concurrent.each(pairs)(
+describe.concurrent.each(formatPairs)(
   'a provider that fails before its first event: $name',
   ({ wire, upstream }) => {
     const both = beforeTheStart.flatMap((each) =>
@@ -140,11 +140,11 @@ describe.concurrent.each(pairs)(
       '$name (stream: $stream): a status, no charge',
       async ({ behaviour, stream, ...each }) => {
         const on = each.isSlow ? quick : patient;
-        const model = on.chaos.modelThat(upstream, behaviour());
+        const model = on.chaos.addModel(upstream, behaviour());
         const answer = await ask(on, { wire, model, stream });
         expect(answer.status).toBe(502);
         expect(errorOf(answer)).toMatchObject({ type: 'upstream_failed', code: 'upstream_failed' });
-        const row = await on.settled(model);
+        const row = await on.waitForUsage(model);
         expect(row).toMatchObject({
           status: 'failed',
           errorCode: 'upstream_failed',
@@ -164,8 +164,8 @@ describe.concurrent.each(pairs)(
       '$name (stream: $stream): the next provider answers',
       async ({ behaviour, stream, ...each }) => {
         const on = each.isSlow ? quick : patient;
-        const model = on.chaos.modelThat(upstream, behaviour());
-        const fallback = on.chaos.modelThat(
+        const model = on.chaos.addModel(upstream, behaviour());
+        const fallback = on.chaos.addModel(
           'spare',
           answers({ text: 'From the spare.', usage: { input: 5, output: 3 } }),
         );
@@ -174,7 +174,7 @@ describe.concurrent.each(pairs)(
         expect(answer.headers['x-service-upstream']).toBe('spare');
         if (stream) expect(expectEnd(answer, wire, 'whole').text).toBe('From the spare.');
         else expect(answer.text).toContain('From the spare.');
-        const row = await on.settled(fallback);
+        const row = await on.waitForUsage(fallback);
         expect(row).toMatchObject({ status: 'completed', provider: 'spare', input: 5, output: 3 });
         expect(row.charged).toBe(5 * nanoUsdPerToken.input + 3 * nanoUsdPerToken.output);
         expect(row.attempts).toMatchObject([
@@ -208,21 +208,21 @@ const afterTheStart: { name: string; behaviour: () => Behaviour; isSlow?: boolea
   },
 ];
 
-describe.concurrent.each(pairs)(
+describe.concurrent.each(formatPairs)(
   'a provider that fails after its first event: $name',
   ({ wire, upstream }) => {
     test.each(afterTheStart)(
       '$name: one failure, no other provider, a charge for what came',
       async (each) => {
         const on = each.isSlow ? quick : patient;
-        const model = on.chaos.modelThat(upstream, each.behaviour());
-        const fallback = on.chaos.modelThat('spare', answers({ text: 'From the spare.' }));
+        const model = on.chaos.addModel(upstream, each.behaviour());
+        const fallback = on.chaos.addModel('spare', answers({ text: 'From the spare.' }));
         const answer = await ask(on, { wire, model, more: { service: { fallbacks: [fallback] } } });
         const told = expectEnd(answer, wire, 'failed');
         expect(told.errors).toEqual(['upstream_failed']);
         expect(words.startsWith(told.text) && told.text.length > 0).toBe(true);
         expect(on.chaos.callsOf(fallback.slice('spare/'.length))).toEqual([]);
-        const row = await on.settled(model);
+        const row = await on.waitForUsage(model);
         expect(row).toMatchObject({ status: 'failed', errorCode: 'upstream_failed', isReported: 0 });
         expect(row.output).toBe(Math.ceil(told.text.length / 4));
         expect(row.input).toBeGreaterThan(0);
@@ -231,16 +231,16 @@ describe.concurrent.each(pairs)(
     );
 
     test('a whole answer that breaks is a status, and is charged as what came', async () => {
-      const model = patient.chaos.modelThat(upstream, cutAfter(started, 'reset'));
+      const model = patient.chaos.addModel(upstream, cutAfter(started, 'reset'));
       const answer = await ask(patient, { wire, model, stream: false });
       expect(answer.status).toBe(502);
       expect(errorOf(answer).code).toBe('upstream_failed');
-      await patient.settled(model);
+      await patient.waitForUsage(model);
     });
   },
 );
 
-describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('a stream that is only written oddly: $name', ({ wire, upstream }) => {
   const again = (text: string) => text.replace(/(data: \[DONE\]\n\n)?$/, 'data: [DONE]\n\ndata: [DONE]\n\n');
   const oddities: [string, (text: string) => string | Buffer][] = [
     ['CR alone', (text) => text.replaceAll('\n', '\r')],
@@ -260,14 +260,14 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
   ];
 
   test.each(oddities)('%s', async (_what, change) => {
-    const model = patient.chaos.modelThat(upstream, rewritten(change));
+    const model = patient.chaos.addModel(upstream, rewritten(change));
     const told = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
     expect(told.text).toBe(words);
-    expect((await patient.settled(model)).isReported).toBe(1);
+    expect((await patient.waitForUsage(model)).isReported).toBe(1);
   });
 
   test('bytes that are no UTF-8 become one mark each and break nothing', async () => {
-    const model = patient.chaos.modelThat(
+    const model = patient.chaos.addModel(
       upstream,
       rewritten((text) => {
         const bytes = Buffer.from(text);
@@ -280,7 +280,7 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
   });
 
   test.each([1, 7])('cut into packets of %i bytes: the same bytes as in one piece', async (size) => {
-    const model = patient.chaos.modelThat(upstream, answers());
+    const model = patient.chaos.addModel(upstream, answers());
     const whole = await ask(patient, { wire, model });
     patient.chaos.on(model.slice(upstream.length + 1), splitInto(size));
     const cut = await ask(patient, { wire, model });
@@ -290,7 +290,7 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
 
   test('text that looks like the end of the stream, and every kind of line end in it', async () => {
     const text = 'one\r\n\r\ndata: [DONE]\n\nevent: error\rdata: {}\u2028\u2029\u0085\u0000 two';
-    const model = patient.chaos.modelThat(
+    const model = patient.chaos.addModel(
       upstream,
       answers({ pieces: [text, ' three'], text: `${text} three` }),
     );
@@ -298,7 +298,7 @@ describe.each(pairs)('a stream that is only written oddly: $name', ({ wire, upst
   });
 
   test('drop by drop', async () => {
-    const model = patient.chaos.modelThat(upstream, drips(5));
+    const model = patient.chaos.addModel(upstream, drips(5));
     expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(words);
   });
 });
@@ -310,25 +310,25 @@ function timeless(stream: string): string {
     .replace(/"(created_at|completed_at|created|ms)":\d+/g, '"$1":0');
 }
 
-describe.each(pairs)('usage that a provider tells: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('usage that a provider tells: $name', ({ wire, upstream }) => {
   const bounded = wire === 'responses' ? { max_output_tokens: 64 } : { max_tokens: 64 };
 
   const asTold = async (input: unknown, output: unknown, stream = true) => {
     const usage = { input, output } as { input: number; output: number };
-    const model = patient.chaos.modelThat(upstream, answers({ text: words, usage }));
+    const model = patient.chaos.addModel(upstream, answers({ text: words, usage }));
     const answer = await ask(patient, { wire, model, stream, more: bounded });
     if (stream) expectEnd(answer, wire, 'whole');
     else expect(answer.status).toBe(200);
-    return patient.settled(model);
+    return patient.waitForUsage(model);
   };
   // No tokenizer makes more of these prompts than that, and the caller allowed no more output.
   const most = 200 * nanoUsdPerToken.input + 64 * nanoUsdPerToken.output;
 
   test.each([true, false])('none: an estimate is charged (stream: %s)', async (stream) => {
-    const model = patient.chaos.modelThat(upstream, answers({ text: words, usage: 'none' }));
+    const model = patient.chaos.addModel(upstream, answers({ text: words, usage: 'none' }));
     const answer = await ask(patient, { wire, model, stream });
     expect(answer.status).toBe(200);
-    const row = await patient.settled(model);
+    const row = await patient.waitForUsage(model);
     expect(row).toMatchObject({ status: 'completed', isReported: 0, output: Math.ceil(words.length / 4) });
     expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
   });
@@ -355,22 +355,22 @@ describe.each(pairs)('usage that a provider tells: $name', ({ wire, upstream }) 
   });
 });
 
-describe.each(pairs)('an answer that never ends: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('an answer that never ends: $name', ({ wire, upstream }) => {
   test.each([true, false])('is cut when it is far longer than allowed (stream: %s)', async (stream) => {
-    const model = patient.chaos.modelThat(upstream, neverEnds());
+    const model = patient.chaos.addModel(upstream, neverEnds());
     const more = wire === 'responses' ? { max_output_tokens: 64 } : { max_tokens: 64 };
     const answer = await ask(patient, { wire, model, stream, more });
     expect(answer.status).toBe(200);
-    const row = await patient.settled(model);
+    const row = await patient.waitForUsage(model);
     expect(row).toMatchObject({ status: 'incomplete' });
     expect(answer.text.length).toBeLessThan(8_000_000);
   });
 
   test('is cut also when nobody said how long it may be', async () => {
-    const model = patient.chaos.modelThat(upstream, neverEnds());
+    const model = patient.chaos.addModel(upstream, neverEnds());
     const answer = await ask(patient, { wire, model });
     expect(answer.status).toBe(200);
-    expect(await patient.settled(model)).toMatchObject({ status: 'incomplete' });
+    expect(await patient.waitForUsage(model)).toMatchObject({ status: 'incomplete' });
   });
 });
 
@@ -388,7 +388,7 @@ describe('a provider that limits the rate', () => {
   test.each(cases)(
     'and tells %s: 429 with a wait of a minute at most',
     async (_what, headers, least, most) => {
-      const model = patient.chaos.modelThat(
+      const model = patient.chaos.addModel(
         'chat',
         says(429, { headers: ['content-type: application/json', ...headers] }),
       );
@@ -404,8 +404,8 @@ describe('a provider that limits the rate', () => {
   );
 
   test('is not asked again while another one answers', async () => {
-    const model = patient.chaos.modelThat('chat', says(429, { headers: ['retry-after: 50'] }));
-    const fallback = patient.chaos.modelThat('spare', answers());
+    const model = patient.chaos.addModel('chat', says(429, { headers: ['retry-after: 50'] }));
+    const fallback = patient.chaos.addModel('spare', answers());
     const more = { service: { fallbacks: [fallback] } };
     for (let i = 0; i < 5; i += 1) {
       const answer = await ask(patient, { wire: 'chat', model, more });
@@ -417,18 +417,18 @@ describe('a provider that limits the rate', () => {
 
 describe('a provider that keeps failing', () => {
   test('costs a call three tries at most', async () => {
-    const failing = Array.from({ length: 6 }, () => patient.chaos.modelThat('chat', says(500)));
+    const failing = Array.from({ length: 6 }, () => patient.chaos.addModel('chat', says(500)));
     const [model = '', ...fallbacks] = failing;
     const before = patient.chaos.calls.length;
     const answer = await ask(patient, { wire: 'chat', model, more: { service: { fallbacks } } });
     expect(answer.status).toBe(502);
     expect(patient.chaos.calls.length - before).toBe(3);
-    expect((await patient.settled(model)).attempts).toHaveLength(3);
+    expect((await patient.waitForUsage(model)).attempts).toHaveLength(3);
   });
 
   test('is left alone after five failures, so that callers do not wait for it', async () => {
-    const model = patient.chaos.modelThat('chat', says(500));
-    const fallback = patient.chaos.modelThat('spare', answers());
+    const model = patient.chaos.addModel('chat', says(500));
+    const fallback = patient.chaos.addModel('spare', answers());
     for (let i = 0; i < 12; i += 1) {
       const more = { service: { fallbacks: [fallback] } };
       const answer = await ask(patient, { wire: 'chat', model, more });
@@ -438,7 +438,7 @@ describe('a provider that keeps failing', () => {
   });
 });
 
-describe.each(pairs)('what a caller can ask that nobody expects: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('what a caller can ask that nobody expects: $name', ({ wire, upstream }) => {
   test.each([
     ['漢字', '%E6%BC%A2%E5%AD%97'],
     ['café', 'caf%C3%A9'],
@@ -455,7 +455,7 @@ describe.each(pairs)('what a caller can ask that nobody expects: $name', ({ wire
   });
 
   test.each([Number.MAX_SAFE_INTEGER, 1e300])('room for %d tokens of output', async (most) => {
-    const model = patient.chaos.modelThat(upstream, answers());
+    const model = patient.chaos.addModel(upstream, answers());
     const more = wire === 'responses' ? { max_output_tokens: most } : { max_tokens: most };
     expectEnd(await ask(patient, { wire, model, more }), wire, 'whole');
   });

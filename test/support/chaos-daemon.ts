@@ -14,13 +14,14 @@ const prices = '{input: "1", output: "2"}';
  * The format of a caller and that of the provider: the same, so that frames are passed on, or the other, so that they
  * are translated.
  */
-export const pairs: { wire: Wire; upstream: Wire; name: string }[] = (['responses', 'chat'] as const).flatMap(
-  (wire) =>
-    (['responses', 'chat'] as const).map((upstream) => ({
-      wire,
-      upstream,
-      name: `${wire} from ${upstream}`,
-    })),
+export const formatPairs: { wire: Wire; upstream: Wire; name: string }[] = (
+  ['responses', 'chat'] as const
+).flatMap((wire) =>
+  (['responses', 'chat'] as const).map((upstream) => ({
+    wire,
+    upstream,
+    name: `${wire} from ${upstream}`,
+  })),
 );
 
 /** The configuration that knows a chaos upstream by the names `chat`, `responses`, `spare` and `unpriced`. */
@@ -41,9 +42,9 @@ export interface ChaosDaemon {
   chaos: ChaosUpstream;
   ledger(): Ledger;
   /** The one usage row of a model; waits for it. */
-  settled(model: string): Promise<UsageRow>;
+  waitForUsage(model: string): Promise<UsageRow>;
   /** Waits until no call is under way, neither here nor at the provider, and reads the books. */
-  atRest(): Promise<Ledger>;
+  waitUntilIdle(): Promise<Ledger>;
   close(): Promise<void>;
 }
 
@@ -56,14 +57,14 @@ export async function startChaosDaemon(more = ''): Promise<ChaosDaemon> {
     daemon,
     chaos,
     ledger,
-    settled: async (model) => {
+    waitForUsage: async (model) => {
       const [row] = await eventually(`usage of ${model}`, () => {
         const rows = readUsage(daemon.home, model);
         return rows.length > 0 && rows;
       });
       return row as UsageRow;
     },
-    atRest: async () => {
+    waitUntilIdle: async () => {
       await eventually('no call is under way', () => chaos.busy === 0 && countHolds(daemon.home) === 0);
       return ledger();
     },
@@ -78,7 +79,7 @@ export async function startChaosDaemon(more = ''): Promise<ChaosDaemon> {
 export async function chaosForThisFile(): Promise<ChaosDaemon> {
   const chaotic = await startChaosDaemon();
   afterAll(async () => {
-    const { faults } = await chaotic.atRest();
+    const { faults } = await chaotic.waitUntilIdle();
     expect(faults).toEqual([]);
     await chaotic.close();
   });

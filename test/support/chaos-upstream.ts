@@ -32,7 +32,7 @@ export interface ChaosUpstream {
    * The id, in calls to the daemon, of a model that behaves so at the upstream of that name, and that nobody else calls:
    * what becomes of its health is nobody else's.
    */
-  modelThat(upstream: string, behaviour: Behaviour): string;
+  addModel(upstream: string, behaviour: Behaviour): string;
   /** Connections on which a call is under way. */
   readonly busy: number;
   readonly connections: number;
@@ -80,7 +80,7 @@ export async function startChaosUpstream(usual: Behaviour): Promise<ChaosUpstrea
     calls,
     callsOf: (model) => calls.filter((call) => call.model === model),
     on: (model, behaviour) => behaviours.set(model, behaviour),
-    modelThat(upstream, behaviour) {
+    addModel(upstream, behaviour) {
       models += 1;
       behaviours.set(`m${models}`, behaviour);
       return `${upstream}/m${models}`;

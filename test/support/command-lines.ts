@@ -7,7 +7,7 @@ export interface CommandLine {
   options?: RunOptions;
 }
 
-/** What makes the things that commands name, by commands: what a jq expression makes of one's JSON. */
+/** What makes the ids that commands name, by commands: what a jq expression makes of one's JSON. */
 type Get = (args: string[], jq: string, options?: RunOptions) => Promise<string>;
 
 interface Sample {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 
 /** What examples about people may name. */
-export interface PeopleThings {
+export interface UserIds {
   /** A login of the caller's, beside the calling one. */
   session?: string;
   /** A member of the workspace, or a user of the host. */
@@ -15,7 +15,7 @@ export interface PeopleThings {
 }
 
 /** What examples of the site API may name. */
-export interface SiteThings {
+export interface SiteIds {
   /** An access token of the caller's. */
   token?: string;
   /** The handle of somebody else. */
@@ -29,14 +29,14 @@ export interface SiteThings {
 }
 
 /** What examples about threads may name. */
-export interface ThreadThings {
+export interface ThreadIds {
   thread?: string;
   /** One of its runs. */
   run?: string;
 }
 
-/** What an example may name: things that are there when it is sent. */
-export interface Things extends PeopleThings, SiteThings, ThreadThings {
+/** What an example may name: ids that are there when it is sent. */
+export interface ExampleIds extends UserIds, SiteIds, ThreadIds {
   workspace: string;
   /** A stored response. */
   response: string;
@@ -55,7 +55,7 @@ export interface ExampleCall {
 const hello = { model: 'sim/echo', input: 'Hello.' };
 
 /** A call that succeeds, for each endpoint by its id. */
-const examples: Record<string, (things: Things) => ExampleCall> = {
+const examples: Record<string, (ids: ExampleIds) => ExampleCall> = {
   createResponse: () => ({ body: hello }),
   connectResponses: () => ({}),
   compactResponse: () => ({ body: hello }),
@@ -185,10 +185,10 @@ const examples: Record<string, (things: Things) => ExampleCall> = {
 };
 
 /** The example of an endpoint; one without an example fails, so that no endpoint goes untried. */
-export function exampleOf({ id }: Endpoint, things: Things): ExampleCall {
+export function exampleOf({ id }: Endpoint, ids: ExampleIds): ExampleCall {
   const example = examples[id];
   if (example === undefined) throw new Error(`example-calls.ts has no example of ${id}`);
-  return example(things);
+  return example(ids);
 }
 
 /** What `fetch` is called with. */

@@ -24,15 +24,15 @@ export interface ModelAnswer {
   /** What came so far. */
   readonly text: string;
   /** Resolves at the last byte, or when the connection is gone: `end` and `cut`. */
-  over: Promise<'end' | 'cut'>;
+  ended: Promise<'end' | 'cut'>;
   /** Resolves when the headers are there, or the connection is gone. */
-  begun: Promise<void>;
+  started: Promise<void>;
   /** Resolves when the text holds this; rejects when the answer is over before. */
-  holds(text: string): Promise<void>;
+  receives(text: string): Promise<void>;
   /** Takes nothing more from the socket, which stays open. */
   stopReading(): void;
-  readOn(): void;
-  leave(): void;
+  resumeReading(): void;
+  disconnect(): void;
 }
 
 /** The body of a call in either format. */
@@ -50,9 +50,9 @@ export function callModel(target: Target, asked: ModelRequest): ModelAnswer {
 }
 
 /** Calls a model and waits for the end of its answer. */
-export async function callToEnd(target: Target, asked: ModelRequest): Promise<ModelAnswer> {
+export async function completeCall(target: Target, asked: ModelRequest): Promise<ModelAnswer> {
   const answer = callModel(target, asked);
-  await answer.over;
+  await answer.ended;
   return answer;
 }
 
@@ -60,8 +60,8 @@ class Answer implements ModelAnswer {
   status = 0;
   headers: Record<string, string | string[] | undefined> = {};
   text = '';
-  over: Promise<'end' | 'cut'>;
-  begun: Promise<void>;
+  ended: Promise<'end' | 'cut'>;
+  started: Promise<void>;
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
   #isOver = false;
@@ -71,8 +71,8 @@ class Answer implements ModelAnswer {
     const body = JSON.stringify(bodyOf(asked));
     const over = Promise.withResolvers<'end' | 'cut'>();
     const begun = Promise.withResolvers<void>();
-    this.over = over.promise;
-    this.begun = begun.promise;
+    this.ended = over.promise;
+    this.started = begun.promise;
     const finish = (how: 'end' | 'cut') => {
       this.#isOver = true;
       over.resolve(how);
@@ -102,7 +102,7 @@ class Answer implements ModelAnswer {
     this.#request.end(body);
   }
 
-  holds(text: string): Promise<void> {
+  receives(text: string): Promise<void> {
     if (this.text.includes(text)) return Promise.resolve();
     if (this.#isOver) return Promise.reject(new Error(`over without ${text}: ${this.text}`));
     return new Promise((resolve, reject) => this.#waiting.push({ text, resolve, reject }));
@@ -112,11 +112,11 @@ class Answer implements ModelAnswer {
     this.#response?.pause();
   }
 
-  readOn(): void {
+  resumeReading(): void {
     this.#response?.resume();
   }
 
-  leave(): void {
+  disconnect(): void {
     this.#request.destroy();
   }
 
@@ -131,7 +131,7 @@ class Answer implements ModelAnswer {
 }
 
 /** What a stream said, read without any code of the daemon. */
-export interface StreamTold {
+export interface ParsedStream {
   /** The data of every event but `[DONE]`, parsed. */
   events: Record<string, unknown>[];
   /** All text of the answer. */
@@ -146,8 +146,8 @@ export interface StreamTold {
 }
 
 /** Reads a whole stream line by line; a line that is neither an event's nor a comment is a fault. */
-export function readTold(stream: string): StreamTold {
-  const told: StreamTold = { events: [], text: '', ends: [], errors: [], doneMarks: 0, isDoneLast: false };
+export function parseStream(stream: string): ParsedStream {
+  const told: ParsedStream = { events: [], text: '', ends: [], errors: [], doneMarks: 0, isDoneLast: false };
   for (const block of stream.split('\n\n')) {
     const data: string[] = [];
     for (const line of block.split('\n')) {
@@ -173,7 +173,7 @@ interface Event extends Record<string, unknown> {
   choices?: { delta?: { content?: string }; finish_reason?: string }[];
 }
 
-function take(event: Event, told: StreamTold): void {
+function take(event: Event, told: ParsedStream): void {
   told.events.push(event);
   if (event.error) told.errors.push(event.error.code);
   if (event.type === 'response.output_text.delta') told.text += event.delta;

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import type { SiteThings } from './example-calls.ts';
-import { askDaemon, sharedPerson } from './people.ts';
+import type { SiteIds } from './example-calls.ts';
 import type { RunningDaemon } from './start-daemon.ts';
+import { askDaemon, sharedPerson } from './users.ts';
 
 type Daemon = Pick<RunningDaemon, 'url' | 'login'>;
 
@@ -16,11 +16,11 @@ export async function newToken(
 }
 
 /** What an example call to an endpoint of the site API names, for whoever calls with this login. */
-export async function siteThings(
+export async function createSiteExamples(
   daemon: Daemon,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
-): Promise<SiteThings> {
+): Promise<SiteIds> {
   if (path.includes('{tokenId}')) return { token: (await newToken(daemon, login)).id };
   if (id === 'sendWhisper') return { peer: (await sharedPerson(daemon, 'peer')).handle };
   if (path.startsWith('/api/whispers/{id}')) {

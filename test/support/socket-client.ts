@@ -21,7 +21,7 @@ export interface SocketClient {
   ask(message: object | string | Buffer): Promise<Event[]>;
   /** Drops the events that were given away. */
   forget(): void;
-  leave(): void;
+  disconnect(): void;
 }
 
 // A failure in the middle of an answer has a place among its events, and `response.failed` after it.
@@ -116,6 +116,6 @@ function clientOf(webSocket: WebSocket): Omit<SocketClient, 'upgrade'> {
       events.splice(0, given);
       given = 0;
     },
-    leave: () => webSocket.terminate(),
+    disconnect: () => webSocket.terminate(),
   };
 }

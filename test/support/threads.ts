@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import type { ThreadThings } from './example-calls.ts';
+import type { ThreadIds } from './example-calls.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
 /** What an example call to an endpoint of threads names: a thread of the owner's workspace with one run, made anew. */
-export async function threadThings(
+export async function createThreadExample(
   { url, login }: Pick<RunningDaemon, 'url' | 'login'>,
   endpoint?: Pick<Endpoint, 'path'>,
-): Promise<ThreadThings> {
+): Promise<ThreadIds> {
   if (endpoint && !/\/threads\/\{id\}|\{conversationId\}/.test(endpoint.path)) return {};
   const headers = { authorization: `Bearer ${login}`, 'content-type': 'application/json' };
   const post = async (path: string, json: object) => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Counters, families } from '../../../../src/daemon/features/metrics/index.ts';
 import { expositionWriter } from '../../../../src/daemon/telemetry/exposition.ts';
 import { aUsage } from '../../../storage/records.ts';
-import { readExposition } from '../../../support/exposition.ts';
+import { readExposition } from '../../../support/prometheus-text.ts';
 
 const still = {
   callsRunning: 0,

@@ -7,9 +7,9 @@ import { type RunningDaemon, startDaemon } from './start-daemon.ts';
 
 /**
  * Everywhere a call can be answered from: the simulator, and each provider format behind a real socket. The two
- * `…-only` places force a translation between OpenAI's own two formats.
+ * `…-only` backends force a translation between OpenAI's own two formats.
  */
-export const placeNames = [
+export const backendNames = [
   'simulator',
   'openai',
   'chat-only',
@@ -17,10 +17,10 @@ export const placeNames = [
   'anthropic',
   'google',
 ] as const;
-export type PlaceName = (typeof placeNames)[number];
+export type BackendName = (typeof backendNames)[number];
 
 /** What a model is to say next, whatever its provider's format. The simulator answers by its own rules. */
-export interface Saying {
+export interface ScriptedReply {
   reasoning?: string;
   text?: string;
   calls?: { name: string; input?: Record<string, unknown> }[];
@@ -35,17 +35,17 @@ export interface Saying {
   breaksAfter?: number;
 }
 
-export interface Places {
+export interface Backends {
   daemon: RunningDaemon;
   openai: FakeOpenAi;
   anthropic: FakeAnthropic;
   google: FakeGemini;
-  /** Scripts the next answer of a place; the model to ask there. */
-  say(place: PlaceName, ...sayings: Saying[]): string;
+  /** Scripts the next answer of a backend; the model to ask there. */
+  script(backend: BackendName, ...replies: ScriptedReply[]): string;
   /** The body that a provider was last sent. */
-  lastBody(place: Exclude<PlaceName, 'simulator'>): Record<string, unknown>;
+  lastBody(backend: Exclude<BackendName, 'simulator'>): Record<string, unknown>;
   /** To be called before a client leaves: what it gives resolves once the provider has lost a reader. */
-  watchLeaving(place: PlaceName): () => Promise<void>;
+  watchDisconnect(backend: BackendName): () => Promise<void>;
   /** Forgets what was asked and scripted so far. */
   forget(): void;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export interface Places {
 
 export const keys = { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: 'sk-ant', GEMINI_API_KEY: 'AIza' };
 
-const models: Record<PlaceName, string> = {
+const models: Record<BackendName, string> = {
   simulator: 'sim/assistant',
   openai: 'openai/gpt-5-mini',
   'chat-only': 'chat-only/fake',
@@ -62,8 +62,8 @@ const models: Record<PlaceName, string> = {
   google: 'google/gemini-3.5-flash',
 };
 
-/** One daemon with all places. `more` is further text for its configuration. */
-export async function startPlaces(more = ''): Promise<Places> {
+/** One daemon with all backends. `more` is further text for its configuration. */
+export async function startBackends(more = ''): Promise<Backends> {
   const [openai, anthropic, google] = await Promise.all([
     startFakeOpenAi({ keys: [keys.OPENAI_API_KEY] }),
     startFakeAnthropic({ keys: [keys.ANTHROPIC_API_KEY] }),
@@ -84,24 +84,24 @@ ${more}`;
     openai,
     anthropic,
     google,
-    say(place, ...sayings) {
-      for (const saying of sayings) {
-        if (place === 'anthropic') anthropic.answer(anthropicAnswer(saying));
-        else if (place === 'google') google.answer(geminiAnswer(saying));
-        else if (place !== 'simulator') openai.script(({ path }) => openAiAnswer(saying, path));
+    script(backend, ...replies) {
+      for (const reply of replies) {
+        if (backend === 'anthropic') anthropic.answer(anthropicAnswer(reply));
+        else if (backend === 'google') google.answer(geminiAnswer(reply));
+        else if (backend !== 'simulator') openai.script(({ path }) => openAiAnswer(reply, path));
       }
-      return place === 'simulator' ? simulatorModel(sayings[0] ?? {}) : models[place];
+      return backend === 'simulator' ? simulatorModel(replies[0] ?? {}) : models[backend];
     },
-    lastBody(place) {
-      const fake = { anthropic, google }[place as string] ?? openai;
+    lastBody(backend) {
+      const fake = { anthropic, google }[backend as string] ?? openai;
       return fake.requests.at(-1)?.body ?? {};
     },
-    watchLeaving(place) {
-      const fake = { anthropic, google }[place as string];
+    watchDisconnect(backend) {
+      const fake = { anthropic, google }[backend as string];
       const count = (fake?.dropped ?? 0) + 1;
       return async () => {
         if (fake) await fake.untilDropped(count);
-        else if (place !== 'simulator') await openai.idle();
+        else if (backend !== 'simulator') await openai.idle();
       };
     },
     forget() {
@@ -114,12 +114,12 @@ ${more}`;
   };
 }
 
-/** As `startPlaces`, for all tests of the file that calls it: forgotten before each of them, and closed after the last. */
-export async function placesForThisFile(more = ''): Promise<Places> {
-  const places = await startPlaces(more);
-  afterAll(() => places.close());
-  beforeEach(() => places.forget());
-  return places;
+/** As `startBackends`, for all tests of the file that calls it: forgotten before each of them, and closed after the last. */
+export async function backendsForThisFile(more = ''): Promise<Backends> {
+  const backends = await startBackends(more);
+  afterAll(() => backends.close());
+  beforeEach(() => backends.forget());
+  return backends;
 }
 
 /** OpenAI's SDK, which tells every failure at once. */
@@ -128,15 +128,15 @@ export function openAiAs({ url, key }: { url: string; key: string }): OpenAI {
 }
 
 /** The simulator has a model for each way to fail. */
-function simulatorModel({ refusal, finish, breaks }: Saying): string {
+function simulatorModel({ refusal, finish, breaks }: ScriptedReply): string {
   if (refusal !== undefined) return 'sim/refuses';
   if (finish === 'content_filter') return 'sim/filtered';
   if (breaks === 'stall') return 'sim/slow';
   return breaks ? 'sim/broken' : models.simulator;
 }
 
-function openAiAnswer(saying: Saying, path: string): FakeAnswer {
-  const { calls, interleaved = false, breaks, breaksAfter, ...same } = saying;
+function openAiAnswer(reply: ScriptedReply, path: string): FakeAnswer {
+  const { calls, interleaved = false, breaks, breaksAfter, ...same } = reply;
   const events = breaksAfter ?? (path.endsWith('/responses') ? 6 : 3);
   return {
     ...same,
@@ -146,8 +146,8 @@ function openAiAnswer(saying: Saying, path: string): FakeAnswer {
   };
 }
 
-function anthropicAnswer(saying: Saying): Parameters<FakeAnthropic['answer']>[0] {
-  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 5 } = saying;
+function anthropicAnswer(reply: ScriptedReply): Parameters<FakeAnthropic['answer']>[0] {
+  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 5 } = reply;
   const by = { cut: 'reset', error: 'overloaded_error', stall: 'stall' } as const;
   return {
     blocks: [
@@ -162,8 +162,8 @@ function anthropicAnswer(saying: Saying): Parameters<FakeAnthropic['answer']>[0]
   };
 }
 
-function geminiAnswer(saying: Saying): Parameters<FakeGemini['answer']>[0] {
-  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 2 } = saying;
+function geminiAnswer(reply: ScriptedReply): Parameters<FakeGemini['answer']>[0] {
+  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 2 } = reply;
   if (refusal !== undefined) return { blockReason: 'PROHIBITED_CONTENT' };
   const by = { cut: 'reset', error: 'error', stall: 'stall' } as const;
   return {

@@ -63,7 +63,7 @@ export interface Told {
 }
 
 /** Checks what holds for every answer, however bad the input; gives the failure, if it is one. */
-export function expectSound(endpoint: Endpoint, answer: Answer): Told | undefined {
+export function expectValidAnswer(endpoint: Endpoint, answer: Answer): Told | undefined {
   expect(answer.requestId).toMatch(/^req_\w{26}$/);
   if (answer.status === 200) return undefined;
   expect(answer.type).toBe('application/json; charset=utf-8');

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import type { PeopleThings, SiteThings, ThreadThings } from './example-calls.ts';
-import { siteThings } from './site.ts';
+import type { SiteIds, ThreadIds, UserIds } from './example-calls.ts';
+import { createSiteExamples } from './site.ts';
 import type { RunningDaemon } from './start-daemon.ts';
-import { threadThings } from './threads.ts';
+import { createThreadExample } from './threads.ts';
 
 /** What was answered: a status, and of failures the code. */
 export interface Told {
@@ -60,7 +60,7 @@ export async function addPerson(
 }
 
 /** Lets somebody into a workspace of the daemon's owner. */
-export async function letIn(
+export async function addMember(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   workspace: string,
   { login }: Person,
@@ -74,7 +74,7 @@ export async function letIn(
 }
 
 /** Another login of whoever this login belongs to. */
-export async function anotherLogin(
+export async function createLogin(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   login: string,
 ): Promise<{ id: string; secret: string }> {
@@ -104,22 +104,22 @@ async function guest(daemon: Pick<RunningDaemon, 'url' | 'login'>): Promise<Pers
   const person = await sharedPerson(daemon, 'guest');
   const { body } = await askDaemon(daemon, 'GET', '/v1/workspaces/me/members', { as: daemon.login });
   const isIn = body.data.some(({ user }: { user: { id: string } }) => user.id === person.id);
-  if (!isIn) await letIn(daemon, 'me', person, 'member');
+  if (!isIn) await addMember(daemon, 'me', person, 'member');
   return person;
 }
 
 /** What an example call to an endpoint about people names: made anew, as it can be used up. */
-export async function peopleThings(
+export async function createUserExamples(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
-): Promise<PeopleThings & SiteThings & ThreadThings> {
+): Promise<UserIds & SiteIds & ThreadIds> {
   const newHandle = () => {
     added += 1;
     return `user-${added}`;
   };
   const asOwner = (where: string) => askDaemon(daemon, 'POST', where, { as: daemon.login });
-  if (path.includes('{session}')) return { session: (await anotherLogin(daemon, login)).id };
+  if (path.includes('{session}')) return { session: (await createLogin(daemon, login)).id };
   if (path.includes('/members/{user}')) return { user: (await guest(daemon)).id };
   if (path.includes('/users/{user}')) return { user: 'owner' };
   if (path.includes('{invitation}')) {
@@ -134,8 +134,8 @@ export async function peopleThings(
     const invitations = `/v1/workspaces/${made.id}/invitations`;
     return { code: (await askDaemon(daemon, 'POST', invitations, { as })).body.code };
   }
-  const threads = await threadThings(daemon, { path });
+  const threads = await createThreadExample(daemon, { path });
   if (threads.thread !== undefined) return threads;
-  if (path.startsWith('/api/')) return await siteThings(daemon, { id, path }, login);
+  if (path.startsWith('/api/')) return await createSiteExamples(daemon, { id, path }, login);
   return id === 'addUser' ? { handle: newHandle() } : {};
 }

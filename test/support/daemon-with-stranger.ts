@@ -6,12 +6,12 @@ import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts
 import type { IssuedKey } from '../../src/shared/contract/keys.ts';
 import { idMaker } from '../../src/shared/ids.ts';
 import { hintOf, makeSecret } from '../../src/shared/secrets.ts';
-import type { Things } from './example-calls.ts';
-import { peopleThings } from './people.ts';
+import type { ExampleIds } from './example-calls.ts';
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start-daemon.ts';
-import { threadThings } from './threads.ts';
+import { createThreadExample } from './threads.ts';
+import { createUserExamples } from './users.ts';
 
-export interface TwoWorkspaces {
+export interface DaemonWithStranger {
   daemon: RunningDaemon;
   /** The id of the owner's workspace, as its owner is told it. */
   workspace: string;
@@ -25,7 +25,7 @@ export interface TwoWorkspaces {
    * A fresh stored response, a finished request and an active key of the owner's workspace, made with this key; and what
    * the endpoint names beside these, for whoever calls with `login`, the owner unless told.
    */
-  things(key: string, endpoint?: Endpoint, login?: string): Promise<Things>;
+  createExamples(key: string, endpoint?: Endpoint, login?: string): Promise<ExampleIds>;
 }
 
 /** Provider keys need a vault, and asking a provider about one must end on this machine. */
@@ -34,7 +34,7 @@ providers: {openai: {base_url: "http://127.0.0.1:9/v1"}}
 `;
 
 /** A daemon with a second person on it, who was put into its storage while it was down. */
-export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoWorkspaces> {
+export async function startWithStranger(given: DaemonOptions = {}): Promise<DaemonWithStranger> {
   const options = { ...given, config: `${ownKeysConfig}${given.config ?? ''}` };
   const first = await startDaemon(options);
   await first.stop({ keep: true });
@@ -63,7 +63,7 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoW
     stranger,
     expiredKey,
     issue,
-    async things(key, endpoint, login = daemon.login) {
+    async createExamples(key, endpoint, login = daemon.login) {
       const background = endpoint?.id === 'cancelResponse';
       const json = { model: 'sim/echo', input: 'Keep this.', background };
       const answer = await daemon.fetch('/v1/responses', {
@@ -72,7 +72,9 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<TwoW
       });
       const { id } = (await answer.json()) as { id: string };
       const request = answer.headers.get('x-request-id') as string;
-      const more = await (endpoint ? peopleThings(daemon, endpoint, login) : threadThings(daemon));
+      const more = await (endpoint
+        ? createUserExamples(daemon, endpoint, login)
+        : createThreadExample(daemon));
       return { workspace, response: id, request, key: (await issue(['models:read'])).id, ...more };
     },
   };
@@ -88,7 +90,7 @@ const unlimited = {
 
 async function addStranger(
   folder: string,
-): Promise<TwoWorkspaces['stranger'] & Pick<TwoWorkspaces, 'expiredKey'>> {
+): Promise<DaemonWithStranger['stranger'] & Pick<DaemonWithStranger, 'expiredKey'>> {
   const silent = () => {};
   const now = () => Date.now();
   const storage = await openSqliteStorage({
