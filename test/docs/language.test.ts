@@ -6,7 +6,7 @@ import { failures } from '../../src/shared/errors.ts';
 const unclear = [
   ...['whoever', 'whomever', 'nobody who', 'somebody', 'who is limited', 'anew', 'is held to', 'hear of'],
   ...['hears of', 'is told', 'are told', 'tells whoever', 'so long as it', 'wishes', 'lets go of'],
-  ...['one of its own', 'as it is typed', 'what there is', 'the books', 'what acts for you'],
+  ...['one of its own', 'as it is typed', 'what there is', 'the ledger', 'what acts for you'],
 ];
 const pattern = new RegExp(`\\b(?:${unclear.join('|')})\\b`, 'gi');
 

@@ -24,11 +24,11 @@ afterAll(async () => {
   await daemon.stop();
 });
 
-test('the guides have programs that can be tried', () => {
+test('the guides contain runnable programs', () => {
   expect(programs.length).toBeGreaterThanOrEqual(4);
 });
 
-test.each(programs)('typed as it stands, it answers: %s', async (program) => {
+test.each(programs)('runs as printed: %s', async (program) => {
   const code = program.replace('http://127.0.0.1:4100', daemon.url);
   const env = {
     PATH: process.env.PATH,

@@ -76,7 +76,7 @@ const typed = (
   )
 ).flat();
 
-test('the guides have people type commands', () => {
+test('the guides contain commands', () => {
   expect(typed.length).toBeGreaterThan(100);
 });
 

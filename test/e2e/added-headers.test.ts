@@ -34,7 +34,7 @@ beforeEach(() => fake.forget());
 const ask = (model: string) =>
   daemon.fetch('/v1/responses', { json: { model, input: 'Hello.', store: false } });
 
-test('headers of the configuration go with the calls, beside the key', async () => {
+test('configured headers are sent with the calls, alongside the key', async () => {
   expect((await ask('openai/gpt-5-mini')).status).toBe(200);
   expect(fake.requests[0]?.headers).toMatchObject({
     authorization: 'Bearer sk-1',
@@ -44,12 +44,12 @@ test('headers of the configuration go with the calls, beside the key', async () 
   });
 });
 
-test('one of them can be what a server takes instead of a key', async () => {
+test('a configured header can replace the key', async () => {
   expect((await ask('plain/any')).status).toBe(200);
   expect(fake.requests[0]?.headers).toMatchObject({ authorization: 'Basic abc' });
 });
 
-test('a provider whose header has no value is told by the name of the variable, and not called', async () => {
+test('a provider whose header variable is unset is not called, and the error names the variable', async () => {
   const answer = await ask('lacking/any');
   expect([answer.status, await answer.text()]).toEqual([
     404,
@@ -58,7 +58,7 @@ test('a provider whose header has no value is told by the name of the variable, 
   expect(fake.requests).toEqual([]);
 });
 
-test('they are in no recording', async () => {
+test('recordings contain no configured headers', async () => {
   await ask('openai/gpt-5-mini');
   await daemon.stop({ keep: true });
   const files = await readdir(recordings, { recursive: true, withFileTypes: true });

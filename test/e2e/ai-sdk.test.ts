@@ -129,7 +129,7 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $backend', ({ ba
     expect(last).toEqual(await output);
   });
 
-  test('continues a conversation with what it was answered', async () => {
+  test('continues a conversation from the previous answer', async () => {
     const model = say({ reasoning: 'A greeting.', text: 'My name is Ada.' }, { text: 'Ada, as I said.' });
     const messages: ModelMessage[] = [{ role: 'user', content: 'What is your name?' }];
     const first = await generateText({ model, messages });
@@ -156,7 +156,7 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $backend', ({ ba
     expect(text).toContain('1 image');
   });
 
-  test('is told what broke a stream', async () => {
+  test('reports what broke a stream', async () => {
     const errors: unknown[] = [];
     const { fullStream } = streamText({
       model: say({ text: 'It all began when the moon was new.', breaks: 'error' }),
@@ -170,7 +170,7 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $backend', ({ ba
     expect(JSON.stringify(errors)).toContain('broke off');
   });
 
-  test('leaves, and the provider’s work ends', async () => {
+  test('aborting a call ends the provider’s work', async () => {
     const hasLeft = backends.watchDisconnect(backend);
     const leaving = new AbortController();
     const { fullStream } = streamText({
@@ -239,7 +239,7 @@ describe('reasoning in the Responses format', () => {
   });
 });
 
-test('an unknown model is an error of the call, with what to do', async () => {
+test('an unknown model fails the call with a remedy', async () => {
   const call = generateText({ model: openai('sim/asistant'), prompt: 'Hi.', maxRetries: 0 });
   const error = await call.catch((thrown: unknown) => thrown);
   expect(APICallError.isInstance(error) && error.statusCode).toBe(404);

@@ -396,7 +396,7 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
     expect((await call(endpoint, headers, { ids, path: asked })).outcome).toBe(row.anonymous);
   });
 
-  test('to whoever claims scopes and roles in headers, as to no credential', async () => {
+  test('to a caller who claims scopes and roles in headers, as to no credential', async () => {
     const claims = {
       'x-scopes': scopeNames.join(' '),
       'x-role': 'owner',
@@ -465,7 +465,7 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
 });
 
 test.each(named(endpoints.filter(({ id }) => rows[id]?.strangerKey === notFound)))(
-  '%s tells a stranger of this workspace’s ids as if they were not there',
+  '%s answers a stranger as if this workspace’s ids did not exist',
   async (_id, endpoint) => {
     const ids = await place.createExamples(place.daemon.key);
     const unknown = Object.fromEntries(
@@ -534,7 +534,7 @@ const patternOf = ({ path }: Endpoint) =>
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 
-test.each(named(endpoints))('%s is not there for other methods, whoever asks', async (_id, endpoint) => {
+test.each(named(endpoints))('%s does not exist for other methods, whoever calls', async (_id, endpoint) => {
   // A name of ours may also be taken for an id: `compact` for that of a response.
   const { path: url } = requestOf(endpoint, exampleOf(endpoint, anyThings));
   const served = endpoints.filter((it) => patternOf(it).test(url)).map((it) => it.method as string);

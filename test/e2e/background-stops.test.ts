@@ -70,7 +70,7 @@ async function start(
   return daemon;
 }
 
-test('a daemon that is killed tells of what it was making that it failed, and settles it', async ({
+test('background responses of a killed daemon have failed and are settled at the next start', async ({
   onTestFinished,
 }) => {
   chaos.on('stalled', stallsAfter(8));
@@ -111,7 +111,7 @@ test('a daemon that is killed tells of what it was making that it failed, and se
   expect(await cancelled.json()).toMatchObject({ status: 'failed' });
 });
 
-test('a daemon that is stopped waits for what nobody reads', async ({ onTestFinished }) => {
+test('a daemon that stops waits for background responses without followers', async ({ onTestFinished }) => {
   chaos.on('waited-for', drips(10));
   const stopped = await start(onTestFinished);
   const id = await idOf(await begin(stopped, 'chat/waited-for'));
@@ -123,7 +123,7 @@ test('a daemon that is stopped waits for what nobody reads', async ({ onTestFini
   expect(await read(daemon, id)).toMatchObject({ status: 'completed' });
 });
 
-test('at the deadline of a stop it ends them, told and settled', async ({ onTestFinished }) => {
+test('at the deadline of a stop, background responses fail and are settled', async ({ onTestFinished }) => {
   chaos.on('endless', stallsAfter(8));
   const stopped = await start(onTestFinished, '200,100');
   const stream = await begin(stopped, 'chat/endless', { stream: true });

@@ -58,82 +58,85 @@ async function followed(id: string, after?: number): Promise<string> {
   return answer.text();
 }
 
-describe.each(['chat', 'responses'])('a background response of a provider that speaks %s', (upstream) => {
-  test('is queued at once, is made, and is a stored response then', async () => {
-    place.chaos.on('slow', drips(5, { text: words, usage }));
-    const model = `${upstream}/slow`;
-    const queued = await client.responses.create({ ...background, model, metadata: { run: '7' } });
-    expect(queued).toMatchObject({ status: 'queued', background: true, output: [], model, store: true });
+describe.each(['chat', 'responses'])(
+  'a background response from a provider with the %s format',
+  (upstream) => {
+    test('is queued immediately and becomes a stored response', async () => {
+      place.chaos.on('slow', drips(5, { text: words, usage }));
+      const model = `${upstream}/slow`;
+      const queued = await client.responses.create({ ...background, model, metadata: { run: '7' } });
+      expect(queued).toMatchObject({ status: 'queued', background: true, output: [], model, store: true });
 
-    expect((await statusComes(queued.id, 'in_progress')).output).toEqual([]);
-    const response = await ended(queued.id);
-    expect(response).toMatchObject({ id: queued.id, status: 'completed', metadata: { run: '7' } });
-    expect(response.output_text).toBe(words);
-    expect(response.usage).toMatchObject({ input_tokens: 100, output_tokens: 50 });
+      expect((await statusComes(queued.id, 'in_progress')).output).toEqual([]);
+      const response = await ended(queued.id);
+      expect(response).toMatchObject({ id: queued.id, status: 'completed', metadata: { run: '7' } });
+      expect(response.output_text).toBe(words);
+      expect(response.usage).toMatchObject({ input_tokens: 100, output_tokens: 50 });
 
-    const next = await client.responses.create({
-      model: `${upstream}/next`,
-      input: 'And then?',
-      previous_response_id: queued.id,
+      const next = await client.responses.create({
+        model: `${upstream}/next`,
+        input: 'And then?',
+        previous_response_id: queued.id,
+      });
+      expect(next.status).toBe('completed');
+      const asked = JSON.stringify(place.chaos.callsOf('next').at(-1)?.body);
+      for (const part of [input, words, 'And then?']) expect(asked).toContain(part);
     });
-    expect(next.status).toBe('completed');
-    const asked = JSON.stringify(place.chaos.callsOf('next').at(-1)?.body);
-    for (const part of [input, words, 'And then?']) expect(asked).toContain(part);
-  });
 
-  test('that is streamed can be left, and resumed after any event, by several at once', async () => {
-    place.chaos.on('left', drips(10, { text: words, usage }));
-    const model = `${upstream}/left`;
-    const stream = await client.responses.create({ ...background, model, stream: true });
-    const seen: ResponseStreamEvent[] = [];
-    for await (const event of stream) {
-      seen.push(event);
-      // Leaving the loop closes the connection.
-      if (event.type === 'response.output_text.delta') break;
-    }
-    expect(types(seen).slice(0, 4)).toEqual([
-      'response.created',
-      'response.queued',
-      'service:route',
-      'response.in_progress',
-    ]);
-    const [created] = seen;
-    if (created?.type !== 'response.created') throw new Error('no response.created');
-    const { id } = created.response;
-    const last = sequences(seen).at(-1) as number;
+    test('can be streamed, left and resumed after any event, by several clients at once', async () => {
+      place.chaos.on('left', drips(10, { text: words, usage }));
+      const model = `${upstream}/left`;
+      const stream = await client.responses.create({ ...background, model, stream: true });
+      const seen: ResponseStreamEvent[] = [];
+      for await (const event of stream) {
+        seen.push(event);
+        // Leaving the loop closes the connection.
+        if (event.type === 'response.output_text.delta') break;
+      }
+      expect(types(seen).slice(0, 4)).toEqual([
+        'response.created',
+        'response.queued',
+        'service:route',
+        'response.in_progress',
+      ]);
+      const [created] = seen;
+      if (created?.type !== 'response.created') throw new Error('no response.created');
+      const { id } = created.response;
+      const last = sequences(seen).at(-1) as number;
 
-    const [rest, whole] = await Promise.all([
-      collect(await client.responses.retrieve(id, { stream: true, starting_after: last })),
-      collect(await client.responses.retrieve(id, { stream: true })),
-    ]);
-    expect(sequences(whole)).toEqual(whole.map((_, index) => index));
-    expect([...seen, ...rest]).toEqual(whole);
-    expect(textOf(whole)).toBe(words);
-    expect(types(whole).slice(-2)).toEqual(['service:cost', 'response.completed']);
+      const [rest, whole] = await Promise.all([
+        collect(await client.responses.retrieve(id, { stream: true, starting_after: last })),
+        collect(await client.responses.retrieve(id, { stream: true })),
+      ]);
+      expect(sequences(whole)).toEqual(whole.map((_, index) => index));
+      expect([...seen, ...rest]).toEqual(whole);
+      expect(textOf(whole)).toBe(words);
+      expect(types(whole).slice(-2)).toEqual(['service:cost', 'response.completed']);
 
-    // While it is kept, and after its end, it can be read again from anywhere.
-    for (const after of [0, 7, whole.length - 2]) {
-      const again = await collect(
-        await client.responses.retrieve(id, { stream: true, starting_after: after }),
-      );
-      expect(again).toEqual(whole.slice(after + 1));
-    }
-    expect(await followed(id, whole.length - 1)).toBe(': following\n\ndata: [DONE]\n\n');
-    expect((await place.waitForUsage(model)).charged).toBe(price);
-  });
+      // While it is kept, and after its end, it can be read again from anywhere.
+      for (const after of [0, 7, whole.length - 2]) {
+        const again = await collect(
+          await client.responses.retrieve(id, { stream: true, starting_after: after }),
+        );
+        expect(again).toEqual(whole.slice(after + 1));
+      }
+      expect(await followed(id, whole.length - 1)).toBe(': following\n\ndata: [DONE]\n\n');
+      expect((await place.waitForUsage(model)).charged).toBe(price);
+    });
 
-  test('goes through the strict stream helper of the SDK', async () => {
-    const model = `${upstream}/strict`;
-    const queued = await client.responses.create({ ...background, model, stream: true });
-    const [created] = await collect(queued);
-    if (created?.type !== 'response.created') throw new Error('no response.created');
-    const resumed = client.responses.stream({ response_id: created.response.id });
-    expect((await resumed.finalResponse()).output_text).toBe(words);
-  });
-});
+    test('satisfies the strict stream helper of the SDK', async () => {
+      const model = `${upstream}/strict`;
+      const queued = await client.responses.create({ ...background, model, stream: true });
+      const [created] = await collect(queued);
+      if (created?.type !== 'response.created') throw new Error('no response.created');
+      const resumed = client.responses.stream({ response_id: created.response.id });
+      expect((await resumed.finalResponse()).output_text).toBe(words);
+    });
+  },
+);
 
 describe('a background response that is cancelled', () => {
-  test('ends for its followers, is charged for what was made, and stays as it is', async () => {
+  test('ends for its followers, is charged for the text generated so far, and stays cancelled', async () => {
     place.chaos.on('stalled', stallsAfter(8));
     const model = 'chat/stalled';
     const stream = await client.responses.create({ ...background, model, stream: true });
@@ -161,7 +164,7 @@ describe('a background response that is cancelled', () => {
     await place.waitUntilIdle();
   });
 
-  test('while nobody has answered it yet', async () => {
+  test('before a provider has answered', async () => {
     place.chaos.on('silent', hangs());
     const { id } = await client.responses.create({ ...background, model: 'chat/silent' });
     expect((await client.responses.retrieve(id)).status).toBe('queued');
@@ -170,7 +173,7 @@ describe('a background response that is cancelled', () => {
     await place.waitUntilIdle();
   });
 
-  test('only if it is one, and not when it has ended', async () => {
+  test('only if it is a background response that is still running', async () => {
     const usual = await client.responses.create({ model: 'chat/any', input });
     await expect(client.responses.cancel(usual.id)).rejects.toMatchObject({ status: 400, param: 'id' });
     await expect(client.responses.cancel('resp_none')).rejects.toMatchObject({ status: 404 });
@@ -182,7 +185,7 @@ describe('a background response that is cancelled', () => {
 });
 
 describe('a background response that fails', () => {
-  test('says so, when nobody answers', async () => {
+  test('reports it when no provider answers', async () => {
     place.chaos.on('broken', says(500));
     const { id } = await client.responses.create({ ...background, model: 'chat/broken' });
     expect(await ended(id)).toMatchObject({
@@ -192,7 +195,7 @@ describe('a background response that fails', () => {
     });
   });
 
-  test('says so, when its answer breaks off', async () => {
+  test('reports it when the answer breaks off', async () => {
     place.chaos.on('cut', cutAfter(6, 'reset'));
     const stream = await client.responses.create({ ...background, model: 'chat/cut', stream: true });
     const events: ResponseStreamEvent[] = [];
@@ -220,7 +223,7 @@ describe('a background response is refused', () => {
     await expect(client.responses.create(asked as never)).rejects.toMatchObject({ status, param });
   });
 
-  test('as a stream when its events were not kept', async () => {
+  test('as a stream when its events were not stored', async () => {
     const usual = await client.responses.create({ model: 'chat/any', input });
     const quiet = await client.responses.create({ ...background, model: 'chat/any' });
     for (const { id } of [usual, quiet]) {
@@ -235,7 +238,7 @@ describe('a background response is refused', () => {
   });
 });
 
-test('no more than 256 are made at once; what is refused is refused before it begins', async () => {
+test('at most 256 run at once, and further ones are rejected before they start', async () => {
   place.chaos.on('crowd', hangs());
   const { fetch } = place.daemon;
   const json = { ...background, model: 'chat/crowd' };
@@ -250,7 +253,7 @@ test('no more than 256 are made at once; what is refused is refused before it be
   expect((await place.waitUntilIdle()).faults).toEqual([]);
 });
 
-test('a limit that is reached is told at once', async () => {
+test('a limit that is reached is reported immediately', async () => {
   const headers = { authorization: `Bearer ${place.daemon.login}`, 'content-type': 'application/json' };
   const issued = await place.daemon.fetch('/v1/workspaces/me/keys', { json: { models: ['sim/*'] }, headers });
   const { secret } = (await issued.json()) as { secret: string };
@@ -261,7 +264,7 @@ test('a limit that is reached is told at once', async () => {
   });
 });
 
-test('deleting one that is being made ends it, and nothing is left', async () => {
+test('deleting a running response ends it and leaves nothing behind', async () => {
   place.chaos.on('deleted', stallsAfter(8));
   const stream = await client.responses.create({ ...background, model: 'chat/deleted', stream: true });
   let id = '';
@@ -276,7 +279,7 @@ test('deleting one that is being made ends it, and nothing is left', async () =>
   await place.waitUntilIdle();
 });
 
-test('a revoked key ends what it began', async () => {
+test('revoking a key ends the responses it started', async () => {
   place.chaos.on('stolen', stallsAfter(8));
   const headers = { authorization: `Bearer ${place.daemon.login}`, 'content-type': 'application/json' };
   const issued = await place.daemon.fetch('/v1/workspaces/me/keys', { json: { name: 'stolen' }, headers });
@@ -298,7 +301,7 @@ describe('the input of a response', () => {
     content: [{ type: 'input_text', text: content }],
   });
 
-  test('is listed page by page, the newest first', async () => {
+  test('is listed page by page, newest first', async () => {
     const { id } = await client.responses.create({ model: 'chat/any', input: items });
     const seen: unknown[] = [];
     for await (const item of client.responses.inputItems.list(id, { limit: 2 })) seen.push(item);
@@ -318,7 +321,7 @@ describe('the input of a response', () => {
     });
   });
 
-  test('also while it is being made', async () => {
+  test('also while the response is running', async () => {
     place.chaos.on('listed', hangs());
     const { id } = await client.responses.create({ ...background, model: 'chat/listed' });
     const page = await client.responses.inputItems.list(id);

@@ -70,7 +70,7 @@ async function freshCopy(): Promise<string> {
   return copy;
 }
 
-test('a backup is one whole file that only its owner reads', async () => {
+test('a backup is a single complete file that only its owner can read', async () => {
   expect((await stat(backup)).mode & 0o777).toBe(0o600);
   const database = new Database(backup, { readonly: true });
   expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
@@ -80,20 +80,20 @@ test('a backup is one whole file that only its owner reads', async () => {
   database.close();
 });
 
-test('keys and logins are nowhere in a backup', async () => {
+test('a backup contains no keys and no logins', async () => {
   const bytes = await readFile(backup);
   expect(bytes.includes(daemon.key)).toBe(false);
   expect(bytes.includes(daemon.login)).toBe(false);
 });
 
-test('without a place it stays in the data folder, and the path is printed', async () => {
+test('without a destination it goes to the data folder, and the path is printed', async () => {
   const { stdout, code } = await cli(daemon.home, 'backup', '--quiet');
   expect(code).toBe(0);
   expect(stdout.trim()).toMatch(new RegExp(`^${daemon.home}/backups/gateway-.*\\.db$`));
   expect((await stat(stdout.trim())).size).toBeGreaterThan(4096);
 });
 
-test('a folder gets a file with a name of its own', async () => {
+test('in a folder, the backup gets a generated name', async () => {
   const folder = join(places, 'folder');
   await mkdir(folder);
   const { stdout } = await cli(daemon.home, 'backup', folder, '--json');
@@ -101,14 +101,14 @@ test('a folder gets a file with a name of its own', async () => {
   expect(await readdir(folder)).toHaveLength(1);
 });
 
-test('nothing is written over', async () => {
+test('existing files are not overwritten', async () => {
   const before = await stat(backup);
   const { code, stderr } = await cli(daemon.home, 'backup', backup);
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') });
   expect((await stat(backup)).mtimeMs).toBe(before.mtimeMs);
 });
 
-test('calls go on while a backup is made, and it has one state of the books', async () => {
+test('calls continue during a backup, which holds one consistent state of the ledger', async () => {
   const calls = Promise.all(Array.from({ length: 40 }, () => respond(daemon)));
   const made = await cli(daemon.home, 'backup', join(places, 'busy.db'));
   await calls;
@@ -118,7 +118,7 @@ test('calls go on while a backup is made, and it has one state of the books', as
   database.close();
 });
 
-test('a restore puts everything back, and keeps what was there', async () => {
+test('a restore replaces all data and keeps the previous data aside', async () => {
   const { home, otherId } = await otherHome();
   const { code, stdout, stderr } = await cli(home, 'restore', backup, '--yes', '--json');
   expect(code, stderr).toBe(0);
@@ -137,7 +137,7 @@ test('a restore puts everything back, and keeps what was there', async () => {
   database.close();
 });
 
-test('an empty place gets the data and the configuration', async () => {
+test('a restore into an empty folder brings the data and the configuration', async () => {
   const home = join(places, 'new-machine');
   const { code, stderr } = await cli(home, 'restore', backup, '--yes');
   expect(code, stderr).toBe(0);
@@ -154,7 +154,7 @@ test('a restore is refused while the daemon runs', async () => {
   expect(quiet).toMatchObject({ code: 1, stderr: expect.stringContaining('Another daemon is using') });
 });
 
-test('a restore asks, and where nobody can be asked wants --yes', async () => {
+test('a restore asks for confirmation, and without a terminal requires --yes', async () => {
   const home = join(places, 'unasked');
   expect(await cli(home, 'restore', backup)).toMatchObject({ code: 2 });
   const { code } = await runCli(['restore', backup], {
@@ -191,25 +191,28 @@ const damages: [string, (file: string) => Promise<void>, RegExp][] = [
   ],
 ];
 
-test.each(damages)('a file that is %s is refused, and the data stays', async (_name, damage, told) => {
-  const { home, otherId } = await otherHome();
-  const file = await freshCopy();
-  await damage(file);
-  const { code, stderr } = await cli(home, 'restore', file, '--yes');
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(told) });
-  expect(stderr).toContain('Nothing was changed');
-  expect(await found(home, otherId)).toBe(200);
-  expect((await readdir(home)).filter((name) => name.startsWith('restore'))).toEqual([]);
-});
+test.each(damages)(
+  'a backup file that is %s is rejected, and the data stays',
+  async (_name, damage, told) => {
+    const { home, otherId } = await otherHome();
+    const file = await freshCopy();
+    await damage(file);
+    const { code, stderr } = await cli(home, 'restore', file, '--yes');
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(told) });
+    expect(stderr).toContain('Nothing was changed');
+    expect(await found(home, otherId)).toBe(200);
+    expect((await readdir(home)).filter((name) => name.startsWith('restore'))).toEqual([]);
+  },
+);
 
-test('a copy of the database file alone is no backup', async () => {
+test('a copy of the database file is not a backup', async () => {
   const copy = join(places, 'loose.db');
   await copyFile(join(daemon.home, 'gateway.db'), copy);
   const { code, stderr } = await cli(join(places, 'loose'), 'restore', copy, '--yes');
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('write-ahead log') });
 });
 
-test('a name that is typed wrong makes nothing', async () => {
+test('a mistyped file name creates nothing', async () => {
   const { code, stderr } = await cli(join(places, 'nowhere'), 'restore', '/nonexistent.db', '--yes');
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('does not exist') });
   await expect(stat(join(places, 'nowhere'))).rejects.toThrow('ENOENT');

@@ -53,7 +53,7 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
   const postText = (body: Buffer | string, headers: Record<string, string> = {}) =>
     tell(id, { path, body, headers });
 
-  test.each(hostileNames)('has no model named %j', async (model) => {
+  test.each(hostileNames)('finds no model named %j', async (model) => {
     const { error } = await post(bodyWith({ model }));
     const isName = model !== '' && model.length <= 200;
     expect([error?.code, error?.param]).toEqual([isName ? 'model_not_found' : 'invalid_request', 'model']);
@@ -65,7 +65,7 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     }
   });
 
-  test('takes tools and metadata by any name that means something to the language', async () => {
+  test('accepts tools and metadata named like JavaScript members', async () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'then', 'hasOwnProperty']) {
       const metadata = JSON.parse(`{"${name}":"x"}`);
       const parameters = { type: 'object', properties: JSON.parse(`{"${name}":{"type":"string"}}`) };
@@ -101,13 +101,13 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     ['"service":{"route":{"order":["a",7]}}', 'service.route.order[1]'],
     ['"service":{"fallbacks":["a","b","c","d","e","f","g","h","i"]}', 'service.fallbacks'],
     ['"service":{"events":"no"}', 'service.events'],
-  ])('refuses %s', async (member, param) => {
+  ])('rejects %s', async (member, param) => {
     const { error } = await postText(JSON.stringify(bodyWith({})).replace(/\}$/, `,${member}}`));
     expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
   });
 
   test.each(['9007199254740992', '1e308', '123456789012345678901234567890', '1'])(
-    'takes %s as the most tokens wished for',
+    'accepts %s as the output token limit',
     async (count) => {
       const name = id === 'createResponse' ? 'max_output_tokens' : 'max_completion_tokens';
       const { answer } = await postText(JSON.stringify(bodyWith({})).replace(/\}$/, `,"${name}":${count}}`));
@@ -142,12 +142,12 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     ['100,000 open brackets', '['.repeat(100_000), 'invalid_json'],
     ['100,000 open braces', '{"a":'.repeat(100_000), 'invalid_json'],
     ['65 levels', JSON.stringify(bodyWith({ metadata: nested(64, 'object') })), 'invalid_json'],
-  ])('refuses %s', async (_what, body, code) => {
+  ])('rejects %s', async (_what, body, code) => {
     const { error } = await postText(body);
     expect(error?.code).toBe(code);
   });
 
-  test('takes 64 levels, a byte order mark and halves of surrogates', async () => {
+  test('accepts 64 levels of nesting, a byte order mark and lone surrogates', async () => {
     expect((await post(bodyWith({ metadata: { a: nested(62, 'array') } }))).answer.status).toBe(200);
     expect((await postText(`\ufeff${JSON.stringify(bodyWith({}))}`)).answer.status).toBe(200);
     const half = JSON.stringify(bodyWith({})).replace('Hello.', 'a\\ud800b');
@@ -167,13 +167,13 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     ['', 415],
     ['application/json; charset=utf-8', 200],
     ['Application/JSON;charset="UTF-8"', 200],
-  ])('answers a body of the type %j with %i', async (type, status) => {
+  ])('answers a body of type %j with %i', async (type, status) => {
     const { answer } = await postText(JSON.stringify(bodyWith({})), { 'content-type': type });
     expect(answer.status).toBe(status);
   });
 
   test.each(['gzip', 'br', 'deflate', 'gzip, gzip', 'chunked'])(
-    'takes no body in the encoding %s',
+    'rejects a body in the encoding %s',
     async (encoding) => {
       const { answer } = await postText(JSON.stringify(bodyWith({})), { 'content-encoding': encoding });
       expect(answer.status).toBe(415);
@@ -199,7 +199,7 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     expect(answer.status).toBe(status);
   });
 
-  test('is not slowed by long texts anywhere', async () => {
+  test('is not slowed down by a long text in any field', async () => {
     const texts = ['-', 'a', '(', '1', '/', '.', ' ', '{"', '\\', 'a-', '\ud83d\ude00'];
     const before = process.cpuUsage();
     let count = 0;
@@ -309,13 +309,13 @@ describe('keys', () => {
     ['limit=1&limit=2', 'limit'],
     ['limit[]=1&limit=x', 'limit'],
     [`after=${'k'.repeat(65)}`, 'after'],
-  ])('are not listed for ?%s', async (query, param) => {
+  ])('rejects a list with ?%s', async (query, param) => {
     const { error } = await tell('listKeys', { method: 'GET', path: `/v1/workspaces/me/keys?${query}` });
     expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
   });
 
   test.each(['limit=1', 'limit=100', 'after=nothing', 'after=%27%20OR%201%3D1--', '__proto__[limit]=0'])(
-    'are listed for ?%s',
+    'are listed with ?%s',
     async (query) => {
       const { answer } = await tell('listKeys', { method: 'GET', path: `/v1/workspaces/me/keys?${query}` });
       expect(answer.status).toBe(200);
@@ -335,13 +335,13 @@ describe('usage', () => {
     ['group_by=__proto__', 'group_by'],
     [`model=${'m'.repeat(257)}`, 'model'],
     [`key=${'k'.repeat(65)}`, 'key'],
-  ])('is not summed up for ?%s', async (query, param) => {
+  ])('is not summed up with ?%s', async (query, param) => {
     const { error } = await tell('listUsage', { method: 'GET', path: `/v1/usage?${query}` });
     expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
   });
 
   test.each(['model=%27%20OR%201%3D1--', 'key=__proto__', 'since=0000-01-01', 'until=9999-12-31'])(
-    'is summed up for ?%s',
+    'is summed up with ?%s',
     async (query) => {
       const { answer } = await tell('listUsage', { method: 'GET', path: `/v1/usage?${query}` });
       expect(answer.status).toBe(200);
@@ -360,7 +360,7 @@ describe('usage', () => {
 const reads = endpoints.filter(({ method, stream }) => method === 'GET' && !stream?.always);
 
 test.each(reads.map((endpoint) => [endpoint.id, endpoint] as const))(
-  '%s refuses a body that it has no use for',
+  '%s rejects a body it does not expect',
   async (id, endpoint) => {
     const path = endpoint.path.replace('{workspace}', 'me').replace(/\{\w+(\.\.\.)?\}/, 'x');
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -371,7 +371,7 @@ test.each(reads.map((endpoint) => [endpoint.id, endpoint] as const))(
   },
 );
 
-describe('lengths that lie', () => {
+describe('wrong content lengths', () => {
   /** All that comes back on one connection for these bytes, up to its end. */
   const exchange = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -415,7 +415,7 @@ describe('lengths that lie', () => {
   });
 });
 
-test('the daemon is as well as before', async () => {
+test('the daemon is healthy afterwards', async () => {
   expect((await tell('health', { method: 'GET', path: '/healthz' })).answer.status).toBe(200);
   const { answer } = await tell('createResponse', {
     path: '/v1/responses',

@@ -132,7 +132,7 @@ async function stream(body: Record<string, unknown>) {
 describe.each(backendNames)('an answer from %s', (backend) => {
   const possible = cases.filter(({ not }) => !not?.includes(backend));
 
-  test.each(possible)('keeps to the format as a stream: $name', async ({ reply, body, outcome }) => {
+  test.each(possible)('follows the format as a stream: $name', async ({ reply, body, outcome }) => {
     for (const includesUsage of [true, false]) {
       const model = backends.script(backend, reply);
       const options = includesUsage ? { stream_options: { include_usage: true } } : {};
@@ -141,14 +141,14 @@ describe.each(backendNames)('an answer from %s', (backend) => {
     }
   });
 
-  test.each(possible)('keeps to the format as JSON: $name', async ({ reply, body, outcome }) => {
+  test.each(possible)('follows the format as JSON: $name', async ({ reply, body, outcome }) => {
     const model = backends.script(backend, reply);
     const answer = await backends.daemon.fetch('/v1/chat/completions', { json: { ...body, model } });
     expect(answer.status).toBe(200);
     expect(checkChat(await answer.json())).toMatchObject(outcome);
   });
 
-  test('is cut where its provider ignores the limit', async () => {
+  test('is cut when its provider ignores the limit', async () => {
     const endless = { text: 'On and on it went. '.repeat(300), breaks: 'stall', breaksAfter: 400 } as const;
     const model = backend === 'simulator' ? backends.script(backend) : backends.script(backend, endless);
     const body = { ...says('Write 3000 words.'), stream_options: { include_usage: true } };
@@ -156,7 +156,7 @@ describe.each(backendNames)('an answer from %s', (backend) => {
     expect(checkChatStream(chunks, { includesUsage: true }).finish).toBe('length');
   });
 
-  test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
+  test.each(['cut', 'error'] as const)('reports a failure after the start: %s', async (breaks) => {
     const model = backends.script(backend, { text: 'It all began when the moon was new and', breaks });
     const data = dataIn(await stream({ ...says('Go on.'), model })).map((each) => JSON.parse(each));
     const last = data.pop();

@@ -44,7 +44,7 @@ const usageOf = async (id: string | null) =>
 const sent = (backend: Exclude<BackendName, 'simulator'>) => JSON.stringify(backends.lastBody(backend));
 
 describe.each(providers)('a summary by %s', (backend) => {
-  test('stands in one sealed item behind the messages, is metered, and is read by the next call', async () => {
+  test('is one sealed item after the messages, is metered, and is read by the next call', async () => {
     const model = backends.script(backend, { text: summary }, { text: 'Seven ferries, at length.' });
     const { status, headers, body } = await compact({
       model,
@@ -90,7 +90,7 @@ describe.each(providers)('a summary by %s', (backend) => {
     expect(sent(backend)).not.toContain('gwc1.');
   });
 
-  test('is asked for by a trigger at the end of a create call', async () => {
+  test('can be triggered at the end of a create call', async () => {
     const model = backends.script(backend, { text: summary });
     const input = [...conversation, { type: 'compaction_trigger' }];
     const { status, body } = await respond({ model, input, tools: [{ type: 'function', name: 'look' }] });
@@ -123,7 +123,7 @@ describe.each(providers)('a summary by %s', (backend) => {
     expect(sent(backend)).not.toContain('ferries');
   });
 
-  test.each([false, true])('is made when the input passes the threshold (stream: %s)', async (stream) => {
+  test.each([false, true])('is created when the input exceeds the threshold (stream: %s)', async (stream) => {
     const model = backends.script(
       backend,
       { text: summary },
@@ -160,7 +160,7 @@ describe.each(providers)('a summary by %s', (backend) => {
     expect(sent(backend)).not.toContain('ferries');
   });
 
-  test('is not made below the threshold', async () => {
+  test('is not created below the threshold', async () => {
     const model = backends.script(backend, { text: 'Hello.' });
     const { body } = await respond({
       model,
@@ -170,7 +170,7 @@ describe.each(providers)('a summary by %s', (backend) => {
     expect(typesOf(body)).toEqual(['message']);
   });
 
-  test('that says nothing fails, and so does a provider', async () => {
+  test('that is empty fails, and so does a failing provider', async () => {
     const model = backends.script(backend, { text: ' ' });
     const { status, body } = await compact({ model, input: conversation });
     expect([status, body.error.code]).toEqual([500, 'model_error']);
@@ -183,7 +183,7 @@ describe('a sealed summary', () => {
     return (await compact({ model, input: conversation })).body.output.at(-1);
   };
 
-  test('is read in the chat format’s backend, too, and sums up into the next one', async () => {
+  test('is read by chat providers, too, and becomes part of the next one', async () => {
     const item = await sealedItem();
     const model = backends.script('chat-only', { text: 'Goal: all of it.' });
     const { status, body } = await compact({ model, input: [item, { role: 'user', content: 'Go on.' }] });
@@ -193,7 +193,7 @@ describe('a sealed summary', () => {
   });
 
   test.each(['simulator', ...providers] as BackendName[])(
-    'that was damaged is refused, named, by %s',
+    'that was damaged is rejected by %s, which names it',
     async (backend) => {
       const { encrypted_content: sealed } = await sealedItem();
       const model = backends.script(backend, { text: 'Never.' });
@@ -213,7 +213,7 @@ describe('a sealed summary', () => {
     },
   );
 
-  test('of another workspace is refused', async () => {
+  test('of another workspace is rejected', async () => {
     const { daemon, stranger } = await startWithStranger();
     const made = await daemon.fetch('/v1/responses/compact', {
       json: { model: 'sim/assistant', input: 'Hello.' },
@@ -230,7 +230,7 @@ describe('a sealed summary', () => {
     await daemon.stop();
   });
 
-  test('of a provider’s own reaches it unharmed, and no other', async () => {
+  test('created by a provider reaches that provider unchanged, and no other', async () => {
     const theirs = { type: 'compaction', id: 'cmp_theirs', encrypted_content: 'gAAAAABtheirs' };
     const input = [theirs, { role: 'user', content: 'Go on.' }];
     const model = backends.script('openai', { text: 'On.' });
@@ -264,18 +264,18 @@ describe('compaction', () => {
       404,
       'previous_response_id',
     ],
-  ])('of %s is refused', async (_what, body, status, param) => {
+  ])('of %s is rejected', async (_what, body, status, param) => {
     const answer = await compact(body);
     expect([answer.status, answer.body.error.param]).toEqual([status, param]);
   });
 
-  test('refuses a trigger that is not last', async () => {
+  test('rejects a trigger that is not last', async () => {
     const input = [{ type: 'compaction_trigger' }, { role: 'user', content: 'Hello.' }];
     const { status, body } = await respond({ model: 'sim/assistant', input });
     expect([status, body.error.param]).toEqual([400, 'input']);
   });
 
-  test('works on a socket, whose context is the summary from then on', async () => {
+  test('works on a socket, whose context is then the summary', async () => {
     const { daemon } = backends;
     const client = await openSocket(`${daemon.url}/v1/responses`, { key: daemon.key });
     const model = backends.script('anthropic', { text: summary }, { text: 'On.' });
@@ -288,7 +288,7 @@ describe('compaction', () => {
     expect(sent('anthropic')).not.toContain('ferries');
   });
 
-  test('of its own accord is a call of its own in the usage', async () => {
+  test('done automatically is a separate call in the usage', async () => {
     const count = async () =>
       ((await (await backends.daemon.fetch('/v1/usage')).json()) as Json).total.requests;
     const before = await count();

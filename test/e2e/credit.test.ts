@@ -51,8 +51,8 @@ const grant = (body: object) => send(daemon.login, '/v1/admin/credit', body);
 const balanceOf = async (secret: string) => (await send(secret, '/v1/key')).body.balance_usd;
 const verified = async () => (await send(daemon.login, '/v1/admin/ledger/verify', {})).body;
 
-describe('a workspace that pays in advance', () => {
-  test('is refused until it has credit, but for what costs nothing', async () => {
+describe('a prepaid workspace', () => {
+  test('is refused until it has credit, except for free calls', async () => {
     const { key } = place.stranger;
     const refused = await ask(key);
     expect([refused.status, refused.body.error]).toMatchObject([
@@ -66,7 +66,7 @@ describe('a workspace that pays in advance', () => {
     expect(await balanceOf(daemon.key)).toBeNull();
   });
 
-  test('is given credit once, however often the same grant is made', async () => {
+  test('gets credit once, however often the same grant is sent', async () => {
     const wish = { workspace: 'elsewhere', usd: '0.005', note: 'Welcome.', reference: 'first' };
     const answers = await Promise.all(Array.from({ length: 10 }, () => grant(wish)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -84,12 +84,12 @@ describe('a workspace that pays in advance', () => {
     [{ workspace: 'me', usd: '9999999' }, 400, 'usd'],
     [{ workspace: 'me', usd: '-1' }, 400, 'usd'],
     [{ workspace: 'me' }, 400, 'usd'],
-  ])('is not given %j', async (wish, status, param) => {
+  ])('rejects the grant %j', async (wish, status, param) => {
     const refused = await grant(wish);
     expect([refused.status, refused.body.error.param]).toEqual([status, param]);
   });
 
-  test('never spends more than it has, however many calls come at once', async () => {
+  test('never spends more than its credit, however many calls run at once', async () => {
     const { key } = place.stranger;
     const asked = Array.from({ length: 200 }, () => ask(key));
     const watched = verified();
@@ -110,7 +110,7 @@ describe('a workspace that pays in advance', () => {
     expect(readLedger(daemon.home)).toMatchObject({ holds: [], faults: [] });
   });
 
-  test('has what it had after a restart', async () => {
+  test('keeps its credit over a restart', async () => {
     const before = await balanceOf(place.stranger.key);
     await grant({ workspace: 'elsewhere', usd: '1' });
     await daemon.stop({ keep: true });
@@ -127,15 +127,15 @@ describe('a workspace that pays in advance', () => {
   });
 });
 
-describe('the books', () => {
-  test('add up', async () => {
+describe('the ledger', () => {
+  test('adds up', async () => {
     const check = await verified();
     expect(check).toMatchObject({ ok: true, problems: [], grants: 2, holds: 0 });
     expect(check.entries).toBeGreaterThan(20);
     expect((await send(daemon.login, '/v1/admin/ledger/verify')).body.ok).toBe(true);
   });
 
-  test('tell each thing that is wrong in them', async () => {
+  test('reports every inconsistency', async () => {
     const database = new Database(join(daemon.home, 'gateway.db'));
     const [keyId] = database.prepare('SELECT key_id FROM key_spend').pluck().all() as string[];
     database.exec(`

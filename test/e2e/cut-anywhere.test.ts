@@ -27,9 +27,9 @@ function offsets(length: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => Math.round((index * length) / (count - 1)));
 }
 
-describe('an answer that is cut anywhere', () => {
+describe('an answer cut at any byte', () => {
   test.each(ways)(
-    '$name: ends once, is settled once, and tells the truth',
+    '$name: ends once, is settled once, and reports what happened',
     async ({ wire, upstream, by, stream }) => {
       const body = bodyOf({ ...asked, wire: upstream, stream }) as Record<string, unknown>;
       const whole = bytesOf({ wire: upstream, body, stream } as Parameters<typeof bytesOf>[0]).length;

@@ -49,7 +49,7 @@ const members = [
   ['an error', `"error":${objects}`],
 ] as const;
 
-describe.each(formatPairs)('what is nested far too deep: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('JSON nested too deeply: $name', ({ wire, upstream }) => {
   const ask = (model: string, stream: boolean, more = {}) =>
     completeCall(on.daemon, { wire, model, stream, more });
 
@@ -71,7 +71,7 @@ describe.each(formatPairs)('what is nested far too deep: $name', ({ wire, upstre
       },
     );
 
-    test('an answer of status 400 or 500 is still one', async () => {
+    test('an error answer of status 400 or 500 is still read', async () => {
       for (const [status, told] of [
         [400, 400],
         [500, 502],
@@ -97,26 +97,23 @@ describe.each(formatPairs)('what is nested far too deep: $name', ({ wire, upstre
   });
 });
 
-describe.each(formatPairs)(
-  'more of something than a function takes arguments: $name',
-  ({ wire, upstream }) => {
-    const many = 150_000;
-    const ask = (behaviour: Behaviour, more = {}) =>
-      completeCall(on.daemon, { wire, model: on.chaos.addModel(upstream, behaviour), stream: true, more });
+describe.each(formatPairs)('more items than a function takes arguments: $name', ({ wire, upstream }) => {
+  const many = 150_000;
+  const ask = (behaviour: Behaviour, more = {}) =>
+    completeCall(on.daemon, { wire, model: on.chaos.addModel(upstream, behaviour), stream: true, more });
 
-    test('log probabilities', async () => {
-      const list = `[${Array(many).fill('{}').join()}]`;
-      const inChunk = (text: string) => text.replaceAll('"logprobs":null', `"logprobs":{"content":${list}}`);
-      const inEvent = (text: string) => text.replaceAll('"logprobs":[]', `"logprobs":${list}`);
-      const change = upstream === 'chat' ? inChunk : inEvent;
-      const answer = await ask(rewritten(change, { text: 'Two words.' }));
-      expect(parseStream(answer.text)).toMatchObject({ text: 'Two words.', errors: [], isDoneLast: true });
-    });
+  test('log probabilities', async () => {
+    const list = `[${Array(many).fill('{}').join()}]`;
+    const inChunk = (text: string) => text.replaceAll('"logprobs":null', `"logprobs":{"content":${list}}`);
+    const inEvent = (text: string) => text.replaceAll('"logprobs":[]', `"logprobs":${list}`);
+    const change = upstream === 'chat' ? inChunk : inEvent;
+    const answer = await ask(rewritten(change, { text: 'Two words.' }));
+    expect(parseStream(answer.text)).toMatchObject({ text: 'Two words.', errors: [], isDoneLast: true });
+  });
 
-    test('snapshots before an answer begins', async () => {
-      const events = 'data: {"type":"response.in_progress"}\n\n'.repeat(many);
-      const answer = await ask(rewritten((text) => (upstream === 'chat' ? text : events + text)));
-      expect(parseStream(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
-    });
-  },
-);
+  test('snapshots before the first text', async () => {
+    const events = 'data: {"type":"response.in_progress"}\n\n'.repeat(many);
+    const answer = await ask(rewritten((text) => (upstream === 'chat' ? text : events + text)));
+    expect(parseStream(answer.text)).toMatchObject({ text: words, errors: [], isDoneLast: true });
+  });
+});

@@ -90,7 +90,7 @@ const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoin
 const membersOf = (schema: unknown) =>
   Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
-describe('an answer that is not described is noticed', () => {
+describe('an undocumented answer is detected', () => {
   const headers = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'req_1' };
   const error = {
     type: 'server_error',
@@ -139,7 +139,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
     return kind === 'login' ? access.login : access.apiKey && !access.loginOnly;
   });
   test.each(endsTheDaemon(endpoint) || isEndless(endpoint) || isRefused(endpoint) ? [] : kinds)(
-    'a caller that may call: %s',
+    'an allowed caller: %s',
     async (kind) => {
       const key = (await place.issue(scopeNames)).secret;
       const ids = await place.createExamples(key, endpoint);
@@ -166,7 +166,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
     await expectDescribed(answer, access.loginOnly ? 401 : 403);
   });
 
-  test.each(membersOf(params))('a %s that names nothing', async (name) => {
+  test.each(membersOf(params))('an unknown %s', async (name) => {
     const example = exampleOf(endpoint, nothing);
     for (const value of ['nothing-at-all', 'x'.repeat(300), '%00', "' OR 1=1--", '\ud83d\ude00']) {
       const answer = await call(
@@ -179,7 +179,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
     }
   });
 
-  test.each(membersOf(query))('a bad %s', async (name) => {
+  test.each(membersOf(query))('an invalid %s', async (name) => {
     const answer = await call(
       endpoint,
       { ...exampleOf(endpoint, nothing), query: { [name]: '\0'.repeat(300) } },
@@ -213,7 +213,7 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
   );
 });
 
-test('what a stranger asks for is answered as described', async () => {
+test('a stranger’s calls are answered as described', async () => {
   for (const endpoint of endpoints.filter((it) => it.params !== undefined && !it.access.anonymous)) {
     const ids = await place.createExamples(place.daemon.key, endpoint);
     const answer = await call(endpoint, exampleOf(endpoint, ids), { as: place.stranger.login });
@@ -252,7 +252,7 @@ describe('a stream', () => {
   };
 
   test.each(named(endpoints.filter(({ stream, body }) => body && stream?.done && !stream.always)))(
-    'of %s holds described events and its last line',
+    'of %s contains described events and its last line',
     async (_id, endpoint) => {
       const check = eventCheck(endpoint);
       for (const model of ['sim/assistant', 'sim/echo']) {
@@ -270,7 +270,7 @@ describe('a stream', () => {
   );
 
   test.each(['createResponse', 'createChatCompletion'])(
-    'of %s that breaks off holds described events and its last line',
+    'of %s that breaks off contains described events and its last line',
     async (id) => {
       const endpoint = endpointOf(id);
       const check = eventCheck(endpoint);
@@ -283,7 +283,7 @@ describe('a stream', () => {
     },
   );
 
-  test('tells who answered and what it cost as described', async () => {
+  test('reports the provider and the cost as described', async () => {
     const json = { model: 'sim/echo', input: 'Hello.', stream: true };
     const data = await dataOf(await place.daemon.fetch('/v1/responses', { json }));
     const events = data.slice(0, -1).map((line) => JSON.parse(line) as { type: string });
@@ -297,7 +297,7 @@ describe('a stream', () => {
     }
   });
 
-  test('on a socket is described, and so is what a message is refused with', async () => {
+  test('on a socket is described, and so are the errors of rejected messages', async () => {
     const check = checkOf(...placeOf(endpointOf('connectResponses')), 'x-websocket', 'event');
     const socket = await openSocket(`${place.daemon.url}/v1/responses`, { key: place.daemon.key });
     const asked = { type: 'response.create', input: 'Hello.' };
@@ -315,7 +315,7 @@ describe('a stream', () => {
     socket.disconnect();
   });
 
-  test('of a stored response holds described events and its last line', async () => {
+  test('of a stored response contains described events and its last line', async () => {
     const check = eventCheck(endpoints.find(({ id }) => id === 'getResponse') as Endpoint);
     const json = { model: 'sim/assistant', input: 'Hello.', background: true, stream: true };
     const begun = await dataOf(await place.daemon.fetch('/v1/responses', { json }));
@@ -326,7 +326,7 @@ describe('a stream', () => {
     for (const line of data) expect([check(JSON.parse(line)), check.errors]).toEqual([true, null]);
   });
 
-  test('of events holds described events', async () => {
+  test('of events contains described events', async () => {
     const endpoint = endpoints.find(({ id }) => id === 'streamEvents') as Endpoint;
     const check = eventCheck(endpoint);
     const { request } = await place.createExamples(place.daemon.key);

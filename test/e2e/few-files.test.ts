@@ -38,8 +38,8 @@ function hold(url: string, sockets: Socket[]): Promise<boolean> {
   });
 }
 
-describe('a daemon that may open few files', () => {
-  test('closes the connections that are too many, answers those it took, and goes on afterwards', async () => {
+describe('a daemon with a low limit of open files', () => {
+  test('closes excess connections, answers those it accepted, and keeps working afterwards', async () => {
     const sockets: Socket[] = [];
     const kept = await Promise.all(Array.from({ length: 100 }, () => hold(daemon.url, sockets)));
     expect(kept.filter(Boolean).length).toBeGreaterThan(16);

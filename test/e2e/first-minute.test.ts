@@ -20,7 +20,7 @@ const otherAddress = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
 describe('the first start', () => {
-  test('says where it is, whom it can ask and what to type next', () => {
+  test('prints its address, its providers and what to type next', () => {
     const { stdout } = daemon.printed();
     expect(stdout).toContain(`Gateway is ready at ${daemon.url}`);
     expect(stdout).toContain(daemon.home);
@@ -31,26 +31,26 @@ describe('the first start', () => {
   });
 
   test.each(['daemon.json', 'login-key', 'default-key', 'data-key', 'gateway.db'])(
-    'keeps %s from other users',
+    'protects %s from other users',
     async (name) => {
       const { mode } = await stat(join(daemon.home, name));
       expect(mode & 0o077).toBe(0);
     },
   );
 
-  test.runIf(otherAddress !== undefined)('listens to this machine alone', async () => {
+  test.runIf(otherAddress !== undefined)('listens on this machine only', async () => {
     const elsewhere = daemon.url.replace('127.0.0.1', otherAddress ?? '');
     await expect(fetch(elsewhere)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  test('refuses a second daemon on the same folder and leaves the first alone', async () => {
+  test('rejects a second daemon on the same folder and leaves the first one running', async () => {
     await expect(startDaemon({ home: daemon.home })).rejects.toThrow(/Another daemon is using/);
     const answer = await daemon.fetch('/readyz');
     expect(answer.status).toBe(200);
   });
 });
 
-test('a daemon that is stopped and started again knows its keys and its responses', async () => {
+test('a restarted daemon has its keys and its responses', async () => {
   const first = await startDaemon();
   const created = await first.fetch('/v1/responses', { json: { model: 'sim/echo', input: 'remember me' } });
   const { id } = (await created.json()) as { id: string };

@@ -198,7 +198,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
   const faults = faultyPlaces(schema);
   const resultFaults = faultyPlaces(standalone(endpoint.result));
 
-  test('answers whatever body it is sent, and names the field at fault', async () => {
+  test('survives any body and names the field at fault', async () => {
     const seen = new Map<string, number>();
     const cpuBefore = process.cpuUsage();
     await fc.assert(
@@ -230,7 +230,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
   });
 
   if (!isOnce(endpoint)) {
-    test('answers what is broken here', async () => {
+    test('accepts the valid bodies that these tests mutate', async () => {
       for (const body of goodBodies[endpoint.id] ?? []) {
         const answer = await ask({ method, path: pathOf(endpoint), body: JSON.stringify(body) });
         expect([answer.status, answer.text]).toEqual([200, answer.text]);
@@ -238,7 +238,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
     });
   }
 
-  test('answers whatever text it is sent', async () => {
+  test('survives any text', async () => {
     const text = JSON.stringify(goodBodies[endpoint.id]?.[0]);
     await fc.assert(
       fc.asyncProperty(brokenText, async (change) => {
@@ -257,7 +257,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
 const withQueries = endpoints.filter(({ query, stream }) => query !== undefined && stream?.always !== true);
 
 test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(
-  '%s answers whatever it is asked for, and names what is at fault',
+  '%s survives any query and names the parameter at fault',
   async (_id, endpoint) => {
     const names = Object.keys((endpoint.query as { properties?: object }).properties ?? {});
     const text = fc.oneof(

@@ -65,7 +65,7 @@ describe.each([
 ] as const)('a call of %s to %s… with an Idempotency-Key', (path, upstream, bodyOf) => {
   const place = `${path}${upstream}`.replaceAll('/', '-');
 
-  test('is made and charged once; later ones get the same bytes', async () => {
+  test('runs and is charged once; later calls get the same bytes', async () => {
     const model = `once${place}`;
     const asked = { key: `key${place}`, path, body: bodyOf(upstream + model) };
     const first = await send(asked);
@@ -84,7 +84,7 @@ describe.each([
     expect(readLedger(daemon.home).usageOf(upstream + model)).toHaveLength(1);
   });
 
-  test('of 300 at once makes one', async () => {
+  test('runs once for 300 simultaneous calls', async () => {
     const model = `herd${place}`;
     chaos.on(model, drips(30));
     const asked = { key: `herd${place}`, path, body: bodyOf(upstream + model) };
@@ -97,7 +97,7 @@ describe.each([
     expect(rows).toMatchObject([{ status: 'completed' }]);
   });
 
-  test('is refused at once with another body, running or done', async () => {
+  test('is immediately rejected with another body, running or done', async () => {
     const model = `other${place}`;
     chaos.on(model, hangs());
     const key = `other${place}`;
@@ -145,7 +145,7 @@ test('a key belongs to one API key, and to one endpoint', async () => {
   expect(elsewhere.error.code).toBe('idempotency_conflict');
 });
 
-test('what failed is not kept: the same key tries again', async () => {
+test('failures are not stored: the same key tries again', async () => {
   const asked = { key: 'again', body: responses('chat/again') };
   chaos.on('again', says(500));
   expect((await send(asked)).error.code).toBe('upstream_failed');
@@ -154,7 +154,7 @@ test('what failed is not kept: the same key tries again', async () => {
   expect([second.status, second.isReplayed]).toEqual([200, false]);
 });
 
-test('a client that leaves and asks again finds the answer, made and charged once', async () => {
+test('a client that disconnects and retries gets the answer, which ran and was charged once', async () => {
   chaos.on('left', drips(40));
   const asked = { key: 'left', body: responses('chat/left') };
   const leaving = new AbortController();
@@ -175,19 +175,19 @@ test.each([
   ['too long', 'x'.repeat(129)],
   ['with a space', 'two words'],
   ['with letters beyond ASCII', 'schlüssel'],
-])('a key that is %s is refused', async (_what, key) => {
+])('a key that is %s is rejected', async (_what, key) => {
   expect(await send({ key, body: responses('chat/any') })).toMatchObject({
     status: 400,
     error: { code: 'invalid_request', param: 'Idempotency-Key' },
   });
 });
 
-test('128 characters are a key, also in quotes', async () => {
+test('a key may have 128 characters, also in quotes', async () => {
   for (const key of ['k'.repeat(128), `"${'q'.repeat(128)}"`])
     expect((await send({ key, body: responses('chat/any') })).status).toBe(200);
 });
 
-test('streams are made anew each time', async () => {
+test('streams run again each time', async () => {
   const asked = { key: 'streamed', body: { ...responses('chat/streamed'), stream: true } };
   for (const answer of [await send(asked), await send(asked)])
     expect([answer.status, answer.isReplayed, answer.text.includes('response.completed')]).toEqual([
@@ -198,14 +198,14 @@ test('streams are made anew each time', async () => {
   expect(chaos.callsOf('streamed')).toHaveLength(2);
 });
 
-test('a background response is begun once', async () => {
+test('a background response starts once', async () => {
   const asked = { key: 'background', body: { ...responses('chat/background'), background: true } };
   const [first, second] = [await send(asked), await send(asked)];
   expect(second).toMatchObject({ status: 200, isReplayed: true, text: first?.text });
   expect(JSON.parse(first?.text ?? '')).toMatchObject({ status: 'queued' });
 });
 
-test('answers outlive the daemon, and calls that it could not finish free their keys', async () => {
+test('answers survive a killed daemon, and its unfinished calls release their keys', async () => {
   const kept = { key: 'kept', body: responses('chat/kept') };
   const first = await send(kept);
   chaos.on('lost', hangs());
@@ -235,7 +235,7 @@ test('answers outlive the daemon, and calls that it could not finish free their 
   ).toEqual(['completed', 'interrupted']);
 });
 
-test('a daemon that is killed at any moment charges what is sent again with its key once', async () => {
+test('a daemon killed at any moment charges a retried call once', async () => {
   chaos.on('killed', answers());
   const path = '/v1/chat/completions';
   const answered = new Map<string, string>();

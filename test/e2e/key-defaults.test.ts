@@ -42,8 +42,8 @@ async function ask(secret: string, body: object, { path = '/v1/responses', to = 
   return { cache: answer.headers.get('x-service-cache'), store, isKept: kept.status === 200 };
 }
 
-describe('a key that answers from the cache by default', () => {
-  test('does so in both formats, unless a call says otherwise', async () => {
+describe('a key that uses the cache by default', () => {
+  test('uses it in both formats, unless a call opts out', async () => {
     const { secret, defaults } = await issue({ defaults: { cache: 'read-write' } });
     expect(defaults).toEqual({ cache: 'read-write', store: null });
     const input = 'What is a mutex?';
@@ -58,7 +58,7 @@ describe('a key that answers from the cache by default', () => {
     expect((await ask(daemon.key, { input })).cache).toBeNull();
   });
 
-  test('is what its owner makes it, from the next call on', async () => {
+  test('follows its owner’s change from the next call on', async () => {
     const { id, secret } = await issue({});
     const input = 'What is a semaphore?';
     expect((await ask(secret, { input })).cache).toBeNull();
@@ -73,7 +73,7 @@ describe('a key that answers from the cache by default', () => {
     expect((await ask(secret, { input })).cache).toBeNull();
   });
 
-  test('hands that on to the keys that it issues', async () => {
+  test('passes the default on to the keys that it issues', async () => {
     const parent = await issue({
       scopes: ['keys', 'responses'],
       defaults: { cache: 'read-only', store: false },
@@ -82,7 +82,7 @@ describe('a key that answers from the cache by default', () => {
     expect(heir.defaults).toEqual({ cache: 'read-only', store: true });
   });
 
-  test('is refused another mode, and to itself', async () => {
+  test('rejects an unknown mode, and cannot change itself', async () => {
     const { id, secret } = await issue({});
     const wrong = await set(id, { cache: 'always' } as never);
     expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { param: 'cache' } }]);
@@ -95,15 +95,15 @@ describe('a key that answers from the cache by default', () => {
   });
 });
 
-describe('whether a response is stored that does not say', () => {
-  test('is what its key has', async () => {
+describe('a response without `store`', () => {
+  test('is stored according to its key', async () => {
     const { secret } = await issue({ defaults: { store: false } });
     expect(await ask(secret, { input: 'Hello.' })).toMatchObject({ store: false, isKept: false });
     expect(await ask(secret, { input: 'Hello.', store: true })).toMatchObject({ store: true, isKept: true });
     expect(await ask(daemon.key, { input: 'Hello.' })).toMatchObject({ store: true, isKept: true });
   });
 
-  test('is what its key has on a socket, which continues it all the same', async () => {
+  test('is stored according to its key on a socket, which continues it either way', async () => {
     const { secret } = await issue({ defaults: { store: false } });
     const client = await openSocket(`${daemon.url}/v1/responses`, { key: secret });
     const create = (body: object) => ({ type: 'response.create', model: 'sim/echo', ...body });
@@ -113,7 +113,7 @@ describe('whether a response is stored that does not say', () => {
     expect(next.type).toBe('response.completed');
   });
 
-  test('is what the host has, where the key has nothing', async () => {
+  test('is stored according to the host when the key has no default', async () => {
     expect(await ask(forgetful.key, { input: 'Hello.' }, { to: forgetful })).toMatchObject({
       store: false,
       isKept: false,
@@ -125,7 +125,7 @@ describe('whether a response is stored that does not say', () => {
     });
   });
 
-  test('is never asked of one in the background: it is stored', async () => {
+  test('is always stored when it runs in the background', async () => {
     const { secret } = await issue({ defaults: { store: false } });
     expect(await ask(secret, { input: 'Hello.', background: true })).toMatchObject({
       store: true,

@@ -80,7 +80,7 @@ const spent = async (secret: string): Promise<number> => {
 const outcome = ({ status, body }: Told) => [status, body.error?.code, body.error?.param];
 
 describe('the limits of a key', () => {
-  test('are set one by one, stay, and are cleared with null', async () => {
+  test('are set one by one, persist, and are cleared with null', async () => {
     const { id } = await issue();
     const none = {
       spend_cap: null,
@@ -132,14 +132,14 @@ describe('the limits of a key', () => {
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
     [{ expires_at: 'tomorrow' }, 'expires_at'],
     [{ spending: 1 }, 'spending'],
-  ])('refuse %j', async (body, param) => {
+  ])('reject %j', async (body, param) => {
     const { id } = await issue();
     expect(outcome(await asOwner('PUT', limitsOf(id), body))).toEqual([400, 'invalid_request', param]);
     const atIssue = await asOwner('POST', '/v1/workspaces/me/keys', { limits: body });
     expect(outcome(atIssue)).toEqual([400, 'invalid_request', `limits.${param}`]);
   });
 
-  test('are nobody’s business but the owner’s', async () => {
+  test('can be changed only by the owner', async () => {
     const { id, secret } = await issue({ scopes: ['keys', 'workspace', 'responses'] });
     const asKey = await told(
       await daemon.fetch(limitsOf(id), { headers: { authorization: `Bearer ${secret}` } }),
@@ -150,7 +150,7 @@ describe('the limits of a key', () => {
 });
 
 describe('a spending cap', () => {
-  test('holds when four hundred calls come at once', async () => {
+  test('holds for 400 simultaneous calls', async () => {
     const cap = 5_000_000;
     const { secret } = await issue({ limits: { spend_cap: { usd: '0.005', period: 'total' } } });
     const answers = await Promise.all(Array.from({ length: 400 }, () => ask(secret)));
@@ -165,7 +165,7 @@ describe('a spending cap', () => {
     expect(readLedger(daemon.home)).toMatchObject({ faults: [], holds: [] });
   });
 
-  test('cuts an answer to what is left, tells the provider, and ends a stream that goes on all the same', async () => {
+  test('limits an answer to the rest of the budget, tells the provider, and cuts a stream that exceeds it', async () => {
     const { secret } = await issue({ limits: { spend_cap: { usd: '0.0002', period: 'month' } } });
     fake.always({ text: 'word '.repeat(5_000), usage: { input: 20, output: 5_000 } });
     const answer = await daemon.fetch('/v1/responses', {
@@ -187,7 +187,7 @@ describe('a spending cap', () => {
     expect(await spent(secret)).toBeLessThanOrEqual(200_000);
   });
 
-  test('refuses what could write fewer than sixteen tokens, and says until when', async () => {
+  test('rejects calls that could write fewer than 16 tokens, and says until when', async () => {
     const { id, secret } = await issue({ limits: { spend_cap: { usd: '0.00005', period: 'day' } } });
     const refused = await ask(secret);
     expect(outcome(refused)).toEqual([403, 'limit_reached', 'limits.spend_cap']);
@@ -201,7 +201,7 @@ describe('a spending cap', () => {
     expect((await ask(secret)).status).toBe(403);
   });
 
-  test('counts what was spent before it was set, and what keys spend that the key issued', async () => {
+  test('counts spending from before it was set, and that of keys which the key issued', async () => {
     const { id, secret } = await issue({ scopes: ['keys', 'responses', 'usage:read'] });
     const child = await told(
       await daemon.fetch('/v1/workspaces/me/keys', {
@@ -224,7 +224,7 @@ describe('a spending cap', () => {
     });
   });
 
-  test('refuses what nobody knows the price of', async () => {
+  test('rejects models without a known price', async () => {
     const { secret } = await issue({ limits: { spend_cap: { usd: '1', period: 'day' } } });
     const refused = await ask(secret, { model: 'priceless/unknown' });
     expect(outcome(refused)).toEqual([503, 'no_route', null]);
@@ -233,7 +233,7 @@ describe('a spending cap', () => {
 });
 
 describe('requests per minute', () => {
-  test('let no more through, however many come at once', async () => {
+  test('hold, however many calls come at once', async () => {
     const { id, secret } = await issue({ limits: { requests_per_minute: 20 } });
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask(secret, { model: 'sim/echo' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
@@ -251,17 +251,17 @@ describe('requests per minute', () => {
   });
 });
 
-describe('what a key may ask', () => {
+describe('the models and actions of a key', () => {
   test.each<[object, object, string, string]>([
     [{ models: ['sim/*'] }, { model: 'paid/small' }, '/v1/responses', 'scopes.models'],
     [{ limits: { models: ['paid/l*'] } }, { model: 'paid/small' }, '/v1/responses', 'limits.models'],
     [{ actions: ['chat'] }, { model: 'sim/echo' }, '/v1/responses', 'scopes.actions'],
-  ])('%j refuses %j', async (held, body, path, param) => {
+  ])('%j rejects %j', async (held, body, path, param) => {
     const { secret } = await issue(held);
     expect(outcome(await ask(secret, body, path))).toEqual([403, 'limit_reached', param]);
   });
 
-  test('is what it was issued for', async () => {
+  test('are those it was issued for', async () => {
     const { secret } = await issue({
       models: ['sim/*'],
       actions: ['responses'],
@@ -275,14 +275,14 @@ describe('what a key may ask', () => {
     ]);
   });
 
-  test('is no dearer than its price cap', async () => {
+  test('respect its price cap', async () => {
     const { id, secret } = await issue({ limits: { max_price: { output: '1.99' } } });
     expect(outcome(await ask(secret))).toEqual([503, 'no_route', 'limits.max_price']);
     await asOwner('PUT', limitsOf(id), { max_price: { output: '2' } });
     expect((await ask(secret)).status).toBe(200);
   });
 
-  test('is no more than the key that issued it may', async () => {
+  test('never exceed those of the key that issued it', async () => {
     const { secret } = await issue({
       scopes: ['keys', 'responses'],
       actions: ['responses'],
@@ -303,7 +303,7 @@ describe('what a key may ask', () => {
 });
 
 describe('a key that expires', () => {
-  test('is refused, and its running streams end within a second', async () => {
+  test('is rejected, and its running streams end', async () => {
     const { id, secret } = await issue({ scopes: ['responses', 'usage:read', 'traces:read'] });
     const headers = { authorization: `Bearer ${secret}` };
     const running = await daemon.fetch('/v1/responses', {
@@ -339,7 +339,7 @@ describe('a key that expires', () => {
   });
 });
 
-describe('what a provider is told of the body', () => {
+describe('the body sent to a provider', () => {
   const chat = {
     input: undefined,
     max_output_tokens: undefined,
@@ -354,7 +354,7 @@ describe('what a provider is told of the body', () => {
     ['preset', 'dear'],
   ];
 
-  test.each(choices)('has no %s that would step around limits', async (name, value) => {
+  test.each(choices)('has no %s, which would bypass limits', async (name, value) => {
     for (const limits of [
       { models: ['paid/*'] },
       { max_price: { output: '5' } },
@@ -383,7 +383,7 @@ describe('what a provider is told of the body', () => {
   ];
 
   test.each(fees)(
-    'asks for no %s where money is limited, as its fee cannot be counted',
+    'has no %s when money is limited, as its fee cannot be counted',
     async (_what, tool, param) => {
       const tools = [{ type: 'custom', name: 'grep' }, tool];
       for (const limits of [{ max_price: { output: '5' } }, { spend_cap: { usd: '1', period: 'day' } }]) {
@@ -399,7 +399,7 @@ describe('what a provider is told of the body', () => {
     },
   );
 
-  test('asks for tools without a fee, or with one that is counted, whatever the limits', async () => {
+  test('has tools without a fee, or with a known fee, whatever the limits', async () => {
     const { secret } = await issue({ limits: { max_price: { output: '5' } } });
     const tools = [
       { type: 'custom', name: 'grep' },
@@ -417,7 +417,7 @@ describe('what a provider is told of the body', () => {
     ]);
   });
 
-  test('asks for no dearer service where money is limited', async () => {
+  test('has no priority service tier when money is limited', async () => {
     const { secret } = await issue({ limits: { spend_cap: { usd: '1', period: 'day' } } });
     expect(outcome(await ask(secret, { service_tier: 'priority' }))).toEqual([
       400,
@@ -432,7 +432,7 @@ describe('what a provider is told of the body', () => {
   });
 });
 
-test('each limit that is hit is told to those who watch', async () => {
+test('every limit that is hit is published as an event', async () => {
   const { id, secret } = await issue({ actions: ['chat'] });
   const leave = new AbortController();
   const followed = await fetch(`${daemon.url}/v1/events`, {
@@ -454,7 +454,7 @@ test('each limit that is hit is told to those who watch', async () => {
   expect(line).toContain(refused.body.error.request_id);
 });
 
-test('a restart forgets nothing', async () => {
+test('limits survive a restart', async () => {
   const { secret } = await issue({
     limits: { spend_cap: { usd: '0.00026', period: 'day' }, requests_per_minute: 2 },
   });

@@ -79,8 +79,8 @@ async function keepCalling(
   }
 }
 
-describe('a daemon that is killed under load', () => {
-  test(`loses no answer that was given and settles those that were not, ${kills} times`, async () => {
+describe('a daemon killed under load', () => {
+  test(`loses no delivered answer and settles the others, ${kills} times`, async () => {
     const told = new Map<string, number>();
     for (let killed = 0; killed < kills; killed += 1) {
       const running = await start();
@@ -131,7 +131,7 @@ describe('a call that was running when the daemon was killed', () => {
     return hold;
   }
 
-  test('is charged for its prompt when no more is known, and told as interrupted', async () => {
+  test('is charged for its prompt when no more is known, and marked interrupted', async () => {
     const { promptCost, requestId } = await interrupt('early', () => true);
     expect(promptCost).toBeGreaterThan(0);
     const { url, key, home } = await start();
@@ -144,7 +144,7 @@ describe('a call that was running when the daemon was killed', () => {
     expect(await shown.json()).toMatchObject({ request_id: requestId, status: 'interrupted' });
   });
 
-  test('is charged for the progress that was written', async () => {
+  test('is charged for the progress that was stored', async () => {
     const { progressCost, promptCost } = await interrupt('late', (hold) => hold.progressCost !== null);
     expect(progressCost).toBeGreaterThan(promptCost);
     const running = await start();
@@ -152,7 +152,7 @@ describe('a call that was running when the daemon was killed', () => {
     expect(row).toMatchObject({ status: 'interrupted', charged: progressCost, provider: 'chat' });
   });
 
-  test('is settled also when the clock has gone back since', async () => {
+  test('is settled even if the clock went back', async () => {
     await interrupt('ahead', () => true);
     const database = new Database(join((daemon as ChildDaemon).home, 'gateway.db'));
     database.prepare('UPDATE holds SET created_at = created_at + 86400000').run();

@@ -32,7 +32,7 @@ const allBut =
   (call) =>
     stallsAfter(eventsOf(call, answer).length - count, answer)(call);
 
-describe.each(formatPairs)('a client that leaves: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('a client that disconnects: $name', ({ wire, upstream }) => {
   /** Who leaves, when; the row that is left behind. */
   const leave = async (behaviour: Behaviour, options: { stream: boolean; after?: string }) => {
     const { model, name } = addModel(upstream, behaviour);
@@ -64,7 +64,7 @@ describe.each(formatPairs)('a client that leaves: $name', ({ wire, upstream }) =
     expect(row?.charged).toBe(price(row?.input));
   });
 
-  test('in the middle of a stream pays for the prompt and for what was delivered', async () => {
+  test('in the middle of a stream pays for the prompt and the delivered text', async () => {
     const { row, delivered } = await leave(stallsAfter(8), { stream: true, after: 'quick' });
     expect(delivered.length).toBeGreaterThan(0);
     expect(row).toMatchObject({ isReported: 0, output: Math.ceil(delivered.length / 4) });
@@ -77,7 +77,7 @@ describe.each(formatPairs)('a client that leaves: $name', ({ wire, upstream }) =
     expect(row?.charged).toBeGreaterThan(0);
   });
 
-  test('before usage is told pays for the prompt and for the whole text', async () => {
+  test('before usage is reported pays for the prompt and the whole text', async () => {
     const { row, delivered } = await leave(allBut(upstream === 'chat' ? 2 : 1), {
       stream: true,
       after: 'flasks',
@@ -102,7 +102,7 @@ describe.each(formatPairs)('a client that leaves: $name', ({ wire, upstream }) =
   );
 });
 
-test('a client that asks twice on one connection and leaves lets go of both', async () => {
+test('disconnecting a client with two pipelined calls cancels both', async () => {
   const asked = ['first', 'second'].map((name) => {
     chaotic.chaos.on(name, stallsAfter(8));
     const body = JSON.stringify(bodyOf({ wire: 'responses', model: `chat/${name}`, stream: true }));
@@ -126,11 +126,11 @@ test('a client that asks twice on one connection and leaves lets go of both', as
   }
 });
 
-describe('a reader that is slow', () => {
+describe('a slow reader', () => {
   // Words for ever, as far as any reader here will get.
   const more = { max_output_tokens: 100_000_000 };
 
-  test('is waited for, and gets everything once it reads on', async () => {
+  test('gets everything once it resumes reading', async () => {
     const text = 'again '.repeat(20_000);
     const { model, name } = addModel('responses', answers({ pieces: [text, text, text, text], text }));
     const answer = callModel(chaotic.daemon, { wire: 'responses', model, stream: true, more });
@@ -143,40 +143,37 @@ describe('a reader that is slow', () => {
     expect(parseStream(answer.text).text).toBe(text.repeat(4));
   });
 
-  test.each(formatPairs)(
-    'who reads nothing holds up the provider and nobody else: $name',
-    async ({ wire, upstream }) => {
-      const { model, name } = addModel(upstream, neverEnds());
-      const bounds = wire === 'responses' ? more : { max_tokens: more.max_output_tokens };
-      const slow = Array.from({ length: 8 }, () =>
-        callModel(chaotic.daemon, { wire, model, stream: true, more: bounds }),
-      );
-      for (const answer of slow) {
-        await answer.started;
-        answer.stopReading();
-      }
-      const written = () =>
-        chaotic.chaos
-          .callsOf(name)
-          .reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
-      const quick = addModel(upstream, answers());
-      let before = -1;
-      await eventually('the provider is held up', async () => {
-        const now = written();
-        const isStill = now === before;
-        before = now;
-        await Promise.all(Array.from({ length: 20 }, () => answerQuickly(wire, quick.model)));
-        return isStill;
-      });
-      // What both buffers of the kernel and those of the daemon hold together.
-      expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
-      for (const answer of slow) answer.disconnect();
-      await eventually('the provider is let go', () => chaotic.chaos.busy === 0);
-      const { faults, usageOf } = await chaotic.waitUntilIdle();
-      expect(faults).toEqual([]);
-      expect(usageOf(model).map(({ status }) => status)).toEqual(slow.map(() => 'canceled'));
-    },
-  );
+  test.each(formatPairs)('holds up its provider and no other caller: $name', async ({ wire, upstream }) => {
+    const { model, name } = addModel(upstream, neverEnds());
+    const bounds = wire === 'responses' ? more : { max_tokens: more.max_output_tokens };
+    const slow = Array.from({ length: 8 }, () =>
+      callModel(chaotic.daemon, { wire, model, stream: true, more: bounds }),
+    );
+    for (const answer of slow) {
+      await answer.started;
+      answer.stopReading();
+    }
+    const written = () =>
+      chaotic.chaos
+        .callsOf(name)
+        .reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
+    const quick = addModel(upstream, answers());
+    let before = -1;
+    await eventually('the provider is held up', async () => {
+      const now = written();
+      const isStill = now === before;
+      before = now;
+      await Promise.all(Array.from({ length: 20 }, () => answerQuickly(wire, quick.model)));
+      return isStill;
+    });
+    // What both buffers of the kernel and those of the daemon hold together.
+    expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
+    for (const answer of slow) answer.disconnect();
+    await eventually('the provider is let go', () => chaotic.chaos.busy === 0);
+    const { faults, usageOf } = await chaotic.waitUntilIdle();
+    expect(faults).toEqual([]);
+    expect(usageOf(model).map(({ status }) => status)).toEqual(slow.map(() => 'canceled'));
+  });
 
   async function answerQuickly(wire: 'responses' | 'chat', model: string): Promise<void> {
     const answer = await completeCall(chaotic.daemon, { wire, model, stream: true });
@@ -184,13 +181,13 @@ describe('a reader that is slow', () => {
   }
 });
 
-describe('two hundred calls at once whose clients leave when they like', () => {
+describe('200 calls whose clients disconnect at random', () => {
   const clients = 200;
   const rounds = 5;
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
 
-  test('leave no connection, no hold and no memory behind', async () => {
+  test('leak no connection, no hold and no memory', async () => {
     const random = seeded(20_260_401);
     const heaps: number[] = [];
     chaotic.chaos.calls.length = 0;

@@ -18,7 +18,7 @@ const tryCode = (code: string): Promise<Told> =>
   askDaemon(daemon, 'POST', '/v1/sessions', { json: { code } });
 const count = (tries: Told[], status: number) => tries.filter((told) => told.status === status).length;
 
-test('of 200 tries at once with one code, one gets in', async () => {
+test('one of 200 simultaneous tries with the same code succeeds', async () => {
   const code = await newCode();
   const tries = await Promise.all(Array.from({ length: 200 }, () => tryCode(code)));
   expect(count(tries, 200)).toBe(1);
@@ -28,7 +28,7 @@ test('of 200 tries at once with one code, one gets in', async () => {
 });
 
 // After the one before: the address has no tries left.
-test('whoever guesses has to wait, also with the right code, and is told for how long', async () => {
+test('after wrong guesses even the right code must wait, and the answer says how long', async () => {
   const code = await newCode();
   const guesses = await Promise.all(Array.from({ length: 30 }, (_, at) => tryCode(`GUESS-${at}`)));
   expect(count(guesses, 401)).toBeLessThanOrEqual(10);

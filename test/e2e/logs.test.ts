@@ -28,7 +28,7 @@ async function lines(): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('at the level info each answer is a line with its request id, and nothing that was said', async () => {
+test('at level info each answer is one line with its request id and no content', async () => {
   daemon = await startChildDaemon({ config: 'log: {level: info}\n' });
   const request = await ask(true);
   const told = await lines();
@@ -39,7 +39,7 @@ test('at the level info each answer is a line with its request id, and nothing t
   expect(JSON.stringify(told)).not.toContain(daemon.key.slice(12, -6));
 });
 
-test('what is said is logged for whoever asks for it, and keys still are not', async () => {
+test('bodies are logged when configured, but never keys', async () => {
   daemon = await startChildDaemon({
     config: 'log: {bodies: true}\nvault: {keychain: false, insecure_plain_file: true}\n',
   });

@@ -49,14 +49,14 @@ const slowCall = { name: 'respond', arguments: { model: 'chat/slow', input: 'Hel
 describe.each([
   ['2025-11-25', 'legacy'],
   ['2026-07-28', 'auto'],
-] as const)('a client of the revision %s that starts the command', (revision, mode) => {
+] as const)('a client of revision %s that starts the command', (revision, mode) => {
   let client: Client;
   beforeAll(async () => {
     client = await connect({ mode });
   });
   afterAll(() => client.close());
 
-  test('is served as over HTTP, with the login of the CLI', async () => {
+  test('gets the same service as over HTTP, with the login of the CLI', async () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
     expect((await client.listTools()).tools).toHaveLength(11);
     expect((await client.listResources()).resources).toHaveLength(2);
@@ -66,7 +66,7 @@ describe.each([
     expect(status.structuredContent).toMatchObject({ url: daemon.url });
   });
 
-  test('carries texts as they are, and several requests at once', async () => {
+  test('passes any text unchanged, and several requests at once', async () => {
     const inputs = ['Grüße \u2028 und\nzwei Zeilen.', '„Hello.“', '\t🙂'];
     const answers = await Promise.all(
       inputs.map((input) => client.callTool({ name: 'respond', arguments: { model: 'sim/echo', input } })),
@@ -76,7 +76,7 @@ describe.each([
     );
   });
 
-  test('is told of progress', async () => {
+  test('receives progress', async () => {
     const progress = collectProgress(client);
     const params = { name: 'respond', arguments: { model: 'sim/assistant', input: 'Hello.' } };
     const { structuredContent } = await client.callTool(params, { onprogress: () => {} });
@@ -84,7 +84,7 @@ describe.each([
     expect((structuredContent as { text: string }).text).toBe(text);
   });
 
-  test('is told each error by its code', async () => {
+  test('receives error codes', async () => {
     const refused = (name: string, given: object) => client.callTool({ name, arguments: { ...given } });
     await expect(refused('nothing', {})).rejects.toMatchObject({ code: -32602 });
     await expect(refused('nöthing at all', {})).rejects.toMatchObject({ code: -32602 });
@@ -96,7 +96,7 @@ describe.each([
     expect(failed.isError).toBe(true);
   });
 
-  test('ends the call that it cancels', async () => {
+  test('cancels a call', async () => {
     const heard = Promise.withResolvers<void>();
     const enough = new AbortController();
     const options = { onprogress: () => heard.resolve(), signal: enough.signal };
@@ -125,7 +125,7 @@ async function run(stdin: string, env: Record<string, string> = {}) {
 }
 
 describe('the command itself', () => {
-  test('answers each line, says nothing else, and ends when its input does', async () => {
+  test('answers each line, prints nothing else, and exits at the end of its input', async () => {
     const { code, messages, stderr } = await run(
       `${line('ping')}\n{"jsonrpc"\n[]\n${line('tools/forget', {}, 'x')}${line('resources/read', { uri: 'a:b' }, 8)}`,
     );
@@ -142,13 +142,13 @@ describe('the command itself', () => {
     );
   });
 
-  test('leaves what runs for long when its input ends', async () => {
+  test('cancels running calls at the end of its input', async () => {
     const { code, messages } = await run(line('tools/call', slowCall));
     expect([code, messages]).toEqual([0, []]);
     await eventually('nothing is held', () => chaotic.ledger().holds.length === 0);
   });
 
-  test('uses the key of the environment, and tells that it lacks the scope', async () => {
+  test('uses the key of the environment, and reports a missing scope', async () => {
     const { messages, stderr } = await run(line('initialize'), { GATEWAY_KEY: daemon.key });
     expect(messages).toEqual([
       {
@@ -160,12 +160,12 @@ describe('the command itself', () => {
     expect(stderr).toMatch(/lacks the scope/);
   });
 
-  test('tells a wrong key', async () => {
+  test('reports an invalid key', async () => {
     const { messages } = await run(line('ping'), { GATEWAY_KEY: 'gwk_wrong' });
     expect(messages[0].error.message).toMatch(/A valid API key or login is required/);
   });
 
-  test('tells that no daemon runs, and how to start it', async () => {
+  test('reports that no daemon runs, and how to start it', async () => {
     const { code, messages } = await run(line('ping'), { GATEWAY_HOME: await temporaryHome() });
     expect(code).toBe(0);
     expect(messages[0].error.message).toBe('The daemon is not running. Start it with: gateway serve');
@@ -173,7 +173,7 @@ describe('the command itself', () => {
     expect(elsewhere.messages[0].error.message).toMatch(/Nothing is listening there/);
   });
 
-  test('tells that what answers there is something else', async () => {
+  test('reports a server that is not a gateway', async () => {
     const { messages } = await run(line('ping'), { GATEWAY_HOST: `${daemon.url}/elsewhere` });
     expect(messages[0].error.message).toMatch(/nothing at that path/);
   });

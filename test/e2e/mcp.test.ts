@@ -98,20 +98,20 @@ async function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<stri
 const request = (method: string, params?: object) =>
   JSON.stringify({ jsonrpc: '2.0', id: 7, method, ...(params && { params }) });
 
-describe.each(revisions)('a client of the revision %s', (revision, mode) => {
+describe.each(revisions)('a client of revision %s', (revision, mode) => {
   let client: Client;
   beforeAll(async () => {
     client = await connect(daemon.login, mode);
   });
   afterAll(() => client.close());
 
-  test('agrees on the revision and learns who serves it', () => {
+  test('negotiates the revision and learns the server’s name', () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
     expect(client.getServerVersion()).toMatchObject({ name: 'gateway', title: 'Gateway' });
     expect(client.getInstructions()).toMatch(/US dollars/);
   });
 
-  test('is offered every tool, with words and a schema that is closed', async () => {
+  test('lists every tool with a description and a closed schema', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(everyTool);
     for (const { description, inputSchema, annotations, name } of tools) {
@@ -121,7 +121,7 @@ describe.each(revisions)('a client of the revision %s', (revision, mode) => {
     }
   });
 
-  test('finds a model, and what it can do and costs', async () => {
+  test('finds a model, its abilities and its prices', async () => {
     const { data } = await use(client, 'list_models', { match: 'ASSISTANT', limit: 1 });
     expect(data.models).toEqual([
       expect.objectContaining({ id: 'sim/assistant', available: true, context_length: 128_000 }),
@@ -133,7 +133,7 @@ describe.each(revisions)('a client of the revision %s', (revision, mode) => {
     expect(rates.data).toMatchObject({ unit: 'USD per million tokens', found: 1 });
   });
 
-  test('asks a model, which is metered as any other call', async () => {
+  test('calls a model, metered like any other call', async () => {
     const asked = { model: 'sim/echo', input: 'Hello there.' };
     const { text, data, isError } = await use(client, 'respond', asked);
     expect([text, data.status, isError]).toEqual(['Hello there.', 'completed', false]);
@@ -150,7 +150,7 @@ describe.each(revisions)('a client of the revision %s', (revision, mode) => {
     expect(followUp.isError).toBe(false);
   });
 
-  test('is told of the text as it comes, where it asks for progress', async () => {
+  test('receives the text as progress', async () => {
     const told = collectProgress(client);
     const params = { name: 'respond', arguments: { model: 'sim/assistant', input: 'Hello.' } };
     const result = await client.callTool(params, { onprogress: () => {} });
@@ -180,14 +180,14 @@ describe.each(revisions)('a client of the revision %s', (revision, mode) => {
     expect(await client.listResourceTemplates()).toMatchObject({ resourceTemplates: [] });
   });
 
-  test('is told what a tool could not do as its result', async () => {
+  test('gets a tool’s failure as its result', async () => {
     const missing = await use(client, 'get_usage', { request_id: 'req_nothing' });
     expect(missing).toMatchObject({ isError: true, data: { error: { code: 'not_found' } } });
     const unknown = await use(client, 'respond', { model: 'no/such', input: 'Hello.' });
     expect(unknown).toMatchObject({ isError: true, data: { error: { code: 'model_not_found' } } });
   });
 
-  test('is refused arguments that a tool does not take, and what is not there', async () => {
+  test('gets an error for invalid arguments and unknown names', async () => {
     const code = -32602;
     const call = (name: string, given: object) => client.callTool({ name, arguments: { ...given } });
     await expect(call('nothing', {})).rejects.toMatchObject({ code, message: /no tool `nothing`/ });
@@ -204,7 +204,7 @@ describe.each(revisions)('a client of the revision %s', (revision, mode) => {
   });
 });
 
-describe('a message by itself', () => {
+describe('a single message', () => {
   test.each([
     ['that is not JSON', '{"jsonrpc":', 400, -32700, null],
     ['that is empty', '', 400, -32700, null],
@@ -238,18 +238,18 @@ describe('a message by itself', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  test('is answered with JSON whatever is accepted, and without a session', async () => {
+  test('is answered with JSON, whatever the client accepts, and without a session', async () => {
     const answer = await post(request('ping'), { accept: 'application/json' });
     expect([answer.status, answer.json]).toEqual([200, { jsonrpc: '2.0', id: 7, result: {} }]);
     expect(answer.headers.get('mcp-session-id')).toBeNull();
   });
 
-  test('that wants no answer gets none', async () => {
+  test('that needs no answer gets none', async () => {
     const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     expect(await post(body)).toMatchObject({ status: 202, text: '' });
   });
 
-  test.each(['GET', 'DELETE'])('there is no stream and no session to %s', async (method) => {
+  test.each(['GET', 'DELETE'])('offers no stream and no session for %s', async (method) => {
     const answer = await fetch(`${daemon.url}/mcp`, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await answer.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
@@ -285,7 +285,7 @@ const anyMessage = fc.record(
   { requiredKeys: [] },
 );
 
-test('whatever is sent is answered in the form of JSON-RPC', async () => {
+test('any input is answered as JSON-RPC', async () => {
   const seen = new Set<unknown>();
   await fc.assert(
     fc.asyncProperty(anyMessage, async (message) => {
@@ -304,7 +304,7 @@ test('whatever is sent is answered in the form of JSON-RPC', async () => {
 });
 
 describe('who may call', () => {
-  test('nobody without a credential, and no key without the scope', async () => {
+  test('no one without a credential, and no key without the scope', async () => {
     expect((await post(request('ping'), { authorization: '' })).status).toBe(401);
     expect((await post(request('ping'), { authorization: 'Bearer gwk_wrong' })).status).toBe(401);
     const answer = await post(request('ping'), { authorization: `Bearer ${daemon.key}` });
@@ -312,7 +312,7 @@ describe('who may call', () => {
     await expect(connect(daemon.key)).rejects.toThrow();
   });
 
-  test('a key is offered what its scopes allow, and refused the rest', async () => {
+  test('a key sees the tools its scopes allow, and no others', async () => {
     const { secret } = await issue(['plugins', 'usage:read']);
     const client = await connect(secret);
     const { tools } = await client.listTools();
@@ -325,7 +325,7 @@ describe('who may call', () => {
     await client.close();
   });
 
-  test('a key is held to its limits', async () => {
+  test('the limits of a key apply', async () => {
     const { secret } = await issue(['plugins', 'responses'], { models: ['sim/assistant'] });
     const client = await connect(secret);
     const refused = await use(client, 'respond', { model: 'sim/echo', input: 'Hello.' });
@@ -337,7 +337,7 @@ describe('who may call', () => {
   });
 });
 
-test('an access token that may do everything is offered what is open to it', async () => {
+test('an access token with all abilities sees the tools open to it', async () => {
   const offered = async (abilities: string[]) => {
     const { secret } = await newToken(daemon, daemon.login, abilities);
     const client = await connect(secret);
@@ -351,7 +351,7 @@ test('an access token that may do everything is offered what is open to it', asy
   await expect(offered(['whispers:read'])).rejects.toThrow();
 });
 
-test('people whisper to each other', async () => {
+test('users send each other whispers', async () => {
   const ann = await addPerson(daemon, 'ann');
   const [owner, other] = [await connect(daemon.login), await connect(ann.login)];
   const sent = await use(owner, 'send_whisper', { body: 'Hello Ann.', recipientHandle: 'ann' });
@@ -366,7 +366,7 @@ test('people whisper to each other', async () => {
 describe('a key that is revoked', () => {
   const scopes = ['plugins', 'responses'];
 
-  test('ends what runs with it, told and charged, and opens nothing any more', async () => {
+  test('fails its running calls, charges them, and rejects new ones', async () => {
     const { id, secret } = await issue(scopes);
     const client = await connect(secret);
     const heard = Promise.withResolvers<void>();
@@ -391,7 +391,7 @@ describe('a key that is revoked', () => {
   });
 });
 
-test('a client that leaves ends the call that it made', async () => {
+test('a client that disconnects cancels its call', async () => {
   const client = await connect(daemon.login);
   const heard = Promise.withResolvers<void>();
   const leaving = new AbortController();

@@ -41,7 +41,7 @@ async function ask(path: string, json: Record<string, unknown>): Promise<number>
 const hello = { model: 'sim/echo', input: 'Hello there.' };
 
 describe('the metrics', () => {
-  test('are valid, and those of the process are among them', async () => {
+  test('are valid and include those of the process', async () => {
     const answer = await scrape();
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const families = readExposition(await answer.text());
@@ -57,14 +57,14 @@ describe('the metrics', () => {
     }
   });
 
-  test('count the processor’s time since the process began, whenever somebody first asks', async () => {
+  test('count CPU time since the start of the process', async () => {
     const { user } = process.cpuUsage();
     const told = sumOf(await read(), 'process_cpu_user_seconds_total');
     expect(told).toBeGreaterThanOrEqual(user / 1e6);
     expect(told).toBeLessThanOrEqual(process.cpuUsage().user / 1e6);
   });
 
-  test('count what calls took', async () => {
+  test('count calls, tokens and durations', async () => {
     const before = await read();
     const ofEcho = { endpoint: '/v1/responses', model: 'sim/echo', provider: 'simulator' };
     expect(await ask('/v1/responses', hello)).toBe(200);
@@ -82,7 +82,7 @@ describe('the metrics', () => {
     expect(grown('gateway_http_request_duration_seconds_count', { endpoint: 'createResponse' })).toBe(2);
   });
 
-  test('count failures by what became of them', async () => {
+  test('count failures by outcome', async () => {
     const before = await read();
     expect(await ask('/v1/responses', { ...hello, model: 'sim/limited' })).toBe(429);
     expect(await ask('/v1/responses', { ...hello, model: 'no/such-model' })).toBe(404);
@@ -97,7 +97,7 @@ describe('the metrics', () => {
     expect(grown('gateway_http_requests_total', { endpoint: 'createResponse', status: '404' })).toBe(1);
   });
 
-  test('show what runs now', async () => {
+  test('show the running calls', async () => {
     const leave = new AbortController();
     const { daemon } = place;
     const stream = await daemon.fetch('/v1/responses', {
@@ -123,14 +123,14 @@ describe('who may read them from elsewhere', () => {
     scrape({ 'x-forwarded-for': '203.0.113.9', ...(key && { authorization: `Bearer ${key}` }) });
   const status = async (key?: string) => (await through(key)).status;
 
-  test('takes a key with the scope, or the login of whoever runs the daemon', async () => {
+  test('keys with the scope, and the login of the daemon’s owner', async () => {
     expect(await status()).toBe(401);
     expect(await status((await place.issue(['responses'])).secret)).toBe(403);
     expect(await status((await place.issue(['traces:read'])).secret)).toBe(200);
     expect(await status(place.daemon.login)).toBe(200);
   });
 
-  test('is nobody of another workspace, as they tell of all', async () => {
+  test('no one of another workspace, as metrics cover all workspaces', async () => {
     expect(await status(place.stranger.key)).toBe(403);
     expect(await status(place.stranger.login)).toBe(403);
   });

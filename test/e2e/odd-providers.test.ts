@@ -46,7 +46,7 @@ const without = (types: RegExp) => (text: string) =>
     .filter((block) => !types.test(/^event: (.*)$/m.exec(block)?.[1] ?? ''))
     .join('');
 
-describe('a Responses stream in which events are left out', () => {
+describe('a Responses stream with missing events', () => {
   const full: FakeAnswer = {
     reasoning: 'Hm, let me see.',
     text: words,
@@ -63,7 +63,7 @@ describe('a Responses stream in which events are left out', () => {
     ['nothing but whole items', /^response\.(?!output_item\.done|created|in_progress|completed)/],
     ['nothing but the beginning of items', /^response\.(?!output_item\.added|created|in_progress|completed)/],
     ['nothing but the last event', /^response\.(?!completed)/],
-  ])('%s: its client is told them all', async (_what, types) => {
+  ])('%s: the client receives them all', async (_what, types) => {
     const more = { tools: tools.responses, store: true };
     const whole = await chunksOf('responses', on.chaos.addModel('responses', answers(full)), more);
     const expected = checkResponsesStream(whole).output.map(({ id: _id, ...item }) => item);
@@ -79,7 +79,7 @@ describe('a Responses stream in which events are left out', () => {
   });
 });
 
-describe.each(formatPairs)('calls without ids of their own: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('tool calls without ids: $name', ({ wire, upstream }) => {
   const calls = [
     { name: 'weather', arguments: { city: 'Oslo' } },
     { name: 'weather', arguments: { city: 'Rome' } },
@@ -141,7 +141,7 @@ describe('a chat stream', () => {
   }));
 
   test.each([true, false])(
-    'that counts in every chunk tells the last count, once (asked for: %s)',
+    'with usage in every chunk reports the last one, once (requested: %s)',
     async (includesUsage) => {
       const model = on.chaos.addModel('chat', rewritten(countsAsItGoes, { text: words, usage: 'none' }));
       const more = includesUsage ? {} : { stream_options: undefined };
@@ -171,7 +171,7 @@ describe('a chat stream', () => {
           delta: choice.delta.role ? choice.delta : { role: '', ...choice.delta },
         })),
     ],
-  ])('whose choices have %s is read by strict clients', async (_what, change) => {
+  ])('whose choices have %s satisfies strict clients', async (_what, change) => {
     const model = on.chaos.addModel('chat', rewritten(eachChunk(change)));
     const { content, finish } = checkChatStream(await chunksOf('chat', model), { includesUsage: true });
     expect({ content, finish }).toEqual({ content: words, finish: 'stop' });
@@ -188,7 +188,7 @@ function orNull(delta: object): object | null {
   return Object.keys(delta).length > 0 ? delta : null;
 }
 
-describe.each(formatPairs)('an answer that HTTP carries oddly: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('unusual HTTP: $name', ({ wire, upstream }) => {
   const stream = (call: Parameters<Behaviour>[0]) => eventsOf(call).join('');
   const chunked = (head: string, tail: string): Behaviour => {
     return (call) => {
@@ -251,7 +251,7 @@ describe.each(formatPairs)('an answer that HTTP carries oddly: $name', ({ wire, 
     expect(answer.text).toContain(words);
   });
 
-  test('a refusal that is compressed, told by its status', async () => {
+  test('a compressed error', async () => {
     const headers = ['content-type: application/json', 'content-encoding: gzip'];
     const model = on.chaos.addModel(upstream, says(400, { headers, body: gzipSync('{"error":{}}') }));
     const answer = await completeCall(on.daemon, { wire, model, stream: true });
@@ -262,21 +262,18 @@ describe.each(formatPairs)('an answer that HTTP carries oddly: $name', ({ wire, 
   });
 });
 
-test.each(formatPairs)(
-  'a character that comes in halves is whole again: $name',
-  async ({ wire, upstream }) => {
-    const pieces = ['a \ud83c', '\udf0d b'];
-    const text = pieces.join('');
-    const model = on.chaos.addModel(upstream, answers({ pieces, text }));
-    const streamed = await completeCall(on.daemon, { wire, model, stream: true });
-    expect(parseStream(streamed.text)).toMatchObject({ text: 'a 🌍 b', errors: [], isDoneLast: true });
-    const whole = await completeCall(on.daemon, { wire, model, stream: false });
-    expect(whole.text).toContain('"a 🌍 b"');
-    if (wire === 'responses') expect(streamed.text).toContain('"text":"a 🌍 b"');
-  },
-);
+test.each(formatPairs)('characters split between chunks are joined: $name', async ({ wire, upstream }) => {
+  const pieces = ['a \ud83c', '\udf0d b'];
+  const text = pieces.join('');
+  const model = on.chaos.addModel(upstream, answers({ pieces, text }));
+  const streamed = await completeCall(on.daemon, { wire, model, stream: true });
+  expect(parseStream(streamed.text)).toMatchObject({ text: 'a 🌍 b', errors: [], isDoneLast: true });
+  const whole = await completeCall(on.daemon, { wire, model, stream: false });
+  expect(whole.text).toContain('"a 🌍 b"');
+  if (wire === 'responses') expect(streamed.text).toContain('"text":"a 🌍 b"');
+});
 
-test('a stream whose events were left out is what the openai package expects', async () => {
+test('the openai package reads a stream with missing events', async () => {
   const client = new OpenAI({ baseURL: `${on.daemon.url}/v1`, apiKey: on.daemon.key, maxRetries: 0 });
   const model = on.chaos.addModel('responses', rewritten(without(/^response\.(?!completed)/)));
   const helper = client.responses.stream({ model, input: 'Say something.' });

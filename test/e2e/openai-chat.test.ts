@@ -87,7 +87,7 @@ describe.each(backendNames)('the openai package, chat, answered by %s', (backend
     expect(choices[0]?.message.content).toMatch(/rain[\s\S]*noon/i);
   });
 
-  test('has its helper run the tools', async () => {
+  test('lets its helper run the tools', async () => {
     const model = backends.script(backend, bothCalls, { text: 'Rain and noon.' });
     const asked: string[] = [];
     const runner = client.chat.completions.runTools({

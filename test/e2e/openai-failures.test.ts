@@ -69,7 +69,7 @@ async function failureOf(call: Promise<unknown>): Promise<InstanceType<typeof Op
   return failure;
 }
 
-describe.each(formatNames)('%s: what the caller did wrong', (format) => {
+describe.each(formatNames)('%s: mistakes of the caller', (format) => {
   test('an unknown model', async () => {
     const failure = await failureOf(formats[format]('sim/asistant'));
     expect(failure).toBeInstanceOf(OpenAI.NotFoundError);
@@ -90,13 +90,13 @@ describe.each(formatNames)('%s: what the caller did wrong', (format) => {
     ['temperature', { temperature: 'hot' }],
     ['tool_choice', { tool_choice: 'sometimes' }],
     ['tools[0].type', { tools: [{}] }],
-  ])('a bad %s', async (param, more) => {
+  ])('an invalid %s', async (param, more) => {
     const failure = await failureOf(formats[format]('sim/echo', more));
     expect(failure).toBeInstanceOf(OpenAI.BadRequestError);
     expect(failure).toMatchObject({ code: 'invalid_request', type: 'invalid_request', param });
   });
 
-  test('no model at all', async () => {
+  test('no model', async () => {
     const failure = await failureOf(formats[format](undefined as unknown as string));
     expect(failure).toMatchObject({ status: 400, param: 'model' });
   });
@@ -104,7 +104,7 @@ describe.each(formatNames)('%s: what the caller did wrong', (format) => {
 
 describe.each(behindHttp)('a failure of %s', (backend) => {
   test.each(formatNames)(
-    'a refused request is the caller’s fault, and no other is tried (%s)',
+    'a rejected request is the caller’s fault, and no other provider is tried (%s)',
     async (format) => {
       const message = 'prompt is too long: 250000 tokens > 200000 maximum context';
       const model = refuse(backend, { status: 400, message, code: 'context_length_exceeded' });
@@ -115,7 +115,7 @@ describe.each(behindHttp)('a failure of %s', (backend) => {
     },
   );
 
-  test.each(formatNames)('a limited rate is passed on with its wait (%s)', async (format) => {
+  test.each(formatNames)('a rate limit is passed on with its wait (%s)', async (format) => {
     const model = refuse(backend, { status: 429, headers: { 'retry-after': '7' } });
     const failure = await failureOf(formats[format](model, { stream: true }));
     expect(failure).toBeInstanceOf(OpenAI.RateLimitError);
@@ -123,7 +123,7 @@ describe.each(behindHttp)('a failure of %s', (backend) => {
     expect(failure.code).toBe('rate_limited');
   });
 
-  test.each(formatNames)('a broken provider is told as such, with what was tried (%s)', async (format) => {
+  test.each(formatNames)('a broken provider is reported with the attempts (%s)', async (format) => {
     const model = refuse(backend, { status: 500 });
     const failure = await failureOf(formats[format](model, { stream: true }));
     expect(failure).toBeInstanceOf(OpenAI.InternalServerError);
@@ -131,7 +131,7 @@ describe.each(behindHttp)('a failure of %s', (backend) => {
     expect(failure.error).toMatchObject({ attempts: [{ status: 500, error_code: 'server_error' }] });
   });
 
-  test('a refused request names the parameter where the provider does', async () => {
+  test('a rejected request names the parameter if the provider does', async () => {
     if (backend === 'anthropic' || backend === 'google') return;
     const model = refuse(backend, { status: 400, param: 'temperature', code: 'unsupported_value' });
     const failure = await failureOf(formats.responses(model));
@@ -147,12 +147,12 @@ test.each([
   ['responses', 'chat-only', 'response_format', 'text.format'],
   ['responses', 'chat-only', 'tools[0].function.name', 'tools[0].name'],
   ['responses', 'openai', 'input[0].content', 'input[0].content'],
-] as const)('%s: what %s finds wrong with %s is told as %s', async (format, backend, param, told) => {
+] as const)('%s: the fault that %s finds in %s is reported as %s', async (format, backend, param, told) => {
   const failure = await failureOf(formats[format](refuse(backend, { status: 400, param })));
   expect(failure).toMatchObject({ status: 400, param: told });
 });
 
-test('a tool’s result without its call is refused with its backend', async () => {
+test('a tool result without its call is rejected, naming its position', async () => {
   const orphan = { type: 'function_call_output', call_id: 'call_none', output: 'x' } as const;
   const responses = await failureOf(client.responses.create({ model: 'sim/echo', input: [orphan] }));
   expect(responses).toMatchObject({ status: 400, code: 'unknown_call_id', param: 'input[0].call_id' });
@@ -168,12 +168,12 @@ test('a tool’s result without its call is refused with its backend', async () 
 test.each([
   ['background', { background: true, store: false }],
   ['input', { input: undefined }],
-])('what is not served is refused and not ignored: %s', async (param, more) => {
+])('unsupported features are rejected, not ignored: %s', async (param, more) => {
   const failure = await failureOf(formats.responses('sim/echo', more));
   expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param });
 });
 
-test('a provider that refuses the host’s key is told as that, without the key', async () => {
+test('a provider that rejects the host’s key is reported as such, without the key', async () => {
   const model = refuse('responses-only', { status: 401, message: `Incorrect key ${keys.OPENAI_API_KEY}` });
   const failure = await failureOf(formats.responses(model));
   expect(failure).toMatchObject({ status: 502, code: 'upstream_failed' });
@@ -187,7 +187,7 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
   (backend) => {
     const broken = () => backends.script(backend, { text: long, breaks: 'error' });
 
-    test('is thrown out of a Responses stream', async () => {
+    test('throws from a Responses stream', async () => {
       const stream = await client.responses.create({ model: broken(), input: 'Go on.', stream: true });
       let text = '';
       const read = async () => {
@@ -199,12 +199,12 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
       expect(text).not.toBe('');
     });
 
-    test('rejects what the stream helper promises', async () => {
+    test('rejects the stream helper’s promise', async () => {
       const stream = client.responses.stream({ model: broken(), input: 'Go on.' });
       await expect(stream.finalResponse()).rejects.toThrow(/ended its answer early/);
     });
 
-    test('is thrown out of a chat stream', async () => {
+    test('throws from a chat stream', async () => {
       const stream = client.chat.completions.stream({
         model: broken(),
         messages: [{ role: 'user', content: 'Go on.' }],
@@ -212,7 +212,7 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
       await expect(stream.finalChatCompletion()).rejects.toThrow(/ended its answer early/);
     });
 
-    test.each(formatNames)('is a status for a caller who waits for the whole (%s)', async (format) => {
+    test.each(formatNames)('is an error status without streaming (%s)', async (format) => {
       // OpenAI's own formats have no whole answer that breaks off: the document comes or does not.
       if (backend === 'openai' || (backend === 'chat-only' && format === 'chat')) return;
       const failure = await failureOf(formats[format](broken()));
@@ -222,7 +222,7 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
 );
 
 describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
-  'a client of %s that leaves',
+  'a client of %s that disconnects',
   (backend) => {
     async function expectCanceled(requestId: string): Promise<void> {
       const usage = await vi.waitFor(
@@ -240,50 +240,50 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
       if (backend !== 'simulator') expect(Number(charged)).toBeGreaterThan(0);
     }
 
-    test.each(formatNames)('ends the provider’s work and pays for what was made (%s)', async (format) => {
-      const hasLeft = backends.watchDisconnect(backend);
-      const model = backends.script(backend, { text: long, breaks: 'stall' });
-      const call =
-        format === 'chat'
-          ? client.chat.completions.create({
-              model,
-              messages: [{ role: 'user', content: 'Go on.' }],
-              stream: true,
-            })
-          : client.responses.create({ model, input: 'Go on.', stream: true });
-      const { data: stream, request_id } = await call.withResponse();
-      let hasText = false;
-      for await (const event of stream as AsyncIterable<object>) {
-        const isText = /output_text\.delta|"content":"\w/.test(JSON.stringify(event));
-        if (!isText) continue;
-        hasText = true;
-        break;
-      }
-      expect(hasText).toBe(true);
-      await hasLeft();
-      await expectCanceled(String(request_id));
-    });
-
-    // The simulator has no work that could be ended.
-    test.each(backend === 'simulator' ? [] : [backend])(
-      'ends the work of %s when it waits for a whole answer',
-      async () => {
+    test.each(formatNames)(
+      'ends the provider’s work and pays for the generated text (%s)',
+      async (format) => {
         const hasLeft = backends.watchDisconnect(backend);
-        const replies = backend === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
-        const model = backends.script(backend, ...replies);
-        if (backend === 'openai') backends.openai.script({ silent: true });
-        const leaving = new AbortController();
-        const call = client.responses.create({ model, input: 'Go on.' }, { signal: leaving.signal });
-        const outcome = expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
-        await vi.waitFor(() => expect(requestsAt()).toBeGreaterThan(0), {
-          interval: 2,
-          timeout: 60_000,
-        });
-        leaving.abort();
-        await outcome;
+        const model = backends.script(backend, { text: long, breaks: 'stall' });
+        const call =
+          format === 'chat'
+            ? client.chat.completions.create({
+                model,
+                messages: [{ role: 'user', content: 'Go on.' }],
+                stream: true,
+              })
+            : client.responses.create({ model, input: 'Go on.', stream: true });
+        const { data: stream, request_id } = await call.withResponse();
+        let hasText = false;
+        for await (const event of stream as AsyncIterable<object>) {
+          const isText = /output_text\.delta|"content":"\w/.test(JSON.stringify(event));
+          if (!isText) continue;
+          hasText = true;
+          break;
+        }
+        expect(hasText).toBe(true);
         await hasLeft();
+        await expectCanceled(String(request_id));
       },
     );
+
+    // The simulator has no work that could be ended.
+    test.each(backend === 'simulator' ? [] : [backend])('ends the work of %s without streaming', async () => {
+      const hasLeft = backends.watchDisconnect(backend);
+      const replies = backend === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
+      const model = backends.script(backend, ...replies);
+      if (backend === 'openai') backends.openai.script({ silent: true });
+      const leaving = new AbortController();
+      const call = client.responses.create({ model, input: 'Go on.' }, { signal: leaving.signal });
+      const outcome = expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
+      await vi.waitFor(() => expect(requestsAt()).toBeGreaterThan(0), {
+        interval: 2,
+        timeout: 60_000,
+      });
+      leaving.abort();
+      await outcome;
+      await hasLeft();
+    });
 
     const requestsAt = () =>
       (({ anthropic: backends.anthropic, google: backends.google })[backend as string] ?? backends.openai)

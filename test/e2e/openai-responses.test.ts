@@ -157,7 +157,7 @@ describe.each(backendNames)('the openai package, Responses, answered by %s', (ba
     expect(response.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test('has its runner call tools as soon as they are told', async () => {
+  test('lets its runner call tools as soon as they arrive', async () => {
     const model = backends.script(backend, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
     const asked: unknown[] = [];
     const functions = ['weather', 'clock'].map((name) =>
@@ -198,7 +198,7 @@ describe.each(backendNames)('the openai package, Responses, answered by %s', (ba
       expect(JSON.stringify(backends.lastBody(backend))).toContain(pixel.slice(22));
   });
 
-  test('sees summaries of thoughts', async () => {
+  test('gets reasoning summaries', async () => {
     const model = backends.script(backend, { reasoning: 'The user is to be greeted.', text: 'Hello!' });
     const response = await client.responses.create({
       model,
@@ -227,7 +227,7 @@ describe('stored responses', () => {
     });
   });
 
-  test('are not kept with store: false', async () => {
+  test('are not stored with store: false', async () => {
     const created = await client.responses.create({ model: 'sim/echo', input: 'one', store: false });
     await expect(client.responses.retrieve(created.id)).rejects.toMatchObject({ status: 404 });
   });

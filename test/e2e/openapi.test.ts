@@ -55,7 +55,7 @@ describe('the description of the API', () => {
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('says the type of every value that is one of a few', () => {
+  test('gives the type of every enum', () => {
     const untyped: string[] = [];
     const look = (value: Json, place: string): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -67,7 +67,7 @@ describe('the description of the API', () => {
     expect(untyped).toEqual([]);
   });
 
-  test('describes what is served and nothing else', () => {
+  test('describes exactly the served routes', () => {
     const described = Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -77,7 +77,7 @@ describe('the description of the API', () => {
 
   test.each(
     [...new Set(endpoints.map(documentedPath))].flatMap((path) => methods.map((method) => [method, path])),
-  )('tells whether %s %s is served', async (method, path) => {
+  )('documents %s %s if it is served', async (method, path) => {
     const isIt = (it: Endpoint) => documentedPath(it) === path && it.method === method;
     // A name of ours may also be taken for an id: `compact` for that of a response.
     const isIdOf = (it: Endpoint) =>
@@ -119,7 +119,7 @@ const rulesOfRedocly = {
 } as const;
 
 describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (_id, endpoint) => {
-  test('has words for people', () => {
+  test('has summaries and descriptions', () => {
     const { summary, description, tags } = operationOf(endpoint);
     expect(summary).toMatch(/^[A-Z][^.]+\.$/);
     expect(summary.length).toBeLessThan(60);
@@ -128,7 +128,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
     expect(document.tags).toContainEqual({ name: endpoint.tag, description: expect.stringMatching(/\.$/) });
   });
 
-  test('says who may call', () => {
+  test('documents who may call', () => {
     const { access } = endpoint;
     const operation = operationOf(endpoint);
     expect(operation.security).toEqual(access.anonymous ? [{}, { bearer: [] }] : [{ bearer: [] }]);
@@ -138,7 +138,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
     expect(operation['x-login-only'] ?? false).toBe(access.loginOnly ?? false);
   });
 
-  test('says what is sent', () => {
+  test('documents requests', () => {
     const { requestBody, parameters = [] } = operationOf(endpoint);
     expect(requestBody !== undefined).toBe(endpoint.body !== undefined);
     if (requestBody) expect(Object.keys(requestBody.content)).toEqual(['application/json']);
@@ -151,7 +151,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
     expect(parameters.map(({ name }: Json) => name)).toEqual(expected);
   });
 
-  test('says what is answered', () => {
+  test('documents answers', () => {
     const { responses } = operationOf(endpoint);
     const good = endpoint.socket ? '101' : '200';
     expect(responses).toHaveProperty(good);

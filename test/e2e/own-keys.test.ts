@@ -81,7 +81,7 @@ describe('setting a key', () => {
     expect(JSON.stringify(list.body)).not.toContain('CANARY');
   });
 
-  test('another takes its place; the day it was added stays', async () => {
+  test('replaces the previous key; the date added stays', async () => {
     const first = (await put(good)).body;
     const second = (await put(bad)).body;
     expect(second.fingerprint).not.toBe(first.fingerprint);
@@ -100,7 +100,7 @@ describe('setting a key', () => {
     ['google', 'AIzz0123456789abcdefghijklmn', /`AIza` or `AQ.`/],
     ['vercel', 'vc_0123456789abcdefghijklmno', /`vck_`/],
     ['openrouter', good, /`sk-or-`/],
-  ])('%s refuses %s', async (provider, key, message) => {
+  ])('%s rejects %s', async (provider, key, message) => {
     const { status, body } = await ask(`${place}/${provider}`, { method: 'PUT', json: { key } });
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ type: 'invalid_request', param: 'key' });
@@ -114,7 +114,7 @@ describe('setting a key', () => {
     ['anthropic', 'sk-ant-api03-0123456789abcdef'],
     ['openrouter', 'sk-or-v1-0123456789abcdefghij'],
     ['vercel', 'vck_0123456789abcdefghijklmno'],
-  ])('%s takes the form %s', async (provider, key) => {
+  ])('%s accepts the form %s', async (provider, key) => {
     expect((await ask(`${place}/${provider}`, { method: 'PUT', json: { key } })).status).toBe(200);
     expect((await ask(`${place}/${provider}`, { method: 'DELETE' })).body).toEqual({
       id: provider,
@@ -123,7 +123,7 @@ describe('setting a key', () => {
     });
   });
 
-  test('is for logins of owners and for keys with the scope `workspace`', async () => {
+  test('requires the login of an owner or a key with the scope `workspace`', async () => {
     expect((await put(good, daemon.key)).body.error?.code).toBe('out_of_scope');
     expect((await put(good, await issue(['keys', 'responses']))).body.error?.code).toBe('out_of_scope');
     expect((await put(good, await issue(['workspace']))).status).toBe(200);
@@ -145,7 +145,7 @@ describe('a call on the workspace’s own key', () => {
     expect(body.service?.cost.total_usd).toBe(body.service?.cost.provider_usd);
   });
 
-  test('counts among paid calls of tokens served, and in the usage as its own', async () => {
+  test('counts as paid in the tokens served, and as own-key in the usage', async () => {
     const before = (await ask('/v1/usage/tokens-served')).body as unknown as Served;
     await call({ pay: 'mine' });
     const after = (await ask('/v1/usage/tokens-served')).body as unknown as Served;
@@ -153,7 +153,7 @@ describe('a call on the workspace’s own key', () => {
     expect(paid(after) - paid(before)).toBeGreaterThan(0);
   });
 
-  test('a key that the provider refuses is left alone, until it is another', async () => {
+  test('a key that the provider rejects is not used again until it is replaced', async () => {
     await put(bad);
     const refused = await call({ pay: 'mine' });
     expect(refused.status).toBe(502);
@@ -188,7 +188,7 @@ const sum = ({ days }: Served, who: string) => days.reduce((all, day) => all + (
 const paid = ({ days }: Served) => days.reduce((all, day) => all + (day.by_price_tier.paid ?? 0), 0);
 
 describe('checking a key', () => {
-  test('tells good, refused and unreachable apart, and what is not there', async () => {
+  test('distinguishes good, rejected and unreachable, and a missing key', async () => {
     await put(good);
     const check = () => ask(`${place}/openai/check`, { method: 'POST' });
     expect((await check()).body).toMatchObject({ provider: 'openai', result: 'good' });
@@ -201,7 +201,7 @@ describe('checking a key', () => {
   });
 });
 
-test('no key is in clear in the data folder, a failure or the log', async () => {
+test('no key is in clear text in the data folder, an error or the log', async () => {
   await put(good);
   await call({ pay: 'mine' });
   const files = everyFile(daemon.home);
@@ -230,8 +230,8 @@ function everyFile(folder: string): [string, Buffer][] {
   });
 }
 
-describe('beside an account of the host', () => {
-  test('`mine` asks with the own key, and its refusal does not stop the host’s', async () => {
+describe('alongside an account of the host', () => {
+  test('`mine` uses the own key, and its rejection does not disable the host’s', async () => {
     await daemon.stop({ keep: true });
     daemon = await startDaemon({ config: config(), home: daemon.home, env: { OPENAI_API_KEY: hosts } });
     await put(bad);
@@ -253,7 +253,7 @@ describe('beside an account of the host', () => {
   });
 });
 
-test('a workspace without credit calls on its own key, and not on the host’s', async () => {
+test('a workspace without credit can use its own key, but not the host’s', async () => {
   await daemon.stop({ keep: true });
   daemon = await startDaemon({
     config: `${config()}billing: {mode: prepaid}\n`,

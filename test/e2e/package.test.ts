@@ -36,12 +36,12 @@ afterAll(async () => {
   await installed.remove();
 });
 
-test.skipIf(process.platform === 'win32')('npx finds the clone’s own command', async () => {
+test.skipIf(process.platform === 'win32')('npx finds the command of the clone', async () => {
   expect(await realpath('node_modules/.bin/gateway')).toBe(await realpath('bin/gateway.js'));
 });
 
 // The first npx in a clone makes npm set the clone up once more, which would build for half a minute before each first start.
-test.skipIf(process.platform === 'win32')('npx does not build again what npm ci has built', async () => {
+test.skipIf(process.platform === 'win32')('npx does not rebuild what npm ci has built', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
   const builtAt = async () => (await stat('dist/cli.js')).mtimeMs;
   const before = await builtAt();
@@ -50,7 +50,7 @@ test.skipIf(process.platform === 'win32')('npx does not build again what npm ci 
 });
 
 describe('the package', () => {
-  test('holds the program, its licence and its texts, and nothing else', () => {
+  test('contains the program, its license and its documents, and nothing else', () => {
     const paths = installed.files.map(({ path }) => path);
     expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
       'CHANGELOG.md',
@@ -74,7 +74,7 @@ describe('the package', () => {
     }
   });
 
-  test('is as small as the README says', async () => {
+  test('is as small as the README claims', async () => {
     const readme = await readFile('README.md', 'utf8');
     const [, sizeMax, countMax] = /less\s+than ([\d.]+) MB[^.]*fewer\s+than (\d+) others/s.exec(readme) ?? [];
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
@@ -85,7 +85,7 @@ describe('the package', () => {
     expect(others.length).toBeLessThan(Number(countMax));
   });
 
-  test('says who may use it, from which Node on, and what has changed', async () => {
+  test('states its license, its minimum Node version and its changes', async () => {
     const { version, engines } = JSON.parse(await readFile('package.json', 'utf8'));
     expect(await readFile('CHANGELOG.md', 'utf8')).toContain(`## ${version}`);
     expect(await readFile('LICENSE', 'utf8')).toMatch(/^MIT License/);
@@ -98,7 +98,7 @@ describe('the package', () => {
 });
 
 describe('the built program', () => {
-  test('tells its status', async () => {
+  test('reports its status', async () => {
     const { stdout } = await gateway('status', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ url, data_dir: home, pid: expect.any(Number) });
   });
@@ -122,7 +122,7 @@ describe('the built program', () => {
   test.each([
     ['--version', ['--version'], 1.5],
     ['keys list --json', ['keys', 'list', '--json'], 2.5],
-  ])('%s starts little slower than Node itself', async (_name, args, factor) => {
+  ])('%s starts almost as fast as Node itself', async (_name, args, factor) => {
     const took = async (words: string[]) => {
       const startedAt = performance.now();
       await run(process.execPath, words, { env: { ...process.env, GATEWAY_HOME: home } });

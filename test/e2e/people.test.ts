@@ -48,7 +48,7 @@ async function aWorkspace(...members: [Person, 'owner' | 'admin' | 'member'][]):
 }
 
 describe('a user', () => {
-  test('is added with a workspace of their own and a code that lets them in once', async () => {
+  test('is added with a workspace and a one-time login code', async () => {
     const json = { handle: 'Zoe_B', name: 'Zoë' };
     const added = await ask('POST', '/v1/admin/users', { as: daemon.login, json });
     expect(added).toMatchObject({
@@ -68,7 +68,7 @@ describe('a user', () => {
     expect(whoami.body).toMatchObject({ user: added.body.user, session: session.body.session });
   });
 
-  test('has a handle of their own, whatever its case', async () => {
+  test('has a unique handle, whatever its case', async () => {
     const add = (handle: string) => ask('POST', '/v1/admin/users', { as: daemon.login, json: { handle } });
     expect(codeOf(await add('ANN'))).toBe('409 conflict');
     expect(codeOf(await add('me'))).toBe('400 invalid_request');
@@ -77,7 +77,7 @@ describe('a user', () => {
     expect(codeOf(await add('service:x'))).toBe('400 invalid_request');
   });
 
-  test('is added and listed by whoever runs the daemon alone', async () => {
+  test('is added and listed only by the daemon’s owner', async () => {
     const json = { handle: 'nobody' };
     expect(codeOf(await ask('POST', '/v1/admin/users', { as: ann.login, json }))).toBe('403 permission');
     expect(codeOf(await ask('GET', '/v1/admin/users', { as: max.login }))).toBe('403 permission');
@@ -90,7 +90,7 @@ describe('a user', () => {
     expect(next.body.data[0]).toMatchObject({ handle: 'max' });
   });
 
-  test('gets another code by id, handle or `me`', async () => {
+  test('gets a new code by id, handle or `me`', async () => {
     for (const [reference, handle] of [
       [ann.id, 'ann'],
       ['Ann', 'ann'],
@@ -107,7 +107,7 @@ describe('a user', () => {
     );
   });
 
-  test('gets secrets in answers that nobody keeps', async () => {
+  test('gets secrets in answers that are not cached', async () => {
     const answer = await daemon.fetch('/v1/admin/users/ann/login-codes', {
       method: 'POST',
       headers: { authorization: `Bearer ${daemon.login}` },
@@ -123,7 +123,7 @@ describe('a login', () => {
     return { id: session.body.session.id, secret: session.body.secret };
   };
 
-  test('is listed for its own user', async () => {
+  test('is listed for its user', async () => {
     const { id, secret } = await loginOfAnn('phone');
     const { body } = await ask('GET', '/v1/sessions?limit=100', { as: secret });
     expect(body.data).toContainEqual(expect.objectContaining({ id, name: 'phone', is_current: true }));
@@ -132,7 +132,7 @@ describe('a login', () => {
     expect(others.body.data.map((session: { id: string }) => session.id)).not.toContain(id);
   });
 
-  test('that signs out is refused from then on, and its running streams end', async () => {
+  test('that signs out is rejected from then on, and its running streams end', async () => {
     const { id, secret } = await loginOfAnn('tablet');
     const following = await daemon.fetch('/v1/events', { headers: { authorization: `Bearer ${secret}` } });
     const reader = (following.body as ReadableStream<Uint8Array>).getReader();
@@ -145,7 +145,7 @@ describe('a login', () => {
     expect(codeOf(await ask('GET', '/v1/sessions/current', { as: secret }))).toBe('401 unauthenticated');
   });
 
-  test('that signs out ends its model calls, and what they made so far is counted', async () => {
+  test('that signs out cancels its model calls, which pay for their text so far', async () => {
     const { secret } = await loginOfAnn('desk');
     const answer = await daemon.fetch('/v1/responses', {
       json: { model: 'sim/slow', input: 'Tell me a long story.', stream: true },
@@ -160,7 +160,7 @@ describe('a login', () => {
     expect(usage.body).toMatchObject({ request_id: request, status: 'canceled' });
   });
 
-  test('may end another login of the same user, and no one else’s', async () => {
+  test('may revoke another login of the same user, and no one else’s', async () => {
     const { id, secret } = await loginOfAnn('lost');
     expect(codeOf(await ask('DELETE', `/v1/sessions/${id}`, { as: max.login }))).toBe('404 not_found');
     expect((await ask('DELETE', `/v1/sessions/${id}`, { as: ann.login })).status).toBe(200);
@@ -170,7 +170,7 @@ describe('a login', () => {
 });
 
 describe('a workspace', () => {
-  test('is made, found by id and slug, changed and listed', async () => {
+  test('is created, found by id and slug, changed and listed', async () => {
     const json = { name: 'Ärger & Söhne' };
     const { body } = await ask('POST', '/v1/workspaces', { as: otto.login, json });
     expect(body).toMatchObject({ slug: 'arger-sohne', role: 'owner', members_may_issue_keys: false });
@@ -184,7 +184,7 @@ describe('a workspace', () => {
     expect(list.body.data.map(({ slug }: { slug: string }) => slug)).toEqual(['otto', 'sons']);
   });
 
-  test('has a slug of its own', async () => {
+  test('has a unique slug', async () => {
     const create = (json: object) => ask('POST', '/v1/workspaces', { as: otto.login, json });
     expect(codeOf(await create({ name: 'x', slug: 'ann' }))).toBe('409 conflict');
     expect(codeOf(await create({ name: 'x', slug: 'me' }))).toBe('400 invalid_request');
@@ -194,7 +194,7 @@ describe('a workspace', () => {
     expect(codeOf(await ask('PATCH', '/v1/workspaces/me', taken))).toBe('409 conflict');
   });
 
-  test('of others does not exist', async () => {
+  test('of other users does not exist', async () => {
     for (const [method, path] of [
       ['GET', ''],
       ['PATCH', ''],
@@ -215,7 +215,7 @@ describe('a workspace', () => {
     }
   });
 
-  test('lists its members to each of them', async () => {
+  test('lists its members to every member', async () => {
     const { body } = await ask('GET', '/v1/workspaces/personal/members', { as: max.login });
     expect(body.data).toMatchObject([
       { user: { handle: 'owner' }, role: 'owner' },
@@ -224,7 +224,7 @@ describe('a workspace', () => {
     ]);
   });
 
-  test('is managed by admins, and its owners by owners', async () => {
+  test('is managed by admins, its owners only by owners', async () => {
     const team = await aWorkspace([ann, 'admin'], [max, 'member'], [otto, 'admin']);
     const at = `/v1/workspaces/${team}`;
     const set = (as: string, user: string, role: string) =>
@@ -250,7 +250,7 @@ describe('a workspace', () => {
     expect(codeOf(await set(daemon.login, 'ann', 'member'))).toBe('403 permission');
   });
 
-  test('keeps its last owner', async () => {
+  test('keeps at least one owner', async () => {
     const team = await aWorkspace([ann, 'admin']);
     const at = `/v1/workspaces/${team}/members`;
     expect(codeOf(await ask('DELETE', `${at}/me`, { as: daemon.login }))).toBe('409 conflict');
@@ -263,7 +263,7 @@ describe('a workspace', () => {
 });
 
 describe('an invitation', () => {
-  test('lets one person in, once', async () => {
+  test('admits one user, once', async () => {
     const team = await aWorkspace();
     const json = { role: 'admin', note: 'for Ann' };
     const invited = await ask('POST', `/v1/workspaces/${team}/invitations`, { as: daemon.login, json });
@@ -279,7 +279,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(list.body)).not.toContain(invited.body.code);
   });
 
-  test('ends when it is revoked, and when whoever made it goes', async () => {
+  test('ends when it is revoked, and when its author leaves', async () => {
     const team = await aWorkspace([ann, 'admin']);
     const at = `/v1/workspaces/${team}/invitations`;
     const [one, other] = [
@@ -300,7 +300,7 @@ describe('an invitation', () => {
   });
 });
 
-test('an invitation ends with the role that its maker could give away', async () => {
+test('an invitation ends when its author may no longer grant the role', async () => {
   const rita = await addPerson(daemon, 'rita');
   const of = await aWorkspace([rita, 'owner']);
   const invite = async (role: string) => {
@@ -315,7 +315,7 @@ test('an invitation ends with the role that its maker could give away', async ()
 });
 
 describe('keys of members', () => {
-  test('are issued where the workspace allows it', async () => {
+  test('are issued if the workspace allows it', async () => {
     const team = await aWorkspace([max, 'member']);
     const issue = () => ask('POST', `/v1/workspaces/${team}/keys`, { as: max.login });
     expect(codeOf(await issue())).toBe('403 permission');
@@ -329,7 +329,7 @@ describe('keys of members', () => {
     expect(codeOf(await issue())).toBe('403 permission');
   });
 
-  test('pass to the owner when the member goes, and keep working', async () => {
+  test('pass to the owner when the member leaves, and keep working', async () => {
     const team = await aWorkspace([ann, 'admin']);
     const { body } = await ask('POST', `/v1/workspaces/${team}/keys`, { as: ann.login, json: {} });
     const keys = async () =>
@@ -354,7 +354,7 @@ describe('keys of members', () => {
         return ask('DELETE', '/api/settings/profile', { as: eve.login, json });
       },
     ],
-  ])('never act for the owner whom they pass to when the member %s', async (_what, go) => {
+  ])('never act for the new owner when the member %s', async (_what, go) => {
     eve = await addPerson(daemon, `eve-${made}`);
     team = await aWorkspace([eve, 'member']);
     const allowed = { as: daemon.login, json: { members_may_issue_keys: true } };
@@ -383,7 +383,7 @@ describe('keys of members', () => {
 describe('a login of several workspaces', () => {
   const acting = (as: string, workspace: string) => ({ as, headers: { 'x-workspace-id': workspace } });
 
-  test('acts in its own unless told: calls, usage, keys and events follow', async () => {
+  test('acts in its default workspace unless it names another: calls, usage, keys and events follow', async () => {
     const team = await aWorkspace([max, 'admin']);
     const at = acting(max.login, team);
     const { id } = (await ask('GET', '/v1/workspaces/me', at)).body;
@@ -408,7 +408,7 @@ describe('a login of several workspaces', () => {
     expect((await ask('GET', '/v1/key', { as: max.login })).body.workspace).toBe(max.workspace);
   });
 
-  test('is told of a workspace that is none of its own as if there were none', async () => {
+  test('sees other workspaces as missing', async () => {
     for (const path of ['/v1/key', '/v1/models', '/v1/usage', '/v1/workspaces']) {
       for (const workspace of ['personal', 'nowhere', '']) {
         const told = await ask('GET', path, acting(otto.login, workspace));
@@ -421,7 +421,7 @@ describe('a login of several workspaces', () => {
     expect(codeOf(await ask('GET', '/v1/models', { headers: { 'x-workspace-id': 'ann' } }))).toBe('200 ok');
   });
 
-  test('sees nothing more of a workspace from the moment that it is taken out', async () => {
+  test('loses access to a workspace the moment it is removed', async () => {
     const team = await aWorkspace([ann, 'member']);
     const headers = { authorization: `Bearer ${ann.login}`, 'x-workspace-id': team };
     const following = await daemon.fetch('/v1/events', { headers });
@@ -435,7 +435,7 @@ describe('a login of several workspaces', () => {
     expect(codeOf(await ask('GET', '/v1/key', acting(ann.login, team)))).toBe('200 ok');
   });
 
-  test('that loses the only workspace of its user gets a new one', async () => {
+  test('gets a new workspace when its user loses the last one', async () => {
     const uma = await addPerson(daemon, 'uma');
     const json = { role: 'owner' };
     const { body } = await ask('POST', '/v1/workspaces/me/invitations', { as: uma.login, json });

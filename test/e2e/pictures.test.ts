@@ -25,8 +25,8 @@ function draws(model = 'google/gemini-2.5-flash-image'): string {
 
 const lastContents = () => backends.lastBody('google').contents as { role: string; parts: Json[] }[];
 
-describe('a picture that Gemini draws', () => {
-  test('is an item of a response, whole and streamed, and goes back with its signature', async () => {
+describe('an image from Gemini', () => {
+  test('is an item of a response, streamed or not, and goes back with its signature', async () => {
     const model = 'google/gemini-3-pro-image-preview';
     const whole = await client.responses.create({ model: draws(model), input: asked });
     const picture = { type: 'image_generation_call', status: 'completed', result: drawing };
@@ -49,7 +49,7 @@ describe('a picture that Gemini draws', () => {
     expect(said?.parts[1]?.thoughtSignature).not.toBe('skip_thought_signature_validator');
   });
 
-  test('is in `images` of a chat message, whole and streamed, and is understood there again', async () => {
+  test('is in `images` of a chat message, streamed or not, and is accepted back', async () => {
     const messages = [{ role: 'user' as const, content: asked }];
     const whole = await client.chat.completions.create({ model: draws(), messages });
     const { message } = whole.choices[0] ?? {};
@@ -78,7 +78,7 @@ describe('a picture that Gemini draws', () => {
     });
   });
 
-  test('is paid for at the price of pictures', async () => {
+  test('is charged at the price of images', async () => {
     const { response } = await client.responses.create({ model: draws(), input: asked }).withResponse();
     const answer = await backends.daemon.fetch(`/v1/usage/${response.headers.get('x-request-id')}`);
     const { cost } = (await answer.json()) as UsageView;
@@ -86,7 +86,7 @@ describe('a picture that Gemini draws', () => {
     expect(cost?.provider_usd).toBe('0.038728');
   });
 
-  test('is listed as what the model can do, with its price', async () => {
+  test('is listed among the model’s abilities, with its price', async () => {
     const { data } = (await (await backends.daemon.fetch('/v1/models')).json()) as { data: Json[] };
     const model = data.find(({ id }) => id === 'google/gemini-2.5-flash-image');
     expect(model?.service).toMatchObject({
@@ -96,7 +96,7 @@ describe('a picture that Gemini draws', () => {
   });
 });
 
-test('a picture of a chat upstream is an item of a response', async () => {
+test('an image from a chat upstream is an item of a response', async () => {
   backends.openai.script({ raw: { headers: { 'content-type': 'text/event-stream' }, body: chunks } });
   const { output } = await client.responses.create({ model: 'chat-only/painter', input: asked });
   expect(output).toMatchObject([{ type: 'message' }, { type: 'image_generation_call', result: drawing }]);

@@ -81,7 +81,7 @@ beforeEach(() => {
 });
 
 describe('calls to providers', () => {
-  test('behind TLS go through a tunnel, whole and streamed, and use it again', async () => {
+  test('over TLS go through a tunnel, streamed or not, and reuse it', async () => {
     expect((await ask(daemon, 'behind')).status).toBe(200);
     const streamed = await ask(daemon, 'behind', { stream: true });
     expect(await streamed.text()).toContain('data: [DONE]');
@@ -89,14 +89,14 @@ describe('calls to providers', () => {
     expect(fake.requests).toHaveLength(2);
   });
 
-  test('without TLS are passed on by the proxy, and its password stays there', async () => {
+  test('without TLS are forwarded by the proxy, and its password goes no further', async () => {
     expect((await ask(daemon, 'plain')).status).toBe(200);
     expect(proxy.asked).toEqual(['POST http://plain.test/v1/chat/completions']);
     expect(fake.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
   });
 
   test.each(['here', 'excepted'])(
-    'on this machine or named in NO_PROXY go there directly: %s',
+    'to this machine or a name in NO_PROXY go there directly: %s',
     async (name) => {
       expect((await ask(daemon, name)).status).toBe(200);
       expect(proxy.asked).toEqual([]);
@@ -121,25 +121,25 @@ describe('a proxy that', () => {
 
   const unreachable = 'Every provider tried failed: behind could not be reached';
 
-  test('refuses is told by its status', async () => {
+  test('rejects the call is reported with its status', async () => {
     expect(await refused(address('wrong'))).toBe(`${unreachable}: the proxy answered 407.`);
     expect(fake.requests).toEqual([]);
   });
 
-  test('is not there is told', async () => {
+  test('is unreachable is reported', async () => {
     const gone = await startProxy({ credentials: '', hosts: {} });
     await gone.close();
     expect(await refused(address(undefined, gone.port))).toBe(`${unreachable}: no connection could be made.`);
   });
 
-  test('is none is found at the start, and what was set is not repeated', async () => {
+  test('is malformed is reported at the start without repeating its value', async () => {
     const started = startDaemon({ env: { HTTPS_PROXY: 'ftp://me:secret@proxy.test' } });
     await expect(started).rejects.toThrow('HTTPS_PROXY: expected a proxy address');
     await expect(started).rejects.not.toThrow('secret');
   });
 });
 
-test('a SOCKS proxy is asked for the name of the host', async () => {
+test('a SOCKS proxy resolves the name of the host', async () => {
   const socks = await startSocksProxy({ 'provider.test': portOf(tlsOfProvider) });
   const all = { ALL_PROXY: `socks5h://127.0.0.1:${socks.port}` };
   const other = await startDaemon({ config: config(), env: all });

@@ -90,7 +90,7 @@ function expectThoughtAt(backend: BackendName): void {
 
 const thinking = ['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const;
 
-describe.each(thinking)('what %s thought comes back to it', (backend) => {
+describe.each(thinking)('reasoning from %s is sent back to it', (backend) => {
   test.each(Object.entries(continuations))('over %s', async (_name, { first, second }) => {
     for (const ask of [respond, respondStreamed]) {
       const model = backends.script(backend, thinksAndCalls, { text: 'It rains.' });
@@ -131,7 +131,7 @@ describe.each(thinking)('what %s thought comes back to it', (backend) => {
     expectThoughtAt(backend);
   });
 
-  test('and to nobody else', async () => {
+  test('and to no other provider', async () => {
     for (const [name, { first, second }] of Object.entries(continuations)) {
       const model = backends.script(backend, thinksAndCalls);
       const before = await respond({ model, tools, reasoning, input: [question], ...first });
@@ -149,7 +149,7 @@ describe.each(thinking)('what %s thought comes back to it', (backend) => {
     }
   });
 
-  test('and to no other model of its provider', async () => {
+  test('and to no other model of the provider', async () => {
     const model = backends.script(backend, thinksAndCalls);
     const before = await respond({ model, tools, reasoning, input: [question] });
     const others: Record<string, string> = {
@@ -166,7 +166,7 @@ describe.each(thinking)('what %s thought comes back to it', (backend) => {
 });
 
 describe('sealed reasoning', () => {
-  test('that was tampered with is refused, with its backend', async () => {
+  test('that was tampered with is rejected, naming its position', async () => {
     const model = backends.script('anthropic', { reasoning: thought, text: 'Hello.' });
     const { output } = await respond({
       model,
@@ -189,7 +189,7 @@ describe('sealed reasoning', () => {
     });
   });
 
-  test('that was tampered with is refused in a chat too', async () => {
+  test('that was tampered with is rejected in a chat, too', async () => {
     const model = backends.script('anthropic', { reasoning: thought, text: 'Hello.' });
     const { choices } = await post('/v1/chat/completions', {
       model,
@@ -208,7 +208,7 @@ describe('sealed reasoning', () => {
     });
   });
 
-  test('of redacted thoughts comes back as it was', async () => {
+  test('of redacted thoughts comes back unchanged', async () => {
     backends.anthropic.answer(
       { blocks: [{ redacted: 'ZW5jcnlwdGVk' }, { tool: 'weather', input: { city: 'Oslo' } }] },
       { blocks: [{ text: 'It rains.' }] },
@@ -227,7 +227,7 @@ describe('sealed reasoning', () => {
     expect(assistant?.content[0]).toEqual({ type: 'redacted_thinking', data: 'ZW5jcnlwdGVk' });
   });
 
-  test('is not shown where it was neither asked for nor needed', async () => {
+  test('is not returned when it was neither requested nor needed', async () => {
     const model = backends.script('anthropic', { reasoning: thought, text: 'Hello.' });
     const { id, output } = await respond({ model, reasoning, input: [question] });
     expect(JSON.stringify(output)).not.toContain('gws1.');

@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 describe('recording', () => {
-  test('keeps each call in a file of its own that only its owner reads, named after what it is', async () => {
+  test('stores each call in its own file, readable by its owner only and named after the call', async () => {
     const names = await readdir(folder);
     expect(names).toHaveLength(calls.length);
     for (const name of names) {
@@ -103,7 +103,7 @@ describe('recording', () => {
     }
   });
 
-  test('leaves every key out', async () => {
+  test('omits every key', async () => {
     for (const name of await readdir(folder)) {
       const text = await readFile(join(folder, name), 'utf8');
       expect(text).not.toContain('canary');
@@ -124,7 +124,7 @@ describe('replaying', () => {
     }
   });
 
-  test('fails loudly for what was not recorded, naming the nearest recording and the difference', async () => {
+  test('fails for a call that was not recorded, naming the nearest recording and the difference', async () => {
     const daemon = await startDaemon({ config, replay: folder });
     try {
       const answer = await daemon.fetch('/v1/responses', {
@@ -142,7 +142,7 @@ describe('replaying', () => {
     }
   });
 
-  test('plays several recordings of one request in order, and the last of them from then on', async () => {
+  test('replays several recordings of one request in order, then repeats the last', async () => {
     const several = await mkdtemp(join(tmpdir(), 'gateway-recordings-'));
     const [name = ''] = (await readdir(folder)).filter((file) => file.includes('_anthropic_'));
     const text = await readFile(join(folder, name), 'utf8');
@@ -192,7 +192,7 @@ describe('replaying', () => {
     }
   });
 
-  test('beside recording answers what is there and records what is not', async () => {
+  test('alongside recording answers known calls and records new ones', async () => {
     const both = await mkdtemp(join(tmpdir(), 'gateway-recordings-'));
     const openai = await startFakeOpenAi({ keys: [env.OPENAI_API_KEY] });
     const options = {
@@ -216,7 +216,7 @@ describe('replaying', () => {
     }
   });
 
-  test('tells the line and column of what is wrong in a file that was changed by hand', async () => {
+  test('reports line and column of a mistake in an edited file', async () => {
     const wrong = await mkdtemp(join(tmpdir(), 'gateway-recordings-'));
     try {
       await writeFile(

@@ -32,13 +32,13 @@ const sectionOf = (id: string) =>
   unescaped(new RegExp(`<section class="operation" id="${id}".*?</section>`, 's').exec(page)?.[0] ?? '');
 
 describe('the page', () => {
-  test('is HTML that no key is needed for', () => {
+  test('is HTML and needs no key', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
   });
 
-  test('may run its own style and script, speak to the daemon, and nothing else', () => {
+  test('may run its own style and script and call the daemon, nothing else', () => {
     const policy = (answer.headers.get('content-security-policy') ?? '').split('; ');
     const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
     expect(policy.toSorted()).toEqual([
@@ -53,7 +53,7 @@ describe('the page', () => {
     ]);
   });
 
-  test('loads nothing, from here or elsewhere', () => {
+  test('loads no other resource', () => {
     const markup = page.replace(inner('script'), '').replace(inner('style'), '');
     expect(markup).not.toMatch(/\s(src|srcset|style|on\w+)=/);
     expect([...markup.matchAll(/<link [^>]*>/g)].map(([link]) => link)).toEqual([
@@ -71,7 +71,7 @@ describe('the page', () => {
     );
   });
 
-  test('has one element of each id, and one for every link to it', () => {
+  test('has unique ids, and a target for every link', () => {
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
@@ -79,7 +79,7 @@ describe('the page', () => {
     expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  test('closes what it opens', () => {
+  test('closes every element', () => {
     const markup = page.replace(inner('script'), '').replace(inner('style'), '');
     const open: string[] = [];
     for (const [, slash, tag = ''] of markup.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
@@ -90,7 +90,7 @@ describe('the page', () => {
     expect(open).toEqual([]);
   });
 
-  test('tells every schema, and what is true of all endpoints', () => {
+  test('documents every schema, and what applies to all endpoints', () => {
     for (const name of Object.keys(description.components.schemas))
       expect(sectionOf(`schema-${name}`)).not.toBe('');
     expect(page).toContain('<strong>Credentials</strong>');
@@ -102,7 +102,7 @@ const partsOf = ({ params, query, headers }: Endpoint) =>
     Object.keys((it as { properties?: object } | undefined)?.properties ?? {}),
   );
 
-test('every endpoint can be linked to and read: what goes in, what comes out, how to call it', () => {
+test('every endpoint has a link, its input, its output and an example', () => {
   const served = endpoints.filter(
     (it) => it.method.toLowerCase() in (description.paths[documentedPath(it)] ?? {}),
   );
@@ -129,7 +129,7 @@ test('every endpoint can be linked to and read: what goes in, what comes out, ho
   }
 });
 
-test('a page of another site may not show it', async () => {
+test('no other site may frame it', async () => {
   const framed = await fetch(`${daemon.url}/docs`, { headers: { 'sec-fetch-site': 'cross-site' } });
   expect(framed.status).toBe(403);
 });

@@ -107,7 +107,7 @@ async function models(): Promise<Map<string, ModelEntry>> {
 const refresh = () => runCli(['models', 'refresh', '--json'], { env: { GATEWAY_HOME: daemon.home } });
 
 describe('models refresh', () => {
-  test('puts what the providers list in the place of what was known, with what they tell of it', async () => {
+  test('replaces the known models by those that providers list, with their details', async () => {
     expect((await models()).has('openai/gpt-9')).toBe(false);
     const { stdout, code } = await refresh();
     expect(code).toBe(0);
@@ -145,7 +145,7 @@ describe('models refresh', () => {
     );
   });
 
-  test('keeps what a provider told before when it cannot be asked now, and says so', async () => {
+  test('keeps the previous list of a provider that is unreachable, and says so', async () => {
     down = 'google';
     const { stdout, code } = await refresh();
     down = '';
@@ -158,7 +158,7 @@ describe('models refresh', () => {
     expect((await models()).has('google/gemini-9-pro')).toBe(true);
   });
 
-  test('doubts a provider that suddenly lists next to nothing, until it does so again', async () => {
+  test('distrusts a nearly empty list until the provider sends it again', async () => {
     const all = ['a', 'b', 'c', 'd'].map((name) => ({ id: `gpt-9-${name}`, object: 'model', created: 1 }));
     const few = { object: 'list', data: all.slice(0, 1) };
     const openai = async () => {
@@ -184,7 +184,7 @@ describe('models refresh', () => {
     lists['/openai/models'] = before;
   });
 
-  test('is kept over a restart', async () => {
+  test('survives a restart', async () => {
     const { home } = daemon;
     await daemon.stop({ keep: true });
     daemon = await startDaemon({ config, env, home });

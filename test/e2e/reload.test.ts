@@ -27,20 +27,20 @@ beforeEach(async () => {
   await cli('reload');
 });
 
-test('a changed file is taken in by itself', async () => {
+test('a changed file is applied automatically', async () => {
   await write(`${first}aliases: { quick: sim/echo }\n`);
   await eventually('the alias', async () => (await ask('quick')).status === 200);
   expect(daemon.printed().stderr).toContain('Configuration changed: aliases.');
 });
 
-test('so is one that another file took the place of, as editors do it', async () => {
+test('so is a file replaced by a rename, as editors do', async () => {
   const next = join(daemon.home, 'next.yaml');
   await writeFile(next, 'local_servers: false\nmargin_percent: 7\n');
   await rename(next, join(daemon.home, 'config.yaml'));
   await eventually('the margin', async () => (await margin()) === 7);
 });
 
-test('gateway reload tells what changed and what waits', async () => {
+test('gateway reload reports what changed and what needs a restart', async () => {
   await write(`${first}cors: { origins: ['https://app.example'] }\ncache: { default: read-write }\n`);
   const { stdout, code } = await cli('reload', '--json');
   expect(code).toBe(0);
@@ -52,7 +52,7 @@ test('gateway reload tells what changed and what waits', async () => {
   expect(all.find(({ name }) => name === 'cache.default')).toMatchObject({ value: 'read-write' });
 });
 
-test('how many background responses are made at once is taken in for the next one', async () => {
+test('the limit of background responses applies from the next one on', async () => {
   const begin = () =>
     daemon.fetch('/v1/responses', { json: { model: 'sim/slow', input: 'Hi.', background: true } });
   await write(`${first}background: { max_running: 1 }\n`);
@@ -72,7 +72,7 @@ test('SIGHUP reloads', async () => {
   await eventually('the margin', async () => (await margin()) === 4);
 });
 
-test('a provider comes, changes and goes', async () => {
+test('a provider is added, changed and removed', async () => {
   const upstream = (url: string) =>
     `${first}upstreams: [{ name: near, base_url: "${url}", models: [one] }]\n`;
   await write(upstream('http://127.0.0.1:9/v1'));
@@ -84,7 +84,7 @@ test('a provider comes, changes and goes', async () => {
   expect(await models()).not.toContain('near/one');
 });
 
-test('the status tells of an upstream that takes any name', async () => {
+test('the status reports an upstream that accepts any model name', async () => {
   await write(`${first}upstreams: [{ name: mine, base_url: "http://127.0.0.1:9/v1", models: ["*"] }]\n`);
   await cli('reload');
   const { stdout } = await cli('status', '--json');
@@ -96,14 +96,14 @@ test('the status tells of an upstream that takes any name', async () => {
   });
 });
 
-test('all workspaces pay in advance once that is set', async () => {
+test('all workspaces become prepaid once that is set', async () => {
   await write(`${first}billing: { mode: prepaid }\n`);
   await cli('reload');
   const { stdout } = await cli('credit', 'show', '--json');
   expect(JSON.stringify(JSON.parse(stdout))).toContain('"billing":"prepaid"');
 });
 
-test('a file with faults is told with line and column, and everything stays', async () => {
+test('an invalid file is reported with line and column, and nothing changes', async () => {
   await write('local_servers: false\nmargin_percent: 9\nlisten:\n  prot: 1\n');
   const { code, stderr } = await cli('reload');
   expect(code).toBe(1);
@@ -113,7 +113,7 @@ test('a file with faults is told with line and column, and everything stays', as
   await eventually('the word', () => daemon.printed().stderr.includes('the previous one stays'));
 });
 
-test('the command that sets a value has it taken in', async () => {
+test('`config set` applies the value', async () => {
   const { code, stderr } = await cli('config', 'set', 'margin_percent', '3');
   expect({ code, stderr }).toMatchObject({
     code: 0,
@@ -126,13 +126,13 @@ test('the command that sets a value has it taken in', async () => {
   );
 });
 
-test('the command that sets a value says when it waits for a restart', async () => {
+test('`config set` says when a value needs a restart', async () => {
   const { stderr } = await cli('config', 'set', 'vault.store', 'passphrase');
   expect(stderr).toContain('Restart the daemon to apply it');
   await cli('config', 'unset', 'vault.store');
 });
 
-test('what a command line cannot set is refused with what is wrong', async () => {
+test('`config set` rejects an invalid value with the reason', async () => {
   expect(await cli('config', 'set', 'margin_percent', 'much')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('margin_percent'),
@@ -140,7 +140,7 @@ test('what a command line cannot set is refused with what is wrong', async () =>
   expect(await cli('config', 'get', 'nothing')).toMatchObject({ code: 2 });
 });
 
-test('path and schema need no daemon', async () => {
+test('`config path` and `config schema` need no daemon', async () => {
   const elsewhere = { env: { GATEWAY_HOME: '/nowhere' }, loadConfigTools: async () => configTools };
   expect((await runCli(['config', 'path'], elsewhere)).stdout).toBe('/nowhere/config.yaml\n');
   const { stdout } = await runCli(['config', 'schema'], elsewhere);

@@ -65,7 +65,7 @@ describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached
     expect((await client.responses.retrieve(again.data.id)).output_text).toBe(first.data.output_text);
   });
 
-  test('of a stream with tool calls is given to the chat format apart from the Responses format', async () => {
+  test('of a stream with tool calls is stored separately per format', async () => {
     const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const tools = [{ type: 'function', function: { name: 'weather', parameters } }];
     const model = backends.script(backend, { calls: [{ name: 'weather', input: { city: 'Oslo' } }] });
@@ -87,7 +87,7 @@ describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached
 });
 
 describe('the cache', () => {
-  test('stands aside unless it is wanted', async () => {
+  test('is unused unless requested', async () => {
     const model = backends.script('openai', { text: 'One.' }, { text: 'Two.' });
     const off = { service: { cache: 'off' }, model, input: 'Off?' };
     expect((await respond(off)).cache).toBeNull();
@@ -95,14 +95,14 @@ describe('the cache', () => {
     expect(askedOf('openai')).toBe(2);
   });
 
-  test('keeps nothing for a call that only reads', async () => {
+  test('stores nothing for a read-only call', async () => {
     const model = backends.script('openai', { text: 'One.' }, { text: 'Two.' });
     const body = { model, input: 'Read only?', service: { cache: 'read-only' } };
     expect((await respond(body)).cache).toBe('miss');
     expect((await respond(body)).cache).toBe('miss');
   });
 
-  test('tells requests apart by anything that changes the answer', async () => {
+  test('distinguishes requests by everything that changes the answer', async () => {
     const model = backends.script('openai', { text: 'x' });
     const body = { model, input: 'Apart?' };
     await respond(body);
@@ -118,7 +118,7 @@ describe('the cache', () => {
     expect((await respond({ ...body, metadata: { a: 'b' }, store: false })).cache).toBe('hit');
   });
 
-  test('finds a continued conversation by its words, whatever its ids', async () => {
+  test('finds a continued conversation by its content, whatever its ids', async () => {
     const ask = async () => {
       const model = backends.script('anthropic', { text: 'I am Ada.' });
       const first = await respond({ model, input: 'Who are you?', service: { cache: 'off' } });
@@ -129,13 +129,13 @@ describe('the cache', () => {
     expect((await ask()).cache).toBe('hit');
   });
 
-  test('keeps no answer that was cut short', async () => {
+  test('stores no incomplete answer', async () => {
     const body = { input: 'Long?', model: backends.script('openai', { text: 'Lorem', finish: 'length' }) };
     expect((await respond(body)).cache).toBe('miss');
     expect((await respond(body)).cache).toBe('miss');
   });
 
-  test('is counted and cleared by whoever sees to the workspace', async () => {
+  test('is counted and cleared by admins of the workspace', async () => {
     const body = { model: backends.script('openai', { text: 'One.' }, { text: 'Two.' }), input: 'Clear?' };
     await respond(body);
     const headers = { authorization: `Bearer ${backends.daemon.login}` };
@@ -151,7 +151,7 @@ describe('the cache', () => {
     expect((await respond(body)).cache).toBe('miss');
   });
 
-  test('keeps no prompt in the database', async () => {
+  test('stores no prompt in the database', async () => {
     const canary = 'prompt-canary-7f3a';
     const body = { model: backends.script('openai', { text: 'One.' }), input: canary, store: false };
     await respond(body);
@@ -162,7 +162,7 @@ describe('the cache', () => {
       expect((await readFile(join(backends.daemon.home, name))).includes(canary), name).toBe(false);
   });
 
-  test('answers twenty equal calls at once, and keeps one answer', async () => {
+  test('answers 20 simultaneous equal calls and stores one answer', async () => {
     const body = { model: backends.script('openai', {}), input: 'All at once?' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => respond(body)));
     expect(new Set(answers.map(({ data }) => data.id)).size).toBe(20);

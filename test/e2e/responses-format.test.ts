@@ -192,21 +192,21 @@ async function stream(body: Record<string, unknown>, headers: Record<string, str
 describe.each(backendNames)('an answer from %s', (backend) => {
   const possible = cases.filter(({ not }) => !not?.includes(backend));
 
-  test.each(possible)('keeps to the format as a stream: $name', async (each) => {
+  test.each(possible)('follows the format as a stream: $name', async (each) => {
     const model = backends.script(backend, each.reply);
     const { chunks } = await stream({ ...each.body, model });
     const response = checkResponsesStream(chunks);
     expectOutcome(response, each);
   });
 
-  test.each(possible)('keeps to the format as JSON: $name', async (each) => {
+  test.each(possible)('follows the format as JSON: $name', async (each) => {
     const model = backends.script(backend, each.reply);
     const answer = await backends.daemon.fetch('/v1/responses', { json: { ...each.body, model } });
     expect(answer.status).toBe(200);
     expectOutcome(checkResponse(await answer.json()), each);
   });
 
-  test('is cut where its provider ignores the limit', async () => {
+  test('is cut when its provider ignores the limit', async () => {
     const endless = { text: 'On and on it went. '.repeat(300), breaks: 'stall', breaksAfter: 400 } as const;
     const model = backend === 'simulator' ? backends.script(backend) : backends.script(backend, endless);
     const { chunks } = await stream({ input: 'Write 3000 words.', model, max_output_tokens: 16 });
@@ -215,7 +215,7 @@ describe.each(backendNames)('an answer from %s', (backend) => {
     expect(response.output[0]).toMatchObject({ type: 'message', status: 'incomplete' });
   });
 
-  test.each(['cut', 'error'] as const)('tells a failure after the start: %s', async (breaks) => {
+  test.each(['cut', 'error'] as const)('reports a failure after the start: %s', async (breaks) => {
     const model = backends.script(backend, { text: 'It all began when the moon was new and', breaks });
     const { chunks } = await stream({ ...hello, model });
     const response = checkResponsesStream(chunks);
@@ -237,17 +237,17 @@ function expectOutcome(
   if (body.include) expect(output.some((item) => 'encrypted_content' in item)).toBe(true);
 }
 
-describe('events of the gateway itself', () => {
+describe('the gateway’s own events', () => {
   test.each([
     ['the request asks for none', { service: { events: false } }, {}],
     ['the client cannot take them', {}, { 'x-stainless-helper-method': 'stream' }],
-  ])('are left out when %s', async (_why, body, headers) => {
+  ])('are omitted when %s', async (_why, body, headers) => {
     const { chunks } = await stream({ model: 'sim/assistant', ...hello, ...body }, headers);
     checkResponsesStream(chunks);
     expect(chunks.join('')).not.toContain('event: service:');
   });
 
-  test('tell route and cost, with the request id of the answer', async () => {
+  test('report route and cost, with the request id of the answer', async () => {
     const { chunks, headers } = await stream({ model: 'sim/assistant', ...hello });
     const text = chunks.join('');
     checkResponsesStream(chunks);

@@ -16,7 +16,7 @@ async function storm(modelOf: (at: number) => string) {
   return { answered, seen: on.chaos.calls.length - before };
 }
 
-test('a provider that breaks every connection sees a tenth more requests than calls, beside a reserve', async () => {
+test('retries add at most a tenth to the requests at a provider that breaks every connection, plus a reserve', async () => {
   // Each model has a breaker of its own, so that none opens.
   const names = Array.from({ length: asked }, (_, at) => `storm${at}`);
   for (const name of names) on.chaos.on(name, cutAt(0, 'reset'));
@@ -26,7 +26,7 @@ test('a provider that breaks every connection sees a tenth more requests than ca
   expect(seen).toBeLessThanOrEqual(asked * 1.1 + 10);
 });
 
-test('so does one that breaks every second connection, which opens no breaker', async () => {
+test('the same holds when every second connection breaks, which opens no circuit breaker', async () => {
   let calls = 0;
   on.chaos.on('flaky', (call) => {
     calls += 1;

@@ -31,8 +31,8 @@ async function admin<T>(path: string, init: RequestInit & { json?: unknown } = {
   return (await answer.json()) as T;
 }
 
-describe('a key that is revoked while fifty streams run with it and with one that it issued', () => {
-  test('opens nothing any more, and every stream ends within a second, told and charged', async () => {
+describe('a key revoked while 50 streams run with it and with a key that it issued', () => {
+  test('is rejected, and every stream ends with an error and a charge', async () => {
     const { daemon, chaos } = chaotic;
     const scopes = ['responses', 'models:read', 'usage:read', 'traces:read', 'keys'];
     const { key, secret } = await admin<{ key: { id: string }; secret: string }>('/v1/workspaces/me/keys', {

@@ -158,7 +158,7 @@ const faults: [string, () => Behaviour][] = [
   ['an ordinary answer', () => answers({ text: words('answer') })],
 ];
 
-describe.each(formatPairs)('a provider that tells all it knows: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('a provider that echoes everything it received: $name', ({ wire, upstream }) => {
   test.each(faults)('%s', async (_what, behaviour) => {
     for (const stream of [true, false]) {
       const model = chaos.addModel(upstream, behaviour());
@@ -281,7 +281,7 @@ async function send(method: string, path: string, { key, body }: Sending): Promi
   note(answer.status, await answer.text());
 }
 
-test('every route, with every kind of credential and nonsense in every place', async () => {
+test('every route, with every kind of credential and nonsense in every field', async () => {
   const document = (await (await fetch(`${daemon.url}/v1/openapi.json`)).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };
@@ -309,7 +309,7 @@ test('every route, with every kind of credential and nonsense in every place', a
   }
 });
 
-test('then: secrets are nowhere, prompts are in no log and in no failure', async () => {
+test('afterwards: no secret is stored or logged, and no prompt is in a log or an error', async () => {
   const issued = await fetch(`${daemon.url}/v1/workspaces/me/keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },

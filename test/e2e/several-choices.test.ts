@@ -21,7 +21,7 @@ const says: Behaviour = ({ socket }) => {
   socket.write(chunkedHead() + pieces.join(''));
 };
 
-test('whoever leaves a stream of several answers pays for what all of them said', async () => {
+test('disconnecting from a stream of several choices pays for the text of all of them', async () => {
   on.chaos.on('three', says);
   const answer = callModel(on.daemon, { wire: 'chat', model: 'chat/three', stream: true, more: { n: 3 } });
   await answer.receives('cccc');
@@ -31,7 +31,7 @@ test('whoever leaves a stream of several answers pays for what all of them said'
   expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
 });
 
-test('several whole answers without a count are charged by what all of them said', async () => {
+test('several choices without usage are charged by the text of all of them', async () => {
   on.chaos.on('whole', ({ socket }) => {
     const choices = texts.map((content, index) => ({
       index,

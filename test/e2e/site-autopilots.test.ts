@@ -40,7 +40,7 @@ describe('autopilots', () => {
     ...['status', 'tagline', 'updatedAt', 'visibility'],
   ];
 
-  test('have the fields that the service describes, and alone also how they are set up', async () => {
+  test('have the documented fields, and their setup when read alone', async () => {
     const made = await create();
     const { body: list } = await ask('GET', '/api/autopilots');
     expect(Object.keys(list)).toEqual(['data']);
@@ -58,7 +58,7 @@ describe('autopilots', () => {
     expect(typeof made.id).toBe('string');
   });
 
-  test('are found by id and handle, in upper or lower case, by their owner alone', async () => {
+  test('are found by id or handle in any case, by their owner only', async () => {
     const { id, handle } = await create({ handle: 'Scout:One' });
     expect(handle).toBe('scout:one');
     for (const name of [id, 'scout:one', 'SCOUT:One']) {
@@ -70,7 +70,7 @@ describe('autopilots', () => {
     }
   });
 
-  test('get a handle of their own', async () => {
+  test('get a unique handle', async () => {
     expect((await create({ displayName: 'Été à Paris' })).handle).toBe('ete-a-paris');
     expect((await create({ displayName: 'Été à Paris' })).handle).toBe('ete-a-paris-2');
     expect((await create({ handle: 'ete-a-paris' })).handle).toBe('ete-a-paris-3');
@@ -80,7 +80,7 @@ describe('autopilots', () => {
     expect((await patch(id, { handle: 'Mine' })).body.data.handle).toBe('mine');
   });
 
-  test('count changes of profile and policy, and nothing else', async () => {
+  test('count changes of profile and policy only', async () => {
     const { id } = await create();
     const version = async (json: object) => (await patch(id, json)).body.data.configVersion;
     expect(await version({ tagline: 'Always awake.' })).toBe(1);
@@ -93,7 +93,7 @@ describe('autopilots', () => {
     expect(body.data.policy).toEqual({ l402RequireApproval: true, toolDenylist: ['shell'] });
   });
 
-  test('lose no change of several at once', async () => {
+  test('lose none of several simultaneous changes', async () => {
     const { id } = await create();
     const changes = [{ model: 'a' }, { modelProvider: 'b' }, { l402MaxSpendMsatsPerCall: 5 }];
     await Promise.all(changes.map((policy) => patch(id, { policy })));
@@ -102,7 +102,7 @@ describe('autopilots', () => {
     expect(body.data.policy).toMatchObject(Object.assign({}, ...changes));
   });
 
-  test('are active and disabled in turn, and archived for good', async () => {
+  test('can be disabled, enabled and archived for good', async () => {
     const { id } = await create();
     const become = async (status: string) => (await patch(id, { status })).body.data?.status;
     for (const status of ['disabled', 'active', 'disabled', 'disabled'])
@@ -122,7 +122,7 @@ describe('autopilots', () => {
     );
   });
 
-  test('are listed, the latest changed first', async () => {
+  test('are listed by last change, latest first', async () => {
     const { login: as } = await addPerson(daemon, 'lister');
     const ids: string[] = [];
     for (const displayName of ['one', 'two', 'three']) {
@@ -149,11 +149,11 @@ describe('autopilots', () => {
     [{ displayName: 'a', policy: { l402MaxSpendMsatsPerCall: -1 } }, 'policy.l402MaxSpendMsatsPerCall'],
     [{ displayName: 'a', policy: { budget: 1 } }, 'policy.budget'],
     [{ displayName: 'a', configVersion: 9 }, 'configVersion'],
-  ])('are not made as %j', async (json, field) => {
+  ])('are not created from %j', async (json, field) => {
     expect(await ask('POST', '/api/autopilots', { json })).toEqual(invalid(field));
   });
 
-  test('need the ability', async () => {
+  test('require the ability', async () => {
     const { secret } = await newToken(daemon, ann.login, ['autopilots:*']);
     expect((await ask('GET', '/api/autopilots', { as: secret })).status).toBe(200);
     const { secret: other } = await newToken(daemon, ann.login, ['profile']);

@@ -40,7 +40,7 @@ const invalid = (field: string) => ({
 });
 
 describe('access tokens', () => {
-  test('are made once, with everything unless told, and call the site API for their user', async () => {
+  test('are shown once, have all abilities by default, and call the site API for their user', async () => {
     const made = await newToken(ann.login, { name: 'laptop' });
     expect(Object.keys(made)).toEqual(['token', 'id', 'tokenableId', 'name', 'abilities', 'expiresAt']);
     expect(made).toMatchObject({ name: 'laptop', abilities: ['*'], expiresAt: null });
@@ -49,7 +49,7 @@ describe('access tokens', () => {
     expect(body.data).toMatchObject({ id: made.tokenableId, name: 'ann' });
   });
 
-  test('are listed newest first without secrets, and tell which one asks', async () => {
+  test('are listed newest first without secrets, marking the one in use', async () => {
     const { login } = await somebody();
     const [first, second] = [await newToken(login), await newToken(login, { abilities: ['profile'] })];
     const { body } = await ask('GET', '/api/tokens', { as: first.token });
@@ -67,7 +67,7 @@ describe('access tokens', () => {
     expect(JSON.stringify(body)).not.toContain('gwt_');
   });
 
-  test('do what their abilities say and nothing else', async () => {
+  test('allow only their abilities', async () => {
     const narrow = await newToken(ann.login, { abilities: ['whispers:read'] });
     expect(await ask('GET', '/api/settings/profile', { as: narrow.token })).toEqual(unauthorized);
     expect(await ask('POST', '/api/tokens', { as: narrow.token, json: { name: 'more' } })).toEqual(
@@ -77,7 +77,7 @@ describe('access tokens', () => {
     expect((await ask('GET', '/api/me', { as: fitting.token })).status).toBe(200);
   });
 
-  test('are nothing to the versioned API', async () => {
+  test('are not accepted by the versioned API', async () => {
     const { token } = await newToken(ann.login);
     for (const path of ['/v1/key', '/v1/responses', '/v1/usage', '/v1/workspaces/me/keys']) {
       const { status, body } = await ask('GET', path, { as: token });
@@ -89,7 +89,7 @@ describe('access tokens', () => {
     expect((await ask('GET', '/v1/models', { as: token })).status).toBe(200);
   });
 
-  test('of a key cannot be had', async () => {
+  test('cannot be created with a key', async () => {
     const { body } = await ask('POST', '/v1/workspaces/me/keys', {
       as: ann.login,
       json: { scopes: ['workspace'] },
@@ -99,7 +99,7 @@ describe('access tokens', () => {
     expect(await ask('GET', '/api/settings/profile', { as: daemon.key })).toEqual(unauthorized);
   });
 
-  test('that are revoked are refused at once, and a second time there is nothing to revoke', async () => {
+  test('are rejected once revoked, and cannot be revoked twice', async () => {
     const { token, id } = await newToken(ann.login);
     expect((await ask('GET', '/api/me', { as: token })).status).toBe(200);
     expect(await ask('DELETE', `/api/tokens/${id}`, { as: max.login })).toEqual(notFound);
@@ -111,7 +111,7 @@ describe('access tokens', () => {
     expect(await ask('DELETE', `/api/tokens/${id}`, { as: ann.login })).toEqual(notFound);
   });
 
-  test('revoke themselves, whatever they may do', async () => {
+  test('can always revoke themselves', async () => {
     const { token } = await newToken(ann.login, { abilities: ['whispers:read'] });
     expect((await ask('DELETE', '/api/tokens/current', { as: token })).body).toEqual({
       data: { deleted: true },
@@ -120,7 +120,7 @@ describe('access tokens', () => {
     expect(await ask('DELETE', '/api/tokens/current', { as: ann.login })).toEqual(notFound);
   });
 
-  test('are revoked all together, those of others excepted', async () => {
+  test('are revoked all together, except those of other users', async () => {
     const { login } = await somebody();
     const own = [await newToken(login), await newToken(login)];
     const other = await newToken(max.login);
@@ -141,11 +141,11 @@ describe('access tokens', () => {
     [{ name: 'a', expires_at: 'tomorrow' }, 'expires_at'],
     [{ name: 'a', expires_at: '2020-01-01' }, 'expires_at'],
     [{ name: 'a', role: 'owner' }, 'role'],
-  ])('are not made for %j', async (json, field) => {
+  ])('are not created from %j', async (json, field) => {
     expect(await ask('POST', '/api/tokens', { as: ann.login, json })).toEqual(invalid(field));
   });
 
-  test('that make others hand on at most their own time', async () => {
+  test('create others that expire no later than themselves', async () => {
     const parent = await newToken(ann.login, { expires_at: '2099-01-01' });
     expect(parent.expiresAt).toBe('2099-01-01T00:00:00.000Z');
     expect((await newToken(parent.token)).expiresAt).toBe(parent.expiresAt);
@@ -157,14 +157,14 @@ describe('access tokens', () => {
 describe('the profile', () => {
   const fields = ['avatar', 'createdAt', 'email', 'id', 'name', 'updatedAt'];
 
-  test('has the fields that the service describes, with an integer for an id', async () => {
+  test('has the documented fields, with an integer id', async () => {
     const { body } = await ask('GET', '/api/settings/profile', { as: ann.login });
     expect(Object.keys(body)).toEqual(['data']);
     expect(Object.keys(body.data).toSorted()).toEqual(fields);
     expect(Number.isSafeInteger(body.data.id)).toBe(true);
   });
 
-  test('changes in what is sent, and keeps the rest', async () => {
+  test('changes the sent fields and keeps the rest', async () => {
     const { login } = await somebody();
     const { body: before } = await ask('GET', '/api/settings/profile', { as: login });
     const json = { email: 'Some@Example.com', avatar: 'https://example.com/a.png' };
@@ -196,7 +196,7 @@ describe('the profile', () => {
     expect(await ask('PATCH', '/api/settings/profile', { as: ann.login, json })).toEqual(invalid(field));
   });
 
-  test('has an address of its own', async () => {
+  test('has a unique email address', async () => {
     const [one, two] = [await somebody(), await somebody()];
     const patch = ({ login }: Person, email: string) =>
       ask('PATCH', '/api/settings/profile', { as: login, json: { email } });
@@ -205,7 +205,7 @@ describe('the profile', () => {
     expect((await patch(one, 'Same@example.com')).status).toBe(200);
   });
 
-  test('with the handle is who I am', async () => {
+  test('includes the handle in `me`', async () => {
     const { body } = await ask('GET', '/api/me', { as: max.login });
     expect(Object.keys(body.data)).toEqual(['user', 'chatThreads']);
     expect(Object.keys(body.data.user).toSorted()).toEqual([...fields, 'handle'].toSorted());
@@ -214,7 +214,7 @@ describe('the profile', () => {
     expect((await ask('GET', '/api/me?chat_limit=5000', { as: max.login })).status).toBe(200);
   });
 
-  test('is deleted with the right address alone, and with it everything that lets the person in', async () => {
+  test('is deleted only with the right address, along with every credential', async () => {
     const { login, handle, workspace } = await somebody();
     const remove = (email: string) => ask('DELETE', '/api/settings/profile', { as: login, json: { email } });
     expect(await remove('')).toEqual(invalid('email'));
@@ -232,7 +232,7 @@ describe('the profile', () => {
     expect((await addPerson(daemon, handle)).handle).toBe(handle);
   });
 
-  test('of the host’s owner, and of the last owner of others’ workspace, is not deleted', async () => {
+  test('of the host’s owner, or of the last owner of a shared workspace, is not deleted', async () => {
     await ask('PATCH', '/api/settings/profile', { as: daemon.login, json: { email: 'host@example.com' } });
     const host = { as: daemon.login, json: { email: 'host@example.com' } };
     expect(await ask('DELETE', '/api/settings/profile', host)).toEqual(invalid('email'));

@@ -103,7 +103,7 @@ describe('whispers', () => {
 
   const fields = ['body', 'createdAt', 'id', 'readAt', 'recipient', 'sender', 'updatedAt'];
 
-  test('have the fields that the service describes', async () => {
+  test('have the documented fields', async () => {
     const sent = await whisper(ann, max);
     const { body: got } = await ask('GET', `/api/whispers/${sent.id}`, { as: max.login });
     const { body: list } = await ask('GET', '/api/whispers', { as: max.login });
@@ -140,14 +140,14 @@ describe('whispers', () => {
     expect(idsOf((await ask('GET', '/api/whispers?limit=500', { as: eve.login })).body)).toEqual([three.id]);
   });
 
-  test('are at most 200 a page, however many are asked for', async () => {
+  test('come in pages of at most 200', async () => {
     for (let count = 0; count < 201; count += 1) await whisper(ann, max);
     const { body } = await ask('GET', '/api/whispers?limit=100000', { as: max.login });
     expect(body.data).toHaveLength(200);
     expect((await ask('GET', '/api/whispers', { as: max.login })).body.data).toHaveLength(50);
   });
 
-  test('are read by their recipient alone, and the first time stays', async () => {
+  test('are marked read by their recipient only, keeping the first time', async () => {
     const { id } = await whisper(ann, max);
     const read = (as: string) => ask('PATCH', `/api/whispers/${id}/read`, { as });
     expect(await read(ann.login)).toEqual(unauthorized);
@@ -158,14 +158,14 @@ describe('whispers', () => {
     expect((await ask('GET', `/api/whispers/${id}`, { as: ann.login })).body).toEqual(first);
   });
 
-  test('of others, and those that are not there, are not found alike', async () => {
+  test('of other users are not found, like those that do not exist', async () => {
     const { id } = await whisper(ann, max);
     for (const path of [String(id), '99999999', '0', '-1', 'x', '1e3']) {
       expect([path, await ask('GET', `/api/whispers/${path}`, { as: eve.login })]).toEqual([path, notFound]);
     }
   });
 
-  test('are counted as unread by whom they are from, and read all together', async () => {
+  test('are counted as unread per sender, and marked read all together', async () => {
     await whisper(ann, max, 'one');
     await whisper(ann, max, 'two');
     await whisper(max, ann, 'three');
@@ -185,7 +185,7 @@ describe('whispers', () => {
     expect((await readAll('')).body).toEqual({ data: { readCount: 0 } });
   });
 
-  test('are followed by both sides as they are sent and read', async () => {
+  test('are streamed to both sides when sent and when read', async () => {
     const streams = [await follow('/api/whispers/stream', { as: ann.login })];
     streams.push(await follow('/api/whispers/stream', { as: max.login }));
     const others = await follow('/api/whispers/stream', { as: eve.login });
@@ -207,7 +207,7 @@ describe('whispers', () => {
     others.disconnect();
   });
 
-  test('are resumed after the last one that was seen, with none missing', async () => {
+  test('resume after the last one seen, with none missing', async () => {
     const { id } = await whisper(ann, max, 'seen');
     const missed: number[] = [];
     for (let count = 0; count < 250; count += 1) missed.push((await whisper(ann, max, 'missed')).id);
@@ -219,7 +219,7 @@ describe('whispers', () => {
     stream.disconnect();
   });
 
-  test('are no more followed once the token is revoked, or its time is over', async () => {
+  test('stop streaming once the token is revoked or expires', async () => {
     const { id, secret } = await newToken(daemon, ann.login, ['whispers:read']);
     const stream = await follow('/api/whispers/stream', { as: secret });
     await ask('DELETE', `/api/tokens/${id}`, { as: ann.login });
@@ -227,7 +227,7 @@ describe('whispers', () => {
     expect(stream.seen).toEqual([]);
   });
 
-  test('need the ability to read, or to write', async () => {
+  test('require the ability to read or to write', async () => {
     const { secret: reading } = await newToken(daemon, ann.login, ['whispers:read']);
     const { secret: writing } = await newToken(daemon, ann.login, ['whispers:write']);
     const json = { body: 'Hello.', recipientHandle: max.handle };
@@ -237,7 +237,7 @@ describe('whispers', () => {
     expect((await ask('POST', '/api/whispers', { as: writing, json })).status).toBe(200);
   });
 
-  test('stay with whoever got them when the sender is deleted', async () => {
+  test('stay with their recipient when the sender is deleted', async () => {
     const { id } = await whisper(ann, max, 'Keep this.');
     const json = { email: `${ann.handle}@example.com` };
     await ask('PATCH', '/api/settings/profile', { as: ann.login, json });
@@ -255,7 +255,7 @@ describe('shouts', () => {
   const fields = ['author', 'body', 'createdAt', 'id', 'updatedAt', 'visibility', 'zone'];
   const zone = () => `zone-${added}`;
 
-  test('have the fields that the service describes, for everybody', async () => {
+  test('have the documented fields, for everyone', async () => {
     const posted = await shout(ann, { body: 'Hear me!', zone: zone().toUpperCase() });
     const { body: got } = await ask('GET', `/api/shouts/${posted.id}`);
     const { body: list } = await ask('GET', `/api/shouts?zone=${zone()}`);
@@ -284,7 +284,7 @@ describe('shouts', () => {
     expect(await ask('GET', '/api/shouts?zone=a%20b')).toEqual(invalid('zone'));
   });
 
-  test('are at most 30 a minute of one person', async () => {
+  test('are limited to 30 a minute per user', async () => {
     for (let count = 0; count < 30; count += 1) await shout(ann, { body: 'again', zone: zone() });
     const answer = await fetch(`${daemon.url}/api/shouts`, {
       method: 'POST',
@@ -296,7 +296,7 @@ describe('shouts', () => {
     expect((await shout(max, { body: 'not me' })).body).toBe('not me');
   });
 
-  test('are deleted by their author alone', async () => {
+  test('are deleted by their author only', async () => {
     const { id } = await shout(ann, { body: 'Oh.' });
     expect(await ask('DELETE', `/api/shouts/${id}`, { as: max.login })).toEqual(unauthorized);
     expect((await ask('DELETE', `/api/shouts/${id}`)).status).toBe(401);
@@ -309,7 +309,7 @@ describe('shouts', () => {
     expect((await shout(ann, { body: 'New.' })).id).toBeGreaterThan(id);
   });
 
-  test('make zones, the loudest first', async () => {
+  test('are grouped into zones, the busiest first', async () => {
     for (const name of ['a', 'b', 'b']) await shout(ann, { body: 'x', zone: `${zone()}-${name}` });
     const { body } = await ask('GET', '/api/shouts/zones?limit=1000');
     const own = body.data.filter((it: { zone: string }) => it.zone.startsWith(`${zone()}-`));
@@ -320,7 +320,7 @@ describe('shouts', () => {
     expect((await ask('GET', '/api/shouts/zones?limit=1')).body.data).toHaveLength(1);
   });
 
-  test('are followed by anybody, all or of one zone, and resumed', async () => {
+  test('are streamed to anyone, all or by zone, and resume', async () => {
     const first = await shout(ann, { body: 'seen', zone: zone() });
     const [all, zoned] = [
       await follow('/api/shouts/stream'),
@@ -339,7 +339,7 @@ describe('shouts', () => {
   });
 });
 
-describe('whispers of anyone', () => {
+describe('any whisper', () => {
   test.each([
     '\u001b[31mred\u001b[0m',
     ' two \r\n lines\t',
@@ -347,7 +347,7 @@ describe('whispers of anyone', () => {
     'NUL \u0000 inside',
     '😀',
     'x'.repeat(5000),
-  ])('are kept as they came: %j', async (body) => {
+  ])('are stored unchanged: %j', async (body) => {
     const { id } = await whisper(someone, anyone, body);
     expect((await ask('GET', `/api/whispers/${id}`, { as: anyone.login })).body.data.body).toBe(body);
   });
@@ -358,7 +358,7 @@ describe('whispers of anyone', () => {
     ['before_id=0', 'before_id'],
     [`with=${'x'.repeat(65)}`, 'with'],
     ['with=a%20b', 'with'],
-  ])('are not listed for %s', async (query, field) => {
+  ])('are not listed with %s', async (query, field) => {
     expect(await ask('GET', `/api/whispers?${query}`, { as: anyone.login })).toEqual(invalid(field));
   });
 
@@ -373,7 +373,7 @@ describe('whispers of anyone', () => {
     [{ body: 'a', recipientHandle: 'owner', recipientId: 1 }, 'recipientId'],
     [{ body: 'a', recipientId: '1' }, 'recipientId'],
     [{ body: 'a', recipientHandle: 'owner', subject: 'b' }, 'subject'],
-  ])('are not sent as %j', async (json, field) => {
+  ])('are rejected as %j', async (json, field) => {
     expect(await ask('POST', '/api/whispers', { as: anyone.login, json })).toEqual(invalid(field));
   });
 
@@ -383,7 +383,7 @@ describe('whispers of anyone', () => {
     expect([status, body.errors]).toEqual([422, { recipientHandle: ['Cannot whisper yourself.'] }]);
   });
 
-  test('with nobody who is there are not found', async () => {
+  test('with an unknown user are not found', async () => {
     for (const name of ['nobody-at-all', '999999', '0']) {
       expect(await ask('GET', `/api/whispers?with=${name}`, { as: anyone.login })).toEqual(notFound);
     }
@@ -393,7 +393,7 @@ describe('whispers of anyone', () => {
     expect(await ask('POST', '/api/whispers', { as: anyone.login, json: byId })).toEqual(notFound);
   });
 
-  test('are not followed from an id that is none', async () => {
+  test('cannot be streamed from an invalid id', async () => {
     const headers = { 'last-event-id': 'x' };
     expect(await ask('GET', '/api/whispers/stream', { as: anyone.login, headers })).toEqual(
       invalid('last-event-id'),
@@ -401,7 +401,7 @@ describe('whispers of anyone', () => {
   });
 });
 
-describe('shouts of anyone', () => {
+describe('any shout', () => {
   test.each<[object, string]>([
     [{}, 'body'],
     [{ body: '  ' }, 'body'],
@@ -409,7 +409,7 @@ describe('shouts of anyone', () => {
     [{ body: 'a', zone: 'a b' }, 'zone'],
     [{ body: 'a', zone: 'x'.repeat(65) }, 'zone'],
     [{ body: 'a', visibility: 'private' }, 'visibility'],
-  ])('are not made as %j', async (json, field) => {
+  ])('are not created from %j', async (json, field) => {
     expect(await ask('POST', '/api/shouts', { as: anyone.login, json })).toEqual(invalid(field));
   });
 });

@@ -34,7 +34,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-test('a hundred sockets whose clients leave at any moment leave no call behind, and the books balance', async () => {
+test('100 sockets whose clients disconnect at any moment leave no call behind, and the ledger balances', async () => {
   const random = numbers(7);
   const sockets = await Promise.all(Array.from({ length: 100 }, open));
   await Promise.all(
@@ -57,7 +57,7 @@ test('a hundred sockets whose clients leave at any moment leave no call behind, 
   }
 });
 
-test('a client that leaves ends its call at the provider at once', async () => {
+test('a client that disconnects ends its call at the provider', async () => {
   const client = await open();
   client.send(create('stalls'));
   await client.next(({ type }) => type === 'response.output_text.delta');
@@ -65,7 +65,7 @@ test('a client that leaves ends its call at the provider at once', async () => {
   await eventually('the provider connection is closed', () => chaotic.chaos.busy === 0);
 });
 
-test('whatever frames come, each is answered or the socket is closed, and the daemon goes on', async () => {
+test('any frame is answered or closes the socket, and the daemon keeps working', async () => {
   const random = numbers(11);
   const texts = [
     ...hostileTexts.filter((text) => text.length < 10_000),
@@ -97,7 +97,7 @@ test('whatever frames come, each is answered or the socket is closed, and the da
   expect((await client.ask(create('any'))).at(-1).type).toBe('response.completed');
 });
 
-test('a socket that asks again and again takes no more memory for it', async () => {
+test('repeated calls on a socket use no more memory', async () => {
   const client = await open();
   let previous: string | undefined;
   const round = async (count: number) => {

@@ -20,7 +20,7 @@ const textOf = (response: { output: { content?: { text: string }[] }[] }) =>
   response.output.map(({ content }) => content?.map(({ text }) => text).join('') ?? '').join('');
 
 describe('a response on a socket', () => {
-  test('comes as the events of a stream, each a frame, and is in the usage as one of POST is', async () => {
+  test('arrives as stream events, one per frame, and is metered like a POST', async () => {
     const client = await open();
     const events = await client.ask(create({ input: 'Hello.', stream: true }));
     const types = events.map(({ type }) => type);
@@ -45,14 +45,14 @@ describe('a response on a socket', () => {
     });
   });
 
-  test('leaves the gateway’s own events out where that is asked for', async () => {
+  test('omits the gateway’s own events on request', async () => {
     const client = await open();
     const events = await client.ask(create({ input: 'Hello.', service: { events: false } }));
     expect(events.filter(({ type }) => type.startsWith('service:'))).toEqual([]);
     expect(events.at(-1).response.service.provider).toBe('simulator');
   });
 
-  test('may be many in a row, each with a request id of its own', async () => {
+  test('can follow another, each with its own request id', async () => {
     const client = await open();
     for (const input of ['One.', 'Two.', 'Three.']) client.send(create({ input }));
     const texts = [];
@@ -83,7 +83,7 @@ describe('a response on a socket', () => {
       'previous_response_not_found',
       'previous_response_id',
     ],
-  ])('that asks for %s is told so in a frame', async (_what, body, code, param) => {
+  ])('that asks for %s gets an error frame', async (_what, body, code, param) => {
     const client = await open();
     const [error, ...more] = await client.ask(create(body));
     expect(more).toEqual([]);
@@ -92,7 +92,7 @@ describe('a response on a socket', () => {
   });
 });
 
-test('a failure in the middle of an answer is told with its status and its place, and the socket goes on', async () => {
+test('a failure within an answer is reported with status and position, and the socket stays open', async () => {
   const client = await open();
   const events = await client.ask(create({ model: 'sim/broken', input: 'Hello.' }));
   const [error, failed] = events.slice(-2);
@@ -109,7 +109,7 @@ test('a failure in the middle of an answer is told with its status and its place
   expect((await client.ask(create({ input: 'On.' }))).at(-1).type).toBe('response.completed');
 });
 
-test('when to come back is told as the header of a call would tell it', async () => {
+test('a rate limit is reported with the same wait as in a header', async () => {
   const client = await open();
   const [refused] = await client.ask(create({ model: 'sim/limited', input: 'Hello.' }));
   expect(refused).toMatchObject({
@@ -121,7 +121,7 @@ test('when to come back is told as the header of a call would tell it', async ()
 describe('the context of a socket', () => {
   const whoAmI = { model: 'sim/assistant' };
 
-  test('continues what was stored nowhere, over many turns, and on no other socket', async () => {
+  test('continues unstored responses over many turns, on this socket only', async () => {
     const client = await open();
     let previous: string | undefined;
     const inputTokens: number[] = [];
@@ -140,7 +140,7 @@ describe('the context of a socket', () => {
     expect(error.error.code).toBe('previous_response_not_found');
   });
 
-  test('is that of the latest response alone', async () => {
+  test('is the latest response only', async () => {
     const client = await open();
     const first = (await client.ask(create({ input: 'One.' }))).at(-1).response.id;
     await client.ask(create({ input: 'Two.' }));
@@ -148,7 +148,7 @@ describe('the context of a socket', () => {
     expect(error.error.code).toBe('previous_response_not_found');
   });
 
-  test('is forgotten when a response that continues it fails', async () => {
+  test('is dropped when a response that continues it fails', async () => {
     const client = await open();
     const { id } = (await client.ask(create({ input: 'One.' }))).at(-1).response;
     const bad = create({ input: 'Two.', previous_response_id: id, model: 'nobody/nothing' });
@@ -157,7 +157,7 @@ describe('the context of a socket', () => {
     expect(error.error.code).toBe('previous_response_not_found');
   });
 
-  test('is forgotten, too, when what would continue it is no request at all', async () => {
+  test('is dropped when the message that would continue it is invalid', async () => {
     const client = await open();
     const { id } = (await client.ask(create({ input: 'One.' }))).at(-1).response;
     const bad = create({ input: 'Two.', previous_response_id: id, temperature: 'hot' });
@@ -166,7 +166,7 @@ describe('the context of a socket', () => {
     expect(error.error.code).toBe('previous_response_not_found');
   });
 
-  test('is forgotten when the answer that continues it breaks off, and kept when another message fails', async () => {
+  test('is dropped when the answer that continues it breaks off, and kept when another message fails', async () => {
     const client = await open();
     const { id } = (await client.ask(create({ input: 'One.' }))).at(-1).response;
     expect((await client.ask(create({ model: 'nobody/nothing', input: 'Two.' })))[0].status).toBe(404);
@@ -178,7 +178,7 @@ describe('the context of a socket', () => {
     expect(error.error.code).toBe('previous_response_not_found');
   });
 
-  test('begins with what is stored and goes on without', async () => {
+  test('starts from a stored response and continues without storing', async () => {
     const client = await open();
     const stored = (await client.ask(create({ input: 'One.', store: true }))).at(-1).response;
     expect((await daemon.fetch(`/v1/responses/${stored.id}`)).status).toBe(200);
@@ -191,7 +191,7 @@ describe('the context of a socket', () => {
     expect(last.usage.input_tokens).toBeGreaterThan(next.usage.input_tokens);
   });
 
-  test('gives back items by their ids', async () => {
+  test('resolves items by their ids', async () => {
     const client = await open();
     const { response } = (await client.ask(create({ input: 'One.' }))).at(-1);
     const input = [
@@ -201,7 +201,7 @@ describe('the context of a socket', () => {
     expect((await client.ask(create({ input }))).at(-1).type).toBe('response.completed');
   });
 
-  test('can be prepared without an answer, a charge or a row of usage', async () => {
+  test('can be prepared without an answer, a charge or a usage row', async () => {
     const client = await open();
     const used = async () =>
       ((await (await daemon.fetch('/v1/usage?group_by=model')).json()) as { total: object }).total;
@@ -225,7 +225,7 @@ describe('the context of a socket', () => {
   });
 });
 
-test('a key that is revoked closes its sockets within a second, and its running answers are told', async () => {
+test('revoking a key closes its sockets and fails its running answers', async () => {
   const issue = await daemon.fetch('/v1/workspaces/me/keys', {
     json: { name: 'soon gone', scopes: ['responses'] },
     headers: { authorization: `Bearer ${daemon.login}` },
@@ -310,7 +310,7 @@ describe('the official client', () => {
     socket.close();
   });
 
-  test('is told a failure', async () => {
+  test('receives a failure', async () => {
     const client = new OpenAI({ apiKey: daemon.key, baseURL: `${daemon.url}/v1` });
     const socket = new ResponsesWS(client);
     const failure = new Promise<Error>((resolve) => socket.on('error', resolve));
@@ -321,7 +321,7 @@ describe('the official client', () => {
     socket.close();
   });
 
-  test('is told a failure in the middle of an answer, and its end', async () => {
+  test('receives a failure within an answer, and the end of the answer', async () => {
     const client = new OpenAI({ apiKey: daemon.key, baseURL: `${daemon.url}/v1` });
     const socket = new ResponsesWS(client);
     const failure = new Promise<Error & { error?: unknown }>((resolve) => socket.on('error', resolve));
@@ -336,7 +336,7 @@ describe('the official client', () => {
   });
 });
 
-test('a daemon that stops closes idle sockets at once', async () => {
+test('a daemon that stops closes idle sockets immediately', async () => {
   const own = await startDaemon();
   const client = await openSocket(`${own.url}/v1/responses`, { key: own.key });
   expect(await own.stop()).toBe(0);

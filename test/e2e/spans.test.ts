@@ -34,7 +34,7 @@ describe('with a collector', () => {
     await collector.close();
   });
 
-  test('a call is a span, and so is the attempt in it', async () => {
+  test('a call is a span, and so is each attempt', async () => {
     const request = await ask(daemon, { model: 'sim/echo', input: 'Said in confidence.', stream: true });
     const spans = await collector.until(2, request);
     const outer = spans.find(({ kind }) => kind === server);
@@ -75,7 +75,7 @@ describe('with a collector', () => {
     expect(collector.requests.map(({ text }) => text).join('')).not.toContain('in confidence');
   });
 
-  test('each attempt that failed says why', async () => {
+  test('a failed attempt states its reason', async () => {
     const request = await ask(daemon, { model: 'sim/limited', input: 'Hello.' });
     const spans = await collector.until(2, request);
     expect(spans.find(({ kind }) => kind === server)).toMatchObject({
@@ -88,7 +88,7 @@ describe('with a collector', () => {
     });
   });
 
-  test('a call that nobody was asked for is a span too', async () => {
+  test('a call that reached no provider is a span, too', async () => {
     const request = await ask(daemon, { model: 'no/such-model', input: 'Hello.' });
     const [span] = await collector.until(1, request);
     expect(span).toMatchObject({
@@ -97,7 +97,7 @@ describe('with a collector', () => {
     });
   });
 
-  test('a caller’s own span is the parent, unless it was not sampled', async () => {
+  test('the caller’s span is the parent, unless it was not sampled', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const parent = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
     const unsampled = { traceparent: '00-5bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00' };
@@ -109,7 +109,7 @@ describe('with a collector', () => {
     expect(collector.spans.some(({ attributes }) => attributes['gateway.request.id'] === silent)).toBe(false);
   });
 
-  test('a turn on a socket belongs to the span that its message names, else to that of the handshake', async () => {
+  test('a socket message belongs to the span that it names, else to that of the handshake', async () => {
     const spanOf = (trace: string) => ({ traceparent: `00-${trace.repeat(32)}-${trace.repeat(16)}-01` });
     const socket = await openSocket(`${daemon.url}/v1/responses`, { key: daemon.key, headers: spanOf('a') });
     const say = async (message: object) => {
@@ -130,7 +130,7 @@ describe('with a collector', () => {
     }
   });
 
-  test('a header that is none changes nothing', async () => {
+  test('an invalid header changes nothing', async () => {
     for (const traceparent of ['', 'x', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, 'ff-1-2-3']) {
       const request = await ask(daemon, { model: 'sim/echo', input: 'Hello.' }, { traceparent });
       const spans = await collector.until(2, request);
@@ -139,7 +139,7 @@ describe('with a collector', () => {
   });
 });
 
-test('what waits at the stop is still sent', async () => {
+test('pending spans are sent before the daemon stops', async () => {
   const collector = await startSpanCollector();
   const daemon = await startDaemon({ config: `telemetry: {otlp: {endpoint: "${collector.url}/"}}\n` });
   const request = await ask(daemon, { model: 'sim/echo', input: 'Hello.' });
@@ -150,7 +150,7 @@ test('what waits at the stop is still sent', async () => {
   await collector.close();
 });
 
-test('a collector that hangs, and one that is not there, keep no call and no stop', async () => {
+test('a hanging or missing collector delays neither calls nor the stop', async () => {
   const collector = await startSpanCollector({ hangs: true });
   for (const url of [collector.url, 'http://127.0.0.1:9']) {
     const daemon = await startDaemon({ env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces` } });

@@ -4,7 +4,7 @@ import { startDaemon } from '../support/start-daemon.ts';
 
 const simulate = 'rules:\n  - { when: { message: slow }, reply: one two three four, tokens_per_second: 4 }\n';
 
-test('a stop that has to wait for a call says so, and one that has not says nothing', async () => {
+test('a stop prints a notice only if it has to wait for a call', async () => {
   const busy = await startDaemon({ simulate });
   const call = await busy.fetch('/v1/responses', {
     json: { model: 'sim/assistant', input: 'slow', stream: true },

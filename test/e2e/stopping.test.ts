@@ -88,8 +88,8 @@ function expectCleanFolder({ home }: ChildDaemon, calls: number): void {
   expect(existsSync(log) ? statSync(log).size : 0).toBe(0);
 }
 
-describe.concurrent('a daemon that is told to stop', () => {
-  test('refuses new calls, lets running ones end, ends the others at the limit, settles all of them', async ({
+describe.concurrent('a daemon that is asked to stop', () => {
+  test('rejects new calls, lets running ones finish, cancels the rest at the deadline, and settles all', async ({
     onTestFinished,
   }) => {
     const daemon = await start({ patientMs: 1_500, hurriedMs: 500 }, onTestFinished);
@@ -123,7 +123,7 @@ describe.concurrent('a daemon that is told to stop', () => {
     }
   });
 
-  test('is quick when it is told twice', async ({ onTestFinished }) => {
+  test('cancels calls early when asked twice', async ({ onTestFinished }) => {
     const daemon = await start({ patientMs: 600_000, hurriedMs: 200 }, onTestFinished);
     const stalled = await callsUnderWay(daemon, 'stalls', 4);
     daemon.signal('SIGTERM');
@@ -139,9 +139,7 @@ describe.concurrent('a daemon that is told to stop', () => {
     expectCleanFolder(daemon, stalled.length + late);
   });
 
-  test('does not wait for readers who take nothing, nor for those who follow events', async ({
-    onTestFinished,
-  }) => {
+  test('does not wait for stalled readers or followers of events', async ({ onTestFinished }) => {
     const daemon = await start({ patientMs: 300, hurriedMs: 100 }, onTestFinished);
     const following = await fetch(`${daemon.url}/v1/events`, {
       headers: { authorization: `Bearer ${daemon.login}` },
@@ -174,10 +172,8 @@ describe.concurrent('a daemon that is told to stop', () => {
   });
 });
 
-describe.concurrent('a daemon whose thread for writing dies', () => {
-  test('tells every caller so and exits with 70 at once; the next one settles what was left', async ({
-    onTestFinished,
-  }) => {
+describe.concurrent('a daemon whose writer thread dies', () => {
+  test('fails every call and exits with 70; the next start settles the rest', async ({ onTestFinished }) => {
     const daemon = await start({ patientMs: 600_000, hurriedMs: 600_000 }, onTestFinished);
     const stalled = await callsUnderWay(daemon, 'stalls', 4);
     const waiting = await callsUnderWay(daemon, 'hangs', 2);

@@ -86,7 +86,7 @@ async function eventsOf(id: string, runs: Run[]): Promise<ThreadEvent[]> {
   return all.flat();
 }
 
-test('whatever is done at once, a thread has whole turns of its completed runs and is free', async () => {
+test('under any concurrent operations, a thread has the complete turns of its completed runs and ends idle', async () => {
   const plans = fc.array(fc.array(fc.constantFrom(...acts), { minLength: 1, maxLength: 5 }), {
     minLength: 1,
     maxLength: 3,
@@ -116,7 +116,7 @@ test('whatever is done at once, a thread has whole turns of its completed runs a
   );
 });
 
-test('a thread that is deleted while calls come takes none of them with it', async () => {
+test('deleting a thread during calls leaves none of them inconsistent', async () => {
   for (let round = 0; round < 15; round += 1) {
     const id = await made();
     const calls = (['say', 'stream', 'background', 'chat'] as const).map((act) => perform(act, id));

@@ -28,7 +28,7 @@ async function ask({ url, login }: ChildDaemon, path: string, json?: object) {
 const say = (daemon: ChildDaemon, model: string, thread: string, more: object = {}) =>
   ask(daemon, '/v1/responses', { model, input: 'Go.', conversation: thread, ...more });
 
-test('runs of a daemon that was killed have failed, and their threads are free and as they were', async ({
+test('after a kill, running runs have failed, and their threads are idle and unchanged', async ({
   onTestFinished,
 }) => {
   const killed = await startChildDaemon({ config: chaosConfig(chaos.baseUrl) });

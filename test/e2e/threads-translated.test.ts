@@ -32,8 +32,8 @@ function expectSent(backend: BackendName, texts: string[]): void {
   for (const text of texts) expect(sent).toContain(text);
 }
 
-describe.each(backendNames)('a thread that is answered by %s', (backend) => {
-  test.each([false, true])('holds tools over calls of both formats (streamed: %s)', async (stream) => {
+describe.each(backendNames)('a thread answered by %s', (backend) => {
+  test.each([false, true])('keeps tool calls across both formats (streamed: %s)', async (stream) => {
     const conversation = await made();
     const respond = async (input: OpenAI.Responses.ResponseInput) => {
       const tools = [{ type: 'function' as const, name: 'weather', parameters, strict: false }];

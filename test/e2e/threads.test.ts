@@ -95,7 +95,7 @@ async function followed(
 }
 
 describe('a thread', () => {
-  test('is made, listed, renamed and deleted', async () => {
+  test('is created, listed, renamed and deleted', async () => {
     const id = await made('Rain');
     expect(await shown(id)).toMatchObject({ id, title: 'Rain', working: false });
     const renamed = await ask(`/v1/threads/${id}`, {
@@ -128,7 +128,7 @@ describe('a thread', () => {
     expect([...first.data, ...second.data].map((thread) => thread.id)).toEqual(ids);
   });
 
-  test('needs the scope for it of a key that makes a call in it', async () => {
+  test('requires the threads scope of a key that calls in it', async () => {
     const id = await made();
     const answer = await daemon.fetch('/v1/responses', {
       json: { model: 'sim/echo', input: 'Hi.', conversation: id },
@@ -185,7 +185,7 @@ describe('a conversation of the OpenAI SDK', () => {
     ]);
   });
 
-  test('goes on from a tool’s output that answers a call of an earlier run', async () => {
+  test('continues with a tool output for a call of an earlier run', async () => {
     const id = await made();
     const tools = [{ type: 'function' as const, name: 'weather', parameters: {}, strict: false }];
     const first = await openai.responses.create({
@@ -208,7 +208,7 @@ describe('a conversation of the OpenAI SDK', () => {
     [{ conversation: 'th_1', service: { thread: 'th_2' } }, 400, 'service.thread'],
     [{ service: { thread: 'th_none' }, stream: true }, 404, 'service.thread'],
     [{ service: { thread: 'th_none' }, background: true }, 404, 'service.thread'],
-  ])('is refused: %j', async (member, status, param) => {
+  ])('is rejected: %j', async (member, status, param) => {
     const { status: told, body } = await ask('/v1/responses', {
       json: { model: 'sim/echo', input: 'Hi.', ...member },
     });
@@ -232,7 +232,7 @@ describe('a call in the chat format', () => {
       },
     });
 
-  test('sends what is new, and is continued by either format', async () => {
+  test('sends only new messages, and can be continued in either format', async () => {
     const id = await made();
     expect((await chat(id, 'One.')).status).toBe(200);
     const answer = await daemon.fetch('/v1/chat/completions', {
@@ -261,7 +261,7 @@ describe('a call in the chat format', () => {
 });
 
 describe('a response on a socket', () => {
-  test('is a run of its thread, and a context is not prepared in one', async () => {
+  test('is a run of its thread, and cannot prepare a context in it', async () => {
     const id = await made();
     const client = await openSocket(`${daemon.url}/v1/responses`, { key: daemon.login });
     const create = { type: 'response.create', model: 'sim/echo', store: false, conversation: id };
@@ -277,7 +277,7 @@ describe('a response on a socket', () => {
 });
 
 describe('a background response', () => {
-  test('is a run of its thread, to its end', async () => {
+  test('is a run of its thread', async () => {
     const id = await made();
     const { body } = await ask('/v1/responses', {
       json: { model: 'sim/slow', input: 'Hello.', background: true, conversation: id },
@@ -300,8 +300,8 @@ describe('a background response', () => {
   });
 });
 
-describe('a thread that works', () => {
-  test('takes no second run, and is free again once stopped', async () => {
+describe('a busy thread', () => {
+  test('rejects a second run, and is idle again once stopped', async () => {
     const id = await made();
     const { answer } = await running(id);
     const second = await ask('/v1/responses', {
@@ -321,7 +321,7 @@ describe('a thread that works', () => {
     expect((await said(id)).length).toBe(2);
   });
 
-  test('tells a stream that it was stopped', async () => {
+  test('ends a stream with the reason when stopped', async () => {
     const id = await made();
     const stream = await openai.responses.create({ ...slow, conversation: id, stream: true });
     let stop: Promise<unknown> | undefined;
@@ -335,7 +335,7 @@ describe('a thread that works', () => {
     expect((await runsOf(id)).map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('is free again when its client leaves', async () => {
+  test('is idle again when its client disconnects', async () => {
     const id = await made();
     const { left } = await running(id);
     left.abort();
@@ -343,7 +343,7 @@ describe('a thread that works', () => {
     expect((await runsOf(id)).map(({ status, error }) => [status, error])).toEqual([['cancelled', null]]);
   });
 
-  test('is deleted with what runs, and nothing of it is left', async () => {
+  test('is deleted along with its running call, leaving nothing behind', async () => {
     const id = await made();
     const { answer } = await running(id);
     expect((await ask(`/v1/threads/${id}`, { method: 'DELETE' })).status).toBe(200);
@@ -353,7 +353,7 @@ describe('a thread that works', () => {
     expect(await ask(`/api/chats/${id}/runs`)).toEqual({ status: 404, body: { message: 'Not found.' } });
   });
 
-  test('keeps its messages as they were when a run fails', async () => {
+  test('keeps its messages unchanged when a run fails', async () => {
     const id = await made();
     await openai.responses.create({ model: 'sim/echo', input: 'Well.', conversation: id });
     for (const stream of [false, true]) {
@@ -371,7 +371,7 @@ describe('a thread that works', () => {
 });
 
 describe('the events of a thread', () => {
-  test('come live and can be resumed', async () => {
+  test('arrive live and can be resumed', async () => {
     const id = await made();
     const live = followed(id, 4);
     await openai.responses.create({ model: 'sim/echo', input: 'Hello.', conversation: id });
@@ -412,7 +412,7 @@ describe('the site API', () => {
     ]);
   });
 
-  test('gives runs newest first, up to the limit', async () => {
+  test('lists runs newest first, up to the limit', async () => {
     const id = await made();
     for (const input of ['1', '2', '3'])
       await openai.responses.create({ model: 'sim/echo', input, conversation: id });

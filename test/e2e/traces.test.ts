@@ -37,7 +37,7 @@ interface Page {
 }
 
 describe('one trace', () => {
-  test('tells what a stream went through, in the order of time', async () => {
+  test('lists the steps of a stream in order', async () => {
     const request = await ask({ model: 'sim/echo', input: 'What was said.', stream: true });
     const { status, body } = await get<TraceView>(`/v1/traces/${request}`);
     expect(status).toBe(200);
@@ -67,7 +67,7 @@ describe('one trace', () => {
     expect(JSON.stringify(body)).not.toContain('What was said');
   });
 
-  test('tells every attempt of a call that failed', async () => {
+  test('lists every attempt of a failed call', async () => {
     const request = await ask({ model: 'sim/limited', input: 'Hello.' });
     const { body } = await get<TraceView>(`/v1/traces/${request}`);
     expect(body).toMatchObject({
@@ -82,7 +82,7 @@ describe('one trace', () => {
     );
   });
 
-  test('says when a call was cut by its own bound', async () => {
+  test('reports when a call was cut by its own limit', async () => {
     const request = await ask({ model: 'sim/assistant', input: 'Write 300 words.', max_output_tokens: 16 });
     expect((await get<TraceView>(`/v1/traces/${request}`)).body).toMatchObject({
       status: 'incomplete',
@@ -90,7 +90,7 @@ describe('one trace', () => {
     });
   });
 
-  test('is not there for another workspace, nor for a key without the scope', async () => {
+  test('is not found by another workspace, nor by a key without the scope', async () => {
     const request = await ask({ model: 'sim/echo', input: 'Hello.' });
     expect((await get(`/v1/traces/${request}`, place.stranger.key)).status).toBe(404);
     expect((await get(`/v1/traces/${request}`, place.stranger.login)).status).toBe(404);
@@ -100,7 +100,7 @@ describe('one trace', () => {
 });
 
 describe('the list of traces', () => {
-  test('goes page by page through every call, the last one first', async () => {
+  test('lists every call page by page, newest first', async () => {
     const { daemon } = place;
     const own = await place.issue(['responses']);
     const made: string[] = [];
@@ -117,7 +117,7 @@ describe('the list of traces', () => {
     expect((await get<Page>('/v1/traces?after=req_unknown', daemon.login)).body.data).toEqual([]);
   });
 
-  test('is cut down by status, model, provider and time', async () => {
+  test('is filtered by status, model, provider and time', async () => {
     const failed = await ask({ model: 'sim/limited', input: 'Hello.' });
     const ids = async (query: string) =>
       (await get<Page>(`/v1/traces?${query}`)).body.data.map((trace) => trace.request_id);
@@ -129,14 +129,14 @@ describe('the list of traces', () => {
     expect((await ids('since=2020-01-01'))[0]).toBe(failed);
   });
 
-  test('holds nothing of another workspace', async () => {
+  test('contains nothing of another workspace', async () => {
     for (const secret of [place.stranger.key, place.stranger.login]) {
       const { status, body } = await get<Page>('/v1/traces', secret);
       expect([status, body.data]).toEqual([200, []]);
     }
   });
 
-  test('refuses a time that is none', async () => {
+  test('rejects an invalid time', async () => {
     const { status, body } = await get<{ error: { param: string } }>('/v1/traces?since=2026-02-31');
     expect([status, body.error.param]).toEqual([400, 'since']);
   });

@@ -42,8 +42,8 @@ const tools = ['weather', 'clock'].map((name) => ({
 const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-describe('what Claude is sent', () => {
-  test('has all results of a turn in one message, in the order of the calls, and text after them', async () => {
+describe('a request to Claude', () => {
+  test('has all tool results of a turn in one message, in the order of the calls, followed by text', async () => {
     await respond({
       model: backends.script('anthropic', { text: 'Done.' }),
       tools,
@@ -65,7 +65,7 @@ describe('what Claude is sent', () => {
     ]);
   });
 
-  test('has its system words apart, wherever they stood at the start', async () => {
+  test('has the leading system messages in their own field', async () => {
     await chat({
       model: backends.script('anthropic', { text: 'Done.' }),
       messages: [
@@ -84,8 +84,8 @@ describe('what Claude is sent', () => {
   });
 });
 
-describe('what Gemini is sent', () => {
-  test('names the function of each result, and keeps two calls of one function apart', async () => {
+describe('a request to Gemini', () => {
+  test('names the function of each result, and distinguishes two calls of one function', async () => {
     backends.script('google', {
       calls: [
         { name: 'weather', input: { city: 'Oslo' } },
@@ -110,26 +110,23 @@ describe('what Gemini is sent', () => {
   });
 });
 
-test.each(['anthropic', 'google'] as const)(
-  '%s can be asked although the user said nothing',
-  async (backend) => {
-    for (const input of [
-      '',
-      '  ',
-      [],
-      [
-        { role: 'user', content: '' },
-        { role: 'assistant', content: 'Well?' },
-      ],
-    ]) {
-      const { status } = await respond({ model: backends.script(backend, { text: 'Hello?' }), input });
-      expect(status).toBe('completed');
-    }
-  },
-);
+test.each(['anthropic', 'google'] as const)('%s can be called without a user message', async (backend) => {
+  for (const input of [
+    '',
+    '  ',
+    [],
+    [
+      { role: 'user', content: '' },
+      { role: 'assistant', content: 'Well?' },
+    ],
+  ]) {
+    const { status } = await respond({ model: backends.script(backend, { text: 'Hello?' }), input });
+    expect(status).toBe('completed');
+  }
+});
 
-describe('what a server with the chat format alone is sent', () => {
-  test('has an image of a tool’s output in a message of its own', async () => {
+describe('a request to a chat-only server', () => {
+  test('has an image from a tool’s output in a separate message', async () => {
     await respond({
       model: backends.script('chat-only', { text: 'A pixel.' }),
       tools,
@@ -149,7 +146,7 @@ describe('what a server with the chat format alone is sent', () => {
     ]);
   });
 
-  test('has system words where a caller said developer', async () => {
+  test('has system messages in place of developer messages', async () => {
     await chat({
       model: backends.script('chat-only', { text: 'Yes.' }),
       messages: [
@@ -162,7 +159,7 @@ describe('what a server with the chat format alone is sent', () => {
 });
 
 test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
-  'what %s is sent in the next turn begins with what it was sent before, so that its cache is hit',
+  'the next request to %s starts with the previous one, so that its cache is hit',
   async (backend) => {
     const model = backends.script(
       backend,
@@ -192,7 +189,7 @@ test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as co
 );
 
 describe('tokens', () => {
-  test('of Claude’s cache are part of the input, and its snapshots are not added up', async () => {
+  test('from Claude’s cache are part of the input, and its snapshots are not summed', async () => {
     backends.anthropic.answer({
       blocks: [{ text: 'Hi.' }],
       usage: {
@@ -219,7 +216,7 @@ describe('tokens', () => {
     });
   });
 
-  test('of sound cost what sound costs', async () => {
+  test('of audio cost the price of audio', async () => {
     const ask = async (promptTokensDetails: Json[]) => {
       const usage = { promptTokenCount: 1000, candidatesTokenCount: 1, promptTokensDetails };
       backends.google.answer({ parts: [{ text: 'Hi.' }], usage });
@@ -235,7 +232,7 @@ describe('tokens', () => {
     expect(heard - read).toBeCloseTo(0.0007, 9);
   });
 
-  test('of Gemini’s thoughts are part of the output, and its cached ones of the input already', async () => {
+  test('of Gemini’s thoughts are part of the output, its cached ones part of the input', async () => {
     backends.google.answer({
       parts: [{ thought: 'Hm.' }, { text: 'Hi.' }],
       usage: {
@@ -260,7 +257,7 @@ describe('tokens', () => {
   });
 
   test.each(['openai', 'chat-only', 'responses-only'] as const)(
-    'of %s are told as they are',
+    'of %s are reported unchanged',
     async (backend) => {
       const model = backends.script(backend);
       backends.openai.script(
@@ -284,7 +281,7 @@ describe('tokens', () => {
     },
   );
 
-  test('that a provider never told are estimated and still paid', async () => {
+  test('that a provider did not report are estimated and charged', async () => {
     const model = backends.script('chat-only');
     backends.openai.script({ text: 'Four words in all.', usage: 'none' });
     const { requestId } = await chat({ model, messages: [{ role: 'user', content: 'Hi.' }] });
@@ -318,7 +315,7 @@ test.each(['openai', 'chat-only', 'responses-only'] as const)(
 );
 
 test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
-  'what SDKs copy from an answer into their history is nothing that %s is sent',
+  'fields that SDKs copy from an answer into their history are not sent to %s',
   async (backend) => {
     const echoed = { role: 'assistant', refusal: null, annotations: [], parsed: null, audio: null };
     await chat({
@@ -335,8 +332,8 @@ test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as co
   },
 );
 
-describe('what a provider of the caller’s own format adds', () => {
-  test('is passed on, stored, and sent back: the phase of a message', async () => {
+describe('extensions of a provider with the caller’s format', () => {
+  test('are passed on, stored and sent back: the phase of a message', async () => {
     const message = {
       id: 'msg_phase',
       type: 'message',
@@ -358,7 +355,7 @@ describe('what a provider of the caller’s own format adds', () => {
     ]);
   });
 
-  describe('is passed on: several parts of one message, each with its own citations', () => {
+  describe('are passed on: several parts of one message, each with its own citations', () => {
     const cited = {
       type: 'url_citation',
       url: 'https://a.example',
@@ -381,7 +378,7 @@ describe('what a provider of the caller’s own format adds', () => {
       expect(output[0]?.content).toEqual(shown);
     });
 
-    test('in a stream, whose last event tells what its others told', async () => {
+    test('in a stream, whose last event repeats the others', async () => {
       const model = backends.script('openai');
       const events: Json[] = [
         { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
@@ -403,7 +400,7 @@ describe('what a provider of the caller’s own format adds', () => {
     });
   });
 
-  test('reaches it although it is not known here: members, tools and items', async () => {
+  test('reach it even if unknown here: members, tools and items', async () => {
     await respond({
       model: backends.script('openai', { text: 'Yes.' }),
       input: [
@@ -422,7 +419,7 @@ describe('what a provider of the caller’s own format adds', () => {
     });
   });
 
-  test('is left out where nobody would understand it', async () => {
+  test('are omitted for other providers', async () => {
     await respond({
       model: backends.script('anthropic', { text: 'Yes.' }),
       input: 'Search.',
@@ -433,11 +430,11 @@ describe('what a provider of the caller’s own format adds', () => {
   });
 });
 
-describe('a `stop` that the provider’s format has no member for', () => {
+describe('`stop` for a provider whose format lacks it', () => {
   const asked = { messages: [{ role: 'user' as const, content: 'Count!' }], stop: ['four', 'two'] };
   const counting = { text: 'one two three four' };
 
-  test.each([false, true])('ends the answer all the same (stream: %s)', async (stream) => {
+  test.each([false, true])('still ends the answer (stream: %s)', async (stream) => {
     const openai = openAiAs(backends.daemon);
     const model = backends.script('responses-only', counting);
     const request = { ...asked, model, stream } as const;
@@ -448,7 +445,7 @@ describe('a `stop` that the provider’s format has no member for', () => {
     expect(backends.lastBody('responses-only')).not.toHaveProperty('stop');
   });
 
-  test('is paid for by what was delivered', async () => {
+  test('is charged by the delivered text', async () => {
     const { requestId } = await chat({ ...asked, model: backends.script('responses-only', counting) });
     expect(await usageOf(requestId)).toMatchObject({ status: 'completed', tokens: { output: 1 } });
   });

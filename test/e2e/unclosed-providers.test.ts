@@ -26,12 +26,12 @@ function leavesOpen({ hasUsage }: { hasUsage: boolean }): Behaviour {
   };
 }
 
-describe.each(formatPairs)('a stream that nobody closes: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('a provider stream that stays open: $name', ({ wire, upstream }) => {
   test.each([
     { stream: true, hasUsage: true },
     { stream: true, hasUsage: false },
     { stream: false, hasUsage: true },
-  ])('is a whole answer soon, charged, and let go (%j)', async ({ stream, hasUsage }) => {
+  ])('is completed, charged and closed (%j)', async ({ stream, hasUsage }) => {
     const name = `open-${wire}-${upstream}-${stream}-${hasUsage}`;
     on.chaos.on(name, leavesOpen({ hasUsage }));
     const answer = await completeCall(on.daemon, { wire, model: `${upstream}/${name}`, stream });

@@ -61,7 +61,7 @@ async function turnOver(address: string, host: string): Promise<string | undefin
 const bearer = () => ({ authorization: `Bearer ${daemon.key}` });
 
 describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () => {
-  test('says where it is, in what it prints, in its file, and to whoever asks how it is', async () => {
+  test('reports its address in its output, its file and its status', async () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(daemon.printed().stdout).toContain(`\n  socket     ${path}\n`);
     const file = JSON.parse(readFileSync(join(daemon.home, 'daemon.json'), 'utf8'));
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
     expect(stdout).toContain(`ok\tsocket\t${path}, owner only\t`);
   });
 
-  test('is spoken to by an SDK', async () => {
+  test('serves an SDK', async () => {
     const dispatcher = new Agent({ connect: { socketPath: path } });
     onTestFinished(() => dispatcher.close());
     const client = new OpenAI({
@@ -88,18 +88,18 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
     expect(text).toBe('by its file');
   });
 
-  test('opens WebSockets', async () => {
+  test('accepts WebSockets', async () => {
     expect(await turnOver(`ws+unix:${path}:/v1/responses`, 'localhost')).toBe('response.completed');
   });
 
-  test('shows its metrics as it does on the loopback: not to what a proxy passes on', async () => {
+  test('serves metrics as on loopback, but not to proxied requests', async () => {
     expect((await ask('/metrics')).status).toBe(200);
     expect((await ask('/metrics', { 'x-forwarded-for': '192.0.2.7' })).status).toBe(401);
     expect((await ask('/metrics', { host: 'gateway.lan' })).status).toBe(401);
     expect((await ask('/metrics', { host: 'evil.example' })).status).toBe(403);
   });
 
-  test('is found there by commands, which send no login to another one', async () => {
+  test('is found by commands, which send no login to another daemon', async () => {
     const env = { GATEWAY_HOME: daemon.home };
     for (const address of [`unix:${path}`, `unix://${path}`]) {
       const { code, stdout } = await runCli(['--host', address, 'whoami', '--json'], { env });
@@ -124,7 +124,7 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
     expect(seen.filter((header) => header !== undefined)).toEqual([]);
   });
 
-  test('is told of where nobody listens', async () => {
+  test('is reported as missing when no one listens', async () => {
     const nowhere = join(await temporaryHome(), 'no.sock');
     const { code, stderr } = await runCli(['--host', `unix:${nowhere}`, 'models'], { env: {} });
     expect(code).toBe(exitCodes.tryLater);
@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
     expect(stderr).toContain('Nothing is listening there');
   });
 
-  test('refuses to take that of another one, and names it', async () => {
+  test('does not replace the socket of another daemon, and names it', async () => {
     const home = await temporaryHome();
     const second = startChildDaemon({ home, env: { GATEWAY_SOCKET: path } });
     await expect(second).rejects.toThrow(
@@ -147,8 +147,8 @@ describe.skipIf(process.platform === 'win32')('a daemon with a Unix socket', () 
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a Unix socket in the course of time', () => {
-  test('is taken over from a daemon that was killed, and gone with one that stops', async () => {
+describe.skipIf(process.platform === 'win32')('a Unix socket over time', () => {
+  test('is taken over from a killed daemon, and removed when its daemon stops', async () => {
     const first = await startChildDaemon({ config });
     onTestFinished(() => first.remove());
     const file = join(first.home, 'gateway.sock');
@@ -162,7 +162,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket in the course of ti
     expect(existsSync(file)).toBe(false);
   });
 
-  test('that somebody removed is missed by doctor, while commands go by the port', async () => {
+  test('that was removed is reported by doctor, while commands use the port', async () => {
     const lost = await startChildDaemon({ config });
     onTestFinished(() => lost.remove());
     unlinkSync(join(lost.home, 'gateway.sock'));
@@ -217,8 +217,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe.skipIf(noNginx)('nginx in front of a Unix socket, set up as the guide says', () => {
-  test('passes calls, streams and WebSockets on, and nothing that is for this machine alone', async () => {
+describe.skipIf(noNginx)('nginx in front of a Unix socket, set up as in the guide', () => {
+  test('forwards calls, streams and WebSockets, but nothing reserved for this machine', async () => {
     const url = await startProxy();
     const { hostname, port } = new URL(url);
     const host = { host: 'gateway.lan' };

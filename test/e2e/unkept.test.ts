@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 test.each([true, false])(
-  'an answer that cannot be stored is given all the same, and says so (stream: %s)',
+  'an answer that cannot be stored is still delivered, and says so (stream: %s)',
   async (stream) => {
     const model = `chat/${stream}`;
     const answer = await completeCall(chaotic.daemon, {

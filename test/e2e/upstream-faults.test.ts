@@ -212,7 +212,7 @@ describe.concurrent.each(formatPairs)(
   'a provider that fails after its first event: $name',
   ({ wire, upstream }) => {
     test.each(afterTheStart)(
-      '$name: one failure, no other provider, a charge for what came',
+      '$name: one failure, no other provider, a charge for the delivered text',
       async (each) => {
         const on = each.isSlow ? quick : patient;
         const model = on.chaos.addModel(upstream, each.behaviour());
@@ -230,7 +230,7 @@ describe.concurrent.each(formatPairs)(
       },
     );
 
-    test('a whole answer that breaks is a status, and is charged as what came', async () => {
+    test('a broken answer without streaming is an error status, charged for the received text', async () => {
       const model = patient.chaos.addModel(upstream, cutAfter(started, 'reset'));
       const answer = await ask(patient, { wire, model, stream: false });
       expect(answer.status).toBe(502);
@@ -240,7 +240,7 @@ describe.concurrent.each(formatPairs)(
   },
 );
 
-describe.each(formatPairs)('a stream that is only written oddly: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('an unusually formatted stream: $name', ({ wire, upstream }) => {
   const again = (text: string) => text.replace(/(data: \[DONE\]\n\n)?$/, 'data: [DONE]\n\ndata: [DONE]\n\n');
   const oddities: [string, (text: string) => string | Buffer][] = [
     ['CR alone', (text) => text.replaceAll('\n', '\r')],
@@ -266,7 +266,7 @@ describe.each(formatPairs)('a stream that is only written oddly: $name', ({ wire
     expect((await patient.waitForUsage(model)).isReported).toBe(1);
   });
 
-  test('bytes that are no UTF-8 become one mark each and break nothing', async () => {
+  test('invalid UTF-8 bytes become one replacement character each', async () => {
     const model = patient.chaos.addModel(
       upstream,
       rewritten((text) => {
@@ -279,7 +279,7 @@ describe.each(formatPairs)('a stream that is only written oddly: $name', ({ wire
     expect(told.text).toBe(words.replaceAll('quick', '\uFFFDuick'));
   });
 
-  test.each([1, 7])('cut into packets of %i bytes: the same bytes as in one piece', async (size) => {
+  test.each([1, 7])('packets of %i bytes: the same bytes as in one piece', async (size) => {
     const model = patient.chaos.addModel(upstream, answers());
     const whole = await ask(patient, { wire, model });
     patient.chaos.on(model.slice(upstream.length + 1), splitInto(size));
@@ -288,7 +288,7 @@ describe.each(formatPairs)('a stream that is only written oddly: $name', ({ wire
     expect(timeless(cut.text)).toBe(timeless(whole.text));
   });
 
-  test('text that looks like the end of the stream, and every kind of line end in it', async () => {
+  test('text that looks like the end of the stream, with every kind of line ending', async () => {
     const text = 'one\r\n\r\ndata: [DONE]\n\nevent: error\rdata: {}\u2028\u2029\u0085\u0000 two';
     const model = patient.chaos.addModel(
       upstream,
@@ -297,7 +297,7 @@ describe.each(formatPairs)('a stream that is only written oddly: $name', ({ wire
     expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(`${text} three`);
   });
 
-  test('drop by drop', async () => {
+  test('byte by byte', async () => {
     const model = patient.chaos.addModel(upstream, drips(5));
     expect(expectEnd(await ask(patient, { wire, model }), wire, 'whole').text).toBe(words);
   });
@@ -310,7 +310,7 @@ function timeless(stream: string): string {
     .replace(/"(created_at|completed_at|created|ms)":\d+/g, '"$1":0');
 }
 
-describe.each(formatPairs)('usage that a provider tells: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('usage that a provider reports: $name', ({ wire, upstream }) => {
   const bounded = wire === 'responses' ? { max_output_tokens: 64 } : { max_tokens: 64 };
 
   const asTold = async (input: unknown, output: unknown, stream = true) => {
@@ -356,7 +356,7 @@ describe.each(formatPairs)('usage that a provider tells: $name', ({ wire, upstre
 });
 
 describe.each(formatPairs)('an answer that never ends: $name', ({ wire, upstream }) => {
-  test.each([true, false])('is cut when it is far longer than allowed (stream: %s)', async (stream) => {
+  test.each([true, false])('is cut when it far exceeds its limit (stream: %s)', async (stream) => {
     const model = patient.chaos.addModel(upstream, neverEnds());
     const more = wire === 'responses' ? { max_output_tokens: 64 } : { max_tokens: 64 };
     const answer = await ask(patient, { wire, model, stream, more });
@@ -366,7 +366,7 @@ describe.each(formatPairs)('an answer that never ends: $name', ({ wire, upstream
     expect(answer.text.length).toBeLessThan(8_000_000);
   });
 
-  test('is cut also when nobody said how long it may be', async () => {
+  test('is cut without a requested limit, too', async () => {
     const model = patient.chaos.addModel(upstream, neverEnds());
     const answer = await ask(patient, { wire, model });
     expect(answer.status).toBe(200);
@@ -374,7 +374,7 @@ describe.each(formatPairs)('an answer that never ends: $name', ({ wire, upstream
   });
 });
 
-describe('a provider that limits the rate', () => {
+describe('a rate-limiting provider', () => {
   const soon = () => new Date(Date.now() + 20_000).toUTCString();
   const cases: [string, string[], number, number][] = [
     ['seconds', ['retry-after: 7'], 7, 7],
@@ -386,7 +386,7 @@ describe('a provider that limits the rate', () => {
   ];
 
   test.each(cases)(
-    'and tells %s: 429 with a wait of a minute at most',
+    'that sends %s: 429 with a wait of at most a minute',
     async (_what, headers, least, most) => {
       const model = patient.chaos.addModel(
         'chat',
@@ -403,7 +403,7 @@ describe('a provider that limits the rate', () => {
     },
   );
 
-  test('is not asked again while another one answers', async () => {
+  test('is skipped while another one answers', async () => {
     const model = patient.chaos.addModel('chat', says(429, { headers: ['retry-after: 50'] }));
     const fallback = patient.chaos.addModel('spare', answers());
     const more = { service: { fallbacks: [fallback] } };
@@ -415,8 +415,8 @@ describe('a provider that limits the rate', () => {
   });
 });
 
-describe('a provider that keeps failing', () => {
-  test('costs a call three tries at most', async () => {
+describe('a failing provider', () => {
+  test('costs a call at most three attempts', async () => {
     const failing = Array.from({ length: 6 }, () => patient.chaos.addModel('chat', says(500)));
     const [model = '', ...fallbacks] = failing;
     const before = patient.chaos.calls.length;
@@ -426,7 +426,7 @@ describe('a provider that keeps failing', () => {
     expect((await patient.waitForUsage(model)).attempts).toHaveLength(3);
   });
 
-  test('is left alone after five failures, so that callers do not wait for it', async () => {
+  test('is skipped after five failures, so that callers do not wait for it', async () => {
     const model = patient.chaos.addModel('chat', says(500));
     const fallback = patient.chaos.addModel('spare', answers());
     for (let i = 0; i < 12; i += 1) {
@@ -438,14 +438,14 @@ describe('a provider that keeps failing', () => {
   });
 });
 
-describe.each(formatPairs)('what a caller can ask that nobody expects: $name', ({ wire, upstream }) => {
+describe.each(formatPairs)('unusual requests: $name', ({ wire, upstream }) => {
   test.each([
     ['漢字', '%E6%BC%A2%E5%AD%97'],
     ['café', 'caf%C3%A9'],
     ['two\r\nx-evil: 1', 'two%0D%0Ax-evil: 1'],
     ['half \ud800', 'half %EF%BF%BD'],
     ['__proto__', '__proto__'],
-  ])('a model named %j is told in a header', async (name, shown) => {
+  ])('a model named %j is reported in a header', async (name, shown) => {
     for (const stream of [true, false]) {
       const answer = await ask(patient, { wire, model: `${upstream}/${name}`, stream });
       expect(answer.status).toBe(200);
@@ -454,7 +454,7 @@ describe.each(formatPairs)('what a caller can ask that nobody expects: $name', (
     }
   });
 
-  test.each([Number.MAX_SAFE_INTEGER, 1e300])('room for %d tokens of output', async (most) => {
+  test.each([Number.MAX_SAFE_INTEGER, 1e300])('an output limit of %d tokens', async (most) => {
     const model = patient.chaos.addModel(upstream, answers());
     const more = wire === 'responses' ? { max_output_tokens: most } : { max_tokens: most };
     expectEnd(await ask(patient, { wire, model, more }), wire, 'whole');

@@ -15,7 +15,7 @@ interface Told {
   body: { error?: { code: string; message: string }; [member: string]: unknown };
 }
 
-describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Service', () => {
+describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Service', () => {
   let session: SecretService;
   let home: string;
   let daemon: RunningDaemon | undefined;
@@ -70,7 +70,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Se
     return kids;
   };
 
-  test('keeps the master key there, opens with it after a start, and has it nowhere else', async () => {
+  test('stores the master key there and nowhere else, and opens the vault with it after a restart', async () => {
     await start();
     expect(await vault()).toMatchObject({ state: 'no_vault' });
     expect((await put()).status).toBe(200);
@@ -98,7 +98,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Se
       async () => void (await keychain().delete(`master:${masters()[0]}`)),
       /gateway vault export/,
     ],
-  ])('a keychain that is %s seals the vault; nothing is made anew', async (_, spoil, reason) => {
+  ])('a keychain that is %s seals the vault, and no new key is created', async (_, spoil, reason) => {
     await start();
     await put();
     const { key_id: kid } = await vault();
@@ -122,7 +122,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Se
     expect((await check()).status).toBe(200);
   });
 
-  test('a keychain that waits for a person holds up nothing but what needs it', async () => {
+  test('a keychain that waits for user input delays only calls that need it', async () => {
     await start();
     await put();
     await stop();
@@ -143,7 +143,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Se
     expect((await check()).status).toBe(200);
   });
 
-  test('another key under the same id is told as such', async () => {
+  test('a wrong key under the same id is reported', async () => {
     await start();
     await put();
     const { key_id: kid } = await vault();
@@ -156,7 +156,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Se
     expect(masters()).toEqual([kid]);
   });
 
-  test('a database from before a rotation stays shut, until its key is given', async () => {
+  test('a database from before a rotation stays sealed until its key is given', async () => {
     await start();
     await put();
     const exported = (await ask('/v1/admin/vault/export', 'POST')).body;
@@ -182,7 +182,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Se
     }
   });
 
-  test('sealed secrets without the record of their master do not start', async () => {
+  test('the daemon does not start with sealed secrets whose master record is missing', async () => {
     await start();
     await put();
     await stop();
@@ -194,7 +194,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon beside a real Secret Se
     daemon = undefined;
   });
 
-  test('without a usable keychain no vault is made, and the remedies are told', async () => {
+  test('without a usable keychain no vault is created, and the error names the remedies', async () => {
     await session.start('locked');
     await start();
     const told = await put();

@@ -43,7 +43,7 @@ async function killAndStart(): Promise<void> {
   daemon = await startChildDaemon({ home: daemon.home, env: { GATEWAY_LOG_LEVEL: 'trace' } });
 }
 
-test('a rotation that is killed at any moment leaves a vault that opens', async () => {
+test('a rotation killed at any moment leaves a vault that opens', async () => {
   expect((await ask(place, 'PUT', { key })).status).toBe(200);
   const kids = new Set<string>();
   for (const ms of [0, 1, 2, 4, 7, 11]) {
@@ -63,7 +63,7 @@ test('a rotation that is killed at any moment leaves a vault that opens', async 
   expect(readdirSync(daemon.home)).toContain(`master-key-${body.key_id}`);
 });
 
-test('no key, and no master key, is in clear in the database, an answer or the log', async () => {
+test('no key or master key is in clear text in the database, an answer or the log', async () => {
   await ask(place, 'PUT', { key: key.toLowerCase() });
   await ask('/v1/responses', 'POST', {
     model: 'openai/gpt-4.1-mini',

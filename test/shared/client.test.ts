@@ -56,7 +56,7 @@ function answering(answer: {
 const readSomething = { params: { id: 'a' }, query: {}, headers: {} };
 
 describe('a call', () => {
-  test('puts every part where the contract says', async () => {
+  test('sends every part as the contract says', async () => {
     const { client, requests } = answering({ body: '{"id":"a"}' });
     const thing = await client.call(readThing, {
       params: { id: 'a/b c' },
@@ -83,17 +83,17 @@ describe('a call', () => {
 });
 
 describe('a path', () => {
-  test('keeps slashes only where the contract takes several segments', () => {
+  test('keeps slashes only where the contract accepts several segments', () => {
     expect(pathOf('/v1/models/{model...}', { model: 'openai/gpt 5' })).toBe('/v1/models/openai/gpt%205');
   });
 
-  test.each(['', '.', '..', 'a/../b'])('refuses %j, which would name another path', (model) => {
+  test.each(['', '.', '..', 'a/../b'])('rejects %j, which would name another path', (model) => {
     expect(() => pathOf('/v1/models/{model...}', { model })).toThrow(TypeError);
   });
 });
 
 describe('a failure', () => {
-  test('of the versioned API keeps all that was told', async () => {
+  test('of the versioned API keeps every field', async () => {
     const error = {
       type: 'limit_reached',
       code: 'limit_reached',
@@ -115,7 +115,7 @@ describe('a failure', () => {
     });
   });
 
-  test('with a code of a newer service counts as the nearest one by status', async () => {
+  test('with a newer code is mapped by its status', async () => {
     const error = { type: 'new_type', code: 'brand_new', message: 'New.', param: null, request_id: 'req_1' };
     const { client } = answering({
       status: 429,
@@ -146,7 +146,7 @@ describe('a failure', () => {
     });
   });
 
-  test('of something else that answers there is told by its status', async () => {
+  test('of a server that is not a gateway is reported by its status', async () => {
     const { client } = answering({ status: 502, body: '<html>Bad gateway</html>' });
     await expect(client.call(readThing, readSomething)).rejects.toMatchObject({ code: 'upstream_failed' });
   });
@@ -170,20 +170,20 @@ describe('a stream', () => {
     );
   });
 
-  test('that is left early ends the call', async () => {
+  test('that is abandoned early aborts the call', async () => {
     const { client, state } = answering({ body: text });
     for await (const _event of client.stream(makeThing, { body: { name: 'a' } })) break;
     expect(state.left).toBe(true);
   });
 
-  test('that is none at all is not waited for', async () => {
+  test('that is not an event stream is not awaited', async () => {
     const { client, state } = answering({ headers: { 'content-type': 'text/html' }, body: '<html>' });
     const first = client.stream(makeThing, { body: { name: 'a' } }).next();
     await expect(first).rejects.toThrow('http://host/base does not respond like a gateway.');
     expect(state.left).toBe(true);
   });
 
-  test('that is refused throws before its first event', async () => {
+  test('that is rejected throws before its first event', async () => {
     const error = {
       type: 'unauthorized',
       code: 'unauthenticated',

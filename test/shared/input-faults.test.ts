@@ -4,7 +4,7 @@ import { wellFormed } from '../../src/shared/input-faults.ts';
 const half = '\ud800';
 
 test.each([undefined, null, 7, '', 'Grüße 🧑‍🚀', { list: ['a', { deep: 'b' }] }])(
-  '%j can be kept',
+  '%j can be stored',
   (value) => {
     expect(wellFormed(value, 'body')).toBe(value);
   },
@@ -15,7 +15,7 @@ test.each<[unknown, string]>([
   [['a', `b${half}`], 'body[1]'],
   [{ list: [{ deep: half }] }, 'body.list[0].deep'],
   [{ [half]: 'a' }, 'body'],
-])('%j cannot, and its place is named', (value, param) => {
+])('%j cannot, and its position is named', (value, param) => {
   expect(() => wellFormed(value, 'body')).toThrow(
     expect.objectContaining({
       code: 'invalid_request',

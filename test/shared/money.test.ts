@@ -32,7 +32,7 @@ const tokens: fc.Arbitrary<Tokens> = fc
 const margin = fc.integer({ min: 0, max: 2_000_000 });
 
 describe('the cost of a call', () => {
-  test('is what the provider takes plus the margin, always', () => {
+  test('is always the provider’s cost plus the margin', () => {
     fc.assert(
       fc.property(prices, tokens, margin, (at, used, marginPpm) => {
         const cost = costOf(at, used, marginPpm);
@@ -42,7 +42,7 @@ describe('the cost of a call', () => {
     );
   });
 
-  test('never falls when more is used', () => {
+  test('never falls with more usage', () => {
     fc.assert(
       fc.property(prices, tokens, count, (at, used, more) => {
         const further = { ...used, output: used.output + more };
@@ -59,7 +59,7 @@ describe('the cost of a call', () => {
     expect(costOf(at, { ...one, input: 1_000_001, output: 0 }, 0).total).toBe(2);
   });
 
-  test('counts cached and written tokens at their own prices and the rest at the plain one', () => {
+  test('prices cached and cache-write tokens separately from the rest', () => {
     const at = {
       input: 3_000_000_000,
       cachedInput: 300_000_000,
@@ -71,7 +71,7 @@ describe('the cost of a call', () => {
     expect(costOf(at, used, 0).provider).toBe(900_000 + 180_000 + 375_000 + 750_000);
   });
 
-  test('counts sound and pictures at their own prices, and no more of them than there are tokens', () => {
+  test('prices audio and image tokens separately, up to the total', () => {
     const text = { input: 1, cachedInput: 1, cacheWrite: 1, output: 1 };
     const media = { audioInput: 10, cachedAudio: 5, audioOutput: 20, imageOutput: 30 };
     const at: Prices = { ...text, media };
@@ -93,7 +93,7 @@ describe('the cost of a call', () => {
     expect(costOf(text, { ...used, media: { ...media } }, 0)).toEqual(costOf(text, used, 0));
   });
 
-  test('has the fees of tools that the provider ran, as often as they were used', () => {
+  test('includes the fees of provider tools per use', () => {
     const text = { input: 1_000_000, cachedInput: 0, cacheWrite: 0, output: 1_000_000 };
     const at: Prices = { ...text, fees: { webSearch: 10_000_000 } };
     const used = { input: 5, cachedInput: 0, cacheWrite: 0, output: 7, reasoning: 0 };
@@ -107,7 +107,7 @@ describe('the cost of a call', () => {
     expect(outputTokensPaidBy(30_000_000, at, { ...used, toolUses }, 0)).toBe(-1);
   });
 
-  test('follows the tier that the length of the input reaches', () => {
+  test('follows the price tier of the input length', () => {
     const tier = { aboveInputTokens: 200_000, input: 6, cachedInput: 6, cacheWrite: 6, output: 6 };
     const at: Prices = { input: 3, cachedInput: 3, cacheWrite: 3, output: 3, tiers: [tier] };
     expect(pricesFor(at, 200_000).input).toBe(3);
@@ -127,12 +127,12 @@ describe('dollars as text', () => {
     expect(parseUsd(text)).toBe(amount);
   });
 
-  test('are read back as they were written', () => {
+  test('are parsed back unchanged', () => {
     fc.assert(fc.property(fc.integer({ min: -1e15, max: 1e15 }), (n) => parseUsd(formatUsd(n)) === n));
   });
 
   test.each(['', '1e3', '1.', '.5', '1.0000000001', '99999999', '9007200', '9999999', '0x1', ' 1', 'NaN'])(
-    'refuse %j',
+    'reject %j',
     (text) => {
       expect(parseUsd(text)).toBeUndefined();
     },

@@ -6,7 +6,7 @@ const read = (env: Record<string, string>) => {
   return { proxies: proxiesIn(env, faults), faults };
 };
 
-describe('the proxies of an environment', () => {
+describe('proxies from the environment', () => {
   test.each([
     ['none', {}, undefined],
     ['none where they are blank', { HTTPS_PROXY: ' ', NO_PROXY: '*' }, undefined],
@@ -35,7 +35,7 @@ describe('the proxies of an environment', () => {
   });
 
   test.each(['ftp://me:secret@proxy', 'http://', 'http://me:secret@', 'socks4://proxy'])(
-    'names the variable and not the value of what is none: %s',
+    'an invalid proxy is reported by variable, not by value: %s',
     (value) => {
       const { faults } = read({ https_proxy: value });
       expect(faults).toEqual([

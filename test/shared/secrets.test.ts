@@ -18,7 +18,7 @@ const anySecret = fc
   .map(([kind, bytes]) => ({ kind, secret: makeSecret(kind, bytesFrom(bytes)) }));
 
 describe('a secret', () => {
-  test('has the published form and tells its kind', () => {
+  test('has the published form and reveals its kind', () => {
     fc.assert(
       fc.property(anySecret, ({ kind, secret }) => {
         expect(secret).toMatch(/^gw[klta]_[0-9A-Za-z]{38}$/);
@@ -46,7 +46,7 @@ describe('a secret', () => {
     );
   });
 
-  test('is not recognised once any character is another', () => {
+  test('is not recognized when any character changes', () => {
     fc.assert(
       fc.property(
         anySecret,
@@ -61,14 +61,14 @@ describe('a secret', () => {
     );
   });
 
-  test('is not recognised when cut, lengthened or padded', () => {
+  test('is not recognized when cut, lengthened or padded', () => {
     const secret = makeSecret('api', randomBytes);
     for (const text of ['', 'gwk_', secret.slice(0, -1), `${secret}0`, ` ${secret}`, `${secret}\n`]) {
       expect(parseSecret(text)).toBeUndefined();
     }
   });
 
-  test('parsing takes any text', () => {
+  test('parsing accepts any text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary-ascii', maxLength: 100 }),
@@ -94,7 +94,7 @@ describe('a secret', () => {
     expect(chiSquared).toBeLessThan(110);
   });
 
-  test('skips the bytes that would make some characters likelier', () => {
+  test('skips bytes that would favor some characters', () => {
     const biased = makeSecret('api', bytesFrom(Uint8Array.from([255, 250, 248, ...new Uint8Array(32)])));
     expect(biased.slice(4, 36)).toBe('0'.repeat(32));
   });

@@ -18,7 +18,7 @@ describe('reading server-sent events', () => {
     ['CRLF', told.replaceAll('\n', '\r\n')],
     ['CR', told.replaceAll('\n', '\r')],
     ['a byte order mark', `\uFEFF${told}`],
-  ])('understands lines that end in %s', (_name, text) => {
+  ])('reads lines that end in %s', (_name, text) => {
     expect(readWhole(text)).toEqual([
       { event: 'greeting', data: '{"text":"Grüße 👋"}', id: undefined },
       { event: 'message', data: 'a\nb', id: '7' },
@@ -39,7 +39,7 @@ describe('reading server-sent events', () => {
     );
   });
 
-  test('tells an event at once, also when a CR ends it', () => {
+  test('yields an event immediately, also when it ends with CR', () => {
     const reader = new SseReader();
     const data = (text: string) => reader.push(encoder.encode(text)).map((event) => event.data);
     expect(data('data: a\r\r')).toEqual(['a']);
@@ -49,7 +49,7 @@ describe('reading server-sent events', () => {
     expect(data('\n\r\n')).toEqual(['c']);
   });
 
-  test('reads lines that end in CR as fast as any others', () => {
+  test('reads lines that end in CR as fast as others', () => {
     const reader = new SseReader();
     const bytes = encoder.encode(`${':\r'.repeat(500_000)}data: a\n\n`);
     const startedAt = performance.now();
@@ -57,17 +57,17 @@ describe('reading server-sent events', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  test('needs no space after the colon and drops fields it does not know', () => {
+  test('needs no space after the colon and ignores unknown fields', () => {
     expect(readWhole('data:x\nretry: 5\nnonsense\n\n')).toEqual([
       { event: 'message', data: 'x', id: undefined },
     ]);
   });
 
-  test('keeps an event whose blank line never came', () => {
+  test('keeps a final event without its blank line', () => {
     expect(readWhole('data: last')).toEqual([{ event: 'message', data: 'last', id: undefined }]);
   });
 
-  test('gives up on a line without an end', () => {
+  test('rejects an endless line', () => {
     const reader = new SseReader();
     const part = new Uint8Array(sseEventCharsMax / 4).fill(120);
     expect(() => {
@@ -76,7 +76,7 @@ describe('reading server-sent events', () => {
   });
 });
 
-test('text with line ends of any kind stays inside its event', () => {
+test('text with any line endings stays within its event', () => {
   const nasty = 'one\r\ntwo\rthree\nfour\u2028five';
   const [event, ...more] = readWhole(sseEvent(JSON.stringify({ nasty }), 'say'));
   expect(more).toEqual([]);

@@ -4,7 +4,7 @@ import { isoTime, parseTime, utcDay } from '../../src/shared/time.ts';
 
 const anyTime = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) });
 
-test('a time that was written can be read', () => {
+test('formatted times can be parsed', () => {
   fc.assert(
     fc.property(anyTime, (ms) => {
       expect(parseTime(isoTime(ms))).toBe(ms);
@@ -23,6 +23,6 @@ test.each([
   '2026-02-28T08:00',
   '2026-02-28T08:00+02:00',
   '2026-02-28T08:61Z',
-])('%j is no time', (text) => {
+])('%j is not a time', (text) => {
   expect(parseTime(text)).toBeUndefined();
 });

@@ -108,14 +108,14 @@ describe('the description of the API', () => {
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('names its format and version', () => {
+  test('states its format and version', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.info.version).toBe('1.0.0-beta');
   });
 });
 
 describe('an operation', () => {
-  test('points at named schemas and writes each down once', () => {
+  test('refers to named schemas, each defined once', () => {
     const { schema } = document.paths['/v1/pets'].get.responses[200].content['application/json'];
     expect(schema.properties.data.items).toEqual({ $ref: '#/components/schemas/Pet' });
     expect(schema.properties.best).toEqual({ $ref: '#/components/schemas/Pet' });
@@ -123,7 +123,7 @@ describe('an operation', () => {
     expect(JSON.stringify(document)).not.toContain('$id');
   });
 
-  test('points at a schema that holds itself', () => {
+  test('refers to a recursive schema', () => {
     const { properties } =
       document.paths['/v1/trees/{name}'].get.responses[200].content['application/json'].schema;
     expect(properties.tree).toEqual({ $ref: '#/components/schemas/Tree' });
@@ -133,7 +133,7 @@ describe('an operation', () => {
     expect(properties.pair.prefixItems).toHaveLength(2);
   });
 
-  test('tells parameters of path, query and header', () => {
+  test('documents parameters of path, query and header', () => {
     expect(document.paths['/v1/trees/{name}'].get.parameters).toEqual([
       { name: 'name', in: 'path', required: true, schema: { type: 'string' } },
     ]);
@@ -149,20 +149,20 @@ describe('an operation', () => {
     expect(document.paths['/v1/pets'].post.parameters[0]).toMatchObject({ in: 'header', required: false });
   });
 
-  test('tells whether its body is required', () => {
+  test('documents whether its body is required', () => {
     expect(document.paths['/v1/pets'].post.requestBody.required).toBe(false);
     expect(document.paths['/api/shouts/{id}'].put.requestBody.required).toBe(true);
     expect(document.paths['/v1/pets'].get.requestBody).toBeUndefined();
   });
 
-  test('tells who may call', () => {
+  test('documents who may call', () => {
     expect(document.paths['/v1/pets'].get.security).toEqual([{}, { bearer: [] }]);
     expect(document.paths['/v1/pets'].post.security).toEqual([{ bearer: [] }]);
     expect(document.paths['/v1/pets'].post['x-scopes']).toEqual(['runs', 'threads']);
     expect(document.paths['/v1/trees/{name}'].get['x-login-only']).toBe(true);
   });
 
-  test('tells a stream beside the whole answer, or alone', () => {
+  test('documents a stream alongside the JSON answer, or alone', () => {
     const either = document.paths['/v1/pets'].post.responses[200];
     expect(Object.keys(either.content)).toEqual(['application/json', 'text/event-stream']);
     expect(either.headers['x-service-model'].description).toBe('Who made it.');

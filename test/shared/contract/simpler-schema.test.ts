@@ -6,7 +6,7 @@ import { standalone } from '../../../src/shared/contract/schema.ts';
 
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
-describe('a schema that is handed on', () => {
+describe('a published schema', () => {
   test.each<[string, TSchema, unknown]>([
     [
       'a text or null',
@@ -29,7 +29,7 @@ describe('a schema that is handed on', () => {
       Type.Record(Type.String(), Type.Unknown()),
       { type: 'object', additionalProperties: true },
     ],
-  ])('says %s in one', (_what, schema, simple) => {
+  ])('merges %s', (_what, schema, simple) => {
     expect(standalone(schema)).toEqual(simple);
   });
 
@@ -40,7 +40,7 @@ describe('a schema that is handed on', () => {
     ],
     ['two bounds on numbers', Type.Union([Type.Integer({ minimum: 5 }), Type.Number({ maximum: 1 })])],
     ['two descriptions', Type.Union([Type.String({ description: 'a' }), Type.Integer({ description: 'b' })])],
-  ])('keeps %s apart', (_what, schema) => {
+  ])('keeps %s separate', (_what, schema) => {
     expect(standalone(schema)).toHaveProperty('anyOf');
   });
 });
@@ -82,7 +82,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-test('the simpler schema accepts what the longer one accepts', () => {
+test('the simplified schema accepts the same values as the original', () => {
   const verdicts = new Set<boolean>();
   fc.assert(
     fc.property(schema, fc.array(value, { minLength: 8, maxLength: 8 }), (long, values) => {
