@@ -1,4 +1,4 @@
-/** Measures what the gateway adds between a client and a provider; docs/performance.md says how to read it. */
+/** Measures what the gateway adds between a client and a provider; docs/performance.md explains the results. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -59,7 +59,7 @@ function environment(folder: string): NodeJS.ProcessEnv {
   return { PATH, TMPDIR, SystemRoot, TEMP, HOME: folder, GATEWAY_HOME: folder };
 }
 
-/** The daemon writes where it listens once it does. */
+/** The daemon writes its address once it listens. */
 async function written(folder: string, child: ChildProcess): Promise<DaemonFile> {
   const file = join(folder, dataFiles.daemon);
   const giveUpAt = performance.now() + giveUpAfterMs;

@@ -1,4 +1,4 @@
-/** What a reader tells of each message; a body comes in pieces as they arrive. */
+/** A reader's callbacks for each message; a body comes in pieces as they arrive. */
 export interface MessageSink {
   /** The start line and the headers, without the empty line. */
   onHead(head: string): void;
@@ -36,7 +36,7 @@ export class HttpReader {
     }
   }
 
-  /** Returns where reading goes on, or undefined when the next step needs more bytes. */
+  /** Returns where reading continues, or undefined when the next step needs more bytes. */
   #step(bytes: Buffer, at: number): number | undefined {
     switch (this.#state) {
       case 'head':

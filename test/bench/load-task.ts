@@ -6,7 +6,7 @@ export interface LoadTask {
   wire: Wire;
   headers: Record<string, string>;
   body: string;
-  /** Connections that are kept open; at most so many requests run at once. */
+  /** Persistent connections, and the maximum of concurrent requests. */
   connections: number;
   /** Requests a second, due at even intervals; undefined sends the next as soon as the last was answered. */
   perSecond: number | undefined;

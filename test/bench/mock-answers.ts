@@ -1,6 +1,6 @@
 import { type Behaviour, stampDigits, type Wire } from './wires.ts';
 
-/** A stream in bytes, chunked as HTTP: every event is a chunk of its own, as providers send them. */
+/** A stream in HTTP chunks: one event per chunk, as providers send them. */
 export interface StreamBytes {
   /** Headers and the events before the first token. */
   start: Buffer;

@@ -8,7 +8,7 @@ export class PatternCounter {
     this.#pattern = Buffer.from(pattern, 'latin1');
   }
 
-  /** `onFound` is told where the text ends, for those that lie in this piece as a whole. */
+  /** `onFound` gets the end position of each match that lies within this piece. */
   push(piece: Buffer, onFound?: (end: number) => void): void {
     const keep = this.#pattern.length - 1;
     if (this.#tail.length > 0) {

@@ -52,7 +52,7 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
   await killed;
 }
 
-/** Seconds of processor time that a process and its threads have used, to a hundredth; NaN where it cannot be told. */
+/** CPU seconds used by a process and its threads, to a hundredth; NaN if unknown. */
 export function cpuSeconds(pid: number | undefined): number {
   // The name of the program stands in brackets and may hold spaces; utime and stime are the 14th and 15th field.
   const fields = readText(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ');
@@ -61,13 +61,13 @@ export function cpuSeconds(pid: number | undefined): number {
   return parts?.reduce((sum, part) => sum * 60 + part, 0) ?? Number.NaN;
 }
 
-/** Resident memory in MB (1,000,000 bytes); NaN where it cannot be told. */
+/** Resident memory in MB (1,000,000 bytes); NaN if unknown. */
 export function residentMb(pid: number | undefined): number {
   const kib = /^VmRSS:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? psField('rss', pid);
   return kib === undefined ? Number.NaN : (Number(kib) * 1024) / 1e6;
 }
 
-/** Seconds of processor time that the whole machine has used; NaN where it cannot be told. */
+/** CPU seconds used by the whole machine; NaN if unknown. */
 export function machineCpuSeconds(): number {
   const fields = /^cpu +(.*)$/m
     .exec(readText('/proc/stat') ?? '')?.[1]

@@ -15,7 +15,7 @@ export const endMarks: Record<Wire, string> = { chat: 'data: [DONE]', responses:
 /** How a model's name asks the mock provider for a behaviour. */
 export interface Behaviour {
   tokens: number;
-  /** Between two tokens of a stream; 0 writes the whole stream at once. */
+  /** Between two tokens of a stream; 0 writes the whole stream in one piece. */
   delayMs: number;
 }
 

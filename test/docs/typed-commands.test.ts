@@ -36,7 +36,7 @@ const context = createContext({
   serve: () => Promise.reject(new Error('no daemon is started')),
 });
 
-/** The words of each command of a line of shell; a command substitution is a line of its own, and one word of the outer one. */
+/** The words of each command of a shell line; a command substitution is a separate line, and one word of the outer one. */
 function commandsOf(line: string): string[][] {
   const inner: string[][] = [];
   const flat = line.replace(/ \d?[<>].*$/, '').replace(/\$\(([^()]*)\)/g, (_whole, within: string) => {

@@ -11,22 +11,22 @@ import { type ExampleIds, exampleOf, requestOf } from '../support/example-calls.
 import { newToken } from '../support/site.ts';
 import { addMember, addPerson, createLogin, createUserExamples } from '../support/users.ts';
 
-/** What each kind of caller is told: a status, and for failures also type and code. */
+/** What each kind of caller gets: a status, and for failures also type and code. */
 interface Row {
   anonymous: string;
-  /** Any credential that is not one: all of them are told the same. */
+  /** Any invalid credential: all of them get the same answer. */
   wrong: string;
-  /** A key of the workspace that lacks the scope, or one without any where none is asked for. */
+  /** A key of the workspace that lacks the scope, or one without scopes if none is required. */
   keyWithoutScope: string;
   keyWithScope: string;
   login: string;
-  /** Logins of other people in the workspace; as `login`, which is its owner's, unless told. */
+  /** Logins of other members of the workspace; by default as `login`, which is its owner's. */
   admin?: string;
   member?: string;
   /** A key with all scopes, and a login, of another workspace, that ask for ids of this one. */
   strangerKey: string;
   strangerLogin: string;
-  /** An access token of the owner's that may do everything, and one that may do nothing of this; 401 unless told. */
+  /** Access tokens of the owner with all abilities and without the required one; 401 by default. */
   token?: string;
   tokenWithout?: string;
 }
@@ -59,7 +59,7 @@ const modelCall: Row = {
   token: '401 unauthorized unauthenticated',
   tokenWithout: '401 unauthorized unauthenticated',
 };
-/** By a plain `GET`: whoever may open it is told that it is a socket. Handshakes have tests of their own. */
+/** By a plain `GET`: an allowed caller learns that it is a socket. Handshakes are tested elsewhere. */
 const onlySocket = '400 invalid_request invalid_request';
 const socket: Row = {
   ...modelCall,
@@ -284,7 +284,7 @@ async function keyWith(scopes: readonly string[]): Promise<string> {
   return secret;
 }
 
-interface Told {
+interface Answer {
   /** Status, and of failures type and code. */
   outcome: string;
   error: ErrorReply['error'] | undefined;
@@ -294,7 +294,7 @@ async function call(
   endpoint: Endpoint,
   headers: Record<string, string>,
   { ids = anyThings, path: given, method }: { ids?: ExampleIds; path?: string; method?: string } = {},
-): Promise<Told> {
+): Promise<Answer> {
   const { body, ...request } = requestOf(endpoint, exampleOf(endpoint, ids));
   const answer = await fetch(place.daemon.url + (given ?? request.path), {
     ...request,
@@ -323,7 +323,7 @@ async function call(
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 const anyThings: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
 
-/** Whether somebody has to have made what the example names. */
+/** Whether the example names something that must exist. */
 const namesThings = ({ id }: Endpoint) =>
   /^(get|delete|cancel)Response$|^listInputItems$|Keys$|ProviderKey$|^(rotate|export)Vault$|^(issue|revoke)Key$|^showKey$|Limits$|KeyDefaults$|^getUsage$|^getTrace$/.test(
     id,
@@ -332,7 +332,7 @@ const namesThings = ({ id }: Endpoint) =>
 const thingsFor = async (endpoint: Endpoint, key: string) =>
   namesThings(endpoint) ? await place.createExamples(key, endpoint) : await withPeople(endpoint);
 
-/** For an endpoint about people, what it names, for whoever calls with this login. */
+/** Creates what an endpoint about users names, for the user of this login. */
 const withPeople = async (endpoint: Endpoint, login = place.daemon.login): Promise<ExampleIds> => ({
   ...anyThings,
   workspace: place.workspace,
@@ -471,7 +471,7 @@ test.each(named(endpoints.filter(({ id }) => rows[id]?.strangerKey === notFound)
     const unknown = Object.fromEntries(
       Object.entries(ids).map(([name, text]) => [name, `${text.slice(0, -4)}zzzz`]),
     ) as unknown as ExampleIds;
-    const told = async (asked: ExampleIds) => {
+    const reported = async (asked: ExampleIds) => {
       const { outcome, error } = await call(endpoint, bearer(place.stranger.key), { ids: asked });
       const words = Object.values(asked).reduce(
         (text, name) => text.replaceAll(name, 'ID'),
@@ -479,7 +479,7 @@ test.each(named(endpoints.filter(({ id }) => rows[id]?.strangerKey === notFound)
       );
       return { outcome, words, param: error?.param };
     };
-    expect(await told(ids)).toEqual(await told({ ...unknown, workspace: ids.workspace }));
+    expect(await reported(ids)).toEqual(await reported({ ...unknown, workspace: ids.workspace }));
   },
 );
 
@@ -497,36 +497,39 @@ const refusedLogins = endpoints.flatMap((endpoint) => {
   // A thing that is not there is another matter: what is asked of it may be wrong first.
   const byRole = endpoint.access.login !== 'any' && endpoint.surface === 'v1';
   const sent = endpoint.body ? 'body' : endpoint.query ? 'query' : undefined;
-  return Object.entries(callers).flatMap(([who, told]) =>
-    sent !== undefined && (told === forbidden || (byRole && told === notFound))
-      ? [[endpoint.id, who as keyof typeof callers, sent, endpoint, told] as const]
+  return Object.entries(callers).flatMap(([who, reported]) =>
+    sent !== undefined && (reported === forbidden || (byRole && reported === notFound))
+      ? [[endpoint.id, who as keyof typeof callers, sent, endpoint, reported] as const]
       : [],
   );
 });
 
-test.each(refusedLogins)('%s refuses %s before it reads the %s', async (_id, who, sent, endpoint, told) => {
-  const ids = namesThings(endpoint)
-    ? await place.createExamples(place.daemon.key, endpoint)
-    : await withPeople(endpoint);
-  const { path, method, headers } = requestOf(endpoint, exampleOf(endpoint, ids));
-  const login = who === 'member' ? others.member : place.stranger.login;
-  const ask = async (url: string, body?: string) => {
-    const all = { ...headers, 'content-type': 'application/json', ...bearer(login) };
-    const answer = await fetch(place.daemon.url + url, {
-      method: method ?? 'GET',
-      headers: all,
-      ...(body !== undefined && { body }),
-    });
-    const { error } = (await answer.json()) as ErrorReply;
-    return `${answer.status} ${error.type} ${error.code}`;
-  };
-  if (sent === 'query') {
-    expect(await ask(`${path.split('?')[0]}?limit=nonsense&nonsense=1`)).toBe(told);
-    return;
-  }
-  expect(await ask(path, '{"nonsense":1}')).toBe(told);
-  expect(await ask(path, '{')).toBe(told);
-});
+test.each(refusedLogins)(
+  '%s refuses %s before it reads the %s',
+  async (_id, who, sent, endpoint, reported) => {
+    const ids = namesThings(endpoint)
+      ? await place.createExamples(place.daemon.key, endpoint)
+      : await withPeople(endpoint);
+    const { path, method, headers } = requestOf(endpoint, exampleOf(endpoint, ids));
+    const login = who === 'member' ? others.member : place.stranger.login;
+    const ask = async (url: string, body?: string) => {
+      const all = { ...headers, 'content-type': 'application/json', ...bearer(login) };
+      const answer = await fetch(place.daemon.url + url, {
+        method: method ?? 'GET',
+        headers: all,
+        ...(body !== undefined && { body }),
+      });
+      const { error } = (await answer.json()) as ErrorReply;
+      return `${answer.status} ${error.type} ${error.code}`;
+    };
+    if (sent === 'query') {
+      expect(await ask(`${path.split('?')[0]}?limit=nonsense&nonsense=1`)).toBe(reported);
+      return;
+    }
+    expect(await ask(path, '{"nonsense":1}')).toBe(reported);
+    expect(await ask(path, '{')).toBe(reported);
+  },
+);
 
 /** Which addresses an endpoint is reached by. */
 const patternOf = ({ path }: Endpoint) =>

@@ -16,7 +16,7 @@ afterAll(async () => {
   await chaos.close();
 });
 
-interface Told {
+interface Answer {
   id: string;
   status: string;
   error: { code: string } | null;
@@ -36,9 +36,9 @@ async function begin(daemon: ChildDaemon, model: string, more: object = {}): Pro
   return answer;
 }
 
-const idOf = async (answer: Response) => ((await answer.json()) as Told).id;
+const idOf = async (answer: Response) => ((await answer.json()) as Answer).id;
 const read = async (daemon: ChildDaemon, id: string) =>
-  (await (await ask(daemon, `/v1/responses/${id}`)).json()) as Told;
+  (await (await ask(daemon, `/v1/responses/${id}`)).json()) as Answer;
 
 /** Reads a stream until its text holds this, and leaves it. */
 async function readUntil(answer: Response, wanted: string): Promise<string> {

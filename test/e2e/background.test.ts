@@ -23,7 +23,7 @@ const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerTok
 const input = 'Say something.';
 const background = { input, background: true } as const;
 
-/** Polls as the documentation of the API says. */
+/** Polls as the API's documentation describes. */
 async function ended(id: string): Promise<Response> {
   return eventually(`the end of ${id}`, async () => {
     const response = await client.responses.retrieve(id);
@@ -208,8 +208,8 @@ describe('a background response that fails', () => {
     if (created?.type !== 'response.created') throw new Error('no response.created');
     const failed = await ended(created.response.id);
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
-    const told = await followed(failed.id, 3);
-    expect(told).toMatch(/event: error\n.*\n\nevent: response\.failed\n.*\n\ndata: \[DONE\]\n\n$/);
+    const reported = await followed(failed.id, 3);
+    expect(reported).toMatch(/event: error\n.*\n\nevent: response\.failed\n.*\n\ndata: \[DONE\]\n\n$/);
   });
 });
 

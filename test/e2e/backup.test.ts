@@ -193,12 +193,12 @@ const damages: [string, (file: string) => Promise<void>, RegExp][] = [
 
 test.each(damages)(
   'a backup file that is %s is rejected, and the data stays',
-  async (_name, damage, told) => {
+  async (_name, damage, reported) => {
     const { home, otherId } = await otherHome();
     const file = await freshCopy();
     await damage(file);
     const { code, stderr } = await cli(home, 'restore', file, '--yes');
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(told) });
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(reported) });
     expect(stderr).toContain('Nothing was changed');
     expect(await found(home, otherId)).toBe(200);
     expect((await readdir(home)).filter((name) => name.startsWith('restore'))).toEqual([]);

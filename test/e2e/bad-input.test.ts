@@ -1,7 +1,13 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import { type Answer, expectValidAnswer, type Sent, sender, type Told } from '../support/answer-checks.ts';
+import {
+  type Answer,
+  expectValidAnswer,
+  type ReportedError,
+  type Sent,
+  sender,
+} from '../support/answer-checks.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { hostileNames, nested } from '../support/hostile.ts';
 import { richChats, richResponses } from '../support/rich-bodies.ts';
@@ -22,8 +28,8 @@ afterAll(async () => {
 
 const endpointNamed = (id: string) => endpoints.find((endpoint) => endpoint.id === id) as Endpoint;
 
-/** One call and what it was told, after all that holds for every answer has been checked. */
-async function tell(id: string, sent: Sent): Promise<{ answer: Answer; error: Told | undefined }> {
+/** One call and its error, after the checks that apply to every answer. */
+async function tell(id: string, sent: Sent): Promise<{ answer: Answer; error: ReportedError | undefined }> {
   const answer = await sending.ask(sent);
   return { answer, error: expectValidAnswer(endpointNamed(id), answer) };
 }
@@ -394,9 +400,9 @@ describe('wrong content lengths', () => {
     ['negative', 'content-length: -1', body, /^HTTP\/1\.1 400 /],
     ['not a number', 'content-length: 0x10', body, /^HTTP\/1\.1 400 /],
     ['beyond any number', `content-length: ${'9'.repeat(30)}`, body, /^HTTP\/1\.1 4\d\d /],
-    ['told twice', 'content-length: 42\r\ncontent-length: 43', body, /^HTTP\/1\.1 400 /],
+    ['sent twice', 'content-length: 42\r\ncontent-length: 43', body, /^HTTP\/1\.1 400 /],
     [
-      'told beside chunks',
+      'sent together with chunks',
       'content-length: 42\r\ntransfer-encoding: chunked',
       `0\r\n\r\n`,
       /^HTTP\/1\.1 400 /,

@@ -33,13 +33,13 @@ afterAll(async () => {
   await fake.close();
 });
 
-interface Told {
+interface Answer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the tests are about.
   body: any;
 }
 
-async function send(secret: string, path: string, json?: unknown): Promise<Told> {
+async function send(secret: string, path: string, json?: unknown): Promise<Answer> {
   const headers = { authorization: `Bearer ${secret}` };
   const answer = await daemon.fetch(path, json === undefined ? { headers } : { json, headers });
   return { status: answer.status, body: await answer.json() };

@@ -40,12 +40,12 @@ describe('an answer cut at any byte', () => {
         const model = `${upstream}/${name}`;
         const answer = await completeCall(chaotic.daemon, { ...asked, wire, stream, model });
         const { status, errorCode } = await chaotic.waitForUsage(model);
-        const told = { status, errorCode, at };
+        const reported = { status, errorCode, at };
         if (answer.status !== 200) {
           expect(answer.status).toBe(502);
-          expect(told).toEqual({ status: 'failed', errorCode: 'upstream_failed', at });
+          expect(reported).toEqual({ status: 'failed', errorCode: 'upstream_failed', at });
         } else if (!stream) {
-          expect(told).toEqual({ status: 'completed', errorCode: null, at });
+          expect(reported).toEqual({ status: 'completed', errorCode: null, at });
           expect(answer.text).toContain(words);
         } else {
           const { ends, errors, doneMarks, isDoneLast, text } = parseStream(answer.text);

@@ -72,12 +72,12 @@ describe.each(formatPairs)('JSON nested too deeply: $name', ({ wire, upstream })
     );
 
     test('an error answer of status 400 or 500 is still read', async () => {
-      for (const [status, told] of [
+      for (const [status, reported] of [
         [400, 400],
         [500, 502],
       ] as const) {
         const model = on.chaos.addModel(upstream, says(status, { body: `{"error":${objects}` }));
-        expect((await ask(model, stream)).status).toBe(told);
+        expect((await ask(model, stream)).status).toBe(reported);
       }
     });
   });
@@ -89,10 +89,10 @@ describe.each(formatPairs)('JSON nested too deeply: $name', ({ wire, upstream })
     };
     const model = on.chaos.addModel(upstream, inserted);
     const answer = await ask(model, true);
-    const told = parseStream(answer.text);
-    expect(told.errors).toEqual(['upstream_failed']);
-    expect(told.isDoneLast).toBe(true);
-    expect(words.startsWith(told.text) && told.text.length > 0).toBe(true);
+    const reported = parseStream(answer.text);
+    expect(reported.errors).toEqual(['upstream_failed']);
+    expect(reported.isDoneLast).toBe(true);
+    expect(words.startsWith(reported.text) && reported.text.length > 0).toBe(true);
     expect(await on.waitForUsage(model)).toMatchObject({ status: 'failed', errorCode: 'upstream_failed' });
   });
 });

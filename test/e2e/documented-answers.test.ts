@@ -20,7 +20,7 @@ let document: object;
 /** What the upstream answers in place of the daemon, for once. */
 let planted: { status: number; headers: Record<string, string>; body: string } | undefined;
 
-/** The id of a key: whoever may not set its limits is told so before the body is read. */
+/** The id of a key: a caller who may not set its limits is rejected before the body is read. */
 let ownKey: string;
 
 beforeAll(async () => {

@@ -25,7 +25,7 @@ afterAll(async () => {
   await chaos.close();
 });
 
-/** Opens a connection and says nothing; resolves to whether the daemon kept it. */
+/** Opens a connection and sends nothing; resolves to whether the daemon kept it open. */
 function hold(url: string, sockets: Socket[]): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {

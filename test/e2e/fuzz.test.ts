@@ -12,11 +12,11 @@ import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { createThreadExample } from '../support/threads.ts';
 
 let daemon: RunningDaemon;
-/** A key that is there. */
+/** An existing key. */
 let keyId = '';
-/** That of an autopilot. */
+/** The id of an autopilot. */
 let autopilotId = '';
-/** One whose events are kept. */
+/** A response with stored events. */
 let responseId = '';
 let thread = '';
 let run = '';
@@ -33,8 +33,8 @@ beforeAll(async () => {
     body: JSON.stringify(goodBodies.putProviderKey?.[0]),
   });
   ({ ask, close } = sender(daemon));
-  const told = await ask({ method: 'GET', path: '/v1/workspaces/me/keys' });
-  keyId = JSON.parse(told.text).data[0].id;
+  const reported = await ask({ method: 'GET', path: '/v1/workspaces/me/keys' });
+  keyId = JSON.parse(reported.text).data[0].id;
   const made = await ask({ path: '/api/autopilots', body: JSON.stringify({ displayName: 'Night Watch' }) });
   autopilotId = JSON.parse(made.text).data.id;
   const json = { model: 'sim/echo', input: 'Hello.', background: true, stream: true };
@@ -48,7 +48,7 @@ afterAll(async () => {
   await daemon.stop();
 });
 
-/** A place as a caller writes it. */
+/** The position of an error, in the syntax of `param`. */
 function placeName(error: ErrorObject, input: unknown): string | null {
   const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
   const keys = error.instancePath
@@ -125,7 +125,7 @@ const goodBodies: Record<string, readonly unknown[]> = {
   acceptInvitation: [{ code: 'AAAAA-AAAAA' }],
 };
 
-/** From two sides: what the contract asks for with faults in it, and good bodies with faults in them. */
+/** Bodies generated from the contract with faults in them, and mutated valid bodies. */
 function bodiesFor({ id, body }: Endpoint): fc.Arbitrary<unknown> {
   const schema = standalone(body);
   const good = goodBodies[id];
@@ -136,7 +136,7 @@ function bodiesFor({ id, body }: Endpoint): fc.Arbitrary<unknown> {
   });
 }
 
-/** Their bodies name what has to be there, or must not be there yet, or are taken now and then only. */
+/** Their bodies name what must exist, or must not exist yet, or are rate-limited. */
 const isOnce = ({ id }: Endpoint) =>
   [
     'addUser',
@@ -148,9 +148,9 @@ const isOnce = ({ id }: Endpoint) =>
     'updateAutopilot',
   ].includes(id);
 
-// What nobody needs a credential for is limited by address: such calls have tests of their own.
+// Calls without a credential are rate-limited by address, and tested elsewhere.
 const withBodies = endpoints.filter(
-  // What tells faults in a form of its own has tests of its own.
+  // Endpoints with their own error format are tested elsewhere.
   ({ body, access, ownFaults }) => body !== undefined && access.login !== undefined && !ownFaults,
 );
 const pathOf = ({ path }: Endpoint) =>
@@ -179,7 +179,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** Whether a caller who wrote this input finds the place: it is there, or it is missing from a place that is. */
+/** Whether the parameter names a position in the input: an existing one, or a missing member of an existing one. */
 function isPlaceIn(param: string, input: unknown): boolean {
   const keys = [...param.matchAll(/[^.[\]]+/g)].map(([key]) => key);
   const last = keys.pop();
@@ -188,7 +188,7 @@ function isPlaceIn(param: string, input: unknown): boolean {
   return last !== undefined && typeof holder === 'object' && holder !== null;
 }
 
-/** Whether anything reached where everything inherits from. */
+/** Whether a prototype was polluted. */
 const polluted = () =>
   (({}) as Record<string, unknown>).polluted ?? ([] as unknown as Record<string, unknown>).polluted;
 
@@ -281,7 +281,7 @@ test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(
       { seed, numRuns: runs.queries },
     );
     expect(seen).toContain(200);
-    // What is drawn may break no form, but then it names what is not there.
+    // A generated query may be valid, but then it names something unknown.
     const refusal = endpoint.surface === 'site' ? 422 : 400;
     expect([...seen].some((status) => status === refusal || status === 404)).toBe(true);
   },

@@ -4,7 +4,7 @@ import { openSocket } from '../support/socket-client.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
-/** Stores nothing unless it is told to. */
+/** Stores nothing by default. */
 let forgetful: RunningDaemon;
 
 beforeAll(async () => {

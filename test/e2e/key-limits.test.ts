@@ -37,19 +37,19 @@ beforeEach(() => {
   fake.always({ text: 'Some words.', usage: { input: 20, output: 100 } });
 });
 
-interface Told {
+interface Answer {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the tests are about.
   body: any;
 }
 
-async function told(answer: Response): Promise<Told> {
+async function reported(answer: Response): Promise<Answer> {
   return { status: answer.status, headers: answer.headers, body: await answer.json() };
 }
 
-async function asOwner(method: string, path: string, json?: unknown): Promise<Told> {
-  return told(
+async function asOwner(method: string, path: string, json?: unknown): Promise<Answer> {
+  return reported(
     await fetch(daemon.url + path, {
       method,
       headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
@@ -64,20 +64,20 @@ async function issue(body: object = {}): Promise<{ id: string; secret: string }>
   return { id: issued.key.id, secret: issued.secret };
 }
 
-async function ask(secret: string, body: object = {}, path = '/v1/responses'): Promise<Told> {
+async function ask(secret: string, body: object = {}, path = '/v1/responses'): Promise<Answer> {
   const json = { model: 'paid/small', input: 'Hello.', max_output_tokens: 100, store: false, ...body };
-  return told(await daemon.fetch(path, { json, headers: { authorization: `Bearer ${secret}` } }));
+  return reported(await daemon.fetch(path, { json, headers: { authorization: `Bearer ${secret}` } }));
 }
 
 const limitsOf = (id: string) => `/v1/workspaces/me/keys/${id}/limits`;
 const chargedTo = (rows: { charged: number }[]) => rows.reduce((sum, { charged }) => sum + charged, 0);
 const spent = async (secret: string): Promise<number> => {
-  const { body } = await told(
+  const { body } = await reported(
     await daemon.fetch('/v1/key', { headers: { authorization: `Bearer ${secret}` } }),
   );
   return Math.round(Number(body.spend_usd.total) * 1e9);
 };
-const outcome = ({ status, body }: Told) => [status, body.error?.code, body.error?.param];
+const outcome = ({ status, body }: Answer) => [status, body.error?.code, body.error?.param];
 
 describe('the limits of a key', () => {
   test('are set one by one, persist, and are cleared with null', async () => {
@@ -141,7 +141,7 @@ describe('the limits of a key', () => {
 
   test('can be changed only by the owner', async () => {
     const { id, secret } = await issue({ scopes: ['keys', 'workspace', 'responses'] });
-    const asKey = await told(
+    const asKey = await reported(
       await daemon.fetch(limitsOf(id), { headers: { authorization: `Bearer ${secret}` } }),
     );
     expect(outcome(asKey)).toEqual([401, 'signed_out', null]);
@@ -181,9 +181,9 @@ describe('a spending cap', () => {
       response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
     });
     const sent = fake.requests.at(-1)?.body as { max_completion_tokens?: number; max_tokens?: number };
-    const told = sent.max_completion_tokens ?? sent.max_tokens ?? 0;
-    expect(told).toBeGreaterThanOrEqual(16);
-    expect(told * prices.output).toBeLessThanOrEqual(200_000);
+    const reported = sent.max_completion_tokens ?? sent.max_tokens ?? 0;
+    expect(reported).toBeGreaterThanOrEqual(16);
+    expect(reported * prices.output).toBeLessThanOrEqual(200_000);
     expect(await spent(secret)).toBeLessThanOrEqual(200_000);
   });
 
@@ -203,7 +203,7 @@ describe('a spending cap', () => {
 
   test('counts spending from before it was set, and that of keys which the key issued', async () => {
     const { id, secret } = await issue({ scopes: ['keys', 'responses', 'usage:read'] });
-    const child = await told(
+    const child = await reported(
       await daemon.fetch('/v1/workspaces/me/keys', {
         json: {},
         headers: { authorization: `Bearer ${secret}` },
@@ -237,7 +237,7 @@ describe('requests per minute', () => {
     const { id, secret } = await issue({ limits: { requests_per_minute: 20 } });
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask(secret, { model: 'sim/echo' })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-    const refused = answers.find(({ status }) => status !== 200) as Told;
+    const refused = answers.find(({ status }) => status !== 200) as Answer;
     expect(outcome(refused)).toEqual([403, 'limit_reached', 'limits.requests_per_minute']);
     const wait = Number(refused.headers.get('retry-after'));
     expect(wait).toBeGreaterThan(50);
@@ -292,7 +292,7 @@ describe('the models and actions of a key', () => {
     const from = (json: object) =>
       daemon
         .fetch('/v1/workspaces/me/keys', { json, headers: { authorization: `Bearer ${secret}` } })
-        .then(told);
+        .then(reported);
     expect(outcome(await from({ actions: ['chat'] }))).toEqual([403, 'out_of_scope', 'actions']);
     const child = await from({ models: ['*'], limits: { requests_per_minute: 100 } });
     expect(child.body.key).toMatchObject({ actions: ['responses'], models: ['*'] });
@@ -445,7 +445,7 @@ test('every limit that is hit is published as an event', async () => {
       seen += Buffer.from(chunk).toString();
   })().catch(() => {});
   const refused = await ask(secret);
-  await eventually('the limit is told', () => seen.includes('limit.reached'));
+  await eventually('the limit is reported', () => seen.includes('limit.reached'));
   leave.abort();
   await reading;
   const line = seen.split('\n').find((text) => text.includes('limit.reached') && text.startsWith('data:'));

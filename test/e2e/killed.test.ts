@@ -39,8 +39,8 @@ async function kill({ signal, ended }: ChildDaemon): Promise<void> {
   await ended;
 }
 
-/** What a caller was told that a call cost, in nano-dollars, if its answer came to its last byte. */
-function costTold(answer: ModelAnswer, stream: boolean): number | undefined {
+/** The cost that a complete answer reported, in nano-dollars. */
+function reportedCost(answer: ModelAnswer, stream: boolean): number | undefined {
   if (answer.status !== 200) return undefined;
   if (!stream) return nano(answer.headers['x-service-cost-usd']);
   const { events, isDoneLast } = parseStream(answer.text);
@@ -50,15 +50,15 @@ function costTold(answer: ModelAnswer, stream: boolean): number | undefined {
     const chunk = event.usage as { cost_usd?: string } | null | undefined;
     if (chunk?.cost_usd !== undefined) return nano(chunk.cost_usd);
   }
-  throw new Error(`no cost was told: ${answer.text}`);
+  throw new Error(`no cost was reported: ${answer.text}`);
 }
 
 const nano = (usd: unknown) => Math.round(Number(usd) * 1e9);
 
-/** Calls one after the other until stopped; writes down what each whole answer cost. */
+/** Makes one call after the other until stopped; records the cost of each complete answer. */
 async function keepCalling(
   target: ChildDaemon,
-  told: Map<string, number>,
+  reported: Map<string, number>,
   stopped: () => boolean,
 ): Promise<void> {
   for (let i = 0; !stopped(); i += 1) {
@@ -74,37 +74,37 @@ async function keepCalling(
       more: i % 3 ? {} : { store: true },
     });
     if ((await answer.ended) === 'cut') continue;
-    const cost = costTold(answer, stream);
-    if (cost !== undefined) told.set(String(answer.headers['x-request-id']), cost);
+    const cost = reportedCost(answer, stream);
+    if (cost !== undefined) reported.set(String(answer.headers['x-request-id']), cost);
   }
 }
 
 describe('a daemon killed under load', () => {
   test(`loses no delivered answer and settles the others, ${kills} times`, async () => {
-    const told = new Map<string, number>();
+    const reported = new Map<string, number>();
     for (let killed = 0; killed < kills; killed += 1) {
       const running = await start();
-      expectBooks(readLedger(running.home), told);
+      expectBooks(readLedger(running.home), reported);
       let isOver = false;
-      const calling = Array.from({ length: clients }, () => keepCalling(running, told, () => isOver));
-      // The calls begin before this one is told to end; when it is killed depends on nothing in the daemon.
-      const after = told.size + Math.floor(Math.random() * clients * 4);
-      await eventually('there is load', () => told.size >= after && chaos.busy > 0);
+      const calling = Array.from({ length: clients }, () => keepCalling(running, reported, () => isOver));
+      // The moment of the kill depends on nothing in the daemon.
+      const after = reported.size + Math.floor(Math.random() * clients * 4);
+      await eventually('there is load', () => reported.size >= after && chaos.busy > 0);
       isOver = true;
       await kill(running);
       await Promise.all(calling);
     }
     const running = await start();
     const ledger = readLedger(running.home);
-    expectBooks(ledger, told);
-    expect(told.size).toBeGreaterThan(kills);
+    expectBooks(ledger, reported);
+    expect(reported.size).toBeGreaterThan(kills);
     expect(ledger.usage.some(({ status }) => status === 'interrupted')).toBe(true);
   }, 600_000);
 
-  function expectBooks({ usage: rows, holds, faults }: Ledger, told: ReadonlyMap<string, number>): void {
+  function expectBooks({ usage: rows, holds, faults }: Ledger, reported: ReadonlyMap<string, number>): void {
     expect({ holds, faults }).toEqual({ holds: [], faults: [] });
     const settled = new Map(rows.map((row) => [row.requestId, row]));
-    for (const [requestId, cost] of told) {
+    for (const [requestId, cost] of reported) {
       const row = settled.get(requestId);
       expect(row).toMatchObject({ status: 'completed', charged: cost, cost, ...usage });
       expect(cost).toBe(price);
@@ -119,7 +119,7 @@ describe('a daemon killed under load', () => {
 describe('a call that was running when the daemon was killed', () => {
   const long = { text: `${words} `.repeat(20) };
 
-  /** One stream that was under way at the kill, and what its hold knew. */
+  /** Kills the daemon during one stream and returns the stream's hold. */
   async function interrupt(model: string, whenHeld: (hold: Ledger['holds'][number]) => boolean) {
     chaos.on(model, drips(20, long));
     const running = await start();

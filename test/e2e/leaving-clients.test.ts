@@ -24,16 +24,16 @@ function addModel(upstream: string, behaviour: Behaviour): { model: string; name
   return { model, name: model.slice(upstream.length + 1) };
 }
 
-const told = { text: words, usage: { input: 500, output: 40 } };
+const reported = { text: words, usage: { input: 500, output: 40 } };
 
-/** All but the last events of the ordinary answer. */
+/** Stalls before the last events of the usual answer. */
 const allBut =
-  (count: number, answer = told): Behaviour =>
+  (count: number, answer = reported): Behaviour =>
   (call) =>
     stallsAfter(eventsOf(call, answer).length - count, answer)(call);
 
 describe.each(formatPairs)('a client that disconnects: $name', ({ wire, upstream }) => {
-  /** Who leaves, when; the row that is left behind. */
+  /** Disconnects a client; returns its usage row and the text it received. */
   const leave = async (behaviour: Behaviour, options: { stream: boolean; after?: string }) => {
     const { model, name } = addModel(upstream, behaviour);
     const answer = callModel(chaotic.daemon, { wire, model, stream: options.stream });
@@ -87,10 +87,10 @@ describe.each(formatPairs)('a client that disconnects: $name', ({ wire, upstream
     expect(row?.charged).toBe(price(row?.input, row?.output));
   });
 
-  // In the Responses format usage comes with the last event.
+  // In the Responses format, usage arrives with the last event.
   const toldBeforeTheEnd = [
     ['the provider’s count', { input: 500, output: 40 }],
-    ['nothing, if that is what was told', { input: 0, output: 0 }],
+    ['nothing, if that is what was reported', { input: 0, output: 0 }],
   ] as const;
   test.each(upstream === 'chat' ? toldBeforeTheEnd : [])(
     'between usage and [DONE] pays %s',
@@ -127,7 +127,7 @@ test('disconnecting a client with two pipelined calls cancels both', async () =>
 });
 
 describe('a slow reader', () => {
-  // Words for ever, as far as any reader here will get.
+  // Longer than any reader here will read.
   const more = { max_output_tokens: 100_000_000 };
 
   test('gets everything once it resumes reading', async () => {
@@ -166,7 +166,7 @@ describe('a slow reader', () => {
       await Promise.all(Array.from({ length: 20 }, () => answerQuickly(wire, quick.model)));
       return isStill;
     });
-    // What both buffers of the kernel and those of the daemon hold together.
+    // The buffers of the kernel and of the daemon together.
     expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
     for (const answer of slow) answer.disconnect();
     await eventually('the provider is let go', () => chaotic.chaos.busy === 0);
@@ -202,7 +202,7 @@ describe('200 calls whose clients disconnect at random', () => {
     }
     const [, second = 0] = heaps;
     expect((heaps.at(-1) ?? 0) - second).toBeLessThan(8 * 1024 * 1024);
-    // Idle connections are closed after four seconds; one that a call had leaked would stay.
+    // Idle connections are closed after four seconds; a leaked one would stay open.
     await eventually('no connection is left', () => chaotic.chaos.connections === 0);
   });
 
@@ -225,7 +225,7 @@ describe('200 calls whose clients disconnect at random', () => {
     await answer.ended;
   }
 
-  /** Whoever was asked has been paid, once. */
+  /** Every call that reached the provider is charged exactly once. */
   function expectOneRowEach(): void {
     const { usage } = chaotic.ledger();
     const rows = new Map<string, number>();

@@ -45,9 +45,9 @@ test('files are bounded, and the oldest goes', async () => {
   const names = (await readdir(home)).sort();
   expect(names).toEqual(['gateway.log', 'gateway.log.1', 'gateway.log.2', 'gateway.log.3']);
   for (const name of names) expect((await stat(join(home, name))).size).toBeLessThanOrEqual(1000);
-  const told = messages((await logs('--lines', '1000')).stdout);
-  expect(told.at(-1)).toBe('line 199');
-  const numbers = told.map((msg) => Number(msg.slice(5)));
+  const answer = messages((await logs('--lines', '1000')).stdout);
+  expect(answer.at(-1)).toBe('line 199');
+  const numbers = answer.map((msg) => Number(msg.slice(5)));
   expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] ?? 0) + at));
 });
 
@@ -83,19 +83,19 @@ test('without a log there is nothing to show', async () => {
 
 test('following goes on from nothing, over a rotation, and ends with Ctrl-C', async () => {
   const stop = new AbortController();
-  let told = '';
+  let answer = '';
   const waiting: { text: string; resolve: () => void }[] = [];
   const until = (text: string) =>
     new Promise<void>((resolve) => {
       waiting.push({ text, resolve });
-      for (const one of waiting) if (told.includes(one.text)) one.resolve();
+      for (const one of waiting) if (answer.includes(one.text)) one.resolve();
     });
   const following = runCli(['logs', '-f'], {
     env: { GATEWAY_HOME: home },
     interrupt: stop.signal,
     onStdout(text) {
-      told += text;
-      for (const one of waiting) if (told.includes(one.text)) one.resolve();
+      answer += text;
+      for (const one of waiting) if (answer.includes(one.text)) one.resolve();
     },
   });
   const log = openLogFile({ folder: home, bytesMax: 300 });
@@ -110,7 +110,7 @@ test('following goes on from nothing, over a rotation, and ends with Ctrl-C', as
   await until('after a restart');
   stop.abort();
   expect((await following).code).toBe(130);
-  expect(messages(told)).toEqual([
+  expect(messages(answer)).toEqual([
     'first',
     ...Array.from({ length: 9 }, (_, at) => `next ${at}`),
     'after a restart',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { askDaemon, type Told } from '../support/users.ts';
+import { type Answer, askDaemon } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 beforeAll(async () => {
@@ -14,9 +14,10 @@ const newCode = async (): Promise<string> => {
   const path = '/v1/admin/users/me/login-codes';
   return (await askDaemon(daemon, 'POST', path, { as: daemon.login })).body.code;
 };
-const tryCode = (code: string): Promise<Told> =>
+const tryCode = (code: string): Promise<Answer> =>
   askDaemon(daemon, 'POST', '/v1/sessions', { json: { code } });
-const count = (tries: Told[], status: number) => tries.filter((told) => told.status === status).length;
+const count = (tries: Answer[], status: number) =>
+  tries.filter((reported) => reported.status === status).length;
 
 test('one of 200 simultaneous tries with the same code succeeds', async () => {
   const code = await newCode();

@@ -35,8 +35,8 @@ test('at level info each answer is one line with its request id and no content',
   expect(told.filter(({ request_id }) => request_id === request)).toMatchObject([
     { endpoint: 'createResponse', status: 200, aborted: false, msg: 'request finished' },
   ]);
-  expect(JSON.stringify(told)).not.toContain('in confidence');
-  expect(JSON.stringify(told)).not.toContain(daemon.key.slice(12, -6));
+  expect(JSON.stringify(reported)).not.toContain('in confidence');
+  expect(JSON.stringify(reported)).not.toContain(daemon.key.slice(12, -6));
 });
 
 test('bodies are logged when configured, but never keys', async () => {
@@ -50,12 +50,12 @@ test('bodies are logged when configured, but never keys', async () => {
     headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
     body: JSON.stringify({ key: secret }),
   });
-  const told = await lines();
+  const reported = await lines();
   for (const request of requests) {
-    const own = told.filter(({ request_id }) => request_id === request);
+    const own = reported.filter(({ request_id }) => request_id === request);
     expect(own.some(({ asked }) => String(asked).includes(said))).toBe(true);
     expect(own.some(({ answered }) => String(answered).includes('confidence'))).toBe(true);
   }
-  expect(JSON.stringify(told)).not.toContain(secret);
-  expect(JSON.stringify(told)).not.toContain(daemon.key.slice(12, -6));
+  expect(JSON.stringify(reported)).not.toContain(secret);
+  expect(JSON.stringify(reported)).not.toContain(daemon.key.slice(12, -6));
 });

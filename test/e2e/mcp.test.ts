@@ -151,12 +151,12 @@ describe.each(revisions)('a client of revision %s', (revision, mode) => {
   });
 
   test('receives the text as progress', async () => {
-    const told = collectProgress(client);
+    const reported = collectProgress(client);
     const params = { name: 'respond', arguments: { model: 'sim/assistant', input: 'Hello.' } };
     const result = await client.callTool(params, { onprogress: () => {} });
     const { text } = result.structuredContent as { text: string };
-    expect(told.map(({ message }) => message).join('')).toBe(text);
-    expect(told.at(-1)?.progress).toBe(text.length);
+    expect(reported.map(({ message }) => message).join('')).toBe(text);
+    expect(reported.at(-1)?.progress).toBe(text.length);
   });
 
   test('sees its key, the keys of the workspace, and the daemon', async () => {

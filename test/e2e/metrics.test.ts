@@ -50,7 +50,7 @@ describe('the metrics', () => {
     }
     expect(sumOf(families, 'gateway_storage_writable')).toBe(1);
     expect(sumOf(families, 'gateway_provider_available', { provider: 'simulator' })).toBe(1);
-    // Twice, as whoever scrapes does: nothing is registered a second time.
+    // Twice, as a scraper does: nothing is registered a second time.
     await read();
     for (const [name, { type }] of families) {
       expect(name.endsWith('_total'), name).toBe(type === 'counter');
@@ -59,9 +59,9 @@ describe('the metrics', () => {
 
   test('count CPU time since the start of the process', async () => {
     const { user } = process.cpuUsage();
-    const told = sumOf(await read(), 'process_cpu_user_seconds_total');
-    expect(told).toBeGreaterThanOrEqual(user / 1e6);
-    expect(told).toBeLessThanOrEqual(process.cpuUsage().user / 1e6);
+    const reported = sumOf(await read(), 'process_cpu_user_seconds_total');
+    expect(reported).toBeGreaterThanOrEqual(user / 1e6);
+    expect(reported).toBeLessThanOrEqual(process.cpuUsage().user / 1e6);
   });
 
   test('count calls, tokens and durations', async () => {

@@ -96,15 +96,15 @@ describe.each(formatPairs)('tool calls without ids: $name', ({ wire, upstream })
   test.each(ways)('%s', async (_what, change) => {
     const model = on.chaos.addModel(upstream, changed(change, { calls, callsInterleave: false }));
     const chunks = await chunksOf(wire, model, { tools: tools[wire] });
-    const told =
+    const reported =
       wire === 'chat'
         ? checkChatStream(chunks, { includesUsage: true }).calls
         : checkResponsesStream(chunks).output.map((item) => {
             if (item.type !== 'function_call') throw new Error('only calls were made');
             return { id: item.call_id, arguments: item.arguments };
           });
-    expect(told.map((call) => JSON.parse(call.arguments).city)).toEqual(['Oslo', 'Rome']);
-    expect(new Set(told.map(({ id }) => id)).size).toBe(2);
+    expect(reported.map((call) => JSON.parse(call.arguments).city)).toEqual(['Oslo', 'Rome']);
+    expect(new Set(reported.map(({ id }) => id)).size).toBe(2);
   });
 
   test.each(ways)('%s, in a document', async (_what, change) => {

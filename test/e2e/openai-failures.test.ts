@@ -147,10 +147,13 @@ test.each([
   ['responses', 'chat-only', 'response_format', 'text.format'],
   ['responses', 'chat-only', 'tools[0].function.name', 'tools[0].name'],
   ['responses', 'openai', 'input[0].content', 'input[0].content'],
-] as const)('%s: the fault that %s finds in %s is reported as %s', async (format, backend, param, told) => {
-  const failure = await failureOf(formats[format](refuse(backend, { status: 400, param })));
-  expect(failure).toMatchObject({ status: 400, param: told });
-});
+] as const)(
+  '%s: the fault that %s finds in %s is reported as %s',
+  async (format, backend, param, reported) => {
+    const failure = await failureOf(formats[format](refuse(backend, { status: 400, param })));
+    expect(failure).toMatchObject({ status: 400, param: reported });
+  },
+);
 
 test('a tool result without its call is rejected, naming its position', async () => {
   const orphan = { type: 'function_call_output', call_id: 'call_none', output: 'x' } as const;

@@ -15,7 +15,7 @@ let document: Json;
 beforeAll(async () => {
   daemon = await startDaemon();
   document = await (await fetch(`${daemon.url}/v1/openapi.json`)).json();
-  // What its example reads: everybody may, so that nobody is told 401 instead.
+  // The example page is public, so that no call gets 401 instead.
   const headers = { authorization: `Bearer ${daemon.login}` };
   await daemon.fetch('/api/shouts', {
     json: { body: 'Hear me.' },

@@ -16,7 +16,7 @@ let ended: Promise<number | null>;
 const gateway = (...args: string[]) =>
   run(process.execPath, [installed.bin, ...args], { env: { ...process.env, GATEWAY_HOME: home } });
 
-/** The program as it is published: packed from what `npm run build` made, started as a process of its own. */
+/** The published program: packed from the build, started as a child process. */
 beforeAll(async () => {
   installed = await installPackage();
   home = await mkdtemp(join(tmpdir(), 'gateway-package-'));
@@ -89,7 +89,7 @@ describe('the package', () => {
     const { version, engines } = JSON.parse(await readFile('package.json', 'utf8'));
     expect(await readFile('CHANGELOG.md', 'utf8')).toContain(`## ${version}`);
     expect(await readFile('LICENSE', 'utf8')).toMatch(/^MIT License/);
-    // The program refuses an older Node by a check of its own.
+    // The program itself rejects an older Node.
     const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? [];
     expect(await readFile('bin/gateway.js', 'utf8')).toContain(
       `parts[0] === ${major} && parts[1] < ${minor}`,

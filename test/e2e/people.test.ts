@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSecret } from '../../src/shared/secrets.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import {
+  type Answer,
   type AskOptions,
   addMember,
   addPerson,
   askDaemon,
   type Person,
-  type Told,
 } from '../support/users.ts';
 
 let daemon: RunningDaemon;
@@ -21,7 +21,7 @@ let team: string;
 
 const ask = (method: string, path: string, options: AskOptions = {}) =>
   askDaemon(daemon, method, path, options);
-const codeOf = ({ status, body }: Told) => `${status} ${body.error?.code ?? 'ok'}`;
+const codeOf = ({ status, body }: Answer) => `${status} ${body.error?.code ?? 'ok'}`;
 
 beforeAll(async () => {
   daemon = await startDaemon();
@@ -208,9 +208,9 @@ describe('a workspace', () => {
       const json = path.startsWith('/members/') ? { role: 'member' } : {};
       const options = { as: otto.login, ...(/P/.test(method) && { json }) };
       for (const workspace of ['personal', 'nowhere']) {
-        const told = await ask(method, `/v1/workspaces/${workspace}${path}`, options);
-        expect([method, path, codeOf(told)]).toEqual([method, path, '404 not_found']);
-        expect(told.body.error.message).toBe('There is no such workspace.');
+        const reported = await ask(method, `/v1/workspaces/${workspace}${path}`, options);
+        expect([method, path, codeOf(reported)]).toEqual([method, path, '404 not_found']);
+        expect(reported.body.error.message).toBe('There is no such workspace.');
       }
     }
   });
@@ -372,8 +372,8 @@ describe('keys of members', () => {
     expect((await ask('GET', '/api/me', { as: body.secret })).body.data.user.handle).toBe(eve.handle);
     expect((await go()).status).toBe(200);
     for (const [method, path, sent] of tries) {
-      const told = await ask(method, path, { as: body.secret, ...(sent && { json: sent }) });
-      expect([method, path, told.status]).toEqual([method, path, 403]);
+      const reported = await ask(method, path, { as: body.secret, ...(sent && { json: sent }) });
+      expect([method, path, reported.status]).toEqual([method, path, 403]);
     }
     const json2 = { model: 'sim/echo', input: 'Still here.' };
     expect(codeOf(await ask('POST', '/v1/responses', { as: body.secret, json: json2 }))).toBe('200 ok');
@@ -411,9 +411,9 @@ describe('a login of several workspaces', () => {
   test('sees other workspaces as missing', async () => {
     for (const path of ['/v1/key', '/v1/models', '/v1/usage', '/v1/workspaces']) {
       for (const workspace of ['personal', 'nowhere', '']) {
-        const told = await ask('GET', path, acting(otto.login, workspace));
-        expect([path, codeOf(told)]).toEqual([path, '404 not_found']);
-        expect(told.body.error.param).toBe('x-workspace-id');
+        const reported = await ask('GET', path, acting(otto.login, workspace));
+        expect([path, codeOf(reported)]).toEqual([path, '404 not_found']);
+        expect(reported.body.error.param).toBe('x-workspace-id');
       }
     }
     expect(codeOf(await ask('GET', '/v1/key', acting(daemon.key, 'ann')))).toBe('404 not_found');

@@ -40,7 +40,7 @@ function resultOf(output: Json[]): Json {
   return { type: 'function_call_output', call_id: call?.call_id, output: 'rain' };
 }
 
-/** Ways for a client of the Responses format to continue: what the second request holds beside the tool's result. */
+/** Ways for a client of the Responses format to continue: the second request, besides the tool's result. */
 const continuations: Record<string, { first: Json; second: (first: Json & { output: Json[] }) => Json }> = {
   previous_response_id: {
     first: {},
@@ -62,7 +62,7 @@ const continuations: Record<string, { first: Json; second: (first: Json & { outp
   },
 };
 
-/** What a provider must see of its own thoughts in the second request, before the call they led to. */
+/** The reasoning that a provider must receive in the second request, before the call it led to. */
 function expectThoughtAt(backend: BackendName): void {
   if (backend === 'anthropic') {
     const [, assistant] = backends.lastBody('anthropic').messages as { content: Json[] }[];

@@ -44,7 +44,7 @@ let folder: string;
 let config: string;
 let recorded: string[];
 
-/** What may differ from run to run: ids, times, measured durations and what is sealed anew each time. */
+/** What may differ between runs: ids, times, durations and sealed values. */
 function settled(text: string): string {
   return text
     .replace(/gws1\.[\w-]+/g, 'gws1.#')

@@ -109,13 +109,13 @@ test('every endpoint has a link, its input, its output and an example', () => {
   expect(served.length).toBe(Object.values(description.paths).flatMap((it) => Object.keys(it)).length);
   for (const endpoint of served) {
     const section = sectionOf(endpoint.id);
-    const told = (text: string) => expect(section, endpoint.id).toContain(text);
-    told(`href="#${endpoint.id}"`);
-    told(`${endpoint.method}</span> <code>${documentedPath(endpoint)}</code>`);
-    told(endpoint.summary);
-    for (const name of partsOf(endpoint)) told(`<code class="name">${name}</code>`);
-    for (const code of endpoint.errors) told(`<code>${code}</code>`);
-    told('<pre><code>curl ');
+    const reported = (text: string) => expect(section, endpoint.id).toContain(text);
+    reported(`href="#${endpoint.id}"`);
+    reported(`${endpoint.method}</span> <code>${documentedPath(endpoint)}</code>`);
+    reported(endpoint.summary);
+    for (const name of partsOf(endpoint)) reported(`<code class="name">${name}</code>`);
+    for (const code of endpoint.errors) reported(`<code>${code}</code>`);
+    reported('<pre><code>curl ');
     const has = {
       body: section.includes('<h4>Body'),
       key: section.includes('authorization: Bearer'),

@@ -130,7 +130,7 @@ const cases: Case[] = [
     reply: { refusal: 'I would rather not.' },
     body: hello,
     items: ['message'],
-    // Blocked prompts have an outcome of their own there.
+    // Blocked prompts have a separate outcome there.
     not: ['google', 'anthropic'],
   },
   {
@@ -230,9 +230,9 @@ function expectOutcome(
   { items, status: expected = 'completed', reason, body }: Case,
 ): void {
   expect({ status, reason: incomplete_details?.reason }).toEqual({ status: expected, reason });
-  // A reasoning item without a summary carries what a provider wants back: where it stands is that provider's matter.
-  const told = output.filter((item) => item.type !== 'reasoning' || item.summary.length > 0);
-  expect(told.map(({ type }) => type)).toEqual(items);
+  // A reasoning item without a summary carries what a provider wants back; its position depends on the provider.
+  const reported = output.filter((item) => item.type !== 'reasoning' || item.summary.length > 0);
+  expect(reported.map(({ type }) => type)).toEqual(items);
   expect(usage?.input_tokens).toBeGreaterThan(0);
   if (body.include) expect(output.some((item) => 'encrypted_content' in item)).toBe(true);
 }

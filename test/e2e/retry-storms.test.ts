@@ -6,7 +6,7 @@ import { completeCall } from '../support/model-client.ts';
 const on = await chaosForThisFile();
 const asked = 200;
 
-/** All calls at once; how many of them were answered, and how many requests the provider saw. */
+/** Makes all calls at once; returns how many succeeded, and how many requests the provider received. */
 async function storm(modelOf: (at: number) => string) {
   const before = on.chaos.calls.length;
   const ask = (model: string) => completeCall(on.daemon, { wire: 'chat', model, stream: true });
@@ -17,7 +17,7 @@ async function storm(modelOf: (at: number) => string) {
 }
 
 test('retries add at most a tenth to the requests at a provider that breaks every connection, plus a reserve', async () => {
-  // Each model has a breaker of its own, so that none opens.
+  // Each model has its own circuit breaker, so that none opens.
   const names = Array.from({ length: asked }, (_, at) => `storm${at}`);
   for (const name of names) on.chaos.on(name, cutAt(0, 'reset'));
   const { answered, seen } = await storm((at) => `chat/${names[at]}`);

@@ -23,7 +23,7 @@ const named = (what: string) => `named ${what} by mistake`;
 let chaos: ChaosUpstream;
 let daemon: ChildDaemon;
 let collector: SpanCollector;
-/** Every failure that anybody was told. */
+/** Every failure that any caller received. */
 const failures: string[] = [];
 /** Every answer. */
 const answered: string[] = [];
@@ -117,7 +117,7 @@ function confidential(wire: Wire): Record<string, unknown> {
   };
 }
 
-/** An error that says everything it knows: the key it was called with, and what it was asked. */
+/** An error that echoes everything: the key of the call and its body. */
 function quotes(status: number, { code = 'bad', param }: { code?: string; param?: string } = {}): Behaviour {
   return (call) => {
     const message = `${call.head} ${JSON.stringify(call.body)} ${words('provider')}`;
@@ -219,7 +219,7 @@ describe.each(formatPairs)('a provider that echoes everything it received: $name
   });
 });
 
-/** All that the daemon tells of calls beside their answers: metrics, every trace, every event that is kept. */
+/** Everything the daemon exposes about calls besides their answers: metrics, every trace, every stored event. */
 async function everythingWatched(): Promise<string[]> {
   const headers = { authorization: `Bearer ${daemon.login}` };
   const texts = [await (await fetch(`${daemon.url}/metrics`)).text()];
@@ -237,16 +237,16 @@ async function everythingWatched(): Promise<string[]> {
   expect(count).toBeGreaterThan(200);
   const leave = new AbortController();
   const events = await fetch(`${daemon.url}/v1/events?after=0`, { headers, signal: leave.signal });
-  let told = '';
+  let reported = '';
   for await (const chunk of events.body as ReadableStream<Uint8Array>) {
-    told += new TextDecoder().decode(chunk);
-    if ((told.match(/^event: request/gm)?.length ?? 0) >= count) break;
+    reported += new TextDecoder().decode(chunk);
+    if ((reported.match(/^event: request/gm)?.length ?? 0) >= count) break;
   }
   leave.abort();
-  return [...texts, told];
+  return [...texts, reported];
 }
 
-/** Remembers what a caller was told. */
+/** Remembers what a caller received. */
 function note(status: number, text: string): void {
   answered.push(text);
   if (status >= 400) failures.push(text);
@@ -273,7 +273,7 @@ async function send(method: string, path: string, { key, body }: Sending): Promi
     body: body ?? null,
     signal: leave.signal,
   });
-  // Such a stream goes on for as long as somebody follows it.
+  // Such a stream lasts as long as a client follows it.
   if (answer.headers.get('content-type')?.startsWith('text/event-stream') && method === 'GET') {
     leave.abort();
     return;
@@ -355,12 +355,12 @@ test('afterwards: no secret is stored or logged, and no prompt is in a log or an
   for (const [name, value] of Object.entries(secrets)) {
     // The middle of a secret is as telling as all of it; its first and last characters are its hint.
     const middle = value.slice(12, -6);
-    for (const told of [stdout, stderr, ...failures, ...watched, ...spans])
-      expect(told.includes(middle), name).toBe(false);
+    for (const reported of [stdout, stderr, ...failures, ...watched, ...spans])
+      expect(reported.includes(middle), name).toBe(false);
     expect(inFiles(middle), name).toBe(false);
     if (name !== 'secret') for (const text of answered) expect(text, name).not.toContain(middle);
   }
-  for (const told of [stdout, stderr, ...watched, ...spans]) expect(told).not.toContain(prompt);
+  for (const reported of [stdout, stderr, ...watched, ...spans]) expect(reported).not.toContain(prompt);
   const telling = failures.filter((text) => text.includes(prompt));
   expect(telling).toEqual([]);
   const unkept = ['answer', 'input', 'message', 'tool', 'arguments', 'output', 'provider', 'metadata'];

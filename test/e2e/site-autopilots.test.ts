@@ -20,9 +20,9 @@ afterAll(async () => {
 const ask = (method: string, path: string, { as = ann.login, ...options }: AskOptions = {}) =>
   askDaemon(daemon, method, path, { as, ...options });
 const create = async (json: object = {}) => {
-  const told = await ask('POST', '/api/autopilots', { json: { displayName: 'Night Watch', ...json } });
-  expect([told.status, told.body.errors]).toEqual([200, undefined]);
-  return told.body.data;
+  const answer = await ask('POST', '/api/autopilots', { json: { displayName: 'Night Watch', ...json } });
+  expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
+  return answer.body.data;
 };
 const patch = (id: string, json: object) => ask('PATCH', `/api/autopilots/${id}`, { json });
 const invalid = (field: string) => ({

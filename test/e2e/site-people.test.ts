@@ -187,7 +187,7 @@ describe('the profile', () => {
     [{ avatar: 'javascript:alert(1)' }, 'avatar'],
     [{ handle: 'agent:x' }, 'handle'],
     [{ handle: 'MAX' }, 'handle'],
-    // Each would be taken for somebody else: oneself, an id of the other surface, an id of this one.
+    // Each could be mistaken for another user: oneself, an id of the other surface, an id of this one.
     [{ handle: 'Me' }, 'handle'],
     [{ handle: 'usr_1' }, 'handle'],
     [{ handle: '2' }, 'handle'],

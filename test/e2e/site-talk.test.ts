@@ -35,14 +35,14 @@ const ask = (method: string, path: string, options: AskOptions = {}) =>
   askDaemon(daemon, method, path, options);
 const whisper = async (from: Person, to: Person, body = 'Hello.') => {
   const json = { body, recipientHandle: to.handle };
-  const told = await ask('POST', '/api/whispers', { as: from.login, json });
-  expect(told.status).toBe(200);
-  return told.body.data;
+  const reported = await ask('POST', '/api/whispers', { as: from.login, json });
+  expect(reported.status).toBe(200);
+  return reported.body.data;
 };
 const shout = async (from: Person, json: object) => {
-  const told = await ask('POST', '/api/shouts', { as: from.login, json });
-  expect([told.status, told.body.errors]).toEqual([200, undefined]);
-  return told.body.data;
+  const reported = await ask('POST', '/api/shouts', { as: from.login, json });
+  expect([reported.status, reported.body.errors]).toEqual([200, undefined]);
+  return reported.body.data;
 };
 const idsOf = (body: { data: { id: number }[] }) => body.data.map(({ id }) => id);
 const invalid = (field: string) => ({
@@ -55,7 +55,7 @@ const invalid = (field: string) => ({
 const unauthorized = { status: 403, body: { message: 'This action is unauthorized.' } };
 const notFound = { status: 404, body: { message: 'Not found.' } };
 
-interface Told {
+interface Answer {
   event: string;
   id: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every kind.
@@ -72,7 +72,7 @@ async function follow(path: string, { as, after }: { as?: string; after?: number
       ...(after !== undefined && { 'last-event-id': String(after) }),
     },
   });
-  const seen: Told[] = [];
+  const seen: Answer[] = [];
   const reader = new SseReader();
   const body = answer.body?.getReader();
   const read = async (): Promise<boolean> => {
@@ -85,7 +85,7 @@ async function follow(path: string, { as, after }: { as?: string; after?: number
     status: answer.status,
     type: answer.headers.get('content-type'),
     seen,
-    async until(count: number): Promise<Told[]> {
+    async until(count: number): Promise<Answer[]> {
       while (seen.length < count && (await read()));
       return seen;
     },
@@ -172,7 +172,7 @@ describe('whispers', () => {
     await whisper(eve, max, 'four');
     const threads = async () => {
       const { body } = await ask('GET', '/api/whispers/threads', { as: max.login });
-      return body.data.map(({ peer, last, unread }: Told['data']) => [peer.handle, last.body, unread]);
+      return body.data.map(({ peer, last, unread }: Answer['data']) => [peer.handle, last.body, unread]);
     };
     expect(await threads()).toEqual([
       [eve.handle, 'four', 1],
@@ -213,7 +213,7 @@ describe('whispers', () => {
     for (let count = 0; count < 250; count += 1) missed.push((await whisper(ann, max, 'missed')).id);
     const stream = await follow('/api/whispers/stream', { as: max.login, after: id });
     const seen = await stream.until(250);
-    expect(seen.map(({ id: told }) => Number(told))).toEqual(missed);
+    expect(seen.map(({ id: reported }) => Number(reported))).toEqual(missed);
     const next = await whisper(max, ann, 'next');
     expect((await stream.until(251)).at(-1)?.data.id).toBe(next.id);
     stream.disconnect();

@@ -19,7 +19,7 @@ afterAll(async () => {
   await chaos.close();
 });
 
-/** A daemon of its own that waits so long for running calls, and so long when it is asked again. */
+/** A daemon that waits `patientMs` for running calls, and `hurriedMs` once it is asked again. */
 async function start(
   drain: { patientMs: number; hurriedMs: number },
   onTestFinished: TestContext['onTestFinished'],
@@ -42,14 +42,14 @@ const kinds = { drips: drips(20), stalls: stallsAfter(8), hangs: hangs(), floods
 type Kind = keyof typeof kinds;
 let models = 0;
 
-/** A model of that kind which no other test asks. */
+/** A model of that kind which no other test uses. */
 function modelOf(kind: Kind): string {
   models += 1;
   chaos.on(`${kind}-${models}`, kinds[kind]);
   return `${kind}-${models}`;
 }
 
-/** Calls of every kind that are under way, so many of each. */
+/** Starts `count` calls for each pair of formats and waits until they are under way. */
 async function callsUnderWay(daemon: ChildDaemon, kind: Kind, count: number): Promise<Running[]> {
   const model = modelOf(kind);
   const running = formatPairs.flatMap(({ wire, upstream }) =>
@@ -78,7 +78,7 @@ function expectStopped({ wire, stream, answer }: Running): void {
   }
 }
 
-/** Nothing is left to be done at the next start. */
+/** The next start has nothing to recover. */
 function expectCleanFolder({ home }: ChildDaemon, calls: number): void {
   const { holds, faults, usage } = readLedger(home);
   expect({ holds, faults }).toEqual({ holds: [], faults: [] });

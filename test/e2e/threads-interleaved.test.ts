@@ -95,8 +95,8 @@ test('under any concurrent operations, a thread has the complete turns of its co
     fc.asyncProperty(plans, async (rounds) => {
       const id = await made();
       for (const round of rounds) {
-        const told = await Promise.all(round.map((act) => perform(act, id)));
-        for (const [at, status] of told.entries()) {
+        const reported = await Promise.all(round.map((act) => perform(act, id)));
+        for (const [at, status] of reported.entries()) {
           const stopped = round.includes('stop') || round[at] === 'fail' ? [502] : [];
           expect([200, 409, ...stopped]).toContain(status);
         }

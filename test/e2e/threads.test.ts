@@ -81,9 +81,9 @@ async function followed(
   const events: ThreadEvent[] = [];
   try {
     for await (const chunk of answer.body as ReadableStream<Uint8Array>) {
-      for (const { data, event, id: told } of reader.push(chunk)) {
+      for (const { data, event, id: reported } of reader.push(chunk)) {
         const view = JSON.parse(data) as ThreadEvent;
-        expect([event, told]).toEqual([view.type, String(view.sequence)]);
+        expect([event, reported]).toEqual([view.type, String(view.sequence)]);
         events.push(view);
       }
       if (events.length >= count) break;
@@ -209,10 +209,10 @@ describe('a conversation of the OpenAI SDK', () => {
     [{ service: { thread: 'th_none' }, stream: true }, 404, 'service.thread'],
     [{ service: { thread: 'th_none' }, background: true }, 404, 'service.thread'],
   ])('is rejected: %j', async (member, status, param) => {
-    const { status: told, body } = await ask('/v1/responses', {
+    const { status: reported, body } = await ask('/v1/responses', {
       json: { model: 'sim/echo', input: 'Hi.', ...member },
     });
-    expect([told, (body as ErrorReply).error.param]).toEqual([status, param]);
+    expect([reported, (body as ErrorReply).error.param]).toEqual([status, param]);
   });
 
   test('is not compacted or warmed up', async () => {

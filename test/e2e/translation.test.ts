@@ -305,8 +305,8 @@ test.each(['openai', 'chat-only', 'responses-only'] as const)(
       const events = (await answer.text())
         .split('\n\n')
         .flatMap((event) => /^data: (\{.*)/m.exec(event)?.[1] ?? []);
-      const told = events.map((data) => JSON.parse(data));
-      const deltas = told.map((event) =>
+      const reported = events.map((data) => JSON.parse(data));
+      const deltas = reported.map((event) =>
         event.type === 'response.output_text.delta' ? event.delta : (event.choices?.[0]?.delta.content ?? ''),
       );
       expect(deltas.join('')).toBe(text);
@@ -394,8 +394,8 @@ describe('extensions of a provider with the caller’s format', () => {
       const answer = await backends.daemon.fetch('/v1/responses', {
         json: { model, input: 'Weather?', stream: true },
       });
-      const told = (await answer.text()).matchAll(/^data: (\{.*)$/gm);
-      const last = [...told].map(([, data]) => JSON.parse(data ?? '') as Json).at(-1);
+      const reported = (await answer.text()).matchAll(/^data: (\{.*)$/gm);
+      const last = [...reported].map(([, data]) => JSON.parse(data ?? '') as Json).at(-1);
       expect(last).toMatchObject({ type: 'response.completed', response: { output: [{ content: shown }] } });
     });
   });

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { completeCall, parseStream } from '../support/model-client.ts';
 import { chunk, chunkedHead } from '../support/raw-server.ts';
 
-/** Providers that tell a whole answer and then neither `[DONE]` nor the end of their stream. */
+/** Providers that send a complete answer and then neither `[DONE]` nor the end of the stream. */
 const on = await startChaosDaemon('timeouts: {closing_ms: 150}');
 afterAll(async () => {
   const { faults } = await on.waitUntilIdle();
@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const usage = { input: 7, output: 5 };
 
-/** All events of an answer, perhaps without its usage, and nothing after them. */
+/** Sends all events of an answer, with or without usage, and leaves the stream open. */
 function leavesOpen({ hasUsage }: { hasUsage: boolean }): Behaviour {
   return (call) => {
     const answer = { text: words, usage: hasUsage ? usage : ('none' as const) };

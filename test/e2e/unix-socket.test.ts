@@ -14,7 +14,7 @@ import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
 
-/** Beside the configuration, as it is named there by its name alone. */
+/** Next to the configuration, which names it without a folder. */
 const config = 'listen: { socket: gateway.sock, allowed_hosts: [gateway.lan] }\n';
 
 let daemon: ChildDaemon;
@@ -190,7 +190,7 @@ async function startProxy(): Promise<string> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );
-  // Its workers are `nobody` otherwise, to whom the socket says no.
+  // By default its workers run as the user `nobody`, who may not open the socket.
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   const whole = `${user} pid ${folder}/pid; error_log stderr; daemon off; events {} http { access_log off; ${temporary.join(' ')}\n${site}}`;
   await writeFile(join(folder, 'nginx.conf'), whole);

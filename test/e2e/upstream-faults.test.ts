@@ -66,13 +66,13 @@ function errorOf(answer: ModelAnswer): Record<string, unknown> {
 /** One way to end a stream, and everything else that holds of every stream. */
 function expectEnd(answer: ModelAnswer, wire: Wire, end: 'whole' | 'failed') {
   expect(answer.status).toBe(200);
-  const told = parseStream(answer.text);
-  expect({ done: told.doneMarks, last: told.isDoneLast }).toEqual({ done: 1, last: true });
-  if (end === 'whole') expect(told.errors).toEqual([]);
-  else expect(told.errors).toHaveLength(1);
-  if (wire === 'responses') expect(told.ends).toEqual([end === 'whole' ? 'completed' : 'failed']);
-  else expect(told.ends).toEqual(end === 'whole' ? ['finished'] : []);
-  return told;
+  const reported = parseStream(answer.text);
+  expect({ done: reported.doneMarks, last: reported.isDoneLast }).toEqual({ done: 1, last: true });
+  if (end === 'whole') expect(reported.errors).toEqual([]);
+  else expect(reported.errors).toHaveLength(1);
+  if (wire === 'responses') expect(reported.ends).toEqual([end === 'whole' ? 'completed' : 'failed']);
+  else expect(reported.ends).toEqual(end === 'whole' ? ['finished'] : []);
+  return reported;
 }
 
 const mutters = (text: string) => says(200, { headers: ['content-type: text/event-stream'], body: text });
@@ -218,13 +218,13 @@ describe.concurrent.each(formatPairs)(
         const model = on.chaos.addModel(upstream, each.behaviour());
         const fallback = on.chaos.addModel('spare', answers({ text: 'From the spare.' }));
         const answer = await ask(on, { wire, model, more: { service: { fallbacks: [fallback] } } });
-        const told = expectEnd(answer, wire, 'failed');
-        expect(told.errors).toEqual(['upstream_failed']);
-        expect(words.startsWith(told.text) && told.text.length > 0).toBe(true);
+        const reported = expectEnd(answer, wire, 'failed');
+        expect(reported.errors).toEqual(['upstream_failed']);
+        expect(words.startsWith(reported.text) && reported.text.length > 0).toBe(true);
         expect(on.chaos.callsOf(fallback.slice('spare/'.length))).toEqual([]);
         const row = await on.waitForUsage(model);
         expect(row).toMatchObject({ status: 'failed', errorCode: 'upstream_failed', isReported: 0 });
-        expect(row.output).toBe(Math.ceil(told.text.length / 4));
+        expect(row.output).toBe(Math.ceil(reported.text.length / 4));
         expect(row.input).toBeGreaterThan(0);
         expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
       },
@@ -261,8 +261,8 @@ describe.each(formatPairs)('an unusually formatted stream: $name', ({ wire, upst
 
   test.each(oddities)('%s', async (_what, change) => {
     const model = patient.chaos.addModel(upstream, rewritten(change));
-    const told = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
-    expect(told.text).toBe(words);
+    const reported = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
+    expect(reported.text).toBe(words);
     expect((await patient.waitForUsage(model)).isReported).toBe(1);
   });
 
@@ -275,8 +275,8 @@ describe.each(formatPairs)('an unusually formatted stream: $name', ({ wire, upst
         return bytes;
       }),
     );
-    const told = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
-    expect(told.text).toBe(words.replaceAll('quick', '\uFFFDuick'));
+    const reported = expectEnd(await ask(patient, { wire, model }), wire, 'whole');
+    expect(reported.text).toBe(words.replaceAll('quick', '\uFFFDuick'));
   });
 
   test.each([1, 7])('packets of %i bytes: the same bytes as in one piece', async (size) => {

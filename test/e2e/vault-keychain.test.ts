@@ -10,7 +10,7 @@ import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 const key = 'sk-KEYCHAINCANARY-0123456789abcdefghijkl';
 const place = '/v1/workspaces/me/provider-keys/openai';
 
-interface Told {
+interface Answer {
   status: number;
   body: { error?: { code: string; message: string }; [member: string]: unknown };
 }
@@ -46,7 +46,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     await daemon?.stop({ keep: true });
     daemon = undefined;
   };
-  const ask = async (path: string, method = 'GET', json?: unknown): Promise<Told> => {
+  const ask = async (path: string, method = 'GET', json?: unknown): Promise<Answer> => {
     const { url, login } = daemon as RunningDaemon;
     const answer = await fetch(url + path, {
       method,
@@ -56,7 +56,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
       },
       ...(json !== undefined && { body: JSON.stringify(json) }),
     });
-    return { status: answer.status, body: (await answer.json()) as Told['body'] };
+    return { status: answer.status, body: (await answer.json()) as Answer['body'] };
   };
   const put = () => ask(place, 'PUT', { key });
   const check = () => ask(`${place}/check`, 'POST');
@@ -105,14 +105,14 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     const master = (await keychain().get(`master:${kid}`)) as string;
     await stop();
     await start((await spoil()) ?? session.env);
-    for (const told of [await check(), await put(), await ask('/v1/admin/vault/export', 'POST')]) {
-      expect(told.status).toBe(503);
-      expect(told.body.error).toMatchObject({ type: 'unavailable', code: 'unavailable' });
-      expect(told.body.error?.message).toMatch(reason);
+    for (const reported of [await check(), await put(), await ask('/v1/admin/vault/export', 'POST')]) {
+      expect(reported.status).toBe(503);
+      expect(reported.body.error).toMatchObject({ type: 'unavailable', code: 'unavailable' });
+      expect(reported.body.error?.message).toMatch(reason);
     }
     expect(await vault()).toMatchObject({ state: 'sealed', key_id: kid, secrets: 1 });
     expect(masters()).toEqual([kid]);
-    // The rest goes on.
+    // Everything else keeps working.
     expect((await ask('/v1/models')).status).toBe(200);
     await stop();
     await session.start('unlocked');
@@ -133,9 +133,9 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
       const before = performance.now();
       expect((await ask('/v1/models')).status).toBe(200);
       expect(performance.now() - before).toBeLessThan(2_000);
-      const told = await waiting;
-      expect(told.status).toBe(503);
-      expect(told.body.error?.message).toMatch(/no answer in time/);
+      const reported = await waiting;
+      expect(reported.status).toBe(503);
+      expect(reported.body.error?.message).toMatch(/no answer in time/);
     } finally {
       session.goOn();
     }
@@ -197,9 +197,9 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
   test('without a usable keychain no vault is created, and the error names the remedies', async () => {
     await session.start('locked');
     await start();
-    const told = await put();
-    expect(told.status).toBe(503);
-    expect(told.body.error?.message).toMatch(/locked.*gateway vault unlock.*GATEWAY_MASTER_KEY_FILE/s);
+    const reported = await put();
+    expect(reported.status).toBe(503);
+    expect(reported.body.error?.message).toMatch(/locked.*gateway vault unlock.*GATEWAY_MASTER_KEY_FILE/s);
     expect(await vault()).toMatchObject({ state: 'no_vault', secrets: 0 });
     expect(masters()).toEqual([]);
     await session.start('unlocked');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readProcessStat } from '../../src/shared/process-stat.ts';
 
-/** With everything that Linux tells of a process up to its start. */
+/** All fields of Linux's process status up to the start time. */
 const line = (name: string, state: string, threads: number) =>
   `4321 (${name}) ${state} 1 4321 4321 0 -1 4194560 900 0 0 0 20 5 0 0 20 0 ${threads} 0 3731953 0 0`;
 

@@ -9,15 +9,15 @@ function readWhole(text: string) {
   return [...reader.push(encoder.encode(text)), ...reader.end()];
 }
 
-const told =
+const answer =
   'event: greeting\ndata: {"text":"Grüße 👋"}\n\n: a comment\ndata: a\ndata: b\nid: 7\n\ndata: [DONE]\n\n';
 
 describe('reading server-sent events', () => {
   test.each([
-    ['LF', told],
-    ['CRLF', told.replaceAll('\n', '\r\n')],
-    ['CR', told.replaceAll('\n', '\r')],
-    ['a byte order mark', `\uFEFF${told}`],
+    ['LF', answer],
+    ['CRLF', answer.replaceAll('\n', '\r\n')],
+    ['CR', answer.replaceAll('\n', '\r')],
+    ['a byte order mark', `\uFEFF${answer}`],
   ])('reads lines that end in %s', (_name, text) => {
     expect(readWhole(text)).toEqual([
       { event: 'greeting', data: '{"text":"Grüße 👋"}', id: undefined },
@@ -27,8 +27,8 @@ describe('reading server-sent events', () => {
   });
 
   test('gives the same events wherever the bytes are cut', () => {
-    const bytes = encoder.encode(told.replaceAll('\n', '\r\n'));
-    const whole = readWhole(told);
+    const bytes = encoder.encode(answer.replaceAll('\n', '\r\n'));
+    const whole = readWhole(answer);
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 })), (cuts) => {
         const reader = new SseReader();

@@ -18,11 +18,11 @@ export interface Sent {
   /** A header that is undefined is not sent. */
   headers?: Record<string, string | undefined>;
   body?: Buffer | string;
-  /** Sends the body in chunks, without telling its length. */
+  /** Sends the body in chunks, without its length. */
   chunked?: boolean;
 }
 
-/** Sends bytes as they are, which `fetch` would not, over kept connections. */
+/** Sends raw bytes over persistent connections, which `fetch` cannot. */
 export function sender({ url, login }: { url: string; login: string }) {
   const agent = new Agent({ keepAlive: true });
   const ask = ({ method = 'POST', path, headers = {}, body, chunked = false }: Sent): Promise<Answer> => {
@@ -53,17 +53,17 @@ export function sender({ url, login }: { url: string; login: string }) {
 }
 
 const members = ['type', 'code', 'message', 'param', 'request_id'];
-/** What some failures tell beside these: the tries that were made, the names that are near. */
+/** Additional members of some failures: the attempts, the nearest names. */
 const furtherMembers = ['attempts', 'considered', 'nearest'];
 
-export interface Told {
+export interface ReportedError {
   code: string;
   param: string | null;
   message: string;
 }
 
-/** Checks what holds for every answer, however bad the input; gives the failure, if it is one. */
-export function expectValidAnswer(endpoint: Endpoint, answer: Answer): Told | undefined {
+/** Checks what must hold for every answer to any input; returns its failure, if any. */
+export function expectValidAnswer(endpoint: Endpoint, answer: Answer): ReportedError | undefined {
   expect(answer.requestId).toMatch(/^req_\w{26}$/);
   if (answer.status === 200) return undefined;
   expect(answer.type).toBe('application/json; charset=utf-8');
@@ -75,7 +75,7 @@ export function expectValidAnswer(endpoint: Endpoint, answer: Answer): Told | un
   expect(answerableCodes(endpoint)).toContain(error.code);
   const { status, type } = failures[error.code as ErrorCode];
   expect([answer.status, error.type]).toEqual([status, type]);
-  // The one answer of this kind that bad input may lead to: it asks for what no provider has.
+  // The only server error that bad input may cause: no provider has what it requests.
   if (status >= 500) expect(error.code).toBe('no_route');
   expect(error.message).toMatch(/\S/);
   // Names are quoted, and cut where they are long; nothing else of a request comes back.
@@ -85,8 +85,8 @@ export function expectValidAnswer(endpoint: Endpoint, answer: Answer): Told | un
   return error;
 }
 
-/** The site API tells no code: it is told by the status, and a field at fault by its name. */
-function siteFailure(endpoint: Endpoint, answer: Answer): Told {
+/** The site API has no error codes: the code follows from the status, and the invalid field is named. */
+function siteFailure(endpoint: Endpoint, answer: Answer): ReportedError {
   const { message, errors, ...rest } = JSON.parse(answer.text) as {
     message: string;
     errors?: Record<string, string[]>;
@@ -110,7 +110,7 @@ function siteFailure(endpoint: Endpoint, answer: Answer): Told {
     429: 'rate_limited',
   };
   const code = byStatus[answer.status] ?? 'server_error';
-  // `body` is the name of what is wrong as a whole, and of a field of some bodies.
+  // `body` names the whole body, and also a field of some bodies.
   const isWhole = first?.[0] === 'body' && !first[1][0]?.startsWith('`body`');
   const param = first === undefined || isWhole ? null : first[0];
   return { code, param, message: first?.[1][0] ?? message };

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { build } from 'rolldown';
 
 /**
- * The command line as one can start it in a process of its own: Node runs TypeScript from its sources, but not the files
+ * Bundles the CLI to run in a child process: Node runs TypeScript sources, but not the files
  * that hold components.
  */
 export async function bundleCli(): Promise<{ program: string; remove(): Promise<void> }> {

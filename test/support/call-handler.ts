@@ -4,12 +4,12 @@ import type { Endpoint, Result } from '../../src/shared/contract/endpoint.ts';
 
 type Part = 'params' | 'query' | 'body';
 
-/** What a test says of a call: who makes it, and the parts that the endpoint takes. */
+/** A test's call: its caller and the parts of its input. */
 export type CallBy<E extends Endpoint> = { caller: Caller } & Partial<
   Pick<Call<E>, Part | 'headers' | 'signal'>
 >;
 
-/** Calls the handler of an endpoint as the server would; the answer must be what the contract says. */
+/** Calls the handler of an endpoint as the server would; the answer must match the contract. */
 export async function callHandler<E extends Endpoint>(
   handlers: readonly Handler[],
   endpoint: E,

@@ -42,7 +42,7 @@ export function answers(answer = ordinary): Behaviour {
   return (call) => end(call, bytesOf(call, answer));
 }
 
-/** Takes the request and says nothing. */
+/** Accepts the request and never answers. */
 export function hangs(): Behaviour {
   return () => undefined;
 }
@@ -88,7 +88,7 @@ export function cutAfter(events: number, by: 'reset' | 'close', answer = ordinar
   };
 }
 
-/** The ordinary bytes in pieces of that size, each a packet of its own. */
+/** The usual bytes in pieces of that size, each in its own packet. */
 export function splitInto(size: number, answer = ordinary): Behaviour {
   return (call) => {
     const bytes = bytesOf(call, answer);

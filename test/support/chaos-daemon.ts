@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts';
 import { countHolds, type Ledger, readLedger, readUsage, type UsageRow } from './ledger.ts';
 import { type RunningDaemon, startDaemon } from './start-daemon.ts';
 
-/** Dollars per million tokens; a token of input is 1,000 nano-dollars, one of output 2,000. */
+/** The price of each token, from `prices` in dollars per million. */
 export const nanoUsdPerToken = { input: 1_000, output: 2_000 };
 const prices = '{input: "1", output: "2"}';
 
@@ -24,7 +24,7 @@ export const formatPairs: { wire: Wire; upstream: Wire; name: string }[] = (
   })),
 );
 
-/** The configuration that knows a chaos upstream by the names `chat`, `responses`, `spare` and `unpriced`. */
+/** Configures a chaos upstream as the providers `chat`, `responses`, `spare` and `unpriced`. */
 export function chaosConfig(baseUrl: string, more = ''): string {
   const upstream = (name: string, wire: Wire, priced = true) =>
     `{name: ${name}, base_url: "${baseUrl}", models: ["*"], wire: ${wire}${priced ? `, prices: ${prices}` : ''}}`;
@@ -41,9 +41,9 @@ export interface ChaosDaemon {
   daemon: RunningDaemon;
   chaos: ChaosUpstream;
   ledger(): Ledger;
-  /** The one usage row of a model; waits for it. */
+  /** Waits for the only usage row of a model. */
   waitForUsage(model: string): Promise<UsageRow>;
-  /** Waits until no call is under way, neither here nor at the provider, and reads the books. */
+  /** Waits until no call is under way, neither here nor at the provider, and reads the ledger. */
   waitUntilIdle(): Promise<Ledger>;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function startChaosDaemon(more = ''): Promise<ChaosDaemon> {
   };
 }
 
-/** One for all tests of the file that calls it: after them nothing may be left running, nor the books be wrong. */
+/** One for all tests of the calling file; afterwards no call may be running and the ledger must be consistent. */
 export async function chaosForThisFile(): Promise<ChaosDaemon> {
   const chaotic = await startChaosDaemon();
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 
-/** One call that the chaos upstream was asked, for a behaviour to answer by hand. */
+/** One call to the chaos upstream, for a behavior to answer. */
 export interface ChaosCall {
   socket: Socket;
   wire: Wire;
@@ -17,20 +17,20 @@ export interface ChaosCall {
   closedAt: number | undefined;
 }
 
-/** Answers a call, or does not. */
+/** Answers a call, or fails to. */
 export type Behaviour = (call: ChaosCall) => void;
 
 export interface ChaosUpstream {
   /** With `/v1`. */
   baseUrl: string;
-  /** Every call so far, in order. */
+  /** All calls so far, in order. */
   calls: ChaosCall[];
   callsOf(model: string): ChaosCall[];
-  /** What a model does from now on; a model that nothing was said of answers like an ordinary one. */
+  /** Sets a model's behavior; without it, a model answers normally. */
   on(model: string, behaviour: Behaviour): void;
   /**
-   * The id, in calls to the daemon, of a model that behaves so at the upstream of that name, and that nobody else calls:
-   * what becomes of its health is nobody else's.
+   * Adds a model with that behavior to the upstream of that name; returns its id. No other test uses it, so its health
+   * affects only its test.
    */
   addModel(upstream: string, behaviour: Behaviour): string;
   /** Connections on which a call is under way. */
@@ -41,7 +41,7 @@ export interface ChaosUpstream {
 
 /**
  * An OpenAI-compatible provider over a raw socket on a free port of loopback, with both formats, that misbehaves as it
- * is told, byte for byte. The caller closes it.
+ * is configured to, byte for byte. The caller closes it.
  */
 export async function startChaosUpstream(usual: Behaviour): Promise<ChaosUpstream> {
   const behaviours = new Map<string, Behaviour>();

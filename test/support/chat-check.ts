@@ -86,7 +86,7 @@ const Completion = z.strictObject({
       z.strictObject({ index: z.literal(0), message: Message, logprobs: Logprobs, finish_reason: finish }),
     )
     .length(1),
-  // The cost of a whole answer is told in `service`.
+  // The cost of a JSON answer is in `service`.
   usage: z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
   service: z.looseObject({ provider: text, charged_usd: text }),
   system_fingerprint: text.nullable().optional(),

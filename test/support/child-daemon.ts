@@ -14,7 +14,7 @@ export interface ChildDaemon {
   /** From the start of the process until it said that it is ready, in milliseconds. */
   startMs: number;
   printed(): { stdout: string; stderr: string };
-  /** Sends a signal and waits for nothing. */
+  /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code, or to the signal that killed it. */
   ended: Promise<number | NodeJS.Signals>;
@@ -34,7 +34,7 @@ export interface ChildOptions {
 
 const script = fileURLToPath(new URL('./serve-child.ts', import.meta.url));
 
-/** The whole daemon in a process of its own; resolves once it is ready. */
+/** Starts the whole daemon in a child process; resolves once it is ready. */
 export async function startChildDaemon(options: ChildOptions = {}): Promise<ChildDaemon> {
   const { config, home: kept, env, openFilesMax } = options;
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));

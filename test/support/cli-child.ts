@@ -5,7 +5,7 @@ import type { RunResult } from './run-cli.ts';
 
 const script = fileURLToPath(new URL('cli-program.ts', import.meta.url));
 
-/** Runs one command line as a process of its own, from its sources, with nothing in its environment but what is given. */
+/** Runs one command line from source in a child process, with only the given environment. */
 export async function runCliChild(
   args: string[],
   { env, stdin = '' }: { env: Record<string, string>; stdin?: string },

@@ -1,4 +1,4 @@
-/** The command line from its sources, as bin/gateway.js starts the built one. */
+/** Runs the CLI from source, like bin/gateway.js runs the build. */
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();

@@ -1,6 +1,6 @@
 import type { RunOptions } from './run-cli.ts';
 
-/** One way to call a command that succeeds; what it names is made anew for each run. */
+/** One successful invocation of a command; what it names is created for each run. */
 export interface CommandLine {
   /** The words of the command and its arguments. */
   args: string[];
@@ -12,7 +12,7 @@ type Get = (args: string[], jq: string, options?: RunOptions) => Promise<string>
 
 interface Sample {
   make(get: Get): CommandLine | Promise<CommandLine>;
-  /** Text or a document by nature, whoever reads it. */
+  /** Prints text or a document in every output format. */
   isText?: true;
   /** It asks no daemon, or does without. */
   isLocal?: true;
@@ -22,7 +22,7 @@ const line = (...args: string[]): Sample => ({ make: () => ({ args }) });
 const text = (sample: Sample): Sample => ({ ...sample, isText: true });
 const local = (sample: Sample): Sample => ({ ...sample, isLocal: true });
 
-/** A command about one thing that is made first. */
+/** A command about an object that is created first. */
 const about = (words: string[], made: [args: string[], jq: string], ...rest: string[]): Sample => ({
   make: async (get) => ({ args: [...words, await get(...made), ...rest] }),
 });
@@ -145,7 +145,7 @@ export const commandLines: Record<string, Sample> = {
   openapi: text(line('openapi')),
 };
 
-/** Commands that end or change what the others need, or go on until they are stopped: tests of their own are about them. */
+/** Commands that end or change what the others need, or run until stopped; tested elsewhere. */
 export const apart = [
   ...['serve', 'stop', 'backup', 'restore', 'service install', 'service uninstall', 'service status'],
   ...['chat', 'tui', 'mcp', 'completion'],

@@ -13,27 +13,27 @@ import { createUserExamples } from './users.ts';
 
 export interface DaemonWithStranger {
   daemon: RunningDaemon;
-  /** The id of the owner's workspace, as its owner is told it. */
+  /** The id of the owner's workspace. */
   workspace: string;
-  /** An API key with every scope, and a login, of a person who has nothing to do with that workspace. */
+  /** An API key with every scope, and a login, of a user outside that workspace. */
   stranger: { key: string; login: string };
-  /** A key with every scope of the owner's workspace, whose time is over. */
+  /** An expired key of the owner's workspace with every scope. */
   expiredKey: string;
   /** Issues a key in the owner's workspace. */
   issue(scopes: readonly string[]): Promise<{ id: string; secret: string }>;
   /**
-   * A fresh stored response, a finished request and an active key of the owner's workspace, made with this key; and what
-   * the endpoint names beside these, for whoever calls with `login`, the owner unless told.
+   * Creates a stored response and a request with this key, an active key of the owner's workspace, and what
+   * else the endpoint names, for the user of `login`, by default the owner.
    */
   createExamples(key: string, endpoint?: Endpoint, login?: string): Promise<ExampleIds>;
 }
 
-/** Provider keys need a vault, and asking a provider about one must end on this machine. */
+/** Provider keys need a vault, and checking one must not leave this machine. */
 export const ownKeysConfig = `vault: {keychain: false, insecure_plain_file: true}
 providers: {openai: {base_url: "http://127.0.0.1:9/v1"}}
 `;
 
-/** A daemon with a second person on it, who was put into its storage while it was down. */
+/** A daemon with a second user, written into its storage while it was stopped. */
 export async function startWithStranger(given: DaemonOptions = {}): Promise<DaemonWithStranger> {
   const options = { ...given, config: `${ownKeysConfig}${given.config ?? ''}` };
   const first = await startDaemon(options);
@@ -45,7 +45,7 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<Daem
     return (await daemon.fetch(path, { ...init, headers })).json();
   };
   const { workspace } = (await asOwner('/v1/key')) as { workspace: string };
-  // The vault is made with the first secret.
+  // The vault is created with the first secret.
   await asOwner('/v1/workspaces/me/provider-keys/openai', {
     method: 'PUT',
     body: JSON.stringify({ key: 'sk-example-0123456789abcdef' }),

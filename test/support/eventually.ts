@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Resolves to what `look` gives once that is neither undefined nor false; rejects when it took too long. For what can
- * only be seen from outside: a row in a database, a connection that is gone.
+ * Polls `look` until it returns neither undefined nor false; rejects after a time limit. For what can
+ * only be observed from outside: a row in a database, a closed connection.
  */
 export async function eventually<T>(
   what: string,

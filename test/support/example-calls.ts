@@ -2,13 +2,13 @@ import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 
 /** What examples about people may name. */
 export interface UserIds {
-  /** A login of the caller's, beside the calling one. */
+  /** Another login of the caller. */
   session?: string;
   /** A member of the workspace, or a user of the host. */
   user?: string;
   /** An open invitation to the workspace. */
   invitation?: string;
-  /** What lets somebody in. */
+  /** A login code or invitation code. */
   code?: string;
   /** Of a user that is not there yet. */
   handle?: string;
@@ -18,7 +18,7 @@ export interface UserIds {
 export interface SiteIds {
   /** An access token of the caller's. */
   token?: string;
-  /** The handle of somebody else. */
+  /** The handle of another user. */
   peer?: string;
   /** A whisper to the caller. */
   whisper?: string;

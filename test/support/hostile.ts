@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonSchema } from '../../src/shared/contract/schema.ts';
 
-/** Values, texts and bodies that nobody should send, made from what a contract asks for. */
+/** Malformed values, texts and bodies, generated from a contract's schema. */
 
 export const hostileNames = [
   '__proto__',
@@ -44,7 +44,7 @@ export const hostileTexts = [
 
 const hostileNumbers = [0, -0, -1, 1.5, 2 ** 31, 2 ** 53, -(2 ** 53), 1e308, 5e-324, 1e21] as const;
 
-/** An object with these members, also where a name means something to the language. */
+/** An object with these members, including names like `__proto__`. */
 const withMembers = (entries: readonly (readonly [string, unknown])[]) => Object.fromEntries(entries);
 
 const hostileObjects = [
@@ -74,13 +74,13 @@ export function nested(depth: number, kind: 'array' | 'object'): unknown {
 }
 
 export interface BodyOptions {
-  /** Values for a member wherever it stands, so that not every body fails at the same place. */
+  /** Valid values by member name, so that not every body fails at the same position. */
   usual: Readonly<Record<string, readonly unknown[]>>;
-  /** One node in so many is replaced by something hostile. */
+  /** One in this many nodes is replaced by something hostile. */
   oneIn: number;
 }
 
-/** Bodies for a schema: mostly as it asks, here and there something else. */
+/** Bodies for a schema: mostly valid, with something hostile here and there. */
 export function brokenBody(schema: JsonSchema, options: BodyOptions): fc.Arbitrary<unknown> {
   return node(schema, options, 0);
 }
@@ -132,7 +132,7 @@ function ofType(
   }
 }
 
-/** Few of the members that may be left out, now and then without one that may not, or with one that nobody asked for. */
+/** Few optional members, sometimes a missing required member or an unknown one. */
 function objectOf(schema: JsonSchema, options: BodyOptions, depth: number): fc.Arbitrary<unknown> {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   const required = new Set((schema.required ?? []) as string[]);
@@ -197,7 +197,7 @@ function apply([holder, key]: Place, kind: string, { value, name }: { value: unk
   }
 }
 
-/** What can be wrong with the text of a body, whatever it says. */
+/** Malformed JSON and encodings of any body. */
 export const brokenText: fc.Arbitrary<(text: string) => Buffer> = fc.oneof(
   fc.nat().map((at) => (text: string) => Buffer.from(text.slice(0, at % Math.max(1, text.length)))),
   fc.nat().map((at) => (text: string) => spliced(text, at, Buffer.from([0]))),

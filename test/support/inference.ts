@@ -5,7 +5,7 @@ export function user(text: string, ...more: ContentPart[]): InputItem {
   return { type: 'message', role: 'user', content: [{ type: 'text', text }, ...more] };
 }
 
-/** A streamed call that says Hello to a model of no provider, to be varied. */
+/** A streamed call with the input Hello to an unknown model, to be varied. */
 export function inferenceOf(details: Partial<Inference> = {}): Inference {
   return {
     wire: 'responses',

@@ -17,7 +17,7 @@ export interface UsageRow {
 }
 
 export interface Ledger {
-  /** Holds that were not settled. */
+  /** Unsettled holds. */
   holds: {
     requestId: string;
     model: string;
@@ -27,16 +27,16 @@ export interface Ledger {
   }[];
   usage: UsageRow[];
   usageOf(model: string): UsageRow[];
-  /** What is wrong with the books, as sentences; empty when all is well. */
+  /** Inconsistencies of the ledger, as sentences. */
   faults: string[];
 }
 
-/** Reads the books of a daemon from its database, which may be in use, and adds them up anew. */
+/** Reads a daemon's ledger from its database, which may be in use, and recomputes all sums. */
 export function readLedger(home: string): Ledger {
   return reading(home, read);
 }
 
-/** The calls of one model that are settled. */
+/** The settled calls of one model. */
 export function readUsage(home: string, model: string): UsageRow[] {
   return reading(home, (database) => usageRows(database, model));
 }

@@ -47,7 +47,7 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
     async revoke(workspaceId, keyId, at) {
       const record = inWorkspace(workspaceId, keyId);
       if (!record || record.revokedAt !== null) return [];
-      // A set goes on over what is added meanwhile.
+      // A set also iterates over what is added meanwhile.
       const tree = new Set([record]);
       for (const parent of tree) {
         for (const child of records.values()) if (child.parentId === parent.id) tree.add(child);

@@ -6,7 +6,7 @@ import { type FakeAnswer, type FakeOpenAi, startFakeOpenAi } from './fake-openai
 import { type RunningDaemon, startDaemon } from './start-daemon.ts';
 
 /**
- * Everywhere a call can be answered from: the simulator, and each provider format behind a real socket. The two
+ * Everything that can answer a call: the simulator, and each provider format behind a real socket. The two
  * `…-only` backends force a translation between OpenAI's own two formats.
  */
 export const backendNames = [
@@ -19,19 +19,19 @@ export const backendNames = [
 ] as const;
 export type BackendName = (typeof backendNames)[number];
 
-/** What a model is to say next, whatever its provider's format. The simulator answers by its own rules. */
+/** The next answer of a model, independent of its provider's format. The simulator answers by its own rules. */
 export interface ScriptedReply {
   reasoning?: string;
   text?: string;
   calls?: { name: string; input?: Record<string, unknown> }[];
-  /** The pieces of parallel calls mingle, where the format lets them. */
+  /** The pieces of parallel calls interleave if the format allows it. */
   interleaved?: boolean;
   refusal?: string;
-  /** Cut short by the limit of tokens, or by a filter. */
+  /** Cut by the token limit or by a filter. */
   finish?: 'length' | 'content_filter';
-  /** Ends in the middle of the text: torn off, told as an error, or held open without a word. */
+  /** Breaks off within the text: connection cut, error event, or stalled stream. */
   breaks?: 'cut' | 'error' | 'stall';
-  /** After that many events of the provider's own format; a few where it is left out. */
+  /** After that many events of the provider's format; a few by default. */
   breaksAfter?: number;
 }
 
@@ -40,13 +40,13 @@ export interface Backends {
   openai: FakeOpenAi;
   anthropic: FakeAnthropic;
   google: FakeGemini;
-  /** Scripts the next answer of a backend; the model to ask there. */
+  /** Scripts the next answers of a backend; returns the model to call. */
   script(backend: BackendName, ...replies: ScriptedReply[]): string;
   /** The body that a provider was last sent. */
   lastBody(backend: Exclude<BackendName, 'simulator'>): Record<string, unknown>;
-  /** To be called before a client leaves: what it gives resolves once the provider has lost a reader. */
+  /** Call before a client disconnects: the returned promise resolves once the provider has lost a reader. */
   watchDisconnect(backend: BackendName): () => Promise<void>;
-  /** Forgets what was asked and scripted so far. */
+  /** Forgets all requests and scripts so far. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -114,7 +114,7 @@ ${more}`;
   };
 }
 
-/** As `startBackends`, for all tests of the file that calls it: forgotten before each of them, and closed after the last. */
+/** Like `startBackends`, for all tests of the calling file: reset before each test, closed after the last. */
 export async function backendsForThisFile(more = ''): Promise<Backends> {
   const backends = await startBackends(more);
   afterAll(() => backends.close());
@@ -122,7 +122,7 @@ export async function backendsForThisFile(more = ''): Promise<Backends> {
   return backends;
 }
 
-/** OpenAI's SDK, which tells every failure at once. */
+/** OpenAI's SDK without retries. */
 export function openAiAs({ url, key }: { url: string; key: string }): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 }

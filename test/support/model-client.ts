@@ -16,7 +16,7 @@ export interface ModelRequest {
   more?: Record<string, unknown>;
 }
 
-/** One model call over a connection of its own, seen as it happens. */
+/** One model call over its own connection, observable while it runs. */
 export interface ModelAnswer {
   /** 0 until the headers are there. */
   readonly status: number;
@@ -27,9 +27,9 @@ export interface ModelAnswer {
   ended: Promise<'end' | 'cut'>;
   /** Resolves when the headers are there, or the connection is gone. */
   started: Promise<void>;
-  /** Resolves when the text holds this; rejects when the answer is over before. */
+  /** Resolves when the text contains this; rejects if the answer ends before. */
   receives(text: string): Promise<void>;
-  /** Takes nothing more from the socket, which stays open. */
+  /** Stops reading from the socket, which stays open. */
   stopReading(): void;
   resumeReading(): void;
   disconnect(): void;
@@ -44,7 +44,7 @@ export function bodyOf({ wire, model, stream, prompt = 'Say something.', more }:
 
 export const pathOf = { responses: '/v1/responses', chat: '/v1/chat/completions' } as const;
 
-/** Calls a model; nothing is waited for. */
+/** Starts a model call without waiting. */
 export function callModel(target: Target, asked: ModelRequest): ModelAnswer {
   return new Answer(target, asked);
 }
@@ -130,24 +130,31 @@ class Answer implements ModelAnswer {
   }
 }
 
-/** What a stream said, read without any code of the daemon. */
+/** The content of a stream, parsed without code of the daemon. */
 export interface ParsedStream {
   /** The data of every event but `[DONE]`, parsed. */
   events: Record<string, unknown>[];
   /** All text of the answer. */
   text: string;
-  /** `completed`, `incomplete`, `failed`, or `finished` of a chat stream; more than one is a fault. */
+  /** `completed`, `incomplete`, `failed`, or `finished` for a chat stream; more than one is a fault. */
   ends: string[];
-  /** Codes of the errors told. */
+  /** Codes of the reported errors. */
   errors: string[];
   doneMarks: number;
-  /** Whether anything came after `[DONE]`. */
+  /** Whether `[DONE]` is the last event. */
   isDoneLast: boolean;
 }
 
-/** Reads a whole stream line by line; a line that is neither an event's nor a comment is a fault. */
+/** Parses a whole stream; throws for a line that belongs to neither an event nor a comment. */
 export function parseStream(stream: string): ParsedStream {
-  const told: ParsedStream = { events: [], text: '', ends: [], errors: [], doneMarks: 0, isDoneLast: false };
+  const parsed: ParsedStream = {
+    events: [],
+    text: '',
+    ends: [],
+    errors: [],
+    doneMarks: 0,
+    isDoneLast: false,
+  };
   for (const block of stream.split('\n\n')) {
     const data: string[] = [];
     for (const line of block.split('\n')) {
@@ -159,11 +166,11 @@ export function parseStream(stream: string): ParsedStream {
     if (data.length > 1) throw new Error(`an event of ${data.length} lines`);
     const [text] = data;
     if (text === undefined) continue;
-    told.isDoneLast = text === '[DONE]';
-    if (told.isDoneLast) told.doneMarks += 1;
-    else take(JSON.parse(text), told);
+    parsed.isDoneLast = text === '[DONE]';
+    if (parsed.isDoneLast) parsed.doneMarks += 1;
+    else take(JSON.parse(text), parsed);
   }
-  return told;
+  return parsed;
 }
 
 interface Event extends Record<string, unknown> {
@@ -173,14 +180,14 @@ interface Event extends Record<string, unknown> {
   choices?: { delta?: { content?: string }; finish_reason?: string }[];
 }
 
-function take(event: Event, told: ParsedStream): void {
-  told.events.push(event);
-  if (event.error) told.errors.push(event.error.code);
-  if (event.type === 'response.output_text.delta') told.text += event.delta;
+function take(event: Event, parsed: ParsedStream): void {
+  parsed.events.push(event);
+  if (event.error) parsed.errors.push(event.error.code);
+  if (event.type === 'response.output_text.delta') parsed.text += event.delta;
   const end = /^response\.(completed|incomplete|failed)$/.exec(event.type ?? '');
-  if (end?.[1]) told.ends.push(end[1]);
+  if (end?.[1]) parsed.ends.push(end[1]);
   for (const choice of event.choices ?? []) {
-    told.text += choice.delta?.content ?? '';
-    if (choice.finish_reason) told.ends.push('finished');
+    parsed.text += choice.delta?.content ?? '';
+    if (choice.finish_reason) parsed.ends.push('finished');
   }
 }

@@ -15,7 +15,7 @@ const nameForm = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const valueForm = /^(?:[+-]?Inf|NaN|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)$/;
 
 /**
- * Reads the text format of Prometheus, version 0.0.4, and fails at whatever it does not allow: a name that is none, a
+ * Reads the text format of Prometheus, version 0.0.4, and throws for anything it does not allow: an invalid name, a
  * line before its TYPE, a family or a series twice, a histogram whose buckets fall or do not end with its count.
  */
 export function readExposition(text: string): Map<string, MetricFamily> {

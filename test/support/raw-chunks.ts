@@ -14,14 +14,14 @@ export async function postForChunks(
 ): Promise<RawAnswer> {
   const { hostname, port, pathname, host } = new URL(url);
   const body = Buffer.from(JSON.stringify(json));
-  const told = {
+  const reported = {
     host,
     connection: 'close',
     'content-type': 'application/json',
     'content-length': String(body.length),
     ...headers,
   };
-  const head = Object.entries(told).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Object.entries(reported).map(([name, value]) => `${name}: ${value}\r\n`);
   const socket = connect(Number(port), hostname);
   socket.write(`POST ${pathname} HTTP/1.1\r\n${head.join('')}\r\n`);
   socket.write(body);

@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest';
 export interface RawServer {
   url: string;
   port: number;
-  /** How many connections were made to it so far. */
+  /** How many connections it has accepted so far. */
   readonly connections: number;
-  /** Resolves when the number of open connections is zero (at once if it is). */
+  /** Resolves when no connection is open. */
   allClosed(): Promise<void>;
 }
 

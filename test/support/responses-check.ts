@@ -81,7 +81,8 @@ class StreamCheck {
       assert.ok(seen('response.in_progress'), 'items come after in_progress');
       assert.ok(!seen('service:cost') && !seen('error'), `${type} comes before the end begins`);
     }
-    if (type === 'service:route') assert.ok(!seen('response.output_item.added'), 'the route is told first');
+    if (type === 'service:route')
+      assert.ok(!seen('response.output_item.added'), 'the route is reported first');
   }
 
   #snapshot(response: ResponseResource): void {
@@ -108,7 +109,7 @@ class StreamCheck {
   #terminal({ type, response }: { type: string; response: ResponseResource }): void {
     this.#last = response;
     assert.equal(`response.${response.status}`, type);
-    assert.ok(response.usage, 'usage is told at the end');
+    assert.ok(response.usage, 'usage is reported at the end');
     assert.equal(response.error !== null, response.status === 'failed');
     assert.equal(response.incomplete_details !== null, response.status === 'incomplete');
     assert.equal(response.completed_at !== null, response.status === 'completed');

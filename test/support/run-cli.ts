@@ -9,18 +9,18 @@ import type { DaemonModule } from '../../src/shared/daemon-module.ts';
 
 export interface RunOptions {
   env?: Record<string, string>;
-  /** What is piped in; left out, the standard input is a terminal that nobody types at. */
+  /** What is piped in; without it, standard input is a terminal without input. */
   stdin?: string | Uint8Array;
-  /** What a person types, a line each, when the standard input is a terminal. */
+  /** Lines typed at the terminal. */
   typed?: string[];
-  /** Which ends are terminals; none unless told. */
+  /** Which streams are terminals; none by default. */
   tty?: boolean | { stdout?: boolean; stderr?: boolean };
   columns?: number;
-  /** Milliseconds since 1970; the real time unless told. */
+  /** Milliseconds since 1970; the real time by default. */
   now?: () => number;
   /** Aborting it is Ctrl-C. */
   interrupt?: AbortSignal;
-  /** Told of each piece of output as it is written. */
+  /** Called with each piece of output as it is written. */
   onStdout?: (text: string) => void;
   onStderr?: (text: string) => void;
   serve?: DaemonModule['serve'];
@@ -39,9 +39,9 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
   const result: RunResult = { code: -1, stdout: '', stderr: '' };
   const { typed = [], tty = false, stdin } = options;
   const isTty = { stdout: tty === true, stderr: tty === true, ...(typeof tty === 'object' && tty) };
-  const write = (name: 'stdout' | 'stderr', told?: (text: string) => void) => (text: string) => {
+  const write = (name: 'stdout' | 'stderr', answer?: (text: string) => void) => (text: string) => {
     result[name] += text;
-    told?.(text);
+    answer?.(text);
   };
   const context = createContext({
     io: {
@@ -80,14 +80,14 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
 const encoded = (text: string | Uint8Array) =>
   typeof text === 'string' ? new TextEncoder().encode(text) : text;
 
-/** A data folder of its own for one test. */
+/** A new data folder for one test. */
 export async function temporaryHome(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-cli-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-// Waits of the program are cut short: the tests are about what happens after them.
+// Shortens the program's waits: tests check what happens after them.
 function shortly(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);

@@ -20,7 +20,7 @@ export type ProviderReply =
   | { kind: 'document'; status: number; headers?: Record<string, string>; json: unknown }
   | { kind: 'stream'; events: string[]; interruption?: Interruption };
 
-/** A provider that answers what a test tells it to, one answer a call. */
+/** A provider that answers each call from a test's script. */
 export interface ScriptedProvider<Answer> {
   baseUrl: string;
   /** Every request, also those that were refused. */

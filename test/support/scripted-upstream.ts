@@ -10,7 +10,7 @@ export type Step = 'ok' | UpstreamFailure;
 
 const answer: UpstreamAnswer = { kind: 'stream', batches: (async function* () {})() };
 
-/** A provider that takes 100 ms for each call and does what its script says, and then again the last of it. */
+/** A provider that takes 100 ms for each call and follows its script, repeating the last step. */
 export function scripted(
   name: string,
   script: Step[],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 
-/** Why the tests against a real Secret Service cannot run here; undefined where they can. */
+/** Why a real Secret Service is unavailable; undefined if it is available. */
 export const noSecretService = missing();
 
 if (noSecretService !== undefined)
@@ -23,13 +23,13 @@ function missing(): string | undefined {
   return undefined;
 }
 
-/** A D-Bus session of its own with nothing in it but what a test puts there: a real gnome-keyring. */
+/** A separate D-Bus session with a real gnome-keyring, initially empty. */
 export interface SecretService {
   /** What a program needs in its environment to be in this session. */
   env: Record<string, string>;
-  /** Starts the keyring's daemon, open or as after a login without its password. */
+  /** Starts the keyring's daemon, unlocked or locked. */
   start(state: 'unlocked' | 'locked'): Promise<void>;
-  /** The daemon stops answering, as while it waits for a person. */
+  /** The daemon stops answering, as while it waits for user input. */
   hang(): void;
   goOn(): void;
   /** Ends the daemon; the session stays. */
@@ -101,7 +101,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Whether the session has somebody who keeps secrets, and who has a keyring ready. */
+/** Whether the session has a secret service with a keyring. */
 function owns(env: Record<string, string>): boolean {
   try {
     const answer = execFileSync(

@@ -1,6 +1,6 @@
 /**
- * The daemon as a process of its own, from its sources, for tests that kill it or send it signals. Its environment says
- * what is not in the config.yaml of its folder: `DRAIN_MS`, the two times of a stop. SIGUSR2 ends the thread that
+ * Runs the daemon from source in a child process, for tests that kill it or send it signals. Its environment sets
+ * what config.yaml cannot: `DRAIN_MS`, the two deadlines of a stop. SIGUSR2 terminates the thread that
  * writes the database, as if it had crashed.
  */
 import { enableCompileCache } from 'node:module';

@@ -5,7 +5,7 @@ import { askDaemon, sharedPerson } from './users.ts';
 
 type Daemon = Pick<RunningDaemon, 'url' | 'login'>;
 
-/** Makes an access token for whoever this login belongs to. */
+/** Creates an access token for the user of this login. */
 export async function newToken(
   daemon: Pick<Daemon, 'url'>,
   login: string,
@@ -15,7 +15,7 @@ export async function newToken(
   return { id: data.id, secret: data.token };
 }
 
-/** What an example call to an endpoint of the site API names, for whoever calls with this login. */
+/** Creates what an example call to a site endpoint names, for the user of this login. */
 export async function createSiteExamples(
   daemon: Daemon,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
@@ -33,7 +33,7 @@ export async function createSiteExamples(
     return { whisper: String(whisper) };
   }
   if (path.startsWith('/api/shouts/{id}')) {
-    // Whoever reads need not have shouted, and one person may only shout so often.
+    // Any user may read a shout, and each user may post only so many.
     const as = id === 'getShout' ? (await sharedPerson(daemon, 'peer')).login : login;
     const { id: shout } = await post(daemon, '/api/shouts', { as, json: { body: 'Hear me.' } });
     return { shout: String(shout) };

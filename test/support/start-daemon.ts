@@ -16,12 +16,12 @@ export interface RunningDaemon {
   printed: () => { stdout: string; stderr: string };
   /** One call with the default key, unless headers say otherwise. */
   fetch(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
-  /** Stops it in good order and resolves to its exit code; `keep` leaves the folder. */
+  /** Stops it gracefully and resolves to its exit code; `keep` leaves the folder. */
   stop(options?: { keep?: boolean }): Promise<number>;
 }
 
 export interface DaemonOptions {
-  /** Text of config.yaml; local servers are not looked for unless it says so. */
+  /** Text of config.yaml; without `local_servers`, local servers are not searched. */
   config?: string;
   env?: Record<string, string>;
   /** A folder from an earlier run. */
@@ -32,16 +32,16 @@ export interface DaemonOptions {
   record?: string;
   replay?: string;
   replaySpeed?: 'real' | 'instant';
-  /** Whoever starts it, where it asks. */
+  /** Answers the daemon's questions at the start. */
   askSecret?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** The whole daemon, in this process, on a port of its own and with a folder of its own. */
+/** Starts the whole daemon in this process, on a free port and with a new data folder. */
 export async function startDaemon(options: DaemonOptions = {}): Promise<RunningDaemon> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
   const config = options.config ?? '';
   const quiet = /^local_servers:/m.test(config) ? config : `local_servers: false\n${config}`;
-  // What else this process does makes the daemon's event loop late.
+  // Tests in the same process delay the daemon's event loop.
   const calm = `shed_load: false\n${quiet}`;
   await writeFile(join(home, 'config.yaml'), calm);
   const simulate = options.simulate === undefined ? undefined : join(home, 'script.yaml');
@@ -93,7 +93,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
       }),
     async stop({ keep = false } = {}) {
       if (exited === undefined) {
-        // One that is stopping already listens no more.
+        // A daemon that is already stopping no longer listens.
         await fetch(`${url}/v1/admin/stop`, {
           method: 'POST',
           headers: { authorization: `Bearer ${login}` },

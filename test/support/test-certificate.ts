@@ -1,4 +1,4 @@
-/** A certificate of its own making for `provider.test` and `gateway.test`, and its key: of use in tests alone. */
+/** A self-signed certificate for `provider.test` and `gateway.test`, and its key, for tests only. */
 export const testCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBsDCCAVWgAwIBAgIUIdTfXnE5mbacwLl4Co7mrz1zH2EwCgYIKoZIzj0EAwIw

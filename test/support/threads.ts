@@ -2,7 +2,7 @@ import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import type { ThreadIds } from './example-calls.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
-/** What an example call to an endpoint of threads names: a thread of the owner's workspace with one run, made anew. */
+/** Creates what an example call to a thread endpoint names: a thread of the owner's workspace with one run. */
 export async function createThreadExample(
   { url, login }: Pick<RunningDaemon, 'url' | 'login'>,
   endpoint?: Pick<Endpoint, 'path'>,

@@ -38,7 +38,7 @@ const withinMs = 60_000;
 
 let servers = 0;
 
-/** Starts a shell in a tmux server of its own. */
+/** Starts a shell in a separate tmux server. */
 export async function startTmux({ columns, rows, env }: TmuxOptions): Promise<Tmux> {
   servers += 1;
   const socket = `gateway-test-${process.pid}-${servers}`;

@@ -3,7 +3,7 @@ import type { UpstreamCall } from '../../src/daemon/features/inference/upstream.
 import type { Adapter, Decoder } from '../../src/daemon/upstream/adapter.ts';
 import { inferenceOf } from './inference.ts';
 
-/** A call that says Hello, with whatever a test wants otherwise. */
+/** A call with the input Hello, and the test's changes. */
 export function upstreamCall(
   model: string,
   inference: Partial<Inference> = {},

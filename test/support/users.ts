@@ -4,27 +4,27 @@ import { createSiteExamples } from './site.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 import { createThreadExample } from './threads.ts';
 
-/** What was answered: a status, and of failures the code. */
-export interface Told {
+/** The status and parsed body of an answer. */
+export interface Answer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind.
   body: any;
 }
 
 export interface AskOptions {
-  /** A credential; left out, nobody asks. */
+  /** A credential; without one the call is anonymous. */
   as?: string | undefined;
   json?: unknown;
   headers?: Record<string, string>;
 }
 
-/** One call to a daemon as whoever it may be. */
+/** One call to a daemon with the given credential. */
 export async function askDaemon(
   { url }: Pick<RunningDaemon, 'url'>,
   method: string,
   path: string,
   { as, json, headers }: AskOptions = {},
-): Promise<Told> {
+): Promise<Answer> {
   const answer = await fetch(url + path, {
     method,
     headers: {
@@ -37,12 +37,12 @@ export async function askDaemon(
   return { status: answer.status, body: await answer.json() };
 }
 
-/** Somebody with a login of their own. */
+/** A user with a login. */
 export interface Person {
   id: string;
   handle: string;
   login: string;
-  /** The id of the workspace of their own. */
+  /** The id of their first workspace. */
   workspace: string;
 }
 
@@ -59,7 +59,7 @@ export async function addPerson(
   return { id: user.id, handle, login: secret, workspace: workspace.id };
 }
 
-/** Lets somebody into a workspace of the daemon's owner. */
+/** Adds a member to a workspace of the daemon's owner. */
 export async function addMember(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   workspace: string,
@@ -73,7 +73,7 @@ export async function addMember(
   if (joined.status !== 200) throw new Error(`not let in: ${JSON.stringify(joined.body)}`);
 }
 
-/** Another login of whoever this login belongs to. */
+/** Creates another login for the user of this login. */
 export async function createLogin(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   login: string,
@@ -88,10 +88,10 @@ export async function createLogin(
 
 let added = 0;
 
-/** People of a daemon whom examples share: whoever has no credential yet is let in only so fast. */
+/** Users of a daemon that examples share, as logins are rate-limited. */
 const shared = new Map<string, Promise<Person>>();
 
-/** The same person each time, for examples that leave no trace on whoever it is. */
+/** The same user each time, for examples that do not change the user. */
 export function sharedPerson(daemon: Pick<RunningDaemon, 'url' | 'login'>, handle: string): Promise<Person> {
   const name = `${daemon.url} ${handle}`;
   const person = shared.get(name) ?? addPerson(daemon, handle);
@@ -99,7 +99,7 @@ export function sharedPerson(daemon: Pick<RunningDaemon, 'url' | 'login'>, handl
   return person;
 }
 
-/** Somebody who is in the workspace of the daemon's owner, let in again where an example threw them out. */
+/** A member of the owner's workspace, added again after an example removed them. */
 async function guest(daemon: Pick<RunningDaemon, 'url' | 'login'>): Promise<Person> {
   const person = await sharedPerson(daemon, 'guest');
   const { body } = await askDaemon(daemon, 'GET', '/v1/workspaces/me/members', { as: daemon.login });
@@ -108,7 +108,7 @@ async function guest(daemon: Pick<RunningDaemon, 'url' | 'login'>): Promise<Pers
   return person;
 }
 
-/** What an example call to an endpoint about people names: made anew, as it can be used up. */
+/** Creates what an example call to an endpoint about users names. Each call may use it up. */
 export async function createUserExamples(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
@@ -127,7 +127,7 @@ export async function createUserExamples(
   }
   if (id === 'createSession') return { code: (await asOwner('/v1/admin/users/me/login-codes')).body.code };
   if (id === 'acceptInvitation') {
-    // To a workspace that nobody is in but its owner.
+    // To a workspace whose only member is its owner.
     const { login: as } = await sharedPerson(daemon, 'host');
     const json = { name: newHandle() };
     const { body: made } = await askDaemon(daemon, 'POST', '/v1/workspaces', { as, json });
