@@ -1,5 +1,5 @@
 /**
-* The clients of the bench, in a child process: tasks and results are messages.
+ * The clients of the bench, in a child process: tasks and results are messages.
  * In an open loop latency counts from when a request was due, so that what a stalled gateway holds up is seen.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
-* Ticks at even intervals from a separate thread. Timers of the event loop are rounded to a millisecond, which is
+ * Ticks at even intervals from a separate thread. Timers of the event loop are rounded to a millisecond, which is
  * more than a gateway adds; waiting on a cell of shared memory is exact to some ten microseconds.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';

@@ -1,6 +1,6 @@
 /**
-* A provider with minimal cost: it answers chat completions and Responses with prebuilt bytes.
-* Runs as a child process, sends its port to its parent and ends with it.
+ * A provider with minimal cost: it answers chat completions and Responses with prebuilt bytes.
+ * Runs as a child process, sends its port to its parent and ends with it.
  */
 import { createServer, type Socket } from 'node:net';
 import { HttpReader } from './http-reader.ts';
