@@ -6,7 +6,6 @@ import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
 import { disconnectWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { ServerCall } from './server-call.ts';
-import type { Log } from './server-options.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 

@@ -13,7 +13,6 @@ import {
 import { Responder } from './responder.ts';
 import { RunningCalls } from './running-calls.ts';
 import type { HttpServerOptions } from './server-options.ts';
-import type { OpenSocket } from './sockets/open-socket.ts';
 
 /** What every request of one server shares. */
 export interface ServerContext {
@@ -33,7 +32,7 @@ export interface ServerContext {
   /** By path: what a WebSocket may be opened to. */
   socketAt: ReadonlyMap<string, Handler>;
   /** Sockets that are open. */
-  sockets: Set<OpenSocket>;
+  sockets: Set<{ drain(): void }>;
   overload: Overload;
   /** Set once: new requests are refused from then on. */
   isDraining: boolean;

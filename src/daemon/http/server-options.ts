@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Caller, Handler } from '../handler.ts';
+import type { Log } from './log.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { Overload } from './protection/overload.ts';
 
@@ -21,13 +22,6 @@ export type Authenticate = (
   authorization: string | undefined,
   context: AuthenticationContext,
 ) => Caller | Promise<Caller>;
-
-/** The part of a pino logger that is used here. */
-export interface Log {
-  info(data: object, message: string): void;
-  warn(data: object, message: string): void;
-  error(data: object, message: string): void;
-}
 
 /** One answered request, for metrics. */
 export interface FinishedRequest {

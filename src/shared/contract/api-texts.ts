@@ -1,5 +1,3 @@
-import type { Access } from './endpoint.ts';
-
 /** The parts of the API description that belong to no single endpoint. */
 
 export const apiDescription = [
@@ -41,25 +39,3 @@ export const tagDescriptions = {
 } as const;
 
 export type Tag = keyof typeof tagDescriptions;
-
-/** Describes in one sentence who may call an endpoint. */
-export function accessSentence({ anonymous, apiKey, login, token, loginOnly }: Access): string {
-  if (anonymous) return 'No credential is required.';
-  const loginKey = `a login key${login === undefined || login === 'any' ? '' : ` of ${roles[login]}`}`;
-  if (loginOnly) return `Requires ${loginKey}; API keys are not accepted.`;
-  const scopes = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
-  const scope = scopes.length === 0 ? '' : ` with the scope ${scopes.map((it) => `\`${it}\``).join(' or ')}`;
-  const kinds = [
-    ...(apiKey === undefined ? [] : [`an API key${scope}`]),
-    ...(login === undefined ? [] : [loginKey]),
-    ...(token === undefined
-      ? []
-      : [`an access token${token === 'any' ? '' : ` with ${abilityWords(token)}`}`]),
-  ];
-  return `Needs ${kinds.join(', or ')}.`;
-}
-
-const abilityWords = (token: string) =>
-  token === '*' ? 'the ability `*`' : `the ability \`${token}\` or \`*\``;
-
-const roles = { owner: 'the owner', admin: 'an owner or admin', member: 'a member' } as const;

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, failures } from '../errors.ts';
-import { accessSentence, apiDescription, tagDescriptions } from './api-texts.ts';
-import type { Endpoint } from './endpoint.ts';
+import { apiDescription, tagDescriptions } from './api-texts.ts';
+import type { Access, Endpoint } from './endpoint.ts';
 import { ErrorReply, SiteError, SiteInvalid, statusOf } from './error-reply.ts';
 import { type JsonSchema, type SchemaNames, takeOutNames } from './schema.ts';
 
@@ -228,3 +228,25 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
   }
   return responses;
 }
+
+/** Describes in one sentence who may call an endpoint. */
+function accessSentence({ anonymous, apiKey, login, token, loginOnly }: Access): string {
+  if (anonymous) return 'No credential is required.';
+  const loginKey = `a login key${login === undefined || login === 'any' ? '' : ` of ${roles[login]}`}`;
+  if (loginOnly) return `Requires ${loginKey}; API keys are not accepted.`;
+  const scopes = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
+  const scope = scopes.length === 0 ? '' : ` with the scope ${scopes.map((it) => `\`${it}\``).join(' or ')}`;
+  const kinds = [
+    ...(apiKey === undefined ? [] : [`an API key${scope}`]),
+    ...(login === undefined ? [] : [loginKey]),
+    ...(token === undefined
+      ? []
+      : [`an access token${token === 'any' ? '' : ` with ${abilityWords(token)}`}`]),
+  ];
+  return `Needs ${kinds.join(', or ')}.`;
+}
+
+const abilityWords = (token: string) =>
+  token === '*' ? 'the ability `*`' : `the ability \`${token}\` or \`*\``;
+
+const roles = { owner: 'the owner', admin: 'an owner or admin', member: 'a member' } as const;

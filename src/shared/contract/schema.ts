@@ -1,11 +1,11 @@
-import { simpler } from './simpler-schema.ts';
+import { type JsonSchema, simpler } from './simpler-schema.ts';
+
+export type { JsonSchema };
 
 /**
  * Contracts name schemas by `$id`, and recursive ones by `$defs`. Neither is portable: validators reject an `$id` they
  * see twice, and nested `$defs` cannot be referenced. This module extracts named schemas.
  */
-
-export type JsonSchema = Record<string, unknown>;
 
 /** Where extracted schemas go, and how they are referenced. */
 export interface SchemaNames {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './schema.ts';
+export type JsonSchema = Record<string, unknown>;
 
 /**
  * Simplifies generated schemas. TypeBox writes `string | null` as a union of two schemas; a single schema with two

@@ -1,5 +1,20 @@
+import type { KeyCaller, LoginCaller } from '../../../handler.ts';
 import type { UsageRecord } from '../../metering/index.ts';
-import type { ModelCall } from './model-call.ts';
+import type { Inference } from '../neutral.ts';
+import type { ServiceOptions } from './service-member.ts';
+
+/** A model call in the neutral form, before it is admitted. */
+export interface ModelCall {
+  caller: KeyCaller | LoginCaller;
+  requestId: string;
+  /** The path of the endpoint. */
+  endpoint: string;
+  inference: Inference;
+  options: ServiceOptions;
+  signal: AbortSignal;
+  /** Observers of this call alone. */
+  observers?: readonly CallObserver[];
+}
 
 /**
  * Learns of the fate of a model call, in the order of its methods. The methods are called synchronously: they must not

@@ -1,28 +1,14 @@
 import type { MakeId } from '../../../../shared/ids.ts';
-import type { KeyCaller, LoginCaller } from '../../../handler.ts';
 import type { World } from '../../../world.ts';
 import type { Admission, MeteringStore } from '../../metering/index.ts';
 import type { OpenedRoute, Router } from '../../routing/index.ts';
-import type { Inference } from '../neutral.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { CancelReason } from './cancellation.ts';
 import type { Meter } from './meter.ts';
 import type { Output } from './output.ts';
 import type { Sealer } from './sealing.ts';
-import type { ServiceOptions } from './service-member.ts';
 
-/** A model call in the neutral form, before it is admitted. */
-export interface ModelCall {
-  caller: KeyCaller | LoginCaller;
-  requestId: string;
-  /** The path of the endpoint. */
-  endpoint: string;
-  inference: Inference;
-  options: ServiceOptions;
-  signal: AbortSignal;
-  /** Observers of this call alone. */
-  observers?: readonly CallObserver[];
-}
+export type { ModelCall } from './call-observer.ts';
 
 /** A call that a provider has started to answer. */
 export interface StartedCall extends Pick<OpenedRoute, 'answer' | 'route'> {
