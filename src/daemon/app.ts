@@ -217,13 +217,13 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
   const all: Handler[] = [
     ...inferenceHandlers(calls.inference, calls),
     ...catalogHandlers({ catalog, live, listings: features.providers.listings, settings: deps.live, world }),
-    ...keyHandlers(features),
-    ...creditHandlers({ credit: features.credit }),
+    ...keyHandlers({ ...features, settings: features.keySettings }),
+    ...creditHandlers(features.credit),
     ...peopleHandlers({
       store: storage.people,
       workspacesStore: storage.workspaces,
       workspaces,
-      endings: authentication,
+      revocations: authentication,
       guesses: addressRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
       digest: sha256,
       ...{ events, makeId, randomBytes, now },

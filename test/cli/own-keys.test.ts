@@ -115,7 +115,7 @@ test('after a start the vault waits for its passphrase', async () => {
   expect(refused.stderr).toContain('gateway vault unlock');
   const wrong = await run('vault unlock', { stdin: 'not the passphrase' });
   expect(wrong.code).toBe(1);
-  expect(wrong.stderr).toContain('not the passphrase');
+  expect(wrong.stderr).toContain('The passphrase is wrong');
   expect((await run('vault unlock --from-env P', { env: { P: passphrase } })).code).toBe(0);
   expect((await run('provider-keys check openai')).code).toBe(0);
 });

@@ -153,7 +153,7 @@ describe('the ledger', () => {
     expect(text).toContain('All balances add up to 7');
     expect(text).toContain(`The spending of ${keyId} on `);
     expect(text).toContain('req_nobody belong to no call');
-    expect(text).toContain('Money is held for req_ghost, and no such call is running.');
+    expect(text).toContain('Money is held for req_ghost, but no such call is running.');
     const mend = new Database(join(daemon.home, 'gateway.db'));
     mend.exec("UPDATE accounts SET balance = balance - 7 WHERE id = 'margin' OR id = 'grants'");
     mend.close();

@@ -291,7 +291,7 @@ describe('shouts', () => {
       headers: { authorization: `Bearer ${ann.login}`, 'content-type': 'application/json' },
       body: JSON.stringify({ body: 'too many' }),
     });
-    expect([answer.status, await answer.json()]).toEqual([429, { message: 'At most 30 shouts a minute.' }]);
+    expect([answer.status, await answer.json()]).toEqual([429, { message: 'At most 30 shouts per minute.' }]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(50);
     expect((await shout(max, { body: 'not me' })).body).toBe('not me');
   });

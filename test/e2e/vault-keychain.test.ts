@@ -150,7 +150,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     await stop();
     await keychain().set(`master:${kid}`, 'A'.repeat(43));
     await start();
-    expect((await check()).body.error?.message).toMatch(/is not the one of this database/);
+    expect((await check()).body.error?.message).toMatch(/does not match this database/);
     expect(await vault()).toMatchObject({ state: 'wrong_key' });
     expect((await put()).status).toBe(503);
     expect(masters()).toEqual([kid]);

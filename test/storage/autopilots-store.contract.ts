@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AutopilotRecord } from '../../src/daemon/features/autopilots/autopilots-store.ts';
+import type { AutopilotRecord } from '../../src/daemon/features/autopilots/store.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function autopilotsStoreContract(open: OpenStorage): void {

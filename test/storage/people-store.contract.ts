@@ -134,7 +134,7 @@ export function peopleStoreContract(open: OpenStorage): void {
     test('always have an owner', async () => {
       const storage = await openWithBob();
       const { people } = storage;
-      const change = { workspaceId: 'ws_1', userId: 'usr_1', at: morning + 9, given: [] };
+      const change = { workspaceId: 'ws_1', userId: 'usr_1', at: morning + 9, expected: [] };
       expect(await people.setRole({ ...change, role: 'member' })).toBe('last-owner');
       expect(await people.removeMember({ ...change, fallback })).toBe('last-owner');
       await letIn(storage, 'owner');
@@ -154,25 +154,25 @@ export function peopleStoreContract(open: OpenStorage): void {
         { userId: 'usr_2', role: 'admin' },
       ] as const;
       const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9 };
-      for (const given of [
+      for (const expected of [
         [owner, { ...bob, role: 'member' as const }],
         [{ ...owner, role: 'admin' as const }, bob],
       ]) {
-        expect(await people.setRole({ ...change, role: 'member', given })).toBe('changed');
-        expect(await people.removeMember({ ...change, fallback, given })).toBe('changed');
-        expect(await people.insertInvitation(invitation('invite_y'), given)).toBe(false);
+        expect(await people.setRole({ ...change, role: 'member', expected })).toBe('changed');
+        expect(await people.removeMember({ ...change, fallback, expected })).toBe('changed');
+        expect(await people.insertInvitation(invitation('invite_y'), expected)).toBe(false);
       }
       expect(await people.invitations('ws_1', page)).not.toContainEqual(
         expect.objectContaining({ id: 'invite_y' }),
       );
       expect(await workspaces.role('ws_1', 'usr_2')).toBe('admin');
-      expect(await people.setRole({ ...change, role: 'member', given: [owner, bob] })).toBe('done');
+      expect(await people.setRole({ ...change, role: 'member', expected: [owner, bob] })).toBe('done');
       expect(await workspaces.role('ws_1', 'usr_2')).toBe('member');
     });
 
     test('have no role for other users', async () => {
       const { people } = await openWithBob();
-      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning, given: [] };
+      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning, expected: [] };
       expect(await people.setRole({ ...change, role: 'admin' })).toBe('no-member');
       expect(await people.removeMember({ ...change, fallback })).toBe('no-member');
     });
@@ -186,7 +186,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       await keys.insert(aKey('key_b', { ownerId: 'usr_2' }));
       await keys.insert(aKey('key_elsewhere', { ownerId: 'usr_2', workspaceId: 'ws_2' }));
       await people.insertInvitation(invitation('invite_x', { createdBy: 'usr_2' }), []);
-      const removal = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9, given: [], fallback };
+      const removal = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9, expected: [], fallback };
       expect(await people.removeMember(removal)).toBe('done');
 
       expect(await workspaces.role('ws_1', 'usr_2')).toBeUndefined();
@@ -202,7 +202,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       const { people, workspaces } = storage;
       await people.insertInvitation(invitation('invite_a', { workspaceId: 'ws_2', role: 'owner' }), []);
       await people.acceptInvitation({ digest: 'digest of invite_a', userId: 'usr_1', at: morning + 1 });
-      const removal = { workspaceId: 'ws_2', userId: 'usr_2', at: morning + 9, given: [], fallback };
+      const removal = { workspaceId: 'ws_2', userId: 'usr_2', at: morning + 9, expected: [], fallback };
       expect(await people.removeMember(removal)).toBe('done');
       expect(await workspaces.homeOf('usr_2')).toMatchObject({ id: 'ws_9', slug: 'bob-9' });
       expect(await workspaces.role('ws_9', 'usr_2')).toBe('owner');
@@ -251,7 +251,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       const { people } = storage;
       await letIn(storage, 'admin');
       await people.insertInvitation(invitation('invite_x', { createdBy: 'usr_2' }), []);
-      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9, given: [] };
+      const change = { workspaceId: 'ws_1', userId: 'usr_2', at: morning + 9, expected: [] };
       expect(await people.setRole({ ...change, role: 'member' })).toBe('done');
       const [found] = await people.invitations('ws_1', page);
       expect(found).toMatchObject({ id: 'invite_x', revokedAt: morning + 9 });

@@ -1,12 +1,12 @@
 import type { StoredResponse } from '../../src/daemon/features/inference/stored/responses-store.ts';
-import type { KeyRecord } from '../../src/daemon/features/keys/keys-store.ts';
+import type { KeyRecord } from '../../src/daemon/features/keys/store.ts';
 import type {
   HoldRecord,
   LedgerEntry,
   Settlement,
   UsageRecord,
-} from '../../src/daemon/features/metering/metering-store.ts';
-import type { LoginRecord } from '../../src/daemon/features/workspaces/workspaces-store.ts';
+} from '../../src/daemon/features/metering/store.ts';
+import type { LoginRecord } from '../../src/daemon/features/workspaces/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 
 /** Opens an empty storage of the tested engine; the runner closes it after the test. */

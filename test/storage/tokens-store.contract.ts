@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TokenRecord } from '../../src/daemon/features/tokens/tokens-store.ts';
+import type { TokenRecord } from '../../src/daemon/features/tokens/store.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function tokensStoreContract(open: OpenStorage): void {

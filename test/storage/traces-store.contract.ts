@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TracesFilter } from '../../src/daemon/features/traces/traces-store.ts';
+import type { TracesFilter } from '../../src/daemon/features/traces/store.ts';
 import { aSettlement, aUsage, morning, type OpenStorage } from './records.ts';
 
 export function tracesStoreContract(open: OpenStorage): void {

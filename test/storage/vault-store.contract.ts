@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ProviderKeyRecord } from '../../src/daemon/features/provider-keys/provider-keys-store.ts';
-import type { MasterRecord, SealedSecret } from '../../src/daemon/features/vault/vault-store.ts';
+import type { ProviderKeyRecord } from '../../src/daemon/features/provider-keys/store.ts';
+import type { MasterRecord, SealedSecret } from '../../src/daemon/features/vault/store.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function vaultStoreContract(open: OpenStorage): void {

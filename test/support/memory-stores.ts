@@ -1,19 +1,19 @@
-import type { EventRecord, EventsStore } from '../../src/daemon/features/events/events-store.ts';
-import type { KeyRecord, KeysStore } from '../../src/daemon/features/keys/keys-store.ts';
+import type { EventRecord, EventsStore } from '../../src/daemon/features/events/store.ts';
+import type { KeyRecord, KeysStore } from '../../src/daemon/features/keys/store.ts';
 import type {
   MeteringStore,
   ServedDay,
   UsageFilter,
   UsageGroup,
   UsageRecord,
-} from '../../src/daemon/features/metering/metering-store.ts';
+} from '../../src/daemon/features/metering/store.ts';
 import type {
   LoginRecord,
   UserRecord,
   WorkspaceRecord,
   WorkspaceRole,
   WorkspacesStore,
-} from '../../src/daemon/features/workspaces/workspaces-store.ts';
+} from '../../src/daemon/features/workspaces/store.ts';
 import { utcDay } from '../../src/shared/time.ts';
 
 /** Stores that forget everything with the test: the plainest reading of each interface. */

@@ -1,6 +1,6 @@
 import type { MakeId } from '../../shared/ids.ts';
 import type { EventFeed } from '../features/events/index.ts';
-import { authenticator, keyOwnership, liveKeys, keys as makeKeys, sha256 } from '../features/keys/index.ts';
+import { authenticator, keySettings, liveKeys, keys as makeKeys, sha256 } from '../features/keys/index.ts';
 import { createAdmission, createCredit, type UsageReader } from '../features/metering/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -54,7 +54,7 @@ export function createAccounts(deps: AccountsDeps, neighbours: Peers) {
     randomBytes: (count: number) => world.randomBytes(count),
     now,
   });
-  const owned = keyOwnership({
+  const settings = keySettings({
     store: storage.keys,
     workspaces,
     admission,
@@ -62,7 +62,7 @@ export function createAccounts(deps: AccountsDeps, neighbours: Peers) {
     lastUse: authentication.lastUse,
     now,
   });
-  return { ...billing, authentication, keys, owned };
+  return { ...billing, authentication, keys, keySettings: settings };
 }
 
 interface BillingDeps {

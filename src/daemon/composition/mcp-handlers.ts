@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { type McpNeeds, mcpHandlers } from '../features/mcp/index.ts';
+import { type McpDeps, mcpHandlers } from '../features/mcp/index.ts';
 import type { Caller, Handler } from '../handler.ts';
 import { parseJson } from '../http/json-body.ts';
 import { checkAccess } from '../http/protection/access.ts';
@@ -11,7 +11,7 @@ import { type InputCheck, inputCheck, validatorOf } from '../http/validation/inp
 
 /** The MCP server, whose tools call the daemon's own endpoints as their callers do. */
 export function createMcpHandlers(
-  deps: Pick<McpNeeds, 'world' | 'log'>,
+  deps: Pick<McpDeps, 'world' | 'log'>,
   handlers: () => readonly Handler[],
 ): Handler[] {
   return mcpHandlers({

@@ -39,7 +39,7 @@ export function createProviderSet(
       updateCatalog();
     },
     listings: modelListings({
-      keep: keepListings,
+      save: keepListings,
       providers: () => [...byName.values()],
       replace(listed) {
         for (const [name, details] of listed) {

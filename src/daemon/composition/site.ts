@@ -3,7 +3,7 @@ import { autopilotHandlers, autopilots } from '../features/autopilots/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Authenticator } from '../features/keys/index.ts';
 import { sha256 } from '../features/keys/index.ts';
-import { persons as makePersons, profile, profileHandlers } from '../features/profile/index.ts';
+import { people as makePeople, profile, profileHandlers } from '../features/profile/index.ts';
 import { rowFeed } from '../features/row-streams/index.ts';
 import { shoutHandlers, shouts } from '../features/shouts/index.ts';
 import { latestChats, type Threads } from '../features/threads/index.ts';
@@ -31,7 +31,7 @@ interface Peers {
 export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Peers) {
   const { authentication, workspaces, events } = neighbours;
   const now = () => world.now();
-  const persons = makePersons({ store: storage.profile });
+  const people = makePeople({ store: storage.profile });
   const accessTokens = tokens({
     store: storage.tokens,
     authenticator: authentication,
@@ -42,8 +42,8 @@ export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Pee
   });
   const own = profile({
     store: storage.profile,
-    persons,
-    endings: authentication,
+    people,
+    revocations: authentication,
     forgetRole: workspaces.forgetRole,
     now,
   });
@@ -55,13 +55,13 @@ export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Pee
   };
   const direct = whispers({
     store: storage.whispers,
-    persons,
+    people,
     feed,
     onCreated: ({ userId }, id) => void tellCreated(userId, id),
     now,
   });
   const handlers: Handler[] = [
-    ...tokenHandlers({ tokens: accessTokens, numberOf: async (caller) => (await persons.of(caller)).number }),
+    ...tokenHandlers({ tokens: accessTokens, numberOf: async (caller) => (await people.of(caller)).number }),
     ...profileHandlers({
       profile: own,
       chatsOf: (caller, limit) => latestChats(neighbours.threads, caller, limit),
@@ -69,14 +69,14 @@ export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Pee
     ...autopilotHandlers(
       autopilots({
         store: storage.autopilots,
-        persons,
+        people,
         makeId,
         randomBytes: (count) => world.randomBytes(count),
         now,
       }),
     ),
     ...whisperHandlers(direct),
-    ...shoutHandlers(shouts({ store: storage.shouts, persons, feed, world })),
+    ...shoutHandlers(shouts({ store: storage.shouts, people, feed, world })),
   ];
   /** Ends the streams of those who follow. */
   return { handlers, close: feed.close };

@@ -66,19 +66,19 @@ function keychainStore(env: Env): MasterStore {
   const patient = openKeychain({ timeoutMs: keychainTimeouts.prompting, env });
   const account = (kid: string) => `master:${kid}`;
   return {
-    find: (kid, { isAwaited }) =>
+    find: (kid, { isInteractive }) =>
       withMessages(async () => {
-        const text = await (isAwaited ? patient : keychain).get(account(kid));
+        const text = await (isInteractive ? patient : keychain).get(account(kid));
         if (text === undefined) return [];
         // An item that is not a key still exists: the vault must not create another.
         return [parseMasterKey(text) ?? new Uint8Array(0)];
       }),
-    keep: (kid, fresh) =>
+    add: (kid, fresh) =>
       withMessages(async () => {
         await keychain.set(account(kid), Buffer.from(fresh).toString('base64url'));
         return fresh;
       }),
-    drop: (kid) => withMessages(async () => void (await keychain.delete(account(kid)))),
+    delete: (kid) => withMessages(async () => void (await keychain.delete(account(kid)))),
   };
 }
 
@@ -99,12 +99,12 @@ function fileStore(path: string): MasterStore {
     });
   return {
     find: read,
-    async keep(_kid, _fresh, isUsed) {
+    async add(_kid, _fresh, isUsed) {
       const key = (await read()).find((candidate) => !isUsed(candidate));
       if (key) return key;
       throw new MasterStoreFailure(`${path} has no new key: add one on a line before the others.`);
     },
-    drop: async () => {},
+    delete: async () => {},
   };
 }
 
@@ -137,7 +137,7 @@ function plainStore(folder: string): MasterStore {
         const text = await readSecretFile(path(kid));
         return text === undefined ? [] : [parseMasterKey(text) ?? new Uint8Array(0)];
       }),
-    keep: (kid, fresh) =>
+    add: (kid, fresh) =>
       withMessages(async () => {
         const text = Buffer.from(fresh).toString('base64url');
         // An existing file may be the only copy of a key.
@@ -153,7 +153,7 @@ function plainStore(folder: string): MasterStore {
           throw new MasterStoreFailure(`${path(kid)} does not contain what was written.`);
         return fresh;
       }),
-    drop: (kid) => withMessages(() => unlink(path(kid))),
+    delete: (kid) => withMessages(() => unlink(path(kid))),
   };
 }
 

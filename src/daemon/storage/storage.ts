@@ -1,23 +1,23 @@
-import type { AutopilotsStore } from '../features/autopilots/autopilots-store.ts';
+import type { AutopilotsStore } from '../features/autopilots/store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
 import type { CacheStore } from '../features/cache/store.ts';
-import type { EventsStore } from '../features/events/events-store.ts';
-import type { IdempotencyStore } from '../features/idempotency/idempotency-store.ts';
+import type { EventsStore } from '../features/events/store.ts';
+import type { IdempotencyStore } from '../features/idempotency/store.ts';
 import type { BackgroundStore } from '../features/inference/lifecycles/background/background-store.ts';
 import type { ResponsesStore } from '../features/inference/stored/responses-store.ts';
-import type { KeysStore } from '../features/keys/keys-store.ts';
+import type { KeysStore } from '../features/keys/store.ts';
 import type { LedgerStore } from '../features/metering/ledger-store.ts';
-import type { MeteringStore } from '../features/metering/metering-store.ts';
-import type { ProfileStore } from '../features/profile/profile-store.ts';
-import type { ProviderKeysStore } from '../features/provider-keys/provider-keys-store.ts';
-import type { ShoutsStore } from '../features/shouts/shouts-store.ts';
+import type { MeteringStore } from '../features/metering/store.ts';
+import type { ProfileStore } from '../features/profile/store.ts';
+import type { ProviderKeysStore } from '../features/provider-keys/store.ts';
+import type { ShoutsStore } from '../features/shouts/store.ts';
 import type { ThreadsStore } from '../features/threads/threads-store.ts';
-import type { TokensStore } from '../features/tokens/tokens-store.ts';
-import type { TracesStore } from '../features/traces/traces-store.ts';
-import type { VaultStore } from '../features/vault/vault-store.ts';
-import type { WhispersStore } from '../features/whispers/whispers-store.ts';
+import type { TokensStore } from '../features/tokens/store.ts';
+import type { TracesStore } from '../features/traces/store.ts';
+import type { VaultStore } from '../features/vault/store.ts';
+import type { WhispersStore } from '../features/whispers/store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
-import type { WorkspacesStore } from '../features/workspaces/workspaces-store.ts';
+import type { WorkspacesStore } from '../features/workspaces/store.ts';
 
 /** Everything the daemon stores: one store per feature. Each engine has a folder that opens it. */
 export interface Storage {

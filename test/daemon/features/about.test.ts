@@ -57,12 +57,12 @@ beforeEach(() => {
   });
 });
 
-test('anybody is told that the process is up, even when nothing can be written', async () => {
+test('health is public, even when nothing can be written', async () => {
   storage = { writable: false, reason: 'disk full' };
   expect(await callHandler(handlers, health, { caller: anonymous })).toEqual({ status: 'ok' });
 });
 
-test('it is ready while it can write, and says why it is not', async () => {
+test('is ready while it can write, and reports why not', async () => {
   expect(await callHandler(handlers, ready, { caller: anonymous })).toEqual({ status: 'ready' });
   storage = { writable: false, reason: 'disk full' };
   await expect(callHandler(handlers, ready, { caller: anonymous })).rejects.toMatchObject({
@@ -72,7 +72,7 @@ test('it is ready while it can write, and says why it is not', async () => {
   });
 });
 
-test('the description of the API is made once', async () => {
+test('the OpenAPI document is generated once', async () => {
   for (let i = 0; i < 3; i += 1) {
     expect(await callHandler(handlers, openApi, { caller: anonymous })).toEqual({ openapi: '3.1.0' });
   }
@@ -80,7 +80,7 @@ test('the description of the API is made once', async () => {
 });
 
 describe('the owner of the daemon', () => {
-  test('sees how it is doing', async () => {
+  test('sees its status', async () => {
     expect(await callHandler(handlers, getStatus, { caller: owner })).toEqual(status);
   });
 

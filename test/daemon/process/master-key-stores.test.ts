@@ -17,7 +17,7 @@ import { eventually } from '../../support/eventually.ts';
 let folder: string;
 let path: string;
 const kid = '0123456789abcdef';
-const now = { isAwaited: false };
+const now = { isInteractive: false };
 const unused = () => false;
 const bytes = (key: Uint8Array | undefined) => Buffer.from(key ?? []).toString('hex');
 
@@ -50,24 +50,24 @@ describe('a file of somebody’s making', () => {
     const key = randomBytes(32);
     await write(written(key));
     expect((await file().find(kid, now)).map(bytes)).toEqual([bytes(key)]);
-    expect(bytes(await file().keep(kid, randomBytes(32), unused))).toBe(bytes(key));
+    expect(bytes(await file().add(kid, randomBytes(32), unused))).toBe(bytes(key));
   });
 
   test('may hold older keys after the newest, which is taken when it is new', async () => {
     const [newer, older] = [randomBytes(32), randomBytes(32)];
     const isUsed = (key: Uint8Array) => bytes(key) === bytes(older);
     await write(`${older.toString('hex')}\n`);
-    expect(await failureIn(file().keep(kid, randomBytes(32), isUsed))).toContain('has no new key');
+    expect(await failureIn(file().add(kid, randomBytes(32), isUsed))).toContain('has no new key');
     await write(`${newer.toString('hex')}\n${older.toString('hex')}\n`);
     expect((await file().find(kid, now)).map(bytes)).toEqual([bytes(newer), bytes(older)]);
-    expect(bytes(await file().keep(kid, randomBytes(32), isUsed))).toBe(bytes(newer));
+    expect(bytes(await file().add(kid, randomBytes(32), isUsed))).toBe(bytes(newer));
   });
 
   test('is never written or removed', async () => {
     await write(randomBytes(32).toString('hex'));
     const before = await readFile(path, 'utf8');
-    await file().keep(kid, randomBytes(32), unused);
-    await file().drop(kid);
+    await file().add(kid, randomBytes(32), unused);
+    await file().delete(kid);
     expect(await readFile(path, 'utf8')).toBe(before);
   });
 
@@ -82,7 +82,7 @@ describe('a file of somebody’s making', () => {
     const message = await failureIn(file().find(kid, now));
     expect(message).toContain(remedy);
     expect(message).not.toContain('password');
-    expect(await failureIn(file().keep(kid, randomBytes(32), unused))).toContain(remedy);
+    expect(await failureIn(file().add(kid, randomBytes(32), unused))).toContain(remedy);
   });
 });
 
@@ -92,17 +92,17 @@ describe('a plain file', () => {
   test('keeps a key for its owner alone, and never writes over one', async () => {
     const key = randomBytes(32);
     expect(await plain().find(kid, now)).toEqual([]);
-    await plain().keep(kid, key, unused);
+    await plain().add(kid, key, unused);
     const [name = ''] = await readdir(folder);
     expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
-    expect(await failureIn(plain().keep(kid, randomBytes(32), unused))).toContain('EEXIST');
+    expect(await failureIn(plain().add(kid, randomBytes(32), unused))).toContain('EEXIST');
     expect((await plain().find(kid, now)).map(bytes)).toEqual([bytes(key)]);
-    await plain().drop(kid);
+    await plain().delete(kid);
     expect(await readdir(folder)).toEqual([]);
   });
 
   test('that others can read is not used', async () => {
-    await plain().keep(kid, randomBytes(32), unused);
+    await plain().add(kid, randomBytes(32), unused);
     const [name = ''] = await readdir(folder);
     await chmod(join(folder, name), 0o644);
     expect(await failureIn(plain().find(kid, now))).toContain('chmod 600');

@@ -10,13 +10,13 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
-import type { Persons } from '../profile/index.ts';
-import type { AutopilotRecord, AutopilotsStore } from './autopilots-store.ts';
+import type { People } from '../profile/index.ts';
 import { checkedHandle, handlesFor } from './handles.ts';
+import type { AutopilotRecord, AutopilotsStore } from './store.ts';
 
-export interface AutopilotsNeeds {
+export interface AutopilotsDeps {
   store: AutopilotsStore;
-  persons: Pick<Persons, 'of'>;
+  people: Pick<People, 'of'>;
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
   now: () => number;
@@ -24,67 +24,69 @@ export interface AutopilotsNeeds {
 
 type Change = Body<typeof updateAutopilot>;
 
-/** A change is made again when another one came in between; this often. */
-const triesMax = 5;
+/** A change is retried when another one came in between. */
+const attemptsMax = 5;
 
-/** Autopilots of whoever calls; those of others are not there. */
-export function autopilots(needs: AutopilotsNeeds) {
-  const { store, persons, now } = needs;
+/** The caller's autopilots. Those of others do not exist for the caller: `not_found`. */
+export function autopilots(deps: AutopilotsDeps) {
+  const { store, people, now } = deps;
 
   const find = async (caller: Caller, reference: string): Promise<AutopilotRecord> => {
-    const { number } = await persons.of(caller);
+    const { number } = await people.of(caller);
     const record = await store.find(number, reference);
     if (!record) throw new ApiError('not_found');
     return record;
   };
-  const change = async (caller: Caller, reference: string, wish: Change): Promise<AutopilotRecord> => {
-    wellFormedMembers(wish);
-    for (let tries = 0; tries < triesMax; tries += 1) {
+  const change = async (caller: Caller, reference: string, request: Change): Promise<AutopilotRecord> => {
+    wellFormedMembers(request);
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const before = await find(caller, reference);
-      const after = changed(before, wish, now());
+      const after = applyChange(before, request, now());
       if (after === before) return before;
       const outcome = await store.replace(before, after);
       if (outcome === 'done') return after;
-      if (outcome === 'handle-taken') throw inputFault('handle', 'is that of another autopilot');
+      if (outcome === 'handle-taken') throw inputFault('handle', 'belongs to another autopilot');
     }
     throw new ApiError('conflict');
   };
 
   return {
-    async create(caller: Caller, wish: Body<typeof createAutopilot>): Promise<AutopilotRecord> {
-      wellFormedMembers(wish);
-      const { number } = await persons.of(caller);
+    async create(caller: Caller, request: Body<typeof createAutopilot>): Promise<AutopilotRecord> {
+      wellFormedMembers(request);
+      const { number } = await people.of(caller);
       const at = now();
       const record: Omit<AutopilotRecord, 'handle'> = {
-        id: needs.makeId('ap'),
+        id: deps.makeId('ap'),
         owner: number,
-        displayName: wish.displayName,
-        avatar: wish.avatar ?? '',
-        tagline: wish.tagline ?? '',
-        status: wish.status ?? 'active',
-        visibility: wish.visibility ?? 'private',
+        displayName: request.displayName,
+        avatar: request.avatar ?? '',
+        tagline: request.tagline ?? '',
+        status: request.status ?? 'active',
+        visibility: request.visibility ?? 'private',
         configVersion: 1,
         createdAt: at,
         updatedAt: at,
-        profile: merged<AutopilotProfile>({}, wish.profile),
-        policy: merged<AutopilotPolicy>({ l402RequireApproval: true }, wish.policy),
+        profile: merged<AutopilotProfile>({}, request.profile),
+        policy: merged<AutopilotPolicy>({ l402RequireApproval: true }, request.policy),
       };
-      const handle = await store.insert(record, handlesFor(wish.handle, wish.displayName, needs.randomBytes));
-      if (handle === undefined) throw inputFault('handle', 'is that of another autopilot');
+      const handle = await store.insert(
+        record,
+        handlesFor(request.handle, request.displayName, deps.randomBytes),
+      );
+      if (handle === undefined) throw inputFault('handle', 'belongs to another autopilot');
       return { ...record, handle };
     },
 
     find,
 
     async list(caller: Caller, page: { limit: number; status: AutopilotStatus | undefined }) {
-      const { number } = await persons.of(caller);
+      const { number } = await people.of(caller);
       return await store.list(number, page);
     },
 
-    /** Fails with `invalid_request` for one that is archived, and for a handle that is taken. */
+    /** Fails with `invalid_request` for an archived autopilot or a taken handle. */
     change,
 
-    /** Archives it; one that is archived stays as it is. */
     async archive(caller: Caller, reference: string): Promise<AutopilotRecord> {
       const record = await find(caller, reference);
       return record.status === 'archived' ? record : await change(caller, record.id, { status: 'archived' });
@@ -94,11 +96,11 @@ export function autopilots(needs: AutopilotsNeeds) {
 
 export type Autopilots = ReturnType<typeof autopilots>;
 
-/** The record with a change in it; the record itself when nothing is another than before. */
-function changed(before: AutopilotRecord, wish: Change, at: number): AutopilotRecord {
+/** Applies a change; returns the same record if nothing differs. */
+function applyChange(before: AutopilotRecord, request: Change, at: number): AutopilotRecord {
   if (before.status === 'archived')
-    throw inputFault('status', 'is `archived`, which does not change any more');
-  const { profile, policy, handle, ...plain } = wish;
+    throw inputFault('status', 'is `archived`; archived autopilots cannot be changed');
+  const { profile, policy, handle, ...plain } = request;
   const after: AutopilotRecord = {
     ...before,
     ...plain,
@@ -111,7 +113,7 @@ function changed(before: AutopilotRecord, wish: Change, at: number): AutopilotRe
   return isUnchanged ? before : { ...after, updatedAt: at };
 }
 
-/** What is left out stays, null clears. */
+/** Absent members stay, null clears. */
 function merged<Members extends object>(before: Members, change: Members | undefined): Members {
   const entries = Object.entries({ ...before, ...change });
   return Object.fromEntries(entries.filter(([, value]) => value !== null)) as Members;

@@ -11,7 +11,7 @@ import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement } from '../../handler.ts';
 import type { Autopilots } from './autopilots.ts';
-import type { AutopilotRecord } from './autopilots-store.ts';
+import type { AutopilotRecord } from './store.ts';
 
 const pageSizeDefault = 100;
 

@@ -3,17 +3,17 @@ import { ApiError } from '../../../shared/errors.ts';
 const charsMax = 64;
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** In lower case. Fails with `invalid_request` for one that is kept for others. */
+/** Returns the handle in lower case. Fails with `invalid_request` for a reserved one. */
 export function checkedHandle(handle: string): string {
   const lower = handle.toLowerCase();
   if (/^(agent|service):/.test(lower)) {
-    const message = '`handle` begins with `agent:` or `service:`, which are not given away.';
+    const message = '`handle` must not start with `agent:` or `service:`, which are reserved.';
     throw new ApiError('invalid_request', { param: 'handle', message });
   }
   return lower;
 }
 
-/** Handles for a new autopilot, best first; the last one is practically never taken. */
+/** Candidate handles for a new autopilot, best first; the last one is random enough to be free. */
 export function handlesFor(
   wanted: string | undefined,
   displayName: string,

@@ -1,3 +1,3 @@
 export { autopilots } from './autopilots.ts';
-export type { AutopilotRecord, AutopilotsStore } from './autopilots-store.ts';
 export { autopilotHandlers } from './handlers.ts';
+export type { AutopilotRecord, AutopilotsStore } from './store.ts';

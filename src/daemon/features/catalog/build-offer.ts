@@ -7,14 +7,14 @@ import { traitsOf } from './model-traits.ts';
 import type { Offer, ProviderDescription } from './offer.ts';
 import type { PricedModel, PriceLibrary } from './price-library.ts';
 
-/** The library's names of the makers whose family name in ids differs from them. */
+/** The price library's names of makers, by the family name in ids, where they differ. */
 const sourceOfFamily: Readonly<Record<string, string>> = {
   xai: 'x-ai',
   mistralai: 'mistral',
   'z-ai': 'zai',
 };
 
-/** Joins what the configuration, the provider, the price library and our own table know; the first that knows wins. */
+/** Merges the configuration, the provider's details, the price library and our own table, in this order of precedence. */
 export function buildOffer(
   provider: ProviderDescription,
   model: { id: string; providerModel: string },
@@ -47,14 +47,14 @@ export function buildOffer(
   return { offer, isConditional: settled === undefined && (listed?.isConditional ?? false) };
 }
 
-/** A price that needs no library: set in the configuration, or nothing because nobody is paid. */
+/** A price that needs no library: a configured one, or zero for the simulator and local servers. */
 export function settledPrices(provider: ProviderDescription, providerModel: string): Prices | undefined {
   const set = ownValue(provider.prices, providerModel) ?? ownValue(provider.prices, '*');
   if (set !== undefined) return set;
   return provider.kind === 'simulator' || provider.kind === 'local' ? freePrices : undefined;
 }
 
-/** The family that a model's traits and prices are looked up under; another server's own names have none. */
+/** The family and name by which traits and prices are looked up; other servers' models have no family. */
 function familyAndName(
   provider: ProviderDescription,
   model: { providerModel: string },

@@ -14,23 +14,23 @@ export interface CatalogSettings {
   providers: readonly ProviderDescription[];
   /** Other names for models: `{ fast: 'openai/gpt-5-mini' }`. */
   aliases?: Readonly<Record<string, string>>;
-  /** Models to try after one, by its name as callers write it or its id. */
+  /** Models to try after one, by its id or the name that callers use. */
   fallbacks?: Readonly<Record<string, readonly string[]>>;
   loadPrices?: () => Promise<PriceLibrary>;
 }
 
-/** Names that are remembered; callers can make up any number of them. */
-const rememberedMax = 2000;
+/** Maximum number of cached names, which callers can invent. */
+const cachedMax = 2000;
 const minuteMs = 60_000;
 
-interface Remembered {
+interface CachedName {
   slot: ModelSlot;
   resolution: Resolution;
-  /** Prices that depend on the time are looked up again each minute. */
+  /** Time-dependent prices are looked up again each minute. */
   validUntil: number;
 }
 
-/** Which models there are, who offers them and for how much. */
+/** The models, their providers and prices. */
 export class Catalog {
   readonly #world: Pick<World, 'now'>;
   readonly #aliases: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export class Catalog {
   #library: PriceLibrary | undefined;
   #loading: Promise<PriceLibrary> | undefined;
   #index: ModelIndex;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #cache = new Map<string, CachedName>();
   #all: { models: readonly Resolution[]; validUntil: number } | undefined;
 
   constructor(settings: CatalogSettings) {
@@ -52,7 +52,7 @@ export class Catalog {
     this.#index = indexModels(this.#providers, undefined);
   }
 
-  /** Loads the prices; call it once the server listens. Everything that needs them waits for it anyway. */
+  /** Loads the prices, to be called once the server listens. Whatever needs them earlier waits. */
   async load(): Promise<void> {
     if (this.#library !== undefined) return;
     this.#loading ??= this.#loadPrices();
@@ -65,7 +65,7 @@ export class Catalog {
     this.#reindex();
   }
 
-  /** Takes other providers, after a change of the configuration or once local servers were found. */
+  /** Replaces the providers, after a change of the configuration or once local servers are detected. */
   replaceProviders(providers: readonly ProviderDescription[]): void {
     this.#providers = providers;
     this.#reindex();
@@ -76,25 +76,25 @@ export class Catalog {
   }
 
   /**
-   * What a name stands for. `ownKeys` names the providers that the caller's workspace has keys of its own for: names
-   * that are not listed are forwarded to them too. Fails with `model_not_found`.
+   * Resolves a model name. `ownKeys` are the providers for which the workspace has its own keys: unlisted names are
+   * forwarded to them, too. Fails with `model_not_found`.
    */
   async resolve(name: string, options: { ownKeys?: ReadonlySet<string> } = {}): Promise<Resolution> {
     if (this.#library === undefined && !this.#needsNoPrices(name)) await this.load();
     const now = this.#world.now();
-    const known = this.#remembered.get(name);
+    const known = this.#cache.get(name);
     if (known !== undefined && now < known.validUntil) return known.resolution;
     const slot = known?.slot ?? this.#find(name, options.ownKeys);
     const resolution = this.#price(slot, name, now);
-    // What only one workspace's key opens must not open for others.
-    const isForAll = slot.at.some(({ provider }) => provider.available) || this.#index.slots.has(slot.id);
-    if (isForAll) this.#remember(name, { slot, ...resolution });
+    // Names that only one workspace's own key can use are not cached for others.
+    const isShared = slot.at.some(({ provider }) => provider.available) || this.#index.slots.has(slot.id);
+    if (isShared) this.#store(name, { slot, ...resolution });
     return resolution.resolution;
   }
 
   /**
-   * A model and its fallbacks, in the order to try them: those that the caller named, else those of the configuration.
-   * A fallback that does not exist fails with the place of it as `param`; one of the configuration is left out.
+   * Resolves a model and its fallbacks, in order: the caller's, or else the configured ones. Fails with the position of a
+   * caller's fallback that does not exist as `param`; configured ones that do not exist are skipped.
    */
   async resolveAll(
     name: string,
@@ -104,20 +104,20 @@ export class Catalog {
     const first = await this.resolve(name, options);
     const all = [first];
     const named = fallbacks.length > 0;
-    for (const [place, fallback] of (named ? fallbacks : first.fallbacks).entries()) {
+    for (const [index, fallback] of (named ? fallbacks : first.fallbacks).entries()) {
       try {
         all.push(await this.resolve(fallback, options));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         if (named) {
-          throw new ApiError(error.code, { param: `service.fallbacks[${place}]`, message: error.message });
+          throw new ApiError(error.code, { param: `service.fallbacks[${index}]`, message: error.message });
         }
       }
     }
     return all;
   }
 
-  /** Every model with all its offers, those that can be called now first. */
+  /** Every model with all its offers, available ones first. */
   async all(): Promise<readonly Resolution[]> {
     await this.load();
     const now = this.#world.now();
@@ -132,18 +132,18 @@ export class Catalog {
     return this.#all.models;
   }
 
-  /** Ids that somebody who wrote `name` may have meant. */
+  /** Suggests ids for a misspelled name. */
   nearest(name: string): string[] {
     return nearestNames(name, this.#index.slots.keys());
   }
 
   #reindex(): void {
     this.#index = indexModels(this.#providers, this.#library);
-    this.#remembered.clear();
+    this.#cache.clear();
     this.#all = undefined;
   }
 
-  /** The simulator, local servers and upstreams with prices of their own answer before the library is loaded. */
+  /** The simulator, local servers and models with configured prices do not need the library. */
   #needsNoPrices(name: string): boolean {
     const slot = this.#index.slots.get(this.#aliasOf(name));
     return slot?.at.every(({ provider, providerModel }) => settledPrices(provider, providerModel)) ?? false;
@@ -171,15 +171,15 @@ export class Catalog {
     return { resolution: { id: slot.id, offers, fallbacks }, validUntil };
   }
 
-  #remember(name: string, entry: Remembered): void {
-    if (this.#remembered.size >= rememberedMax) this.#remembered.clear();
-    this.#remembered.set(name, entry);
+  #store(name: string, entry: CachedName): void {
+    if (this.#cache.size >= cachedMax) this.#cache.clear();
+    this.#cache.set(name, entry);
   }
 }
 
 const noPrices: PriceLibrary = { names: () => [], find: () => undefined, sourceOf: () => undefined };
 
-/** The model that a command takes when none is named: of the first provider that can be called, else the simulator's. */
+/** The default model of commands: one of the first available provider, or else the simulator's. */
 export function defaultModel(all: readonly Resolution[], providers: readonly ProviderDescription[]): string {
   const inOrder = providers.filter(({ kind, available }) => available && kind !== 'simulator');
   for (const provider of inOrder) {

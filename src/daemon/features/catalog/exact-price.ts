@@ -1,6 +1,6 @@
 import type { NanoUsd, Prices } from '../../../shared/money.ts';
 
-/** Prices as people and libraries write them: dollars per million tokens, as a decimal or as a number that prints as one. */
+/** Prices as written in configuration and libraries: dollars per million tokens, as a decimal or a number. */
 export interface WrittenPrices {
   input: string | number;
   output: string | number;
@@ -8,12 +8,12 @@ export interface WrittenPrices {
   cacheWrite?: string | number;
 }
 
-/** More decimal places than any price has; keeps a hostile exponent from growing a huge integer. */
+/** Exceeds the decimal places of any price, and keeps a hostile exponent from creating a huge integer. */
 const exponentMax = 30;
 
 /**
- * Dollars as written (`"0.075"`, `0.075`, `7.5e-2`) → nano-dollars, through the decimal text and never through a
- * product of floats. Past nine places it is rounded up. Undefined when it is no decimal, negative or out of range.
+ * Converts dollars (`"0.075"`, `0.075`, `7.5e-2`) to nano-dollars, exactly, by their decimal text. Rounds up past nine
+ * places. Undefined if it is not a decimal, negative or out of range.
  */
 export function nanoFromDecimal(value: string | number): NanoUsd | undefined {
   const match = /^(\d{1,15})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,3}))?$/i.exec(String(value).trim());
@@ -27,7 +27,7 @@ export function nanoFromDecimal(value: string | number): NanoUsd | undefined {
   return Number.isSafeInteger(nano) ? nano : undefined;
 }
 
-/** Undefined when a price is not a decimal. Cached input and cache writes cost what input costs unless told. */
+/** Undefined if a price is not a decimal. Cached input and cache writes default to the price of input. */
 export function pricesFromDecimals(written: WrittenPrices): Prices | undefined {
   const input = nanoFromDecimal(written.input);
   const cachedInput = nanoFromDecimal(written.cachedInput ?? written.input);
@@ -38,5 +38,5 @@ export function pricesFromDecimals(written: WrittenPrices): Prices | undefined {
   return { input, cachedInput, cacheWrite, output };
 }
 
-/** What the simulator and local servers cost. */
+/** The prices of the simulator and of local servers. */
 export const freePrices: Prices = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };

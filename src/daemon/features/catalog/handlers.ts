@@ -11,12 +11,11 @@ export interface CatalogHandlersDeps {
   catalog: Catalog;
   live: LiveReader;
   listings: Pick<ReturnType<typeof modelListings>, 'refresh'>;
-  /** What the host adds to the providers' prices, in millionths. */
+  /** The host's margin on provider prices, in millionths. */
   settings: { readonly marginPpm: number };
   world: Pick<World, 'now'>;
 }
 
-/** The endpoints of the catalog. */
 export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
   const { catalog, live, listings, world } = deps;
   return [

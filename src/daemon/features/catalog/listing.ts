@@ -4,9 +4,9 @@ import { pricesFromDecimals, type WrittenPrices } from './exact-price.ts';
 import type { Modality } from './model-traits.ts';
 import type { ModelDetails, ProviderDescription } from './offer.ts';
 
-/** One model as its provider lists it. */
+/** A model in its provider's list. */
 export interface ListedModel {
-  /** Its name there. */
+  /** Its name at the provider. */
   name: string;
   title?: string | undefined;
   description?: string | undefined;
@@ -19,7 +19,7 @@ export interface ListedModel {
   structuredOutput?: boolean | undefined;
   reasoning?: boolean | undefined;
   logprobs?: boolean | undefined;
-  /** Dollars a token, as decimals. */
+  /** Dollars per token, as decimals. */
   usdPerToken?: WrittenTokenPrices | undefined;
 }
 
@@ -30,84 +30,84 @@ interface WrittenTokenPrices {
   cacheWrite: string | undefined;
 }
 
-/** A provider that can be asked what it has. */
+/** A provider whose models may be listed. */
 export interface ListingProvider {
   description: ProviderDescription;
-  /** Rejects with what went wrong; its message is for people. Undefined for one that cannot be asked. */
+  /** Rejects with a message for display. Undefined if the provider has no list. */
   listModels?: (() => Promise<ListedModel[]>) | undefined;
 }
 
 type Listing = Record<string, ModelDetails>;
 
-export interface ListingsNeeds {
+export interface ListingsDeps {
   providers: () => readonly ListingProvider[];
-  /** Puts what a provider told of its models in the place of what was known. */
+  /** Replaces the details of providers' models. */
   replace: (details: ReadonlyMap<string, Listing>) => void;
-  /** How many models of a provider the catalog has. */
+  /** The number of a provider's models in the catalog. */
   count: (provider: string) => Promise<number>;
-  /** Keeps the listings for the next start. */
-  keep: (listings: string) => Promise<void>;
+  /** Stores the listings for the next start. */
+  save: (listings: string) => Promise<void>;
 }
 
 const formatVersion = 1;
-/** Of fewer models than these nobody can say that suddenly most are gone. */
+/** Smaller lists are not checked for a sudden loss of models. */
 const comparableMin = 4;
 
-/** What providers told of their models when they were last asked; kept over restarts. */
-export function modelListings({ providers, replace, count, keep }: ListingsNeeds) {
+/** The models that providers listed last, stored across restarts. */
+export function modelListings({ providers, replace, count, save }: ListingsDeps) {
   const known = new Map<string, { baseUrl: string | undefined; models: Listing }>();
-  // What a provider listed last when that was doubted: told again, it is true.
-  const doubted = new Map<string, string>();
+  // Suspicious lists, which are accepted when they are repeated.
+  const suspicious = new Map<string, string>();
   const apply = () => replace(new Map([...known].map(([name, { models }]) => [name, models])));
 
-  /** Takes one provider's answer; why it was not taken comes back. */
-  const take = (
+  /** Applies one provider's list; returns why it was rejected, if so. */
+  const accept = (
     { name, baseUrl }: ProviderDescription,
     answer: PromiseSettledResult<ListedModel[]> | undefined,
   ): string | null => {
     const failure = failureOf(answer);
     if (failure !== null || answer?.status !== 'fulfilled') return failure;
     const models = detailsOf(answer.value);
-    const doubt = doubtOf(models, known.get(name));
+    const suspicion = suspicionOf(models, known.get(name));
     const names = Object.keys(models).sort().join('\n');
-    if (doubt !== null && doubted.get(name) !== names) {
-      doubted.set(name, names);
-      return doubt;
+    if (suspicion !== null && suspicious.get(name) !== names) {
+      suspicious.set(name, names);
+      return suspicion;
     }
-    doubted.delete(name);
+    suspicious.delete(name);
     known.set(name, { baseUrl, models });
     return null;
   };
 
   return {
     /**
-     * Asks every provider that the host has a key for, all at once. One that fails keeps what it told before, as does one
-     * that suddenly lists less than half of it, until it lists the same again.
+     * Lists the models of every available provider. A provider that fails keeps its previous list, as does one that
+     * suddenly lists less than half of it, until it repeats the shorter list.
      */
     async refresh(): Promise<RefreshedProvider[]> {
       const asked = providers().filter(({ description, listModels }) => description.available && listModels);
       const before = await Promise.all(asked.map(({ description }) => count(description.name)));
-      const told = await Promise.allSettled(asked.map(({ listModels }) => listModels?.() ?? []));
-      const failures = asked.map(({ description }, place) => take(description, told[place]));
+      const results = await Promise.allSettled(asked.map(({ listModels }) => listModels?.() ?? []));
+      const failures = asked.map(({ description }, index) => accept(description, results[index]));
       apply();
-      await keep(JSON.stringify({ version: formatVersion, providers: Object.fromEntries(known) }));
+      await save(JSON.stringify({ version: formatVersion, providers: Object.fromEntries(known) }));
       return await Promise.all(
-        asked.map(async ({ description }, place) => ({
+        asked.map(async ({ description }, index) => ({
           provider: description.name,
           models: await count(description.name),
-          models_before: before[place] ?? 0,
-          error: failures[place] ?? null,
+          models_before: before[index] ?? 0,
+          error: failures[index] ?? null,
         })),
       );
     },
 
-    /** Takes what `keep` was given at an earlier run; a text that is none of ours is left alone. */
+    /** Restores what `save` stored in an earlier run; ignores unknown formats. */
     restore(listings: string): void {
-      const { version, providers: kept } = parse(listings);
+      const { version, providers: stored } = parse(listings);
       if (version !== formatVersion) return;
       const here = new Map(providers().map(({ description }) => [description.name, description.baseUrl]));
-      for (const [name, listing] of Object.entries(kept ?? {})) {
-        // Another place under the same name has other models.
+      for (const [name, listing] of Object.entries(stored ?? {})) {
+        // A different address under the same name has different models.
         if (here.has(name) && here.get(name) === listing.baseUrl) known.set(name, listing);
       }
       if (known.size > 0) apply();
@@ -129,14 +129,14 @@ function parse(listings: string): {
 function failureOf(answer: PromiseSettledResult<ListedModel[]> | undefined): string | null {
   if (answer === undefined) return null;
   if (answer.status === 'fulfilled') return answer.value.length > 0 ? null : 'It listed no models.';
-  return answer.reason instanceof Error ? answer.reason.message : 'It could not be asked.';
+  return answer.reason instanceof Error ? answer.reason.message : 'It could not be reached.';
 }
 
-function doubtOf(models: Listing, before: { models: Listing } | undefined): string | null {
+function suspicionOf(models: Listing, before: { models: Listing } | undefined): string | null {
   const count = Object.keys(models).length;
   const countBefore = Object.keys(before?.models ?? {}).length;
   if (countBefore < comparableMin || count * 2 >= countBefore) return null;
-  return `It listed only ${count} models, after ${countBefore}: those are kept. If it lists the same again, that is taken.`;
+  return `It listed only ${count} models, after ${countBefore} before; the previous list is kept. Refresh again to accept the shorter one.`;
 }
 
 const modalities: ReadonlySet<string> = new Set<Modality>(['text', 'image', 'file', 'audio', 'video']);
@@ -147,9 +147,9 @@ function detailsOf(models: readonly ListedModel[]): Listing {
       const { name, title, description, createdAt, contextLength, outputTokensMax, usdPerToken } = model;
       const { tools, structuredOutput, reasoning, logprobs } = model;
       const inputModalities = model.inputModalities?.filter((kind): kind is Modality => modalities.has(kind));
-      const told = { inputModalities, tools, structuredOutput, reasoning, logprobs };
+      const listed = { inputModalities, tools, structuredOutput, reasoning, logprobs };
       const capabilities = Object.fromEntries(
-        Object.entries(told).filter(([, value]) => value !== undefined),
+        Object.entries(listed).filter(([, value]) => value !== undefined),
       ) as ModelDetails['capabilities'];
       const prices = usdPerToken && pricesPerMillion(usdPerToken);
       const details = { title, description, createdAt, contextLength, outputTokensMax, capabilities, prices };
@@ -170,7 +170,7 @@ function pricesPerMillion({
   return pricesFromDecimals(written);
 }
 
-/** `0.00000015` → `0.00000015e6`: by its exponent, as a product of floats would not be exact. */
+/** `0.00000015` → `0.00000015e6`: exact, unlike a product of floats. */
 function perMillion(usdPerToken: string): string {
   const [, digits = '', exponent = '0'] = /^([^e]*)(?:e([+-]?\d{1,3}))?$/i.exec(usdPerToken.trim()) ?? [];
   return `${digits}e${Number(exponent) + 6}`;

@@ -1,6 +1,6 @@
 import type { World } from '../../world.ts';
 
-/** What was measured of one model at one provider in the last hour. Null where nothing was measured. */
+/** Measurements of one model at one provider over the last hour; null where there are none. */
 export interface LiveNumbers {
   attempts: number;
   /** 0 to 1. */
@@ -17,14 +17,14 @@ export interface LiveReader {
 /** Six slices of ten minutes: a reading covers the last 50 to 60 minutes. */
 const sliceCount = 6;
 const sliceMs = 10 * 60 * 1000;
-/** Pairs of provider and model that are kept at most, some 7 KB each; the one seen first goes first. */
+/** Maximum number of tracked pairs of provider and model, about 7 KB each; the oldest is dropped. */
 const pairsMax = 1000;
-/** Eight buckets an octave: a reading is within 5 % of what was measured. From 2⁻² to 2¹⁸. */
+/** Eight buckets per octave, from 2⁻² to 2¹⁸: a reading is within 5 % of the measured value. */
 const bucketsPerOctave = 8;
 const lowestOctave = -2;
 const bucketCount = 20 * bucketsPerOctave;
 
-/** Uptime and speed per provider and model over the last hour, in bounded memory and constant time a record. */
+/** Uptime and speed per provider and model over the last hour, in bounded memory and constant time per record. */
 export class LiveSpeed implements LiveReader {
   readonly #elapsed: () => number;
   readonly #pairs = new Map<string, Slice[]>();
@@ -33,7 +33,7 @@ export class LiveSpeed implements LiveReader {
     this.#elapsed = () => world.elapsed();
   }
 
-  /** One attempt that said something of the provider: a refused key or a faulty request says nothing. */
+  /** Records an attempt that reflects on the provider, unlike a rejected key or an invalid request. */
   attempted(provider: string, model: string, outcome: { isOk: boolean; ttftMs?: number }): void {
     const slice = this.#slice(provider, model);
     slice.attempts += 1;
@@ -41,12 +41,12 @@ export class LiveSpeed implements LiveReader {
     else if (outcome.ttftMs !== undefined) slice.ttftMs.add(outcome.ttftMs);
   }
 
-  /** An attempt that went well at first ended badly. */
+  /** Records that an answer broke off. */
   broke(provider: string, model: string): void {
     this.#slice(provider, model).failures += 1;
   }
 
-  /** How fast a whole answer came. */
+  /** Records the speed of a whole answer. */
   finished(provider: string, model: string, tokensPerSecond: number): void {
     this.#slice(provider, model).tokensPerSecond.add(tokensPerSecond);
   }
@@ -112,7 +112,7 @@ interface Slice {
   tokensPerSecond: Histogram;
 }
 
-/** Counts of values in buckets that grow by a constant factor. */
+/** Counts values in buckets that grow by a constant factor. */
 class Histogram {
   readonly counts = new Uint32Array(bucketCount);
   total = 0;

@@ -19,7 +19,7 @@ import type { LiveNumbers, LiveReader } from './live-speed.ts';
 import type { Capabilities } from './model-traits.ts';
 import type { Offer, Resolution } from './offer.ts';
 
-/** One model as `/v1/models` shows it. Prices of long inputs, where they differ, are not among the four shown. */
+/** A model in `/v1/models`. Prices for long inputs are not among the four shown. */
 export function toModelEntry(resolution: Resolution, live: LiveReader): ModelEntry {
   const { id, offers } = resolution;
   const measured = offers.map((offer) => live.read(offer.provider, offer.model));
@@ -54,7 +54,7 @@ function toModelProvider(offer: Offer, measured: LiveNumbers | null): ModelProvi
   };
 }
 
-/** The list is public and long; prices hardly ever change. */
+/** Cached, since the list is public and long, and prices rarely change. */
 const shownPrices = new WeakMap<Prices, PricesView>();
 
 function toPricesView(prices: Prices): PricesView {
@@ -96,7 +96,7 @@ function toCapabilitiesView(capabilities: Capabilities | undefined): Capabilitie
   };
 }
 
-/** The cheapest offer that can be called; where none can, the cheapest of all. */
+/** The cheapest available offer, or else the cheapest of all. */
 function cheapest(offers: readonly Offer[]): Offer | undefined {
   const priced = offers.filter((offer) => offer.prices !== null);
   const callable = priced.filter((offer) => offer.available);

@@ -4,13 +4,13 @@ import { isCurrentModel } from './model-traits.ts';
 import type { ProviderDescription, ProviderKind } from './offer.ts';
 import type { PriceLibrary } from './price-library.ts';
 
-/** Where one model can be had: names only, nothing is priced yet. */
+/** The providers of one model, without prices. */
 export interface ModelSlot {
   id: string;
   at: { provider: ProviderDescription; providerModel: string }[];
 }
 
-/** Every model by id, and by the other ways to write one. */
+/** All models, by id and by other spellings. */
 export interface ModelIndex {
   slots: ReadonlyMap<string, ModelSlot>;
   byCanonicalName: ReadonlyMap<string, ModelSlot>;
@@ -19,16 +19,16 @@ export interface ModelIndex {
   providers: ReadonlyMap<string, ProviderDescription>;
 }
 
-/** Makers have models of their own, resellers those of others. */
+/** Makers offer their own models, resellers those of others. */
 export const isMaker = (kind: ProviderKind) => isKnownProvider(kind) && providerFacts[kind].models === 'own';
 
 export const isReseller = (kind: ProviderKind) =>
   isKnownProvider(kind) && providerFacts[kind].models === 'resold';
 
-/** Makers that Vercel's gateway has under the makers' own names. */
+/** Makers that Vercel's gateway lists under their own names. */
 const vercelFamilies = /^(openai|anthropic|google)\//;
 
-/** Lists what each provider has. Resellers come last, so that a model's id is its maker's spelling. */
+/** Indexes the models of each provider. Resellers come last, so that a model's id is its maker's spelling. */
 export function indexModels(
   providers: readonly ProviderDescription[],
   library: PriceLibrary | undefined,
@@ -38,10 +38,10 @@ export function indexModels(
   const add = (provider: ProviderDescription, id: string, providerModel: string) => {
     const canonical = canonicalName(id);
     const same = slots.get(id) ?? byCanonicalName.get(canonical);
-    if (same !== undefined && !same.at.some((place) => place.provider === provider)) {
+    if (same !== undefined && !same.at.some((location) => location.provider === provider)) {
       same.at.push({ provider, providerModel });
     } else if (!slots.has(id)) {
-      // Two names of one provider are two models, however alike they are.
+      // Two names of one provider are two models, however similar.
       const slot = { id, at: [{ provider, providerModel }] };
       slots.set(id, slot);
       if (same === undefined) byCanonicalName.set(canonical, slot);
@@ -53,7 +53,7 @@ export function indexModels(
   for (const provider of providers.filter(({ kind }) => isReseller(kind))) {
     const makersOwn = [...slots.values()];
     for (const name of resoldNames(provider, library, makersOwn)) {
-      // Without a key for it, what only a reseller has would be hundreds of lines that nobody can use.
+      // Hides hundreds of models that only a reseller without a key has.
       if (provider.available || byCanonicalName.has(canonicalName(name))) add(provider, name, name);
     }
   }
@@ -65,7 +65,7 @@ export function indexModels(
   };
 }
 
-/** The catalog's id of a model that is not resold. */
+/** The catalog's id of a model of a maker or a server. */
 export function idOf(provider: ProviderDescription, name: string): string {
   if (provider.kind === 'simulator') return name.startsWith('sim/') ? name : `sim/${name}`;
   return isMaker(provider.kind) ? `${provider.kind}/${name}` : `${provider.name}/${name}`;
@@ -73,9 +73,9 @@ export function idOf(provider: ProviderDescription, name: string): string {
 
 function namesOf(provider: ProviderDescription, library: PriceLibrary | undefined): readonly string[] {
   if (provider.models !== undefined && provider.models !== '*') return provider.models;
-  const told = Object.keys(provider.details ?? {});
-  if (!isMaker(provider.kind)) return told;
-  const names = told.length > 0 ? told : (library?.names(provider.kind) ?? []);
+  const listed = Object.keys(provider.details ?? {});
+  if (!isMaker(provider.kind)) return listed;
+  const names = listed.length > 0 ? listed : (library?.names(provider.kind) ?? []);
   return names.filter((name) => isCurrentModel(provider.kind, name));
 }
 
@@ -85,15 +85,15 @@ function resoldNames(
   makersOwn: readonly ModelSlot[],
 ): readonly string[] {
   if (provider.models !== undefined && provider.models !== '*') return provider.models;
-  const told = Object.keys(provider.details ?? {});
-  if (told.length > 0) return told;
+  const listed = Object.keys(provider.details ?? {});
+  if (listed.length > 0) return listed;
   if (provider.kind === 'openrouter') {
     return (library?.names('openrouter') ?? []).filter((id) => id.includes('/') && isCurrentModel('', id));
   }
   return makersOwn.filter(({ id }) => vercelFamilies.test(id)).map(({ id }) => resellerSpelling(id));
 }
 
-/** Resellers write the versions of Anthropic's models with a dot. */
+/** Resellers write versions of Anthropic's models with a dot. */
 export function resellerSpelling(id: string): string {
   if (!id.startsWith('anthropic/')) return id;
   return id

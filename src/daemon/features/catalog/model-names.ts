@@ -1,9 +1,9 @@
-/** Names longer than this are not compared with others: no model has one. */
+/** Longer names are not compared: no model has one. */
 const comparedCharsMax = 100;
 
 /**
- * What two spellings of one model share: makers write `claude-opus-4-5`, resellers `claude-opus-4.5`, and `-latest` or
- * a closing `-0` adds nothing.
+ * The common form of a model's spellings: makers write `claude-opus-4-5`, resellers `claude-opus-4.5`; `-latest` and a
+ * final `-0` are dropped.
  */
 export function canonicalName(id: string): string {
   return id
@@ -13,7 +13,7 @@ export function canonicalName(id: string): string {
     .replace(/^((?:.*\/)?claude-[a-z]+-\d+)-0$/, '$1');
 }
 
-/** `groq/openai/gpt-oss-20b` → `openai/gpt-oss-20b`, `gpt-oss-20b`: what the id may be shortened to. */
+/** The short forms of an id: `groq/openai/gpt-oss-20b` → `openai/gpt-oss-20b`, `gpt-oss-20b`. */
 export function suffixesOf(id: string): string[] {
   const suffixes: string[] = [];
   for (let slash = id.indexOf('/'); slash >= 0; slash = id.indexOf('/', slash + 1)) {
@@ -22,7 +22,7 @@ export function suffixesOf(id: string): string[] {
   return suffixes;
 }
 
-/** Up to three ids that somebody who wrote `name` may have meant, the likeliest first. */
+/** Up to three ids similar to `name`, the most likely first. */
 export function nearestNames(name: string, ids: Iterable<string>): string[] {
   if (name.length > comparedCharsMax) return [];
   const wanted = plain(name);
@@ -34,7 +34,7 @@ export function nearestNames(name: string, ids: Iterable<string>): string[] {
     const last = plain(id.slice(id.lastIndexOf('/') + 1));
     const distance = Math.min(
       editDistance(wanted, plain(id), farthest),
-      // A slip in the family weighs less than one in the name, but the right family still wins.
+      // A typo in the family counts less than one in the name, but the right family still wins.
       editDistance(short, last, farthest) + 0.5,
       last.startsWith(short) ? 1.5 : Number.POSITIVE_INFINITY,
     );
@@ -48,7 +48,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9/]/g, '');
 }
 
-/** Insertions, deletions, changes and swaps of neighbours between two names; infinite once past `most`. */
+/** Counts insertions, deletions, substitutions and transpositions; infinite above `most`. */
 function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY;
   let before: number[] = [];

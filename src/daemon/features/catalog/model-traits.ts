@@ -1,5 +1,5 @@
 /**
- * What the price library does not tell: longest answers and abilities, by family of models. Sources: OpenAI's model
+ * Facts that the price library lacks: output limits and capabilities, by family of models. Sources: OpenAI's model
  * pages (developers.openai.com/api/docs/models), Anthropic's models overview (platform.claude.com/docs), Google's
  * Gemini models page (ai.google.dev/gemini-api/docs/models).
  */
@@ -8,7 +8,7 @@ import { ownValue } from '../../../shared/own-value.ts';
 
 export type Modality = 'text' | 'image' | 'file' | 'audio' | 'video';
 
-/** What a model can do; null where nobody knows, and then a request that needs it is tried. */
+/** A model's capabilities; null if unknown, in which case requests that need one are tried. */
 export interface Capabilities {
   inputModalities: readonly Modality[] | null;
   outputModalities: readonly Modality[];
@@ -21,9 +21,9 @@ export interface Capabilities {
 
 export interface ModelTraits {
   capabilities: Capabilities;
-  /** In tokens; null where nobody knows. */
+  /** In tokens; null if unknown. */
   outputTokensMax: number | null;
-  /** Used where the price library has none. */
+  /** Used if the price library has none. */
   contextLength: number | null;
 }
 
@@ -44,12 +44,12 @@ const unknownTraits: ModelTraits = {
 };
 
 interface Row {
-  /** Of the name after the family, dots written as dashes. The first row that fits counts. */
+  /** Matches the name after the family, with dashes for dots. The first matching row applies. */
   name: RegExp;
   outputTokensMax: number;
   contextLength?: number;
   input: readonly Modality[];
-  /** Beside text: t tools, p parallel tools, s structured output, r reasoning, l log probabilities, d drawing. */
+  /** Besides text: t tools, p parallel tools, s structured output, r reasoning, l log probabilities, d drawing. */
   abilities: string;
 }
 
@@ -88,7 +88,7 @@ const anthropic: Row[] = [
   { name: /^claude-[a-z]+-[5-9]/, outputTokensMax: 128_000, input: documents, abilities: 'tpsr' },
 ];
 
-/** Gemini models that answer with text and pictures. */
+/** Gemini models that answer with text and images. */
 const draws = /^gemini-(2-5|[3-9])-[\w-]*image/;
 
 const google: Row[] = [
@@ -107,7 +107,7 @@ const google: Row[] = [
 
 const families: Readonly<Record<string, readonly Row[]>> = { openai, anthropic, google };
 
-/** What is known of `name` in `family`; unknown names of known families are unknown too. */
+/** The traits of a model; unknown for names that no row matches. */
 export function traitsOf(family: string, name: string): ModelTraits {
   const dashed = name.toLowerCase().replaceAll('.', '-');
   const row = ownValue(families, family)?.find((candidate) => candidate.name.test(dashed));
@@ -128,7 +128,7 @@ export function traitsOf(family: string, name: string): ModelTraits {
   };
 }
 
-/** Models that speak, draw, listen or embed and so answer on other endpoints than these, and ones for other hosts. */
+/** Models for other endpoints, such as speech, images, transcription and embeddings, and for other hosts. */
 const specialised =
   /audio|realtime|image|tts|transcribe|whisper|embedding|moderation|live|search|instruct|computer|vision|omni|maas/;
 
@@ -136,7 +136,7 @@ function isSpecialised(dashed: string): boolean {
   return specialised.test(dashed) && !draws.test(dashed);
 }
 
-/** Chat models of each maker that are still served; the price library keeps retired ones too. */
+/** The chat models that each maker still serves; the price library also has retired ones. */
 const current: Readonly<Record<string, RegExp>> = {
   openai:
     /^(gpt-(3-5-turbo|4|4-turbo|4-1|4o|[5-9])|o1(?!-mini|-preview)|o[3-9])(?!-0\d{3}|-1106|-16k|-32k|-5-preview)(-|$)/,
@@ -144,7 +144,7 @@ const current: Readonly<Record<string, RegExp>> = {
   google: /^(gemini-(2-5|[3-9])|gemma-[3-9])/,
 };
 
-/** Whether a name that the price library has for a family belongs in the catalog. */
+/** Whether a model of the price library belongs in the catalog. */
 export function isCurrentModel(family: string, name: string): boolean {
   const dashed = name.toLowerCase().replaceAll('.', '-');
   const pattern = ownValue(current, family);

@@ -5,11 +5,11 @@ import type { Capabilities } from './model-traits.ts';
 
 /**
  * How a provider's models are named and priced: makers list their own, resellers list others' under ids of the form
- * `family/name`, `compatible` and `local` servers put their own name before each model, the simulator `sim/`.
+ * `family/name`, `compatible` and `local` servers prefix each model with their own name, the simulator with `sim/`.
  */
 export type ProviderKind = KnownProvider | 'compatible' | 'local' | 'simulator';
 
-/** One provider as the configuration and what was detected describe it. */
+/** A provider from the configuration or detected on this machine. */
 export interface ProviderDescription {
   name: string;
   kind: ProviderKind;
@@ -17,15 +17,15 @@ export interface ProviderDescription {
   available: boolean;
   /** Why it is not available, with the remedy: `no key: set OPENAI_API_KEY`. */
   reason: string | null;
-  /** Its models by their names there. `'*'` or undefined: those that are known, and any other name is forwarded. */
+  /** The provider's names of its models. `'*'` or undefined: the known ones, and any other name is forwarded. */
   models: readonly string[] | '*' | undefined;
-  /** Prices that the configuration sets, by model name; `*` holds for all others. */
+  /** Configured prices by model name; `*` applies to all others. */
   prices?: Readonly<Record<string, Prices>>;
-  /** What the provider itself or the configuration tells of its models, by name. */
+  /** Details from the provider itself or the configuration, by model name. */
   details?: Readonly<Record<string, ModelDetails>>;
-  /** The formats it speaks; undefined for a provider with its own. */
+  /** The formats it supports; undefined for a provider with its own format. */
   wires: readonly Wire[] | undefined;
-  /** Tells whose list prices hold for a compatible server. */
+  /** Determines whose list prices apply to a compatible server. */
   baseUrl?: string;
 }
 
@@ -40,36 +40,36 @@ export interface ModelDetails {
   prices?: Prices | undefined;
 }
 
-/** One provider's offer to answer for one model. */
+/** One model at one provider. */
 export interface Offer {
   /** The model's id in the catalog. */
   model: string;
   provider: string;
   kind: ProviderKind;
-  /** The model's name there. */
+  /** The model's name at the provider. */
   providerModel: string;
-  /** Null when nobody knows. */
+  /** Null if unknown. */
   prices: Prices | null;
-  /** In tokens; null when nobody knows. */
+  /** In tokens; null if unknown. */
   contextLength: number | null;
   outputTokensMax: number | null;
-  /** Unix seconds; null when nobody knows. */
+  /** Unix seconds; null if unknown. */
   createdAt: number | null;
   capabilities: Capabilities;
   wires: readonly Wire[] | undefined;
   available: boolean;
   reason: string | null;
-  /** For people. */
+  /** For display. */
   title: string;
   description: string | null;
 }
 
-/** What a model's name stands for. */
+/** The model that a name resolves to. */
 export interface Resolution {
   /** The model's id in the catalog. */
   id: string;
   /** In the order of the configuration; at least one. */
   offers: readonly Offer[];
-  /** Names of models to try when no provider of this one answers, set by the configuration. */
+  /** Configured models to try when no provider of this one answers. */
   fallbacks: readonly string[];
 }

@@ -3,37 +3,37 @@ import type { NanoUsd, Prices, PriceTier, TokenPrices } from '../../../shared/mo
 import { isoTime } from '../../../shared/time.ts';
 import { freePrices, nanoFromDecimal } from './exact-price.ts';
 
-/** What the library says of one model at one source of prices. */
+/** A model in the price library. */
 export interface PricedModel {
-  /** The library's own name for it. */
+  /** The library's name for it. */
   name: string;
   title: string | undefined;
   description: string | undefined;
   contextLength: number | undefined;
-  /** Null when its price is unknown, or has parts that are not paid by the token. */
+  /** Null if unknown, or if parts are not priced by the token. */
   prices: Prices | null;
   /** Whether the price depends on the date or the time of day. */
   isConditional: boolean;
 }
 
-/** List prices of the world's providers. A source is the library's name for one of them: `openai`, `groq`. */
+/** List prices of providers. A source is the library's name for a provider: `openai`, `groq`. */
 export interface PriceLibrary {
-  /** The names of text models that have a price. Those that stand for a family, like all fine-tuned ones, are left out. */
+  /** The names of priced text models, without those that stand for a group, such as all fine-tuned ones. */
   names(source: string): string[];
   find(source: string, model: string, now: number): PricedModel | undefined;
-  /** The source that a base URL belongs to. */
+  /** The source of a base URL. */
   sourceOf(baseUrl: string): string | undefined;
 }
 
 type FindProvider = (options: { providerId?: string; providerApiUrl?: string }) => Provider | undefined;
 
-/** Loads the library's code and data, about 20 ms: do it after listening. */
+/** Loads the library's code and data, which takes about 20 ms. */
 export async function loadPriceLibrary(): Promise<PriceLibrary> {
   const { findProvider } = await import('@pydantic/genai-prices');
   return priceLibrary(findProvider);
 }
 
-/** The library over any set of providers, for tests. */
+/** A library over any set of providers, for tests. */
 export function priceLibrary(findProvider: FindProvider): PriceLibrary {
   return {
     names: (source) =>
@@ -74,7 +74,7 @@ function isTextModel(model: ModelInfo): boolean {
   return (price.input_mtok !== undefined && price.output_mtok !== undefined) || isFreeVariant(model);
 }
 
-/** OpenRouter's `…:free` variants have no prices in the library because they cost nothing. */
+/** OpenRouter's `…:free` variants cost nothing and have no prices in the library. */
 function isFreeVariant(model: ModelInfo): boolean {
   return model.id.endsWith(':free') && !Array.isArray(model.prices) && Object.keys(model.prices).length === 0;
 }
@@ -83,7 +83,7 @@ function findModel(provider: Provider, name: string): ModelInfo | undefined {
   const wanted = name.toLowerCase();
   const exact = provider.models.find((model) => equalsSome(model.match, wanted));
   if (exact) return exact;
-  // A prefix of the library also covers models that came out after it: they have other prices.
+  // A prefix in the library also matches models released later, which have other prices.
   return provider.models.find(
     (model) => matches(model.match, wanted) && versionOf(model.id) === versionOf(wanted),
   );
@@ -122,8 +122,8 @@ function pricesOf(model: ModelInfo, now: number): Prices | null {
 }
 
 /**
- * The last price whose condition holds; the first has none. `end_time` is not part of its span. Undefined when a time
- * is not in UTC: no known price has one, and guessing would bill wrongly.
+ * The last price whose condition applies; the first has none. `end_time` is exclusive. Undefined if a time is not in UTC,
+ * which no known price has, since guessing would bill wrongly.
  */
 function priceAt(prices: Exclude<ModelInfo['prices'], ModelPrice>, now: number): ModelPrice | undefined {
   const text = isoTime(now);
@@ -142,7 +142,7 @@ function priceAt(prices: Exclude<ModelInfo['prices'], ModelPrice>, now: number):
   return price;
 }
 
-/** Times of day; a span may go over midnight. */
+/** Compares times of day; the period may include midnight. */
 function isWithin(time: string, start: string, end: string): boolean {
   return end < start ? time >= start || time < end : time >= start && time < end;
 }
@@ -150,7 +150,7 @@ function isWithin(time: string, start: string, end: string): boolean {
 type Price = ModelPrice[string];
 
 function convert(price: ModelPrice | undefined): Prices | null {
-  // A fee a request cannot be told in prices per token, and a price that is too low is worse than none.
+  // A fee per request does not fit prices per token, and a price that is too low is worse than none.
   if (price === undefined || price.requests_kcount) return null;
   if (price.input_mtok === undefined || price.output_mtok === undefined) return null;
   const base = level(price, -1);
@@ -168,7 +168,7 @@ function convert(price: ModelPrice | undefined): Prices | null {
 
 const startOf = (tier: { start: number }) => tier.start;
 
-/** Our names of prices and the library's. */
+/** Our names of prices, and the library's. */
 const textParts = [
   ['input', 'input_mtok'],
   ['cachedInput', 'cache_read_mtok'],
@@ -182,20 +182,20 @@ const mediaParts = [
   ['imageOutput', 'output_image_mtok'],
 ] as const;
 
-/** Told by the thousand. */
+/** Per thousand uses. */
 const feeParts = [
   ['webSearch', 'web_searches_kcount'],
   ['fileSearch', 'storage_searches_kcount'],
 ] as const;
 
-/** Undefined where a price is not a decimal. Cached input and cache writes cost what input costs unless told. */
+/** Undefined if a price is not a decimal. Cached input and cache writes default to the price of input. */
 function level(price: ModelPrice, start: number): TokenPrices | undefined {
   const text = partsAt(price, textParts, start);
   const media = partsAt(price, mediaParts, start);
   const fees = partsAt(price, feeParts, start);
   if (!text || !media || !fees || text.input === undefined || text.output === undefined) return undefined;
   const { input, output, cachedInput = input, cacheWrite = input } = text;
-  // Cached sound without a price of its own costs what sound costs.
+  // Cached audio without its own price costs as much as audio.
   if (media.audioInput !== undefined) media.cachedAudio ??= media.audioInput;
   for (const [name] of feeParts) if (fees[name] !== undefined) fees[name] = Math.ceil(fees[name] / 1000);
   return {
@@ -208,7 +208,7 @@ function level(price: ModelPrice, start: number): TokenPrices | undefined {
   };
 }
 
-/** Those of the parts that are told; undefined where one of them is not a decimal. */
+/** The parts that are present; undefined if one is not a decimal. */
 function partsAt<Name extends string>(
   price: ModelPrice,
   parts: readonly (readonly [name: Name, part: string])[],

@@ -3,13 +3,13 @@ import { idOf, isReseller, type ModelIndex, type ModelSlot } from './model-index
 import { canonicalName, nearestNames } from './model-names.ts';
 import type { ProviderDescription } from './offer.ts';
 
-/** What a message repeats of a name at most. */
+/** Longer names are shortened in messages. */
 const shownCharsMax = 120;
 
 /**
  * Finds a model by, in this order: its id in any spelling; a provider's name before a model's (`openrouter/…`, `groq/…`),
- * which pins that provider; a suffix that is unique among the models that can be called, or among all. A name that a
- * provider does not list is forwarded where the provider takes any name and `canForward` says so.
+ * which pins that provider; a suffix that is unique among the available models, or among all. Unlisted names are forwarded
+ * to providers that accept any name, if `canForward` allows it.
  */
 export function resolveName(
   name: string,
@@ -41,16 +41,16 @@ function resolvePinned(
   if (provider === undefined) return undefined;
   if (isReseller(provider.kind)) {
     const slot = index.slots.get(rest) ?? index.byCanonicalName.get(canonicalName(rest));
-    const place = slot?.at.find((candidate) => candidate.provider === provider);
-    if (slot && place) return { id: slot.id, at: [place] };
+    const location = slot?.at.find((candidate) => candidate.provider === provider);
+    if (slot && location) return { id: slot.id, at: [location] };
   }
-  const takesAnyName = provider.models === undefined || provider.models === '*';
-  if (!takesAnyName || provider.kind === 'simulator' || !canForward(provider)) return undefined;
+  const acceptsAnyName = provider.models === undefined || provider.models === '*';
+  if (!acceptsAnyName || provider.kind === 'simulator' || !canForward(provider)) return undefined;
   const id = isReseller(provider.kind) ? rest : idOf(provider, rest);
   return { id, at: [{ provider, providerModel: rest }] };
 }
 
-/** `models: ["*"]` on a reseller takes every `family/name` that no other provider answers for. */
+/** A reseller with `models: ["*"]` gets every `family/name` that no other provider has. */
 function forwardToReseller(
   name: string,
   index: ModelIndex,
@@ -70,14 +70,14 @@ function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIn
     const ids = candidates.slice(0, 5).map(({ id }) => id);
     return new ApiError('model_not_found', {
       param: 'model',
-      message: `“${shown}” may be any of ${ids.join(', ')}: write the whole id.`,
+      message: `“${shown}” is ambiguous: use one of ${ids.join(', ')}.`,
       extra: { nearest: ids },
     });
   }
   const nearest = nearestNames(name, index.slots.keys());
   const family = index.providers.get(name.slice(0, Math.max(0, name.indexOf('/'))));
   const advice =
-    nearest.length > 0 ? `Near it: ${nearest.join(', ')}.` : 'GET /v1/models lists those that there are.';
+    nearest.length > 0 ? `Did you mean ${nearest.join(' or ')}?` : 'GET /v1/models lists the models.';
   const remedy = family?.reason ? ` ${family.name} is not available: ${family.reason}.` : '';
   return new ApiError('model_not_found', {
     param: 'model',

@@ -1,21 +1,21 @@
 import { repeatedly, type World } from '../../world.ts';
-import type { EventRecord, EventsStore, NewEvent } from './events-store.ts';
 import { type FeedEvent, Follower } from './follower.ts';
+import type { EventRecord, EventsStore, NewEvent } from './store.ts';
 
-/** How long and how many events are kept. */
-const keptMs = 24 * 60 * 60 * 1000;
-const keptMax = 100_000;
+/** How long, and how many, events are stored. */
+const retentionMs = 24 * 60 * 60 * 1000;
+const storedMax = 100_000;
 const pruneEveryMs = 10 * 60 * 1000;
 
-/** How many live events wait for one slow reader. */
+/** Live events queued for one slow reader. */
 const liveMaxDefault = 1000;
 
-/** What is told to those who follow right now and not kept. */
+/** An event for current followers only, which is not stored. */
 export type LiveEvent = Omit<NewEvent, 'at'>;
 
 /**
- * Tells readers what happens. A kept event is always read from the store, in its order, so that none is missed or
- * told twice however announcements race; only live events wait in memory.
+ * Sends events to readers. Stored events are always read from the store in order, so that announcements that race cause
+ * neither gaps nor duplicates; only live events are queued in memory.
  */
 export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: number }) {
   const { store, world, liveMax = liveMaxDefault } = deps;
@@ -26,35 +26,35 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
     [...followers].filter((follower) => follower.workspaceId === workspaceId);
 
   const announce = (event: Pick<EventRecord, 'workspaceId'>): void => {
-    for (const follower of followersOf(event.workspaceId)) follower.fallBehind();
+    for (const follower of followersOf(event.workspaceId)) follower.notify();
   };
 
   return {
-    /** Tells those who follow right now, and nobody later. */
+    /** Sends an event to current followers only. */
     publish(event: LiveEvent): void {
-      // Nobody following is the usual case, and this is called several times a request.
+      // Called several times per request, usually without followers.
       if (followers.size === 0) return;
-      const told = { ...event, at: world.now(), sequence: null };
-      for (const follower of followersOf(event.workspaceId)) follower.take(told);
+      const live = { ...event, at: world.now(), sequence: null };
+      for (const follower of followersOf(event.workspaceId)) follower.push(live);
     },
 
-    /** Says that an event of this workspace has been committed to the store. */
+    /** Announces that an event of this workspace was committed. */
     announce,
 
-    /** Keeps an event and tells it. Never rejects for the event's sake: it is worth less than what it tells of. */
+    /** Stores and announces an event. Never rejects: what the event reports must not fail because of it. */
     async record(event: NewEvent, onFailure: (error: unknown) => void = () => {}): Promise<void> {
       await store.append(event).then(() => announce(event), onFailure);
     },
 
-    /** Whether events after this sequence are not kept any more; they may have been of any workspace. */
+    /** Whether events after this sequence, of any workspace, are no longer stored. */
     isGone: async (after: number) => after < (await store.first()) - 1,
 
-    /** The sequence of the newest event that is kept, 0 before the first. */
+    /** The sequence of the newest event, 0 before the first. */
     last: () => store.last(),
 
     /**
-     * What happens in a workspace after a sequence, in order, until one of the signals is aborted. The first batch is
-     * empty: whoever has it misses nothing from then on.
+     * A workspace's events after a sequence, in order, until a signal is aborted. The first batch is empty; no event is
+     * missed after it.
      */
     async *follow(
       from: { workspaceId: string; after: number },
@@ -76,16 +76,16 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
 
     now: () => world.now(),
 
-    /** How many follow right now. */
+    /** The number of current followers. */
     followers: () => followers.size,
 
-    /** Drops what is kept too long, now and then, until aborted. */
+    /** Removes old events periodically, until aborted. */
     keepPruned: (signal: AbortSignal, onFailure: (error: unknown) => void) =>
       repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, () =>
-        store.prune(world.now() - keptMs, keptMax),
+        store.prune(world.now() - retentionMs, storedMax),
       ),
 
-    /** Ends every reader's stream, and those that begin later. */
+    /** Ends all current and later streams. */
     close: () => closing.abort(),
   };
 }

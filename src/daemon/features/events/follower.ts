@@ -1,29 +1,29 @@
-import type { EventRecord, EventsStore, NewEvent } from './events-store.ts';
+import type { EventRecord, EventsStore, NewEvent } from './store.ts';
 
-/** An event as readers get it: kept ones have a sequence, those told live only have null. */
+/** An event for readers; `sequence` is null for events that are not stored. */
 export type FeedEvent = NewEvent & { sequence: number | null };
 
-/** How many kept events are read at a time. */
+/** Stored events read at a time. */
 const pageSize = 200;
 
 interface FollowerOptions {
   workspaceId: string;
-  /** The sequence of the last kept event that the reader has. */
+  /** The sequence of the last stored event that the reader has. */
   after: number;
   store: Pick<EventsStore, 'after'>;
-  /** How many live events may wait for the reader. */
+  /** Maximum number of queued live events. */
   liveMax: number;
   now: () => number;
 }
 
-/** One reader of the feed: what waits for it, and how far it has read what is kept. */
+/** One reader of the feed: its queue of live events, and its position among the stored ones. */
 export class Follower {
   readonly workspaceId: string;
   readonly #options: FollowerOptions;
   #after: number;
   #live: FeedEvent[] = [];
   #dropped = 0;
-  /** Whether there may be kept events that it has not read. */
+  /** Whether there may be unread stored events. */
   #isBehind = true;
   #hasEnded = false;
   #wake: () => void = () => {};
@@ -34,15 +34,15 @@ export class Follower {
     this.#after = options.after;
   }
 
-  /** Queues a live event; past the bound it is counted instead, and the reader is told how many it missed. */
-  take(event: FeedEvent): void {
+  /** Queues a live event. When the queue is full it is dropped, and the reader gets the number of dropped events. */
+  push(event: FeedEvent): void {
     if (this.#live.length < this.#options.liveMax) this.#live.push(event);
     else this.#dropped += 1;
     this.#wake();
   }
 
-  /** Says that there is something new to read in the store. */
-  fallBehind(): void {
+  /** Signals that there are new stored events. */
+  notify(): void {
     this.#isBehind = true;
     this.#wake();
   }
@@ -52,24 +52,24 @@ export class Follower {
     this.#wake();
   }
 
-  /** What the reader gets, until `end`. No batch is empty. */
+  /** The reader's events, until `end`. No batch is empty. */
   async *batches(): AsyncGenerator<FeedEvent[], void, undefined> {
     while (!this.#hasEnded) {
-      const kept = this.#isBehind ? await this.#readKept() : [];
-      // Live ones first: the start of a call was told before its end was kept.
-      const events = [...this.#takeLive(), ...kept];
+      const stored = this.#isBehind ? await this.#readStored() : [];
+      // Live events first: the start of a call was published before its end was stored.
+      const events = [...this.#takeLive(), ...stored];
       if (events.length > 0) yield events;
       else if (!this.#isBehind && !this.#hasEnded) await this.#woken();
     }
   }
 
-  async #readKept(): Promise<EventRecord[]> {
-    // Cleared before the read: what is announced during it may be missing from it.
+  async #readStored(): Promise<EventRecord[]> {
+    // Cleared before the read, which may miss events that are stored meanwhile.
     this.#isBehind = false;
-    const kept = await this.#options.store.after(this.workspaceId, this.#after, pageSize);
-    if (kept.length === pageSize) this.#isBehind = true;
-    this.#after = kept.at(-1)?.sequence ?? this.#after;
-    return kept;
+    const stored = await this.#options.store.after(this.workspaceId, this.#after, pageSize);
+    if (stored.length === pageSize) this.#isBehind = true;
+    this.#after = stored.at(-1)?.sequence ?? this.#after;
+    return stored;
   }
 
   #takeLive(): FeedEvent[] {

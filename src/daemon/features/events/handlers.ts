@@ -5,27 +5,27 @@ import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { FeedEvent } from './follower.ts';
 
-/** Resuming beyond the newest event would hide all that comes, as after a restored backup: it counts as now. */
 export const eventHandlers = (feed: EventFeed) => [
   implement(streamEvents, async ({ caller, query, headers, signal }) => {
     const { workspaceId, revoked } = identified(caller);
     const asked = resumedAfter(headers['last-event-id']) ?? query.after;
     const last = await feed.last();
+    // A position beyond the newest event, as after restoring a backup, would hide all new ones.
     const after = Math.min(asked ?? last, last);
     const isGone = asked !== undefined && (await feed.isGone(after));
     const gap = isGone ? frame(gapAfter(workspaceId, after, feed.now())) : '';
     const batches = feed.follow({ workspaceId, after }, [signal, revoked]);
-    return new StreamReply({}, chunks(batches, { gap, isWanted: wanted(query) }));
+    return new StreamReply({}, chunks(batches, { gap, isWanted: filterOf(query) }));
   }),
 ];
 
-/** Whoever resumes after what is kept no more is told so first. */
+/** Sent first to a client that resumes after events which are no longer stored. */
 function gapAfter(workspaceId: string, after: number, at: number): FeedEvent {
   return { type: 'events.gap', workspaceId, at, data: { after }, sequence: null };
 }
 
-/** `request.*` is every event of requests. What the stream tells of itself is always wanted. */
-function wanted({ type, key }: { type?: string; key?: string }): (event: FeedEvent) => boolean {
+/** Filters by type, where `request.*` matches all events of requests, and by key; `events.*` always match. */
+function filterOf({ type, key }: { type?: string; key?: string }): (event: FeedEvent) => boolean {
   const types = type?.split(',');
   const isOfType = (name: string) =>
     types === undefined ||
@@ -44,7 +44,7 @@ async function* chunks(
   { gap, isWanted }: ChunkOptions,
 ): AsyncGenerator<string, void, undefined> {
   for await (const batch of batches) {
-    // The empty first batch becomes a comment, which clients skip: it opens the stream at once.
+    // The empty first batch becomes a comment, which opens the stream immediately.
     yield batch.length === 0 ? `: following\n\n${gap}` : batch.filter(isWanted).map(frame).join('');
   }
 }

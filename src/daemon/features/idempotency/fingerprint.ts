@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 
 /**
- * What was asked, told apart from everything else that could be asked: 64 hexadecimal digits, made from the canonical
- * text of the body (RFC 8785), which all equal bodies have. Fails for a body that has none: half of a character, or a
- * number beyond all bounds.
+ * The fingerprint of a request: 64 hexadecimal digits, from the canonical JSON of its body (RFC 8785). Fails for a body
+ * without a canonical form: with a lone surrogate or a number that is not finite.
  */
 export async function fingerprintOf(
   { method, path }: { method: string; path: string },
@@ -17,7 +16,7 @@ export async function fingerprintOf(
   } catch (cause) {
     throw new ApiError('invalid_request', {
       param: 'Idempotency-Key',
-      message: 'This body cannot be told from others, and so not be sent with an idempotency key.',
+      message: 'This body has no canonical JSON form, so it cannot be sent with an idempotency key.',
       cause,
     });
   }

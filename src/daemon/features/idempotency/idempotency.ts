@@ -1,19 +1,19 @@
+import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
-import { AnswerPlace } from './answer-place.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import type { IdempotencyStore, KeptAnswer } from './idempotency-store.ts';
-import { keyIn, scopeOf } from './key.ts';
+import { IdempotencySlot } from './idempotency-slot.ts';
+import type { IdempotencyStore, StoredAnswer } from './store.ts';
 
-const keptMs = 24 * 60 * 60 * 1000;
+const keyTtlMs = 24 * 60 * 60 * 1000;
 const pruneEveryMs = 60 * 60 * 1000;
-const prunedAtOnce = 500;
-/** Longer than any call takes. Only a call that was lost without the daemon's end is ever held so long. */
+const pruneBatch = 500;
+/** Longer than any call takes. Applies only to a call that was lost while the daemon kept running. */
 const leaseMs = 60 * 60 * 1000;
-/** How long a twin waits for the first call before it is told to come back. */
+/** How long a duplicate waits for the first call before it gets an error. */
 const waitMaxMs = 10 * 60 * 1000;
-const comeBackSeconds = 5;
+const retryAfterSeconds = 5;
 
 /** A call that may carry an Idempotency-Key. */
 export interface OnceCall {
@@ -21,7 +21,7 @@ export interface OnceCall {
   requestId: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: unknown;
-  /** Streams are made anew each time. */
+  /** Streams are never replayed. */
   isStreamed: boolean;
   signal: AbortSignal;
   remoteAddress?: string;
@@ -29,56 +29,56 @@ export interface OnceCall {
 }
 
 interface Outcome {
-  answer: KeptAnswer;
-  /** The request that was answered first. */
+  answer: StoredAnswer;
+  /** The request that was answered originally. */
   requestId: string;
 }
 
 interface Flight {
   fingerprint: string;
-  /** Whether this call makes the answer, once that is known; otherwise an earlier one has made it. */
+  /** Whether this call owns the key and produces the answer, once known. */
   isMine: Promise<boolean>;
   outcome: Promise<Outcome>;
 }
 
 type Reply = RelayReply | StreamReply;
-/** Makes the answer; with a key it may be kept in its place by whoever makes it. */
-type Make = (signal: AbortSignal, place?: AnswerPlace) => Promise<Reply>;
+/** Produces the answer; with a key, its settlement may store it in the slot. */
+type Produce = (signal: AbortSignal, slot?: IdempotencySlot) => Promise<Reply>;
 
-export interface IdempotencyNeeds {
+export interface IdempotencyDeps {
   store: IdempotencyStore;
   world: Pick<World, 'now' | 'sleep'>;
   log: { warn(details: object, message: string): void };
 }
 
 /**
- * Makes a call happen once however often it is sent: the first one with a key is made, its twins get its answer, for
- * 24 hours. Only answers are kept: what failed can be tried again with the same key.
+ * Executes a call once, however often it is sent: the first one with a key runs, and duplicates get its answer for
+ * 24 hours. Errors are not stored, so a failed call can be retried with the same key.
  */
 export class Idempotency {
-  readonly #needs: IdempotencyNeeds;
+  readonly #deps: IdempotencyDeps;
   readonly #flights = new Map<string, Flight>();
-  /** Aborted when the daemon stops and waits no longer. */
+  /** Aborted when the daemon stops and its grace period is over. */
   readonly #ending = new AbortController();
 
-  constructor(needs: IdempotencyNeeds) {
-    this.#needs = needs;
+  constructor(deps: IdempotencyDeps) {
+    this.#deps = deps;
   }
 
   /**
-   * Runs `make` unless the call's key has an answer. Fails with `invalid_request` for what is no key, with
-   * `idempotency_conflict` when the key stands for another call, with `conflict` when its call takes too long.
-   * A call with a key runs on when its client leaves, so that the client finds its answer when it asks again.
+   * Runs `produce` unless the call's key has an answer. Fails with `invalid_request` for a malformed key, with
+   * `idempotency_conflict` when the key belongs to a different request, with `conflict` when its call takes too long.
+   * A call with a key continues when its client leaves, so that a retry finds the answer.
    */
-  once(call: OnceCall, make: Make): Promise<Reply> {
+  once(call: OnceCall, produce: Produce): Promise<Reply> {
     const header = call.headers['idempotency-key'];
-    // Not an async function: calls without a key, nearly all, are spared its turns of the microtask queue.
-    return header === undefined ? make(call.signal) : this.#withKey(call, header, make);
+    // Not async, so that calls without a key, nearly all, skip the extra microtasks.
+    return header === undefined ? produce(call.signal) : this.#withKey(call, header, produce);
   }
 
-  async #withKey(call: OnceCall, header: string | string[], make: Make): Promise<Reply> {
-    const key = keyIn(header);
-    if (key === undefined || call.isStreamed) return make(call.signal);
+  async #withKey(call: OnceCall, header: string | string[], produce: Produce): Promise<Reply> {
+    const key = parseKey(header);
+    if (key === undefined || call.isStreamed) return produce(call.signal);
     const scope = scopeOf(call.caller, call.remoteAddress);
     const fingerprint = await fingerprintOf(call.endpoint, call.body);
     const name = `${scope} ${key}`;
@@ -89,25 +89,25 @@ export class Idempotency {
       if (await flight.isMine) throw conflict();
       await flight.outcome.catch(() => {});
     }
-    return this.#lead(call, { scope, key, fingerprint, name }, make);
+    return this.#lead(call, { scope, key, fingerprint, name }, produce);
   }
 
-  /** Frees what an earlier daemon left behind; to be called before the first call. */
+  /** Frees the keys of calls that an earlier daemon did not finish; to be called before the first call. */
   recover(): Promise<number> {
-    return this.#needs.store.releaseAll();
+    return this.#deps.store.releaseAll();
   }
 
-  /** Drops what is kept too long, now and then, until aborted. */
+  /** Removes expired answers periodically, until aborted. */
   keepPruned(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-    const { world, store } = this.#needs;
+    const { world, store } = this.#deps;
     return repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, async () => {
-      while (!signal.aborted && (await store.removeExpired(world.now(), prunedAtOnce)) > 0);
+      while (!signal.aborted && (await store.removeExpired(world.now(), pruneBatch)) > 0);
     });
   }
 
-  /** Waits for the calls whose clients may have left, and ends them at the deadline. */
+  /** Waits for running calls with a key, and ends them at the deadline. */
   async drain(deadlineMs: number): Promise<void> {
-    const { world } = this.#needs;
+    const { world } = this.#deps;
     await within(
       world,
       Promise.allSettled([...this.#flights.values()].map(({ outcome }) => outcome)),
@@ -119,9 +119,9 @@ export class Idempotency {
   async #lead(
     call: OnceCall,
     { scope, key, fingerprint, name }: { scope: string; key: string; fingerprint: string; name: string },
-    make: Make,
+    produce: Produce,
   ): Promise<Reply> {
-    const { store, world } = this.#needs;
+    const { store, world } = this.#deps;
     const { requestId } = call;
     const startedAt = world.now();
     const claimed = store.claim({
@@ -131,59 +131,63 @@ export class Idempotency {
       requestId,
       startedAt,
       leaseUntil: startedAt + leaseMs,
-      expiresAt: startedAt + keptMs,
+      expiresAt: startedAt + keyTtlMs,
     });
     const isMine = claimed.then(({ state }) => state === 'mine');
     const outcome = claimed.then(async (found): Promise<Outcome> => {
       if (found.state === 'mine') {
-        return { requestId, answer: await this.#make(call, { scope, key }, make) };
+        return { requestId, answer: await this.#produce(call, { scope, key }, produce) };
       }
       if (found.fingerprint !== fingerprint) throw conflict();
       const answer = found.state === 'done' ? await store.answer(scope, key) : undefined;
       if (found.state === 'done' && answer) return { requestId: found.requestId, answer };
       throw stillRunning();
     });
-    // Twins may come or not.
+    // There may be no duplicate to handle a rejection.
     isMine.catch(() => {});
     this.#flights.set(name, { fingerprint, isMine, outcome });
     try {
-      const made = await outcome;
-      return made.requestId === requestId ? plain(made) : replayed(made);
+      const result = await outcome;
+      return result.requestId === requestId ? plain(result) : replayed(result);
     } finally {
       this.#flights.delete(name);
     }
   }
 
-  /** Makes the answer and keeps it; gives the key back when there is none. */
-  async #make(
+  /** Produces the answer and stores it; releases the key if there is none. */
+  async #produce(
     { requestId, signal }: OnceCall,
     { scope, key }: { scope: string; key: string },
-    make: Make,
-  ): Promise<KeptAnswer> {
-    const { store, log } = this.#needs;
+    produce: Produce,
+  ): Promise<StoredAnswer> {
+    const { store, log } = this.#deps;
     const mine = { scope, key, requestId };
     const { signal: lasting, release } = this.#lasting(signal);
-    const giveBack = (error?: unknown) => {
-      if (error) log.warn({ err: error, request_id: requestId }, 'an answer could not be kept for its key');
+    const releaseKey = (error?: unknown) => {
+      if (error)
+        log.warn(
+          { err: error, request_id: requestId },
+          'an answer could not be stored for its idempotency key',
+        );
       return store.release(mine).catch(() => {});
     };
     try {
-      const place = new AnswerPlace(mine);
-      const reply = await make(lasting, place);
-      if (!(reply instanceof RelayReply)) throw new TypeError('only whole answers can be given again');
-      const { answer, state } = place.judge(reply);
-      if (state === 'too-long') await giveBack();
-      else if (state === 'to-keep') await store.finish(mine, answer).catch(giveBack);
+      const slot = new IdempotencySlot(mine);
+      const reply = await produce(lasting, slot);
+      if (!(reply instanceof RelayReply)) throw new TypeError('streams cannot be replayed');
+      const { answer, state } = slot.decide(reply);
+      if (state === 'too-long') await releaseKey();
+      else if (state === 'to-store') await store.finish(mine, answer).catch(releaseKey);
       return answer;
     } catch (error) {
-      await giveBack();
+      await releaseKey();
       throw error;
     } finally {
       release();
     }
   }
 
-  /** A signal that outlives the client: aborted, with `draining`, when the daemon will wait no longer. */
+  /** A signal that outlives the client: aborted with `draining` when the daemon's grace period is over. */
   #lasting(signal: AbortSignal) {
     const controller = new AbortController();
     const { signal: ending } = this.#ending;
@@ -202,15 +206,15 @@ export class Idempotency {
     return { signal: controller.signal, release };
   }
 
-  /** The outcome of the call that was first, as long as this one's client waits. */
+  /** The outcome of the first call, while this one's client waits. */
   async #waitFor({ outcome }: Flight, { signal }: OnceCall): Promise<Outcome> {
     const left = Promise.withResolvers<undefined>();
     const leave = () => left.resolve(undefined);
     signal.addEventListener('abort', leave, { once: true });
     try {
       const first = Promise.race([outcome, left.promise]);
-      await within(this.#needs.world, first, waitMaxMs);
-      // Nothing when it has not come yet; what the first call failed with is what its twins fail with.
+      await within(this.#deps.world, first, waitMaxMs);
+      // Undefined if there is no result yet; duplicates fail with the first call's error.
       const found = await Promise.race([first, undefined]);
       if (found) return found;
       throw signal.aborted ? new ApiError('unavailable', { retryAfterSeconds: 1 }) : stillRunning();
@@ -238,7 +242,31 @@ function conflict(): ApiError {
 function stillRunning(): ApiError {
   return new ApiError('conflict', {
     param: 'Idempotency-Key',
-    message: 'The first call with this key is still running; send it again later to get its answer.',
-    retryAfterSeconds: comeBackSeconds,
+    message: 'The first request with this key is still running; retry later to get its response.',
+    retryAfterSeconds,
   });
+}
+
+/**
+ * Parses an Idempotency-Key header, with or without the quotes of a structured field. A repeated header arrives as both
+ * values joined by a comma and a space, which no valid key contains.
+ */
+function parseKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const text = String(header);
+  const key = /^".*"$/s.test(text) && text.length > 1 ? text.slice(1, -1) : text;
+  if (key.length <= idempotencyKeyCharactersMax && /^[!-~]+$/.test(key)) return key;
+  throw new ApiError('invalid_request', {
+    param: 'Idempotency-Key',
+    message: `An idempotency key must be 1 to ${idempotencyKeyCharactersMax} visible ASCII characters, sent once.`,
+  });
+}
+
+const loopback = /^(127\.|::1$|::ffff:127\.)/;
+
+/** The namespace of a caller's keys: an API key, a login in a workspace, or the address of an anonymous caller. */
+function scopeOf(caller: Caller, remoteAddress = ''): string {
+  if (caller.kind === 'key') return `key:${caller.keyId}`;
+  if (caller.kind === 'login') return `login:${caller.loginId} ${caller.workspaceId}`;
+  return `address:${loopback.test(remoteAddress) ? 'loopback' : remoteAddress}`;
 }

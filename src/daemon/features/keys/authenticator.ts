@@ -1,56 +1,56 @@
+import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
 import type { AnonymousCaller, Caller, KeyCaller, LoginCaller, TokenCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
-import { actingLogins, membershipId } from './acting.ts';
-import type { KeysStore } from './keys-store.ts';
+import { credentialUses } from './last-use.ts';
 import { isExpired, type LiveKeys, liveKeys } from './live-keys.ts';
-import { credentialUses } from './uses-log.ts';
+import type { KeysStore } from './store.ts';
 
-export interface AuthenticatorDependencies {
+export interface AuthenticatorDeps {
   keysStore: Pick<KeysStore, 'byDigest' | 'byId' | 'touch'>;
   workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf'>;
-  /** Without one, no access token is good. */
+  /** Without it, access tokens are not accepted. */
   tokensStore?: Pick<TokensStore, 'byDigest' | 'touch'>;
-  /** Of a whole secret; two secrets never share one. */
+  /** The digest of a whole secret. */
   digest: (secret: string) => string;
   now: () => number;
-  /** What keys in use are held to; a set of its own unless told. */
+  /** The policies of keys in use. */
   live?: LiveKeys;
-  /** Told of each call that came with an expired key. */
+  /** Called with each call that used an expired key. */
   onExpired?: (caller: KeyCaller) => void;
-  /** How many callers are kept in memory. */
+  /** Maximum number of callers cached in memory. */
   callersMax?: number;
 }
 
 const callersMaxDefault = 10_000;
-/** Whoever has a credential. */
-type Known = KeyCaller | LoginCaller | TokenCaller;
+const actingMax = 1000;
+type Authenticated = KeyCaller | LoginCaller | TokenCaller;
 
 const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
-/** Tells callers by their credential, and is the one place that knows at once when a credential ends. */
-export function authenticator(deps: AuthenticatorDependencies) {
+/** Identifies callers by their credential, and ends what runs with a credential as soon as it is revoked or expires. */
+export function authenticator(deps: AuthenticatorDeps) {
   const { digest, now, callersMax = callersMaxDefault } = deps;
-  const callers = rememberedCallers(callersMax);
+  const callers = callerCache(callersMax);
   const lookups = new Map<string, Promise<Caller>>();
   const uses = credentialUses(deps);
-  const endings = revocations();
-  const acting = actingLogins(endings.signalOf);
+  const revocations = revocationSignals();
+  const acting = actingLogins(revocations.signalOf);
   const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
-  const admit = admitting(deps, uses.note);
+  const admit = admission(deps, uses.note);
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
-    const seen = callers.forgettings();
-    const caller = await find({ ...deps, live }, key, endings.signalOf);
-    // What was read while somebody left may name them still.
-    if (callers.forgettings() !== seen) return lookUp(kind, key);
-    // What is unknown is not kept: it could be issued the next moment, and guesses would fill the memory.
+    const generation = callers.generation();
+    const caller = await find({ ...deps, live }, key, revocations.signalOf);
+    // The record may have been read before a membership ended.
+    if (callers.generation() !== generation) return lookUp(kind, key);
+    // Unknown secrets are not cached: they could be issued next, and guesses would fill the memory.
     if (!caller) throw new ApiError('unauthenticated');
-    // Whoever expired this moment may be given more time: the next call looks anew.
+    // An expired key may be extended, so the next call looks it up again.
     if (caller.revoked.aborted) return admit(caller);
     callers.add(key, caller);
     return admit(caller);
@@ -58,8 +58,8 @@ export function authenticator(deps: AuthenticatorDependencies) {
 
   return {
     /**
-     * The caller that an `Authorization` header names; nobody without one. Answers at once for a caller seen before.
-     * Throws or rejects with the same `unauthenticated` for a malformed, mistyped, unknown or revoked credential.
+     * Returns the caller of an `Authorization` header, synchronously for a cached one. Throws or rejects with the same
+     * `unauthenticated` for a malformed, unknown or revoked credential.
      */
     authenticate(header: string | undefined): Caller | Promise<Caller> {
       if (header === undefined) return anonymous;
@@ -67,38 +67,38 @@ export function authenticator(deps: AuthenticatorDependencies) {
       const key = digest(secret);
       const known = callers.get(key);
       if (known) return admit(known);
-      const underWay = lookups.get(key);
-      if (underWay) return underWay;
+      const pending = lookups.get(key);
+      if (pending) return pending;
       const lookup = lookUp(kind, key).finally(() => lookups.delete(key));
       lookups.set(key, lookup);
       return lookup;
     },
 
-    /** Refuses a key or login from now on and ends what runs with it. To be called once its revocation is on disk. */
-    revoke: endings.revoke,
+    /** Rejects a credential from now on and ends what runs with it. To be called once its revocation is on disk. */
+    revoke: revocations.revoke,
 
-    /** The login as it acts in another workspace of its user. */
+    /** The login acting in another workspace of its user. */
     inWorkspace: acting.of,
 
-    /** Ends what runs for a member who is none any more, and looks their logins and keys up anew. */
+    /** Ends what runs for a former member, and looks up their logins and keys again. */
     endMembership(workspaceId: string, userId: string): void {
-      callers.forget((caller) => caller.workspaceId === workspaceId && holderOf(caller) === userId);
-      acting.forget(workspaceId, userId);
-      endings.end(membershipId(workspaceId, userId));
+      callers.remove((caller) => caller.workspaceId === workspaceId && holderOf(caller) === userId);
+      acting.remove(workspaceId, userId);
+      revocations.end(membershipId(workspaceId, userId));
     },
 
-    /** Ends what runs with keys whose time is over, until aborted; they are refused from that moment in any case. */
+    /** Ends what runs with keys as they expire, until aborted. New calls with them are rejected anyway. */
     keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> =>
       live.watch(world, signal, (keyId) => {
-        endings.expire(keyId);
-        callers.forget((caller) => caller.kind === 'key' && caller.keyId === keyId);
+        revocations.expire(keyId);
+        callers.remove((caller) => caller.kind === 'key' && caller.keyId === keyId);
       }),
 
-    /** When a key or token was last used, as far as it is not in the store yet. */
+    /** When a key or token was last used, if not stored yet. */
     lastUse: uses.lastKey,
     lastTokenUse: uses.lastToken,
 
-    /** Writes the times of last use down: now and then until aborted, and once more at the end. */
+    /** Stores the times of last use periodically until aborted, and once more at the end. */
     keepFlushed: uses.keepFlushed,
   };
 }
@@ -112,12 +112,12 @@ function credentialIn(header: string): { secret: string; kind: CredentialKind } 
   return { secret, kind };
 }
 
-/** Lets a caller pass whose credential is still good. */
-function admitting(
-  { now, onExpired }: AuthenticatorDependencies,
+/** Returns the caller if its credential is still valid, and records its use. */
+function admission(
+  { now, onExpired }: AuthenticatorDeps,
   note: Record<'key' | 'token', (id: string, at: number) => void>,
 ) {
-  return (caller: Known): Caller => {
+  return (caller: Authenticated): Caller => {
     if (caller.kind === 'key' && caller.policy?.isRestricted && isExpired(caller.policy, now())) {
       onExpired?.(caller);
       throw expired();
@@ -132,40 +132,39 @@ function admitting(
   };
 }
 
-function holderOf(caller: Known): string {
+function holderOf(caller: Authenticated): string {
   return caller.kind === 'key' ? caller.ownerId : caller.userId;
 }
 
-/** Callers by the digest of their secret; the oldest gives way. */
-function rememberedCallers(callersMax: number) {
-  const callers = new Map<string, Known>();
-  let forgettings = 0;
+/** Callers by the digest of their secret; the oldest is evicted. */
+function callerCache(callersMax: number) {
+  const callers = new Map<string, Authenticated>();
+  let generation = 0;
   return {
-    /** How often something was forgotten because it had changed. */
-    forgettings: () => forgettings,
+    /** Increases with each removal. */
+    generation: () => generation,
     get: (key: string) => callers.get(key),
-    add(key: string, caller: Known): void {
+    add(key: string, caller: Authenticated): void {
       if (callers.size >= callersMax) callers.delete(callers.keys().next().value ?? '');
       callers.set(key, caller);
     },
-    forget(isMeant: (caller: Known) => boolean): void {
-      forgettings += 1;
-      for (const [key, caller] of callers) if (isMeant(caller)) callers.delete(key);
+    remove(matches: (caller: Authenticated) => boolean): void {
+      generation += 1;
+      for (const [key, caller] of callers) if (matches(caller)) callers.delete(key);
     },
   };
 }
 
-type Finding = AuthenticatorDependencies & { live: LiveKeys };
+type FindDeps = AuthenticatorDeps & { live: LiveKeys };
 
 export type Authenticator = ReturnType<typeof authenticator>;
 
-/** What whoever comes with an expired key is told. */
 function expired(): ApiError {
   return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'This key has expired.' });
 }
 
 async function findKey(
-  { keysStore, live }: Finding,
+  { keysStore, live }: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<KeyCaller | undefined> {
@@ -183,31 +182,31 @@ async function findKey(
 }
 
 async function findLogin(
-  { workspacesStore }: Finding,
+  { workspacesStore }: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<LoginCaller | undefined> {
   const record = await workspacesStore.loginByDigest(digest);
-  const person = record && (await personOf(record, workspacesStore, signalOf));
-  return person && { kind: 'login', loginId: record.id, ...person };
+  const user = record && (await userOf(record, workspacesStore, signalOf));
+  return user && { kind: 'login', loginId: record.id, ...user };
 }
 
 async function findToken(
-  { tokensStore, workspacesStore }: Finding,
+  { tokensStore, workspacesStore }: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<TokenCaller | undefined> {
   const record = await tokensStore?.byDigest(digest);
-  const person = record && (await personOf(record, workspacesStore, signalOf));
-  if (!person) return undefined;
+  const user = record && (await userOf(record, workspacesStore, signalOf));
+  if (!user) return undefined;
   const { id, abilities, expiresAt } = record;
-  return { kind: 'token', tokenId: id, abilities: new Set(abilities), expiresAt, ...person };
+  return { kind: 'token', tokenId: id, abilities: new Set(abilities), expiresAt, ...user };
 }
 
-/** Whoever has a credential of their own and calls in their own workspace: until it is revoked, or they leave that. */
-async function personOf(
+/** The user of a login or token in their own workspace, until it is revoked or they leave that workspace. */
+async function userOf(
   { id, userId, revokedAt }: { id: string; userId: string; revokedAt: number | null },
-  { homeOf }: Finding['workspacesStore'],
+  { homeOf }: FindDeps['workspacesStore'],
   signalOf: (id: string) => AbortSignal,
 ): Promise<Pick<LoginCaller, 'userId' | 'workspaceId' | 'revoked'> | undefined> {
   const home = revokedAt === null ? await homeOf(userId) : undefined;
@@ -219,10 +218,10 @@ async function personOf(
 const finders = { api: findKey, login: findLogin, token: findToken };
 
 /**
- * One abort signal a credential, kept as long as the process: were it dropped with its caller, a look-up that raced a
- * revocation could bring the credential back, and a running stream could miss its end.
+ * One abort signal per credential, for the lifetime of the process. If it were dropped with its caller, a lookup that
+ * races a revocation could restore the credential, and a running stream could miss its end.
  */
-function revocations() {
+function revocationSignals() {
   const controllers = new Map<string, AbortController>();
   const controllerOf = (id: string): AbortController => {
     let controller = controllers.get(id);
@@ -235,13 +234,13 @@ function revocations() {
   return {
     signalOf: (id: string): AbortSignal => controllerOf(id).signal,
     revoke: (id: string): void => controllerOf(id).abort(new ApiError('unauthenticated')),
-    /** Ends what runs now; the same may begin again. */
+    /** Ends what runs now; later calls are accepted. */
     end: (id: string): void => {
       const controller = controllers.get(id);
       controllers.delete(id);
       controller?.abort(new ApiError('unauthenticated'));
     },
-    /** Ends what runs now; a key that is given more time begins anew. */
+    /** Ends what runs now; a key that is extended is accepted again. */
     expire: (id: string): void => {
       const controller = controllerOf(id);
       if (controller.signal.aborted) return;
@@ -249,4 +248,36 @@ function revocations() {
       controller.abort(expired());
     },
   };
+}
+
+/** The id under which a membership is revoked, like a credential. */
+function membershipId(workspaceId: string, userId: string): string {
+  return `${workspaceId} ${userId}`;
+}
+
+/** Logins acting in workspaces other than their own; what runs there ends with the login or the membership. */
+function actingLogins(signalOf: (id: string) => AbortSignal) {
+  const acting = new Map<string, LoginCaller>();
+  return {
+    of(caller: LoginCaller, workspaceId: string): LoginCaller {
+      const key = `${caller.loginId} ${workspaceId}`;
+      const known = acting.get(key);
+      if (known) return known;
+      const ends = [signalOf(caller.loginId), signalOf(membershipId(workspaceId, caller.userId))];
+      const login = { ...caller, workspaceId, revoked: AbortSignal.any(ends) };
+      if (acting.size >= actingMax) acting.clear();
+      acting.set(key, login);
+      return login;
+    },
+    remove(workspaceId: string, userId: string): void {
+      for (const [key, caller] of acting) {
+        if (caller.workspaceId === workspaceId && caller.userId === userId) acting.delete(key);
+      }
+    },
+  };
+}
+
+/** The digest by which secrets are stored and looked up: SHA-256 in lower-case hex. */
+export function sha256(secret: string): string {
+  return hash('sha256', secret, 'hex');
 }

@@ -3,19 +3,18 @@ import { getLimits, setLimits } from '../../../shared/contract/key-limits.ts';
 import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../../shared/contract/keys.ts';
 import { identified, implement } from '../../handler.ts';
 import { pageOf, withSecret } from '../../replies.ts';
-import { defaultsView } from './defaults.ts';
-import type { KeyOwnership } from './key-ownership.ts';
+import type { KeySettings } from './key-settings.ts';
 import { spendView, toKey } from './key-view.ts';
 import type { Keys } from './keys.ts';
-import { limitsView } from './limits.ts';
+import { defaultsView, limitsView } from './limits-and-defaults.ts';
 
-interface KeyHandlersNeeds {
+interface KeyHandlersDeps {
   keys: Keys;
-  owned: KeyOwnership;
+  settings: KeySettings;
   now: () => number;
 }
 
-export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
+export const keyHandlers = ({ keys, settings, now }: KeyHandlersDeps) => [
   implement(
     listKeys,
     ({ caller, params, query }) =>
@@ -29,10 +28,10 @@ export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
   implement(
     issueKey,
     async ({ caller, params, body }) => {
-      // The body may be left out altogether.
+      // The body is optional.
       const { name, scopes, models, actions, limits, defaults } = body ?? {};
-      const wish = { name, scopes, models, actions, limits, defaults };
-      const { record, secret } = await keys.issue(identified(caller), params.workspace, wish);
+      const request = { name, scopes, models, actions, limits, defaults };
+      const { record, secret } = await keys.issue(identified(caller), params.workspace, request);
       return withSecret<typeof issueKey>({ key: toKey(record, now()), secret });
     },
     ({ caller, params }) => keys.permit.issue(identified(caller), params.workspace),
@@ -44,27 +43,27 @@ export const keyHandlers = ({ keys, owned, now }: KeyHandlersNeeds) => [
   }),
 
   implement(showKey, async ({ caller, params }) => {
-    const { record, use } = await owned.show(identified(caller), params.workspace, params.key);
+    const { record, use } = await settings.show(identified(caller), params.workspace, params.key);
     const used = { spend_usd: spendView(use.spend), requests_last_minute: use.requestsLastMinute };
     return { ...toKey(record, now()), used };
   }),
 
   implement(getLimits, async ({ caller, params }) =>
-    limitsView(await owned.get(identified(caller), params.workspace, params.key)),
+    limitsView(await settings.get(identified(caller), params.workspace, params.key)),
   ),
 
   implement(
     setLimits,
     async ({ caller, params, body }) =>
-      limitsView(await owned.set(identified(caller), params.workspace, params.key, body)),
-    ({ caller, params }) => owned.get(identified(caller), params.workspace, params.key),
+      limitsView(await settings.set(identified(caller), params.workspace, params.key, body)),
+    ({ caller, params }) => settings.get(identified(caller), params.workspace, params.key),
   ),
 
   implement(
     setKeyDefaults,
     async ({ caller, params, body }) =>
-      defaultsView(await owned.setDefaults(identified(caller), params.workspace, params.key, body)),
-    ({ caller, params }) => owned.get(identified(caller), params.workspace, params.key),
+      defaultsView(await settings.setDefaults(identified(caller), params.workspace, params.key, body)),
+    ({ caller, params }) => settings.get(identified(caller), params.workspace, params.key),
   ),
 
   implement(getKey, async ({ caller }) => await keys.view(identified(caller))),

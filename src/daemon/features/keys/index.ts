@@ -1,8 +1,7 @@
-export { type Authenticator, authenticator } from './authenticator.ts';
-export { sha256 } from './digest.ts';
+export { type Authenticator, authenticator, sha256 } from './authenticator.ts';
 export { keyHandlers } from './handlers.ts';
-export { keyOwnership } from './key-ownership.ts';
+export { keySettings } from './key-settings.ts';
 export { noLimits } from './key-view.ts';
 export { type Keys, keys } from './keys.ts';
-export type { KeyRecord, KeysStore } from './keys-store.ts';
 export { type LiveKeys, liveKeys } from './live-keys.ts';
+export type { KeyRecord, KeysStore } from './store.ts';

@@ -5,14 +5,12 @@ import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Spend } from '../metering/index.ts';
 import type { LoginRecord } from '../workspaces/index.ts';
-import { defaultsView } from './defaults.ts';
-import type { KeyRecord } from './keys-store.ts';
-import { limitsView } from './limits.ts';
+import { defaultsView, limitsView } from './limits-and-defaults.ts';
+import type { KeyRecord } from './store.ts';
 
-/** Of a key whose owner has set none. */
 export const noLimits: Limits = limitsView(null);
 
-/** A key as lists show it at that time. */
+/** The API's form of a key. */
 export function toKey(record: KeyRecord, now: number): Key {
   return {
     id: record.id,
@@ -32,13 +30,13 @@ export function toKey(record: KeyRecord, now: number): Key {
   };
 }
 
-/** What a caller answers for; `balance` is null where the workspace pays afterwards. */
+/** What the caller spent; `balance` is null for a postpaid workspace. */
 interface Money {
   spend: Spend;
   balance: NanoUsd | null;
 }
 
-/** A key as it sees itself. */
+/** The calling key's view of itself. */
 export function toKeyView(record: KeyRecord, { spend, balance }: Money): KeyView {
   return {
     id: record.id,
@@ -54,7 +52,7 @@ export function toKeyView(record: KeyRecord, { spend, balance }: Money): KeyView
   };
 }
 
-/** A login as it sees itself: it may do all that keys may, and answers for what its workspace spent. */
+/** The calling login's view of itself: it has all scopes, and the spending of its workspace. */
 export function toLoginView(record: LoginRecord, workspaceId: string, { spend, balance }: Money): KeyView {
   return {
     id: record.id,

@@ -13,17 +13,16 @@ import type { EventFeed } from '../events/index.ts';
 import type { UsageReader } from '../metering/index.ts';
 import type { Membership, Workspaces, WorkspacesStore } from '../workspaces/index.ts';
 import type { Authenticator } from './authenticator.ts';
-import { changedDefaults } from './defaults.ts';
 import { toKey, toKeyView, toLoginView } from './key-view.ts';
-import type { KeyRecord, KeysStore } from './keys-store.ts';
-import { changedLimits } from './limits.ts';
+import { changedDefaults, changedLimits } from './limits-and-defaults.ts';
+import type { KeyRecord, KeysStore } from './store.ts';
 
-export interface KeysDependencies {
+export interface KeysDeps {
   store: KeysStore;
   logins: Pick<WorkspacesStore, 'loginById'>;
   workspaces: Pick<Workspaces, 'membership' | 'mayIssueKeys'>;
   usage: Pick<UsageReader, 'spendOf'>;
-  /** What a workspace has in advance; null where it pays afterwards. */
+  /** The balance of a prepaid workspace; null for a postpaid one. */
   balanceOf?: (workspaceId: string) => Promise<NanoUsd | null>;
   events: Pick<EventFeed, 'record'>;
   authenticator: Pick<Authenticator, 'revoke' | 'lastUse'>;
@@ -44,13 +43,13 @@ export interface NewKey {
   defaults?: KeyDefaultsChange | undefined;
 }
 
-/** Each call of a key is held to all that it descends from. */
+/** Maximum depth of descent, since each call checks the policies of all ancestors. */
 const generationsMax = 16;
 const unnamed = 'unnamed';
 const unrestricted = { models: null, actions: null, limits: null, defaults: null };
 
-/** Issuing, listing and revoking API keys. */
-export function keys(deps: KeysDependencies) {
+/** Issues, lists and revokes API keys. */
+export function keys(deps: KeysDeps) {
   const { store, authenticator } = deps;
 
   const withLastUse = (record: KeyRecord): KeyRecord => {
@@ -58,56 +57,56 @@ export function keys(deps: KeysDependencies) {
   };
 
   return {
-    /** Each fails with `permission` for whoever may not, also when there is no such workspace. */
+    /** Each fails with `permission`, also if there is no such workspace. */
     permit: {
       issue: (caller: Identified, workspace: string) => issuer(deps, caller, workspace),
       list: (caller: Identified, workspace: string) => member(deps, caller, workspace),
     },
 
     /**
-     * Issues a key in a workspace whose owner or admin is calling, or a member who may. A key hands on at most its own scopes.
-     * Fails with `permission`, with `invalid_request`, or with `out_of_scope` when a key asks for what it may not do.
+     * Issues a key for owners, admins and permitted members of a workspace. A key can pass on only its own scopes. Fails
+     * with `permission`, `invalid_request`, or `out_of_scope` when a key requests more than it has.
      */
-    async issue(caller: Identified, workspace: string, wish: NewKey) {
+    async issue(caller: Identified, workspace: string, request: NewKey) {
       const membership = await issuer(deps, caller, workspace);
       return await insert(deps, {
         ...membership,
-        name: wellFormed(wish.name, 'name') ?? unnamed,
-        scopes: scopesFor(caller, wish.scopes),
-        ...(await policyFor(deps, caller, wish)),
+        name: wellFormed(request.name, 'name') ?? unnamed,
+        scopes: scopesFor(caller, request.scopes),
+        ...(await policyFor(deps, caller, request)),
         parentId: caller.kind === 'key' ? caller.keyId : null,
       });
     },
 
-    /** Issues a key without a caller: the daemon's own doing. */
+    /** Issues a key on behalf of the daemon. */
     issueFor: (owner: { userId: string; workspaceId: string }, name: string) =>
       insert(deps, { ...owner, name, scopes: [...defaultScopes], parentId: null, ...unrestricted }),
 
-    /** Whether this secret was issued here, and whether it is good still. */
+    /** Whether this secret was issued here, and is still active. */
     async standing(secret: string): Promise<'unknown' | 'active' | 'ended'> {
       const record = await store.byDigest(deps.digest(secret));
       if (record === undefined) return 'unknown';
       return toKey(record, deps.now()).status === 'active' ? 'active' : 'ended';
     },
 
-    /** Newest first, for any member. Fails with `permission`, also when there is no such workspace. */
+    /** Newest first, for any member. Fails with `permission`, also if there is no such workspace. */
     async list(caller: Identified, workspace: string, page: PageRequest): Promise<KeyRecord[]> {
       const { workspaceId } = await member(deps, caller, workspace);
       return (await store.list(workspaceId, page)).map(withLastUse);
     },
 
     /**
-     * Ends a key at once, and with it all that it had issued: whoever had the one could have made the others. Resolves to
-     * the ids of those. `not_found` for whoever may not, and when it is no longer active.
+     * Revokes a key and its descendants, since the holder of the key could have issued them. Returns the ids of the
+     * descendants. Fails with `not_found` for callers without permission, and for a key that is not active.
      */
     async revoke(caller: Identified, workspace: string, keyId: string): Promise<string[]> {
       const membership = await deps.workspaces.membership(caller, workspace);
       const record = membership && (await store.byId(membership.workspaceId, keyId));
       if (!record || !mayRevoke(membership, record)) throw noSuchKey();
-      return await end(deps, record);
+      return await revokeTree(deps, record);
     },
 
-    /** The calling key, or the calling login, as it sees itself. */
+    /** The view of the calling key or login of itself. */
     async view(caller: Identified): Promise<KeyView> {
       const spend = await deps.usage.spendOf(caller);
       const balance = (await deps.balanceOf?.(caller.workspaceId)) ?? null;
@@ -125,24 +124,24 @@ export function keys(deps: KeysDependencies) {
 
 export type Keys = ReturnType<typeof keys>;
 
-type Members = Pick<KeysDependencies, 'workspaces'>;
+type Members = Pick<KeysDeps, 'workspaces'>;
 
 async function issuer({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
   const membership = await workspaces.membership(caller, workspace);
   if (membership && (await workspaces.mayIssueKeys(membership))) return membership;
   throw new ApiError('permission', {
-    message: 'Only the owner and admins issue keys in this workspace; they can let members do so.',
+    message: 'Only owners and admins can issue keys in this workspace; they can allow members to.',
   });
 }
 
 async function member({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
   const membership = await workspaces.membership(caller, workspace);
   if (membership) return membership;
-  throw new ApiError('permission', { message: 'You are no member of this workspace.' });
+  throw new ApiError('permission', { message: 'You are not a member of this workspace.' });
 }
 
 async function insert(
-  deps: KeysDependencies,
+  deps: KeysDeps,
   key: Pick<KeyRecord, 'workspaceId' | 'name' | 'scopes' | 'parentId' | keyof typeof unrestricted> & {
     userId: string;
   },
@@ -166,61 +165,61 @@ async function insert(
     revokedAt: null,
   };
   if (!(await deps.store.insert(record))) throw new ApiError('unauthenticated');
-  await tell(deps, 'key.issued', record);
+  await recordEvent(deps, 'key.issued', record);
   return { record, secret };
 }
 
-/** Ends a key and all that descend from it, and tells of each; the ids of those come back. */
-async function end(deps: KeysDependencies, key: KeyRecord): Promise<string[]> {
+/** Revokes a key and its descendants, and records an event for each; returns the ids of the descendants. */
+async function revokeTree(deps: KeysDeps, key: KeyRecord): Promise<string[]> {
   const { store, authenticator } = deps;
   const revoked = await store.revoke(key.workspaceId, key.id, deps.now());
   if (revoked.length === 0) throw noSuchKey();
   for (const id of revoked) authenticator.revoke(id);
   const others = revoked.filter((id) => id !== key.id);
   const records = await Promise.all(others.map((id) => store.byId(key.workspaceId, id)));
-  await Promise.all([key, ...records].map((each) => each && tell(deps, 'key.revoked', each)));
+  await Promise.all([key, ...records].map((each) => each && recordEvent(deps, 'key.revoked', each)));
   return others;
 }
 
-/** In the order of the list of scopes, each once. */
+/** Returns the scopes in canonical order, without duplicates. */
 function scopesFor(caller: Identified, wanted: readonly ScopeName[] | undefined): ScopeName[] {
   const may = (scope: ScopeName) => caller.kind === 'login' || caller.scopes.has(scope);
   if (wanted === undefined) return defaultScopes.filter(may);
   const refused = wanted.find((scope) => !may(scope));
   if (refused !== undefined) {
-    const message = `A key hands on only scopes that it has itself: not \`${refused}\`.`;
+    const message = `A key can only pass on scopes that it has: it lacks \`${refused}\`.`;
     throw new ApiError('out_of_scope', { param: 'scopes', message });
   }
   return scopeNames.filter((scope) => wanted.includes(scope));
 }
 
-/** What a new key is held to: what was asked for, over what the issuing key is held to. */
+/** The policy of a new key: as requested, on top of the issuing key's. */
 async function policyFor(
-  deps: KeysDependencies,
+  deps: KeysDeps,
   caller: Identified,
-  wish: NewKey,
+  request: NewKey,
 ): Promise<Pick<KeyRecord, keyof typeof unrestricted>> {
   if (caller.kind === 'key' && generationsOf(caller) >= generationsMax) {
-    const message = `A key that was issued through ${generationsMax - 1} others issues no more.`;
+    const message = `A key with ${generationsMax - 1} ancestors cannot issue keys.`;
     throw new ApiError('permission', { message });
   }
   const parent = caller.kind === 'key' ? await deps.store.byId(caller.workspaceId, caller.keyId) : undefined;
-  const actions = wish.actions ? actionNames.filter((name) => wish.actions?.includes(name)) : null;
+  const actions = request.actions ? actionNames.filter((name) => request.actions?.includes(name)) : null;
   const refused = actions?.find((name) => parent?.actions && !parent.actions.includes(name));
   if (refused !== undefined) {
-    const message = `A key hands on only actions that it may take itself: not \`${refused}\`.`;
+    const message = `A key can only pass on actions that it may call: it lacks \`${refused}\`.`;
     throw new ApiError('out_of_scope', { param: 'actions', message });
   }
-  const change = { change: wish.limits ?? {}, now: deps.now(), place: 'limits.' };
+  const change = { change: request.limits ?? {}, now: deps.now(), prefix: 'limits.' };
   return {
-    models: wish.models ? wellFormed(wish.models, 'models') : (parent?.models ?? null),
+    models: request.models ? wellFormed(request.models, 'models') : (parent?.models ?? null),
     actions: actions ?? parent?.actions ?? null,
     limits: changedLimits(parent?.limits ?? null, change),
-    defaults: changedDefaults(parent?.defaults ?? null, wish.defaults ?? {}),
+    defaults: changedDefaults(parent?.defaults ?? null, request.defaults ?? {}),
   };
 }
 
-/** How many keys there are from the first of its line down to this one. */
+/** The number of keys from the first ancestor to this one. */
 function generationsOf({ policy }: KeyCaller): number {
   let count = 0;
   for (let key = policy; key; key = key.parent) count += 1;
@@ -235,7 +234,7 @@ function noSuchKey(): ApiError {
   return new ApiError('not_found', { message: 'There is no such key.' });
 }
 
-function tell(deps: KeysDependencies, type: 'key.issued' | 'key.revoked', record: KeyRecord): Promise<void> {
+function recordEvent(deps: KeysDeps, type: 'key.issued' | 'key.revoked', record: KeyRecord): Promise<void> {
   const data = { key: record.id, name: record.name, hint: record.hint };
   return deps.events.record({ type, workspaceId: record.workspaceId, at: deps.now(), data });
 }

@@ -1,19 +1,19 @@
 import { callMcp } from '../../../shared/contract/mcp.ts';
 import { implement } from '../../handler.ts';
-import type { McpNeeds } from './needs.ts';
+import type { McpDeps } from './deps.ts';
 
+export type { McpDeps } from './deps.ts';
 export type { InnerCalls, Sender } from './inner-call.ts';
-export type { McpNeeds } from './needs.ts';
 
-/** The library takes long to load, and most daemons are never asked: it is loaded with the first message. */
-export function mcpHandlers(needs: McpNeeds) {
+/** Loads the library with the first message: it is slow to load, and most daemons never need it. */
+export function mcpHandlers(deps: McpDeps) {
   let serving: Promise<typeof import('./serve.ts')> | undefined;
   return [
     implement(callMcp, async ({ caller, requestId, signal, remoteAddress, headers, rawBody }) => {
       serving ??= import('./serve.ts');
       const { serveMessage } = await serving;
       const sender = { caller, requestId, signal, remoteAddress };
-      return await serveMessage(needs, { sender, headers, body: rawBody ?? new Uint8Array() });
+      return await serveMessage(deps, { sender, headers, body: rawBody ?? new Uint8Array() });
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Endpoint, Input, Result } from '../../../shared/contract/endpoint.ts';
 import { type Caller, RelayReply, StreamReply } from '../../handler.ts';
 
-/** Who sent the message that a call is made for. */
+/** The sender of the message on whose behalf a call is made. */
 export interface Sender {
   caller: Caller;
   requestId: string;
@@ -9,15 +9,15 @@ export interface Sender {
   remoteAddress?: string | undefined;
 }
 
-/** Calls other endpoints of this daemon as their callers do, without a connection. */
+/** Calls other endpoints of this daemon without a connection. */
 export interface InnerCalls {
-  /** Whether the credential may call it at all; roles are found out by calling. */
+  /** Whether the credential may call the endpoint; roles are only checked by the call. */
   mayCall(endpoint: Endpoint, caller: Caller): boolean;
-  /** Checks access and input, and resolves to what the handler gives. Fails with an ApiError. */
+  /** Checks access and input, and returns the handler's result. Fails with an ApiError. */
   call(endpoint: Endpoint, input: object, sender: Sender): Promise<unknown>;
 }
 
-/** What a tool has of this daemon: its endpoints, as the sender may call them. */
+/** The daemon's endpoints for a tool, with the sender's permissions. */
 export interface Ask {
   mayCall(endpoint: Endpoint): boolean;
   /** The whole answer. */

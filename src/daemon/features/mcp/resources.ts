@@ -5,13 +5,13 @@ import { utcDay } from '../../../shared/time.ts';
 import type { World } from '../../world.ts';
 import type { Ask } from './inner-call.ts';
 
-/** Something that a client can put before a model; all of them are JSON. */
+/** JSON that a client can give to a model as context. */
 export interface Resource {
   uri: string;
   name: string;
   title: string;
   description: string;
-  /** Offered to those who may call it. */
+  /** The resource is offered to those who may call this endpoint. */
   endpoint: Endpoint;
   read(ask: Ask, world: Pick<World, 'now'>): Promise<unknown>;
 }
@@ -28,8 +28,8 @@ export const resources: readonly Resource[] = [
   {
     uri: 'gateway://usage/today',
     name: 'usage-today',
-    title: 'Usage of today',
-    description: 'Requests, tokens and cost in US dollars of this UTC day, in all and by model.',
+    title: 'Today’s usage',
+    description: 'Requests, tokens and cost in US dollars of this UTC day, in total and by model.',
     endpoint: listUsage,
     read: (ask, world) => ask.whole(listUsage, { query: { since: utcDay(world.now()), group_by: 'model' } }),
   },

@@ -8,8 +8,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { actingUser, RelayReply, StreamReply } from '../../handler.ts';
+import type { McpDeps } from './deps.ts';
 import { askFor, type Sender } from './inner-call.ts';
-import type { McpNeeds } from './needs.ts';
 import { resourcesFor, serverFor } from './server.ts';
 
 export interface McpCall {
@@ -20,27 +20,27 @@ export interface McpCall {
 
 type Message = Record<string, unknown> & { id?: unknown; method?: unknown; params?: Record<string, unknown> };
 
-/** JSON-RPC's own codes. Source: the JSON-RPC 2.0 specification and part 7 of the service description. */
+/** Error codes. Source: the JSON-RPC 2.0 specification, and part 7 of the service description. */
 const codes = { notJson: -32700, notARequest: -32600, badParams: -32602, noSuchResource: -32002 } as const;
 
-/** Takes one message of a client and answers it, whole or as a stream. */
-export async function serveMessage(needs: McpNeeds, call: McpCall): Promise<RelayReply | StreamReply> {
+/** Answers one message of a client, as JSON or as a stream. */
+export async function serveMessage(deps: McpDeps, call: McpCall): Promise<RelayReply | StreamReply> {
   let message: Message | undefined;
   try {
-    message = needs.parse(call.body) as Message | undefined;
+    message = deps.parse(call.body) as Message | undefined;
   } catch (error) {
     return refusal(400, codes.notJson, (error as Error).message);
   }
-  if (message === undefined) return refusal(400, codes.notJson, 'There is no message.');
+  if (message === undefined) return refusal(400, codes.notJson, 'The message is missing.');
   if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
     return refusal(400, codes.notARequest, notARequest(message), { id: idOf(message) });
   }
-  return refusedParams(needs, call.sender, message) ?? (await relay(await answer(needs, call, message)));
+  return refusedParams(deps, call.sender, message) ?? (await relay(await answer(deps, call, message)));
 }
 
 function notARequest(message: unknown): string {
-  if (Array.isArray(message)) return 'Send one message at a time: batches are not served.';
-  return 'This is not a JSON-RPC 2.0 request: it needs `jsonrpc`, `method`, an `id` that is a text or an integer, and `params`, if any, as an object.';
+  if (Array.isArray(message)) return 'Send one message at a time: batches are not supported.';
+  return 'This is not a JSON-RPC 2.0 request: it must have `jsonrpc`, `method`, an `id` that is a string or an integer, and optional `params` as an object.';
 }
 
 function idOf(message: unknown): string | number | null {
@@ -48,7 +48,7 @@ function idOf(message: unknown): string | number | null {
   return typeof id === 'string' || Number.isInteger(id) ? (id as string | number) : null;
 }
 
-/** What each request has to look like; methods that are not here are refused by the library. */
+/** The schemas of requests; the library rejects methods that are not listed. */
 const requests = {
   initialize: specTypeSchemas.InitializeRequest,
   ping: specTypeSchemas.PingRequest,
@@ -59,8 +59,8 @@ const requests = {
   'resources/read': specTypeSchemas.ReadResourceRequest,
 } as const;
 
-/** What the library would tell by another code: bad parameters as a failure of its own, a missing resource as bad ones. */
-function refusedParams(needs: McpNeeds, sender: Sender, message: Message): RelayReply | undefined {
+/** Checks what the library reports with other codes: invalid parameters, and missing resources. */
+function refusedParams(deps: McpDeps, sender: Sender, message: Message): RelayReply | undefined {
   const { method, params = {}, id } = message;
   if (id === undefined || typeof method !== 'string' || !Object.hasOwn(requests, method)) return undefined;
   const checked = requests[method as keyof typeof requests]['~standard'].validate(message);
@@ -73,17 +73,17 @@ function refusedParams(needs: McpNeeds, sender: Sender, message: Message): Relay
   }
   if (method !== 'resources/read') return undefined;
   const { uri } = params;
-  if (resourcesFor(askFor(needs.calls, sender)).some((resource) => resource.uri === uri)) return undefined;
+  if (resourcesFor(askFor(deps.calls, sender)).some((resource) => resource.uri === uri)) return undefined;
   return refusal(200, codes.noSuchResource, `There is no resource ${uri}.`, { id, data: { uri } });
 }
 
 /**
- * Clients of the revisions up to 2025-11-25 are answered without a session; JSON, as everybody reads it, unless they
- * want to hear of progress.
+ * Answers clients of revisions up to 2025-11-25 without a session: as JSON, which all support, unless they request
+ * progress.
  */
-async function answer(needs: McpNeeds, call: McpCall, message: Message): Promise<Response> {
+async function answer(deps: McpDeps, call: McpCall, message: Message): Promise<Response> {
   const request = requestOf(call, message);
-  const server = () => serverFor(needs, call.sender);
+  const server = () => serverFor(deps, call.sender);
   if (!(await isLegacyRequest(request, message))) {
     const handler = createMcpHandler(server, { legacy: 'reject', keepAliveMs: 0 });
     return await handler.fetch(request, { parsedBody: message });
@@ -98,8 +98,8 @@ async function answer(needs: McpNeeds, call: McpCall, message: Message): Promise
 }
 
 /**
- * The message as the library takes it. Both forms of an answer are accepted by whoever asks. A subscription is ended from
- * outside; everything else ends by itself, as what it calls knows of the same signals and can still tell why.
+ * The message as a request for the library, which accepts both forms of an answer. Only subscriptions need the signal:
+ * everything else ends by itself, since the called endpoint watches the same signals and can report the reason.
  */
 function requestOf({ headers, sender }: McpCall, message: Message): Request {
   const kept = Object.entries(headers).filter(

@@ -9,8 +9,8 @@ import {
 import { standalone } from '../../../shared/contract/schema.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { version } from '../../../shared/version.ts';
+import type { McpDeps } from './deps.ts';
 import { type Ask, askFor, type Sender } from './inner-call.ts';
-import type { McpNeeds } from './needs.ts';
 import { resources } from './resources.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 import { getKeyTool, getUsageTool, listKeysTool, statusTool, sumUsageTool } from './tools/account.ts';
@@ -33,11 +33,11 @@ const tools: readonly Tool[] = [
 ];
 
 const instructions =
-  'Gateway: call models of many providers through one place, see what they cost and what was used. Amounts are US dollars as decimal strings.';
+  'Gateway: call models of many providers through one API, and see prices and usage. Amounts are US dollars as decimal strings.';
 
-/** A server for one message: what it offers depends on who sent it. */
-export function serverFor(needs: McpNeeds, sender: Sender): Server {
-  const ask = askFor(needs.calls, sender);
+/** A server for one message: its tools and resources depend on the sender. */
+export function serverFor(deps: McpDeps, sender: Sender): Server {
+  const ask = askFor(deps.calls, sender);
   const server = new Server(
     { name: 'gateway', title: 'Gateway', version },
     { capabilities: { tools: {}, resources: {} }, instructions },
@@ -46,9 +46,9 @@ export function serverFor(needs: McpNeeds, sender: Sender): Server {
   server.setRequestHandler('tools/call', ({ params: { name, arguments: given = {} } }, context) => {
     const tool = tools.find((it) => it.name === name);
     if (tool === undefined) throw badParams(`There is no tool \`${name}\`.`);
-    const fault = needs.faultIn(tool.input, given);
+    const fault = deps.faultIn(tool.input, given);
     if (fault !== undefined) throw badParams(`${tool.name}: ${fault}`);
-    return run(needs, tool, given, { ask, context });
+    return run(deps, tool, given, { ask, context });
   });
   server.setRequestHandler('resources/list', () => ({
     resources: resourcesFor(ask).map(({ uri, name, title, description }) => ({
@@ -60,7 +60,7 @@ export function serverFor(needs: McpNeeds, sender: Sender): Server {
     })),
   }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
-  server.setRequestHandler('resources/read', ({ params: { uri } }) => read(needs, uri, ask));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => read(deps, uri, ask));
   return server;
 }
 
@@ -94,15 +94,15 @@ interface Running {
   context: ServerContext;
 }
 
-/** What a tool cannot do is its result: the model may read why and do better. */
-async function run(needs: McpNeeds, tool: Tool, given: object, running: Running): Promise<CallToolResult> {
+/** Errors of a tool are returned as its result, so that the model can read them and correct itself. */
+async function run(deps: McpDeps, tool: Tool, given: object, running: Running): Promise<CallToolResult> {
   const { ask, context } = running;
   try {
-    const elapsed = () => needs.world.elapsed();
-    return asResult(await tool.run(given, { ask, elapsed, tell: teller(context) }));
+    const elapsed = () => deps.world.elapsed();
+    return asResult(await tool.run(given, { ask, elapsed, reportProgress: progressReporter(context) }));
   } catch (thrown) {
     const error = thrown instanceof ApiError ? thrown : new ApiError('server_error', { cause: thrown });
-    if (error.code === 'server_error') needs.log.warn({ err: thrown, tool: tool.name }, 'a tool failed');
+    if (error.code === 'server_error') deps.log.warn({ err: thrown, tool: tool.name }, 'a tool failed');
     const { type, code, message, param } = error;
     return asResult({
       data: { error: { ...error.extra, type, code, message, param } },
@@ -120,22 +120,22 @@ function asResult({ data, text = JSON.stringify(data), hasFailed = false }: Tool
   };
 }
 
-function teller({ mcpReq }: ServerContext) {
+function progressReporter({ mcpReq }: ServerContext) {
   const progressToken: ProgressToken | undefined = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   return (message: string, progress: number) =>
     mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message } });
 }
 
-async function read(needs: McpNeeds, uri: string, ask: Ask) {
+async function read(deps: McpDeps, uri: string, ask: Ask) {
   const resource = resourcesFor(ask).find((it) => it.uri === uri);
   if (resource === undefined)
     throw new ProtocolError(ProtocolErrorCode.ResourceNotFound, 'No such resource.');
   try {
-    const text = JSON.stringify(await resource.read(ask, needs.world));
+    const text = JSON.stringify(await resource.read(ask, deps.world));
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {
-    if (!(thrown instanceof ApiError)) needs.log.warn({ err: thrown, uri }, 'a resource could not be read');
+    if (!(thrown instanceof ApiError)) deps.log.warn({ err: thrown, uri }, 'a resource could not be read');
     const message = thrown instanceof ApiError ? thrown.message : 'Internal server error.';
     throw new ProtocolError(ProtocolErrorCode.InternalError, message);
   }

@@ -2,40 +2,40 @@ import type { TSchema } from 'typebox';
 import type { Endpoint, TypeOf } from '../../../shared/contract/endpoint.ts';
 import type { Ask } from './inner-call.ts';
 
-/** What a tool found out, for programs and, where that reads better than JSON, in words. */
+/** The result of a tool, as data and, where it reads better than JSON, as text. */
 export interface ToolAnswer {
   data: Record<string, unknown>;
   text?: string;
-  /** Whether the tool failed after all: what it found out tells how. */
+  /** Whether the tool failed; the result then describes the error. */
   hasFailed?: boolean;
 }
 
 export interface ToolContext {
   ask: Ask;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Tells the client of text that has come; undefined when it did not ask to be told. */
-  tell: ((text: string, characters: number) => Promise<void>) | undefined;
+  /** Sends text to the client as progress; undefined if the client did not request progress. */
+  reportProgress: ((text: string, characters: number) => Promise<void>) | undefined;
 }
 
-/** Something that a model can do here. */
+/** A tool for models. */
 export interface Tool {
   name: string;
-  /** For people. */
+  /** For display. */
   title: string;
-  /** For the model: what it gets, and when to use it. */
+  /** For the model: what the tool returns, and when to use it. */
   description: string;
   input: TSchema;
-  /** What it calls: it is offered to those who may call one of them. */
+  /** The endpoints that it calls; it is offered to those who may call one of them. */
   endpoints: readonly Endpoint[];
-  /** Whether it changes nothing and costs nothing. */
+  /** Whether it neither changes nor costs anything. */
   isReadOnly: boolean;
-  // The server hands each tool what its own schema has validated.
-  // biome-ignore lint/suspicious/noExplicitAny: the relation between input and run is kept by `tool`.
+  // The server validates the input by the tool's schema.
+  // biome-ignore lint/suspicious/noExplicitAny: `tool` keeps the relation between input and run.
   run(input: any, context: ToolContext): Promise<ToolAnswer>;
 }
 
-/** Ties what a tool does to the schema of what it is given. */
+/** Binds a tool to the schema of its input. */
 export function tool<const S extends TSchema>(
   definition: Omit<Tool, 'input' | 'run'> & {
     input: S;

@@ -1,58 +1,58 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
-import { Budgets, type BudgetsNeeds, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
-import type { HoldRecord, MeteringStore, Settlement } from './metering-store.ts';
+import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
+import type { HoldRecord, MeteringStore, Settlement } from './store.ts';
 
-/** A call's money, set aside. */
+/** The money reserved for a call. */
 export interface Hold {
   record: HoldRecord;
-  /** Resolves when the hold is on disk: before that, no byte of an answer may reach the client. */
+  /** Resolves when the hold is on disk; no byte of an answer may reach the client before. */
   committed: Promise<void>;
-  /** Until it is settled, or could not be written. */
+  /** True until it is settled or could not be written. */
   isRunning: boolean;
 }
 
 /**
- * Decides whether a call may begin and keeps the books of those that run. In memory within one process; a port, so
- * that several processes can share a decision later.
+ * Decides whether a call may start, and tracks the running ones. In memory for one process; an interface, so that several
+ * processes can share the decision later.
  */
 export interface Admission {
   /**
-   * Admits the call at once; the record is written behind. The hold's amount may be less than asked, as the terms say.
+   * Admits the call immediately and writes the record afterwards. The terms may lower the hold's amount.
    * Fails with `limit_reached`, `insufficient_balance` or `unavailable`.
    */
   hold(record: HoldRecord, terms?: HoldTerms): Promise<Hold>;
   /**
-   * Ends a hold exactly once; resolves to its event's sequence when the settlement is on disk. One that nothing could
-   * be written of is tried again once something can.
+   * Ends a hold exactly once; resolves to its event's sequence when the settlement is on disk. A settlement that could not
+   * be written is retried after the next successful hold.
    */
   settle(hold: Hold, settlement: Settlement): Promise<number>;
-  /** Calls that are admitted and not settled yet. */
+  /** The number of calls that are admitted and not settled. */
   running(): number;
-  /** What a key and those that it issued have used, running calls not charged yet. */
+  /** The usage of a key and its descendants; running calls are not charged yet. */
   usedBy(keyId: string): Promise<KeyUse>;
-  /** What a workspace that pays in advance has, what is held included. */
+  /** The balance of a prepaid workspace, including what is held. */
   balanceOf(workspaceId: string): Promise<NanoUsd>;
-  /** To be called with credit that is on disk, after `balanceOf` was asked before it was written. */
+  /** Adds credit that is on disk. `balanceOf` must have been called before it was written. */
   credited(workspaceId: string, amount: NanoUsd): void;
-  /** Requests whose end is not on disk yet. */
+  /** Ids of the requests whose settlement is not on disk. */
   openRequests(): Set<string>;
 }
 
-export interface AdmissionNeeds {
+export interface AdmissionDeps {
   store: Pick<MeteringStore, 'hold' | 'settle'>;
-  /** Whether the ledger takes writes now. */
+  /** Whether the ledger is writable. */
   state: () => { writable: boolean; reason: string | undefined };
-  /** What limits and balances are decided by; without it nothing is limited. */
-  limits?: Pick<BudgetsNeeds, 'ledger' | 'clock'>;
+  /** Enables limits and balances. */
+  limits?: Pick<BudgetsDeps, 'ledger' | 'clock'>;
 }
 
-/** Settlements that wait for a full disk are kept up to here; those beyond are made at the next start. */
+/** Unwritten settlements kept in memory at most; the daemon settles the others at its next start. */
 const lateMax = 10_000;
 
 type Call = Hold & OpenCall;
 
-export function createAdmission({ store, state, limits }: AdmissionNeeds): Admission {
+export function createAdmission({ store, state, limits }: AdmissionDeps): Admission {
   const open = new Set<Call>();
   const budgets = limits && new Budgets({ ...limits, open });
   let running = 0;
@@ -64,14 +64,14 @@ export function createAdmission({ store, state, limits }: AdmissionNeeds): Admis
     budgets?.released(call);
   };
   const settling = settlements(store, open);
-  const begin = (record: HoldRecord, policy: OpenCall['policy']): Hold => {
+  const start = (record: HoldRecord, policy: OpenCall['policy']): Hold => {
     const committed = store.hold(record);
     const call: Call = { record, committed, isRunning: true, policy, charged: undefined };
     running += 1;
     open.add(call);
     budgets?.held(call);
-    // Whoever waits for the hold hears of its failure; until then it must not count as unhandled.
-    committed.then(settling.again, () => {
+    // Handles the rejection here too, since a caller may not be waiting yet.
+    committed.then(settling.retry, () => {
       end(call);
       if (!call.charged) open.delete(call);
     });
@@ -83,7 +83,7 @@ export function createAdmission({ store, state, limits }: AdmissionNeeds): Admis
   };
 
   const withBudgets = (): Budgets => {
-    if (!budgets) throw new TypeError('this admission keeps no limits');
+    if (!budgets) throw new TypeError('this admission has no limits');
     return budgets;
   };
 
@@ -91,11 +91,11 @@ export function createAdmission({ store, state, limits }: AdmissionNeeds): Admis
     async hold(record, terms) {
       refuseUnwritable();
       if (!budgets || !terms || !(terms.isPrepaid || terms.policy?.isRestricted)) {
-        return begin(record, terms?.policy);
+        return start(record, terms?.policy);
       }
       await budgets.ready(terms, record.workspaceId);
       const amount = budgets.admit(record, terms);
-      return begin({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.policy);
+      return start({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.policy);
     },
     async settle(hold, settlement) {
       const call = hold as Call;
@@ -114,8 +114,8 @@ export function createAdmission({ store, state, limits }: AdmissionNeeds): Admis
   };
 }
 
-/** Writes settlements; those that nothing could be written of wait for the next hold that is. */
-function settlements(store: AdmissionNeeds['store'], open: Set<Call>) {
+/** Writes settlements. Those that fail while the ledger is unavailable wait for the next successful hold. */
+function settlements(store: AdmissionDeps['store'], open: Set<Call>) {
   let late: [call: Call, settlement: Settlement][] = [];
   const settle = async (call: Call, settlement: Settlement): Promise<number> => {
     try {
@@ -124,17 +124,17 @@ function settlements(store: AdmissionNeeds['store'], open: Set<Call>) {
       return sequence;
     } catch (error) {
       const isLate = error instanceof ApiError && error.code === 'unavailable' && late.length < lateMax;
-      // Its caller is told of a failure: the answer would only take memory.
+      // The client gets an error, so the answer to store is dropped.
       if (isLate) late.push([call, { ...settlement, answer: undefined }]);
       else open.delete(call);
       throw error;
     }
   };
-  const again = () => {
+  const retry = () => {
     if (late.length === 0) return;
     const waiting = late;
     late = [];
     for (const [call, settlement] of waiting) settle(call, settlement).catch(() => {});
   };
-  return { settle, again };
+  return { settle, retry };
 }

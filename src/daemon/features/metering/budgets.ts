@@ -1,69 +1,69 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
-import { BalanceBook, KeyBook } from './books.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import type { HoldRecord, Spend } from './metering-store.ts';
+import { balanceTooLow, capReached, rateReached } from './limit-errors.ts';
 import { rateWindowMs } from './rate-window.ts';
-import { balanceTooLow, capReached, rateReached } from './refusals.ts';
+import { BalanceTotals, KeyTotals } from './running-totals.ts';
+import type { HoldRecord, Spend } from './store.ts';
 
-/** What a call that asks for money is held to. */
+/** The conditions of a hold. */
 export interface HoldTerms {
-  /** Of the calling key; undefined for a login. */
+  /** The calling key's policy; undefined for a login. */
   policy: KeyPolicy | undefined;
   /** Whether the workspace pays in advance. */
   isPrepaid: boolean;
-  /** What the call can do with less money than it asked for: how much of it, or undefined when that is not worth it. */
+  /** Returns the amount to hold within the affordable one, or undefined if too little for the call. */
   fit: (affordable: NanoUsd) => NanoUsd | undefined;
 }
 
-/** A call that is begun and whose end is not on disk yet. */
+/** A started call whose settlement is not on disk. */
 export interface OpenCall {
   record: HoldRecord;
   policy: KeyPolicy | undefined;
   isRunning: boolean;
-  /** Set once it was settled. */
+  /** Set once it is settled. */
   charged: { amount: NanoUsd; at: number } | undefined;
 }
 
-/** What a key and those that it issued have used. */
+/** The usage of a key and its descendants. */
 export interface KeyUse {
   spend: Spend;
   requestsLastMinute: number;
 }
 
-export interface BudgetsNeeds {
+export interface BudgetsDeps {
   ledger: Pick<LedgerStore, 'keyFacts' | 'balance'>;
   clock: { now(): number; elapsed(): number };
-  /** Every call whose end is not on disk yet. */
+  /** Every call whose settlement is not on disk. */
   open: ReadonlySet<OpenCall>;
 }
 
 /**
- * The money and the rates that calls share, in memory. A book is opened when a limit first asks for it: from what is on
- * disk without the open calls, and these; from then on every hold and charge goes into it, so that it is never stale.
+ * The spending, balances and rates that calls share, in memory. Totals are loaded when a limit first needs them: from the
+ * stored facts without the open calls, plus those. From then on every hold and charge updates them.
  */
 export class Budgets {
-  readonly #needs: BudgetsNeeds;
-  readonly #keys = new Map<string, KeyBook>();
-  readonly #balances = new Map<string, BalanceBook>();
+  readonly #deps: BudgetsDeps;
+  readonly #keys = new Map<string, KeyTotals>();
+  readonly #balances = new Map<string, BalanceTotals>();
 
-  constructor(needs: BudgetsNeeds) {
-    this.#needs = needs;
+  constructor(deps: BudgetsDeps) {
+    this.#deps = deps;
   }
 
-  /** Opens the books that these terms ask for; at once where they are open. */
+  /** Loads the totals that these terms need. */
   async ready({ policy, isPrepaid }: HoldTerms, workspaceId: string): Promise<void> {
-    // What the owner changes while a book is read may ask for another one.
+    // The owner may change limits while totals are loading.
     for (;;) {
       const waits: Promise<void>[] = [];
       for (let key = policy; key; key = key.parent) {
         if (!key.limits?.spendCap && !key.limits?.requestsPerMinute) continue;
-        const { loading } = this.#keys.get(key.keyId) ?? this.#openKey(key.keyId);
+        const { loading } = this.#keys.get(key.keyId) ?? this.#loadKey(key.keyId);
         if (loading) waits.push(loading);
       }
       if (isPrepaid) {
-        const { loading } = this.#balances.get(workspaceId) ?? this.#openBalance(workspaceId);
+        const { loading } = this.#balances.get(workspaceId) ?? this.#loadBalance(workspaceId);
         if (loading) waits.push(loading);
       }
       if (waits.length === 0) return;
@@ -72,51 +72,51 @@ export class Budgets {
   }
 
   /**
-   * How much a call may hold, at most what it asks for. Fails with `limit_reached` or `insufficient_balance`. Nothing may
-   * happen between this and `held`.
+   * Returns the amount that a call may hold, at most the requested one. Fails with `limit_reached` or
+   * `insufficient_balance`. `held` must follow synchronously.
    */
   admit({ workspaceId, amount }: HoldRecord, terms: HoldTerms): NanoUsd {
-    const now = this.#needs.clock.now();
+    const now = this.#deps.clock.now();
     this.#checkRates(terms.policy);
     let affordable = Number.POSITIVE_INFINITY;
-    let refusal: (() => ApiError) | undefined;
+    let limitError: (() => ApiError) | undefined;
     for (let key = terms.policy; key; key = key.parent) {
       const cap = key.limits?.spendCap;
-      const book = cap && this.#keys.get(key.keyId);
-      if (!book || book.available(cap, now) >= affordable) continue;
-      affordable = book.available(cap, now);
-      refusal = () => capReached(cap, { spent: book.spentIn(cap.period, now), held: book.held, now });
+      const totals = cap && this.#keys.get(key.keyId);
+      if (!totals || totals.available(cap, now) >= affordable) continue;
+      affordable = totals.available(cap, now);
+      limitError = () => capReached(cap, { spent: totals.spentIn(cap.period, now), held: totals.held, now });
     }
     const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
     if (balance && balance.available() < affordable) {
       affordable = balance.available();
-      refusal = () => balanceTooLow(balance);
+      limitError = () => balanceTooLow(balance);
     }
     affordable = Math.max(0, affordable);
     if (amount <= affordable) return amount;
     const fitting = terms.fit(affordable);
-    if (fitting === undefined) throw refusal?.() ?? new TypeError('nothing limits this call');
+    if (fitting === undefined) throw limitError?.() ?? new TypeError('no limit applies to this call');
     if (fitting > affordable) throw new RangeError(`${fitting} does not fit into ${affordable}`);
     return fitting;
   }
 
-  /** A call was begun. */
+  /** Adds a started call. */
   held({ record, policy }: OpenCall): void {
     if (this.#keys.size > 0) {
-      const at = this.#needs.clock.elapsed();
-      for (const book of this.#booksOf(record, policy)) {
-        book.held += record.amount;
-        book.accepted.add(at);
+      const at = this.#deps.clock.elapsed();
+      for (const totals of this.#totalsOf(record, policy)) {
+        totals.held += record.amount;
+        totals.accepted.add(at);
       }
     }
     const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
     if (balance) balance.held += record.amount;
   }
 
-  /** It runs no more: what it held is free again. */
+  /** Releases the hold of a call that ended. */
   released({ record, policy }: OpenCall): void {
     if (this.#keys.size > 0) {
-      for (const book of this.#booksOf(record, policy)) book.held -= record.amount;
+      for (const totals of this.#totalsOf(record, policy)) totals.held -= record.amount;
     }
     const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
     if (balance) balance.held -= record.amount;
@@ -125,28 +125,28 @@ export class Budgets {
   charged({ record, policy }: OpenCall, amount: NanoUsd, at: number): void {
     if (amount === 0) return;
     if (this.#keys.size > 0) {
-      for (const book of this.#booksOf(record, policy)) book.charge(amount, at);
+      for (const totals of this.#totalsOf(record, policy)) totals.charge(amount, at);
     }
     const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
     if (balance) balance.balance -= amount;
   }
 
-  /** What a workspace has, without what is held. */
+  /** The balance of a workspace, including what is held. */
   async balanceOf(workspaceId: string): Promise<NanoUsd> {
-    const book = this.#balances.get(workspaceId) ?? this.#openBalance(workspaceId);
-    await book.loading;
-    return book.balance;
+    const totals = this.#balances.get(workspaceId) ?? this.#loadBalance(workspaceId);
+    await totals.loading;
+    return totals.balance;
   }
 
-  /** Credit that is on disk; the book was opened before it was written. */
+  /** Adds credit that is on disk, if the balance was loaded before. */
   credited(workspaceId: string, amount: NanoUsd): void {
-    const book = this.#balances.get(workspaceId);
-    if (book) book.balance += amount;
+    const totals = this.#balances.get(workspaceId);
+    if (totals) totals.balance += amount;
   }
 
-  /** What a key and those that descend from it have used, running calls not charged yet. */
+  /** The usage of a key and its descendants; running calls are not charged yet. */
   async usedBy(keyId: string): Promise<KeyUse> {
-    const { clock, ledger, open } = this.#needs;
+    const { clock, ledger, open } = this.#deps;
     const at = clock.now();
     const since = at - rateWindowMs;
     const calls = [...open].filter((call) => isOf(call, keyId));
@@ -160,7 +160,7 @@ export class Budgets {
   }
 
   #checkRates(policy: KeyPolicy | undefined): void {
-    const now = this.#needs.clock.elapsed();
+    const now = this.#deps.clock.elapsed();
     for (let key = policy; key; key = key.parent) {
       const limit = key.limits?.requestsPerMinute;
       if (!limit) continue;
@@ -169,66 +169,66 @@ export class Budgets {
     }
   }
 
-  *#booksOf({ keyId }: HoldRecord, policy: KeyPolicy | undefined): Generator<KeyBook> {
+  *#totalsOf({ keyId }: HoldRecord, policy: KeyPolicy | undefined): Generator<KeyTotals> {
     const own = policy === undefined && keyId !== null ? this.#keys.get(keyId) : undefined;
     if (own) yield own;
     for (let key = policy; key; key = key.parent) {
-      const book = this.#keys.get(key.keyId);
-      if (book) yield book;
+      const totals = this.#keys.get(key.keyId);
+      if (totals) yield totals;
     }
   }
 
-  #openKey(keyId: string): KeyBook {
-    const { clock, ledger, open } = this.#needs;
+  #loadKey(keyId: string): KeyTotals {
+    const { clock, ledger, open } = this.#deps;
     const [at, elapsed] = [clock.now(), clock.elapsed()];
-    const book = new KeyBook();
-    this.#keys.set(keyId, book);
+    const totals = new KeyTotals();
+    this.#keys.set(keyId, totals);
     const except: string[] = [];
     for (const call of open) {
       if (!isOf(call, keyId)) continue;
       except.push(call.record.requestId);
-      if (call.isRunning) book.held += call.record.amount;
-      if (call.charged) book.charge(call.charged.amount, call.charged.at);
+      if (call.isRunning) totals.held += call.record.amount;
+      if (call.charged) totals.charge(call.charged.amount, call.charged.at);
       const ago = Math.max(0, at - call.record.createdAt);
-      if (ago < rateWindowMs) book.accepted.add(elapsed - ago);
+      if (ago < rateWindowMs) totals.accepted.add(elapsed - ago);
     }
-    book.loading = ledger.keyFacts(keyId, { at, since: at - rateWindowMs, except }).then(
+    totals.loading = ledger.keyFacts(keyId, { at, since: at - rateWindowMs, except }).then(
       (facts) => {
-        book.take(facts, at);
-        book.accepted.addEarlier(facts.recent.map((time) => elapsed - Math.max(0, at - time)));
-        book.loading = undefined;
+        totals.add(facts, at);
+        totals.accepted.addEarlier(facts.recent.map((time) => elapsed - Math.max(0, at - time)));
+        totals.loading = undefined;
       },
       (cause) => {
         this.#keys.delete(keyId);
         throw new ApiError('unavailable', { cause });
       },
     );
-    book.loading.catch(() => {});
-    return book;
+    totals.loading.catch(() => {});
+    return totals;
   }
 
-  #openBalance(workspaceId: string): BalanceBook {
-    const book = new BalanceBook();
-    this.#balances.set(workspaceId, book);
+  #loadBalance(workspaceId: string): BalanceTotals {
+    const totals = new BalanceTotals();
+    this.#balances.set(workspaceId, totals);
     const except: string[] = [];
-    for (const { record, isRunning, charged } of this.#needs.open) {
+    for (const { record, isRunning, charged } of this.#deps.open) {
       if (record.workspaceId !== workspaceId) continue;
       except.push(record.requestId);
-      if (isRunning) book.held += record.amount;
-      if (charged) book.balance -= charged.amount;
+      if (isRunning) totals.held += record.amount;
+      if (charged) totals.balance -= charged.amount;
     }
-    book.loading = this.#needs.ledger.balance(workspaceId, { except }).then(
+    totals.loading = this.#deps.ledger.balance(workspaceId, { except }).then(
       (balance) => {
-        book.balance += balance;
-        book.loading = undefined;
+        totals.balance += balance;
+        totals.loading = undefined;
       },
       (cause) => {
         this.#balances.delete(workspaceId);
         throw new ApiError('unavailable', { cause });
       },
     );
-    book.loading.catch(() => {});
-    return book;
+    totals.loading.catch(() => {});
+    return totals;
   }
 }
 

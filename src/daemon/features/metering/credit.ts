@@ -9,25 +9,25 @@ import type { AccountRecord, GrantRecord, LedgerStore } from './ledger-store.ts'
 const grantMaxUsd = 1_000_000;
 const grantMax: NanoUsd = grantMaxUsd * 1_000_000_000;
 
-export interface CreditNeeds {
+export interface CreditDeps {
   store: Pick<LedgerStore, 'grant' | 'accounts' | 'verify' | 'stillHeld'>;
   admission: Pick<Admission, 'balanceOf' | 'credited' | 'openRequests'>;
-  /** The id of a workspace that a caller names by id, slug or `me`. */
+  /** The id of a workspace given by id, slug or `me`. */
   workspaceId: (caller: LoginCaller, reference: string) => Promise<string | undefined>;
   isPrepaid: (workspaceId: string) => boolean;
   makeId: MakeId;
   now: () => number;
 }
 
-export interface GrantWish {
+export interface GrantRequest {
   workspace: string;
   usd: string;
   note: string | null;
   reference: string | null;
 }
 
-/** What a check of the books comes to; `problems` are sentences. */
-export interface BooksCheck {
+/** The result of verifying the ledger; `problems` are sentences. */
+export interface LedgerCheck {
   at: number;
   accounts: number;
   entries: number;
@@ -36,12 +36,12 @@ export interface BooksCheck {
   problems: string[];
 }
 
-/** Credit that the host grants, and the books that it is kept in. */
-export function createCredit(needs: CreditNeeds) {
-  const { store, admission, isPrepaid, now } = needs;
+/** Grants prepaid credit, and verifies the ledger. */
+export function createCredit(deps: CreditDeps) {
+  const { store, admission, isPrepaid, now } = deps;
 
   const find = async (caller: LoginCaller, reference: string): Promise<string> => {
-    const id = await needs.workspaceId(caller, reference);
+    const id = await deps.workspaceId(caller, reference);
     if (id !== undefined) return id;
     throw new ApiError('not_found', { param: 'workspace', message: 'There is no such workspace.' });
   };
@@ -49,27 +49,27 @@ export function createCredit(needs: CreditNeeds) {
     isPrepaid(workspaceId) ? await admission.balanceOf(workspaceId) : null;
 
   return {
-    /** What a workspace has in advance; null where it pays afterwards. */
+    /** The balance of a prepaid workspace; null for a postpaid one. */
     balanceOf,
 
-    /** Resolves when calls can be made with it. Fails with `not_found`, `invalid_request` or `conflict`. */
+    /** Resolves when calls can use the credit. Fails with `not_found`, `invalid_request` or `conflict`. */
     async grant(
       caller: LoginCaller,
-      wish: GrantWish,
+      request: GrantRequest,
     ): Promise<{ grant: GrantRecord; balance: NanoUsd | null }> {
-      const amount = parseUsd(wish.usd) ?? 0;
+      const amount = parseUsd(request.usd) ?? 0;
       if (amount <= 0 || amount > grantMax)
         throw inputFault('usd', `must be above 0 and at most ${grantMaxUsd}`);
-      for (const name of ['note', 'reference'] as const) wellFormed(wish[name], name);
-      const workspaceId = await find(caller, wish.workspace);
-      // Read before it is written, so that it is not counted twice.
+      for (const name of ['note', 'reference'] as const) wellFormed(request[name], name);
+      const workspaceId = await find(caller, request.workspace);
+      // Loads the balance first, so that the grant is not counted twice.
       await balanceOf(workspaceId);
       const { grant, isNew } = await store.grant({
-        id: needs.makeId('grant'),
+        id: deps.makeId('grant'),
         workspaceId,
         amount,
-        note: wish.note,
-        reference: wish.reference,
+        note: request.note,
+        reference: request.reference,
         grantedBy: caller.userId,
         createdAt: now(),
       });
@@ -77,7 +77,7 @@ export function createCredit(needs: CreditNeeds) {
       return { grant, balance: await balanceOf(workspaceId) };
     },
 
-    /** All workspaces, or one. */
+    /** The accounts of all workspaces, or of one. */
     async accounts(caller: LoginCaller, reference: string | undefined) {
       const records = await store.accounts(reference && (await find(caller, reference)));
       return records.map((record: AccountRecord) => ({
@@ -86,15 +86,15 @@ export function createCredit(needs: CreditNeeds) {
       }));
     },
 
-    /** Adds up the books, and looks for holds that no call runs for. */
-    async verify(): Promise<BooksCheck> {
+    /** Verifies the ledger and looks for holds without a running call. */
+    async verify(): Promise<LedgerCheck> {
       const before = admission.openRequests();
       const { held, problems, total: _total, ...counts } = await store.verify();
       const after = admission.openRequests();
       const orphans = held.filter((id) => !before.has(id) && !after.has(id));
-      // A call may have begun and ended meanwhile: then its hold is gone by now.
+      // A call may have started and ended meanwhile; its hold is gone by now.
       const left = orphans.length > 0 ? await store.stillHeld(orphans) : [];
-      const sentences = left.map((id) => `Money is held for ${id}, and no such call is running.`);
+      const sentences = left.map((id) => `Money is held for ${id}, but no such call is running.`);
       return { ...counts, at: now(), holds: held.length, problems: [...problems, ...sentences] };
     },
   };

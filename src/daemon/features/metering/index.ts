@@ -1,9 +1,10 @@
 export { type Admission, createAdmission, type Hold } from './admission.ts';
 export type { HoldTerms } from './budgets.ts';
 export { type Credit, createCredit } from './credit.ts';
-export { creditHandlers } from './credit-handlers.ts';
-export { usageHandlers } from './handlers.ts';
+export { creditHandlers, usageHandlers } from './handlers.ts';
 export type { AccountRecord, GrantRecord, KeyFacts, LedgerFindings, LedgerStore } from './ledger-store.ts';
+export { recoverHolds } from './recover-holds.ts';
+export { ledgerEntriesFor, settledEvent, settlementFor } from './settlement.ts';
 export type {
   CallStatus,
   CallTrace,
@@ -17,9 +18,6 @@ export type {
   UsageFilter,
   UsageGroup,
   UsageRecord,
-} from './metering-store.ts';
-export { recoverHolds } from './recover-holds.ts';
-export { ledgerEntriesFor, settledEvent, settlementFor } from './settlement.ts';
-export { timeBound } from './time-bound.ts';
-export { type UsageReader, usageReader } from './usage-reader.ts';
+} from './store.ts';
+export { timeBound, type UsageReader, usageReader } from './usage-reader.ts';
 export { costView, finishedCallView, tokenCounts, usageView } from './usage-view.ts';

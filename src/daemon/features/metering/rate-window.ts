@@ -1,19 +1,19 @@
-/** A limit of requests per minute counts those of the last so many milliseconds. */
+/** The period that `requests_per_minute` covers. */
 export const rateWindowMs = 60_000;
 
-/** Times of a clock that only goes forward, as far as they are within the window. */
+/** A sliding window of request times, by a monotonic clock. */
 export class RateWindow {
   #times: number[] = [];
-  /** Where those within the window begin. */
+  /** Index of the first time within the window. */
   #first = 0;
 
   add(at: number): void {
     this.#times.push(at);
-    // Where no rate is limited nobody counts, and what has left the window would stay for ever.
+    // Drops old times even when no rate limit calls `count`.
     this.count(at);
   }
 
-  /** Puts earlier times before those that were added meanwhile. */
+  /** Adds earlier times, loaded after newer ones were added. */
   addEarlier(times: readonly number[]): void {
     this.#times = [...times, ...this.#times.slice(this.#first)].sort((a, b) => a - b);
     this.#first = 0;
@@ -23,7 +23,7 @@ export class RateWindow {
     while (this.#first < this.#times.length && (this.#times[this.#first] ?? 0) <= now - rateWindowMs) {
       this.#first += 1;
     }
-    // Moving all the others takes as long as there are: not at each one that leaves.
+    // Compacts rarely, since it copies all remaining times.
     if (this.#first > 64 && this.#first * 2 > this.#times.length) {
       this.#times = this.#times.slice(this.#first);
       this.#first = 0;
@@ -31,7 +31,7 @@ export class RateWindow {
     return this.#times.length - this.#first;
   }
 
-  /** Milliseconds until one more fits within a limit; 0 when it does now. */
+  /** Milliseconds until another request is within the limit; 0 for now. */
   waitMs(limit: number, now: number): number {
     const over = this.count(now) - limit;
     if (over < 0) return 0;

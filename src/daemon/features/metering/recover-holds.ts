@@ -1,6 +1,6 @@
 import { costWithin } from '../../../shared/money.ts';
-import type { LeftHold, MeteringStore, Settlement, UsageRecord } from './metering-store.ts';
 import { settlementFor } from './settlement.ts';
+import type { LeftHold, MeteringStore, Settlement, UsageRecord } from './store.ts';
 
 interface RecoverOptions {
   store: Pick<MeteringStore, 'leftHolds' | 'settle'>;
@@ -10,8 +10,8 @@ interface RecoverOptions {
 }
 
 /**
- * Settles the calls that were running when an earlier daemon died: charges their last saved progress, else the estimate
- * of the prompt, and releases the rest of the hold. Resolves to how many there were. To be called before the first call.
+ * Settles the calls that were running when an earlier daemon died: charges their last stored progress, or else the
+ * estimate of the prompt, and releases the rest of the hold. Returns their number. To be called before the first call.
  */
 export async function recoverHolds({ store, now, marginPpm }: RecoverOptions): Promise<number> {
   const left = await store.leftHolds();

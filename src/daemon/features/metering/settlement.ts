@@ -1,9 +1,9 @@
 import { formatUsd } from '../../../shared/money.ts';
-import type { PlacedAnswer } from '../idempotency/index.ts';
-import type { LedgerEntry, Settlement, UsageRecord } from './metering-store.ts';
+import type { SlotAnswer } from '../idempotency/index.ts';
+import type { LedgerEntry, Settlement, UsageRecord } from './store.ts';
 
 /** Everything that is written when a call ends. `answer` is stored for its Idempotency-Key. */
-export function settlementFor(usage: UsageRecord, answer?: PlacedAnswer): Settlement {
+export function settlementFor(usage: UsageRecord, answer?: SlotAnswer): Settlement {
   return {
     usage,
     entries: ledgerEntriesFor(usage),

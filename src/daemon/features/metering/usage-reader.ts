@@ -1,20 +1,13 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { utcDay } from '../../../shared/time.ts';
+import { parseTime, utcDay } from '../../../shared/time.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
-import type {
-  MeteringStore,
-  ServedDay,
-  Spend,
-  UsageFilter,
-  UsageGroup,
-  UsageRecord,
-} from './metering-store.ts';
+import type { MeteringStore, ServedDay, Spend, UsageFilter, UsageGroup, UsageRecord } from './store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const summaryDays = 30;
 
-/** What a summary is asked for; times in milliseconds since 1970, thirty days up to now unless told. */
-export interface SummaryWish {
+/** Which calls to sum up: times in milliseconds since 1970; by default, the last 30 days. */
+export interface SummaryQuery {
   keyId: string | undefined;
   model: string | undefined;
   since: number | undefined;
@@ -31,35 +24,35 @@ export interface Summary {
 
 type Store = Pick<MeteringStore, 'usage' | 'summarize' | 'spendOfKey' | 'served'>;
 
-/** Reads of what calls took. A key sees its own calls alone, a login those of its workspace. */
+/** Reads the usage of finished calls. A key sees only its own, a login those of its workspace. */
 export function usageReader({ store, now }: { store: Store; now: () => number }) {
   return {
-    /** Fails with `not_found` alike for a call that is unknown, still running, or somebody else's. */
+    /** Fails with `not_found` for a call that is unknown, still running, or not visible to the caller. */
     async ofRequest(caller: KeyCaller | LoginCaller, requestId: string): Promise<UsageRecord> {
       const record = await store.usage(requestId);
       const isOwn =
         record?.workspaceId === caller.workspaceId &&
         (caller.kind === 'login' || record.keyId === caller.keyId);
       if (!record || !isOwn) {
-        throw new ApiError('not_found', { message: 'There is no finished request with that id.' });
+        throw new ApiError('not_found', { message: 'There is no finished request with this id.' });
       }
       return record;
     },
 
-    /** Fails with `not_found` when a key asks for another's calls, with `invalid_request` when no time is left. */
-    async summary(caller: KeyCaller | LoginCaller, wish: SummaryWish): Promise<Summary> {
-      // A call that ended in this very millisecond belongs in.
-      const until = wish.until ?? now() + 1;
-      const since = wish.since ?? startOfDay(until - 1) - (summaryDays - 1) * dayMs;
+    /** Fails with `not_found` when a key asks for another key, with `invalid_request` for an empty period. */
+    async summary(caller: KeyCaller | LoginCaller, query: SummaryQuery): Promise<Summary> {
+      // Includes calls that ended in this millisecond.
+      const until = query.until ?? now() + 1;
+      const since = query.since ?? startOfDay(until - 1) - (summaryDays - 1) * dayMs;
       if (since >= until) {
-        throw new ApiError('invalid_request', { param: 'since', message: '`since` is not before `until`.' });
+        throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
       }
-      if (caller.kind === 'key' && wish.keyId !== undefined && wish.keyId !== caller.keyId) {
-        throw new ApiError('not_found', { param: 'key', message: 'A key sees its own usage only.' });
+      if (caller.kind === 'key' && query.keyId !== undefined && query.keyId !== caller.keyId) {
+        throw new ApiError('not_found', { param: 'key', message: 'A key can only read its own usage.' });
       }
-      const keyId = caller.kind === 'key' ? caller.keyId : wish.keyId;
+      const keyId = caller.kind === 'key' ? caller.keyId : query.keyId;
       const { workspaceId } = caller;
-      const { model, groupBy } = wish;
+      const { model, groupBy } = query;
       return {
         since,
         until,
@@ -67,7 +60,7 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
       };
     },
 
-    /** What a key, or a login's whole workspace, was charged. */
+    /** The charges of a key, or of a login's whole workspace. */
     async spendOf(caller: KeyCaller | LoginCaller): Promise<Spend> {
       const at = now();
       if (caller.kind === 'key') return await store.spendOfKey(caller.keyId, at);
@@ -99,4 +92,13 @@ export type UsageReader = ReturnType<typeof usageReader>;
 
 function startOfDay(ms: number): number {
   return ms - (ms % dayMs);
+}
+
+/** Parses a query parameter, if present. A bare day as `until` includes that whole day. */
+export function timeBound(param: 'since' | 'until', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseTime(text);
+  if (ms === undefined)
+    throw new ApiError('invalid_request', { param, message: `\`${param}\` is not a time.` });
+  return param === 'until' && text.length === 10 ? ms + dayMs : ms;
 }

@@ -3,9 +3,9 @@ import type { CostView, TokenCounts } from '../../../shared/contract/vocabulary.
 import { type Cost, formatUsd, noCost, type Tokens } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { attemptView } from '../routing/index.ts';
-import type { ServedDay, UsageGroup, UsageRecord } from './metering-store.ts';
+import type { ServedDay, UsageGroup, UsageRecord } from './store.ts';
 
-/** What usage and traces both tell of a finished call. */
+/** The members that usage and traces share. */
 export function finishedCallView(record: UsageRecord) {
   return {
     request_id: record.requestId,
@@ -21,7 +21,6 @@ export function finishedCallView(record: UsageRecord) {
   };
 }
 
-/** A finished call as its caller sees it. */
 export function usageView(record: UsageRecord): UsageView {
   return {
     ...finishedCallView(record),
@@ -35,7 +34,7 @@ export function usageView(record: UsageRecord): UsageView {
   };
 }
 
-/** Tokens as every answer and read names them. */
+/** The API's form of token counts. */
 export function tokenCounts(tokens: Tokens): TokenCounts {
   return {
     input: tokens.input,
@@ -46,7 +45,7 @@ export function tokenCounts(tokens: Tokens): TokenCounts {
   };
 }
 
-/** A cost in dollars, as every answer and read names it. */
+/** The API's form of a cost, in dollars. */
 export function costView(cost: Cost): CostView {
   return {
     provider_usd: formatUsd(cost.provider),
@@ -55,7 +54,7 @@ export function costView(cost: Cost): CostView {
   };
 }
 
-/** The sums of a group of calls, or of several groups together. */
+/** The sums over one or more groups of calls. */
 export function usageSums(groups: readonly UsageGroup[]): UsageSums {
   const tokens: Tokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
   const cost: Cost = { ...noCost };
@@ -80,7 +79,7 @@ export function usageSums(groups: readonly UsageGroup[]): UsageSums {
   };
 }
 
-/** The public totals: the newest day first. Calls on a caller's own provider key are a kind of caller, and paid. */
+/** The public totals, newest day first. Calls with a workspace's own provider key count as their own kind, and as paid. */
 export function servedView(rows: readonly ServedDay[]): {
   total: Pick<ServedDayView, 'tokens' | 'input' | 'output' | 'requests'>;
   days: ServedDayView[];

@@ -1,15 +1,34 @@
 import type { UsageRecord } from '../metering/index.ts';
-import { Histogram } from './histogram.ts';
 
-/** Models and providers that are told apart; calls beyond are counted as those of `other`. */
+/** In seconds: from a loopback answer to a long answer of a slow model. */
+export const secondsBounds: readonly number[] = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
+];
+
+/** Counts values by their bucket; the last one is for values above all bounds. */
+export class Histogram {
+  readonly counts: number[] = new Array(secondsBounds.length + 1).fill(0);
+  sum = 0;
+  count = 0;
+
+  observe(seconds: number): void {
+    let bucket = 0;
+    while (bucket < secondsBounds.length && seconds > (secondsBounds[bucket] as number)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    this.sum += seconds;
+    this.count += 1;
+  }
+}
+
+/** Maximum number of series; further calls are counted under `other`. */
 const seriesMax = 500;
 const other = 'other';
 
-/** What all calls of one endpoint, model and provider took. */
+/** The calls of one endpoint, model and provider. */
 export interface CallSeries {
   endpoint: string;
   model: string;
-  /** Empty where nobody answered. */
+  /** Empty if no provider answered. */
   provider: string;
   statuses: Map<string, number>;
   tokens: { input: number; cachedInput: number; cacheWrite: number; output: number; reasoning: number };
@@ -20,7 +39,7 @@ export interface CallSeries {
   duration: Histogram;
 }
 
-/** Answers of one endpoint, whatever the call was about. */
+/** The HTTP responses of one endpoint. */
 export interface HttpSeries {
   endpoint: string;
   statuses: Map<number, number>;
@@ -28,7 +47,7 @@ export interface HttpSeries {
   duration: Histogram;
 }
 
-/** One answered request, as the server tells it. */
+/** One answered request, as the server reports it. */
 export interface AnsweredRequest {
   endpoint: { id: string } | undefined;
   status: number;
@@ -36,18 +55,18 @@ export interface AnsweredRequest {
   aborted: boolean;
 }
 
-/** Plain sums that are kept with every call, so that reading them costs nothing until somebody does. */
+/** Sums that every call updates, so that metrics cost little until they are read. */
 export class Counters {
   readonly calls = new Map<string, CallSeries>();
   readonly http = new Map<string, HttpSeries>();
-  /** How long settlements took to be on disk. */
+  /** How long settlements took to reach the disk. */
   readonly settling = new Histogram();
-  /** By provider, then by `ok` or what went wrong. */
+  /** By provider, then by `ok` or the error code. */
   readonly attempts = new Map<string, Map<string, number>>();
-  /** Calls that were refused before anybody was asked, by endpoint, then by code. */
+  /** Calls rejected before a provider was called, by endpoint, then by error code. */
   readonly refusals = new Map<string, Map<string, number>>();
 
-  /** `settledMs`: from the request until it was on disk. */
+  /** `settledMs`: from the request until its settlement was on disk. */
   settled(usage: UsageRecord, settledMs: number): void {
     const series = this.#seriesOf(usage);
     add(series.statuses, usage.status);
@@ -87,11 +106,11 @@ export class Counters {
     const key = `${endpoint} ${provider ?? ''} ${model}`;
     const known = this.calls.get(key);
     if (known !== undefined) return known;
-    const isMany = this.calls.size >= seriesMax;
-    const named = isMany
+    const isFull = this.calls.size >= seriesMax;
+    const named = isFull
       ? newSeries(endpoint, other, provider === null ? '' : other)
       : newSeries(endpoint, model, provider ?? '');
-    return group(this.calls, isMany ? `${endpoint} ${named.provider} ${other}` : key, named);
+    return group(this.calls, isFull ? `${endpoint} ${named.provider} ${other}` : key, named);
   }
 }
 

@@ -1,16 +1,15 @@
-import type { CallSeries, Counters } from './counters.ts';
-import { type Histogram, secondsBounds } from './histogram.ts';
+import { type CallSeries, type Counters, type Histogram, secondsBounds } from './counters.ts';
 
 export type Labels = Record<string, string | number>;
 
 export interface Sample {
   labels: Labels;
   value: number;
-  /** The line's own name where it is not the family's. */
+  /** The sample's name if it differs from the family's. */
   metricName?: string;
 }
 
-/** All lines of one name. Source of the names: the naming rules of Prometheus, base units and `_total` for counters. */
+/** All samples of one metric. Names follow Prometheus: base units, and `_total` for counters. */
 export interface Family {
   name: string;
   help: string;
@@ -18,7 +17,7 @@ export interface Family {
   values: Sample[];
 }
 
-/** What is read at the moment of asking. */
+/** Values that are read on request. */
 export interface Gauges {
   callsRunning: number;
   requestsRunning: number;
@@ -32,7 +31,6 @@ export interface Gauges {
 
 const nano = 1e9;
 
-/** Everything that is counted, as families of lines. */
 export function families(counters: Counters, gauges: Gauges): Family[] {
   return [...callFamilies([...counters.calls.values()]), ...otherCounts(counters), ...gaugeFamilies(gauges)];
 }
@@ -52,26 +50,22 @@ function callFamilies(calls: CallSeries[]): Family[] {
     counted('gateway_calls_total', 'Finished model calls.', ({ statuses }, labels) =>
       [...statuses].map(([status, value]) => ({ labels: { ...labels, status }, value })),
     ),
-    counted(
-      'gateway_tokens_total',
-      'Tokens by kind; input includes what was cached.',
-      ({ tokens }, labels) => [
-        { labels: { ...labels, kind: 'input' }, value: tokens.input },
-        { labels: { ...labels, kind: 'cached_input' }, value: tokens.cachedInput },
-        { labels: { ...labels, kind: 'cache_write' }, value: tokens.cacheWrite },
-        { labels: { ...labels, kind: 'output' }, value: tokens.output },
-        { labels: { ...labels, kind: 'reasoning' }, value: tokens.reasoning },
-      ],
-    ),
-    counted('gateway_cost_usd_total', 'What calls cost, margin included, in dollars.', ({ cost }, labels) => [
+    counted('gateway_tokens_total', 'Tokens by kind; input includes cached tokens.', ({ tokens }, labels) => [
+      { labels: { ...labels, kind: 'input' }, value: tokens.input },
+      { labels: { ...labels, kind: 'cached_input' }, value: tokens.cachedInput },
+      { labels: { ...labels, kind: 'cache_write' }, value: tokens.cacheWrite },
+      { labels: { ...labels, kind: 'output' }, value: tokens.output },
+      { labels: { ...labels, kind: 'reasoning' }, value: tokens.reasoning },
+    ]),
+    counted('gateway_cost_usd_total', 'Cost of calls in dollars, including margin.', ({ cost }, labels) => [
       { labels, value: cost / nano },
     ]),
-    counted('gateway_charged_usd_total', 'What callers were charged, in dollars.', ({ charged }, labels) => [
+    counted('gateway_charged_usd_total', 'Amounts charged to callers, in dollars.', ({ charged }, labels) => [
       { labels, value: charged / nano },
     ]),
     {
       name: 'gateway_call_first_token_seconds',
-      help: 'From the request until a provider began to answer.',
+      help: 'Time from the request to the first byte of the answer.',
       type: 'histogram',
       values: calls.flatMap((it) =>
         histogram('gateway_call_first_token_seconds', labelsOf(it), it.firstToken),
@@ -79,7 +73,7 @@ function callFamilies(calls: CallSeries[]): Family[] {
     },
     {
       name: 'gateway_call_duration_seconds',
-      help: 'From the request until the answer was complete, or given up.',
+      help: 'Time from the request to the end of the answer.',
       type: 'histogram',
       values: calls.flatMap((it) => histogram('gateway_call_duration_seconds', labelsOf(it), it.duration)),
     },
@@ -94,13 +88,13 @@ function otherCounts({ http, attempts, refusals, settling }: Counters): Family[]
   return [
     {
       name: settled,
-      help: 'From the end of an answer until what it cost was on disk.',
+      help: 'Time from the end of an answer until its settlement was on disk.',
       type: 'histogram',
       values: histogram(settled, {}, settling),
     },
     {
       name: 'gateway_attempts_total',
-      help: 'Tries to have a call answered, by what became of them.',
+      help: 'Attempts at providers, by outcome.',
       type: 'counter',
       values: nested(attempts, (provider, outcome) => ({ provider, outcome })),
     },

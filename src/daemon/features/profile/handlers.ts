@@ -10,17 +10,17 @@ import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Caller, type Handler, implement } from '../../handler.ts';
 import type { ProfileFeature } from './profile.ts';
-import type { PersonRecord } from './profile-store.ts';
+import type { PersonRecord } from './store.ts';
 
-interface ProfileHandlersNeeds {
+interface ProfileHandlersDeps {
   profile: ProfileFeature;
-  /** The latest chats of whoever calls; none where there are no chats. */
+  /** The caller's latest chats; none by default. */
   chatsOf?: (caller: Caller, limit: number) => Promise<ChatThread[]>;
 }
 
 const chatsDefault = 50;
 
-export function profileHandlers({ profile, chatsOf = async () => [] }: ProfileHandlersNeeds): Handler[] {
+export function profileHandlers({ profile, chatsOf = async () => [] }: ProfileHandlersDeps): Handler[] {
   return [
     implement(getProfile, async ({ caller }) => ({ data: toProfile(await profile.of(caller)) })),
     implement(updateProfile, async ({ caller, body }) => ({

@@ -1,4 +1,4 @@
 export { profileHandlers } from './handlers.ts';
-export { type Persons, persons, toReference } from './persons.ts';
+export { type People, people, toReference } from './people.ts';
 export { profile } from './profile.ts';
-export type { PersonRecord, ProfileStore } from './profile-store.ts';
+export type { PersonRecord, ProfileStore } from './store.ts';

@@ -8,7 +8,7 @@ import {
 import { isoTime } from '../../../shared/time.ts';
 import { identified, implement } from '../../handler.ts';
 import type { ProviderKeys } from './provider-keys.ts';
-import type { ProviderKeyRecord } from './provider-keys-store.ts';
+import type { ProviderKeyRecord } from './store.ts';
 
 export const providerKeyHandlers = (keys: ProviderKeys) => [
   implement(listProviderKeys, async ({ caller, params }) => {

@@ -1,39 +1,38 @@
 import { repeatedly, type World } from '../../world.ts';
 import type { Vault } from '../vault/index.ts';
-import { OpenedKeys } from './opened-keys.ts';
-import type { ProviderKeysStore } from './provider-keys-store.ts';
+import type { ProviderKeysStore } from './store.ts';
 
 const workspacesKept = 10_000;
 const expireEveryMs = 15_000;
 const none: ReadonlySet<string> = new Set();
 
-/** The name that a workspace's key for a provider is sealed under. */
+/** The name under which the vault seals a workspace's key for a provider. */
 export function secretName(workspaceId: string, provider: string): string {
   return `provider-key|${workspaceId}|${provider}`;
 }
 
-/** What model calls ask of workspaces' own keys: which there are, and the key itself. Both from memory where it can. */
+/** Workspaces' own keys as model calls use them: which exist, and the keys themselves, both cached in memory. */
 export class KeyUse {
   readonly #store: Pick<ProviderKeysStore, 'list'>;
   readonly #vault: Pick<Vault, 'open'>;
   readonly #world: Pick<World, 'elapsed' | 'sleep'>;
   readonly #opened: OpenedKeys;
   readonly #providers = new Map<string, ReadonlySet<string>>();
-  /** Counts changes, so that a read from before one is not kept after it. */
+  /** Counts changes, so that an older read is not cached after one. */
   #changes = 0;
 
-  constructor(needs: {
+  constructor(deps: {
     store: Pick<ProviderKeysStore, 'list'>;
     vault: Pick<Vault, 'open'>;
     world: Pick<World, 'elapsed' | 'sleep'>;
   }) {
-    this.#store = needs.store;
-    this.#vault = needs.vault;
-    this.#world = needs.world;
-    this.#opened = new OpenedKeys(() => needs.world.elapsed());
+    this.#store = deps.store;
+    this.#vault = deps.vault;
+    this.#world = deps.world;
+    this.#opened = new OpenedKeys(() => deps.world.elapsed());
   }
 
-  /** The providers that a workspace has keys of its own for. */
+  /** The providers for which a workspace has its own keys. */
   providersOf(workspaceId: string): ReadonlySet<string> | Promise<ReadonlySet<string>> {
     return this.#providers.get(workspaceId) ?? this.#read(workspaceId);
   }
@@ -48,30 +47,88 @@ export class KeyUse {
     return providers;
   }
 
-  /** The key itself. Fails with `unavailable`, saying what helps. */
+  /** Decrypts the key. Fails with `unavailable` and the remedy. */
   async keyOf(workspaceId: string, provider: string): Promise<string> {
     const name = secretName(workspaceId, provider);
-    const kept = this.#opened.get(name);
-    if (kept !== undefined) return kept;
+    const cached = this.#opened.get(name);
+    if (cached !== undefined) return cached;
     const changes = this.#changes;
     const key = await this.#vault.open(name);
     const text = key.toString('utf8');
-    if (changes === this.#changes) this.#opened.keep(name, key);
+    if (changes === this.#changes) this.#opened.set(name, key);
     else key.fill(0);
     return text;
   }
 
-  /** The key is another from now on, or none. */
+  /** To be called when a key is replaced or deleted. */
   changed(workspaceId: string, provider: string): void {
     this.#changes += 1;
     this.#opened.forget(secretName(workspaceId, provider));
     this.#providers.delete(workspaceId);
   }
 
-  /** Overwrites keys that nobody has used for a while, until aborted; then all. */
+  /** Overwrites decrypted keys when they expire, until aborted; then all. */
   async keepExpiring(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
     const options = { everyMs: expireEveryMs, signal, onFailure };
     await repeatedly(this.#world, options, async () => this.#opened.expire());
     this.#opened.forgetAll();
+  }
+}
+
+/** How long keys stay decrypted in memory. */
+const openMs = 60_000;
+const entriesMax = 64;
+
+interface Opened {
+  key: Buffer;
+  until: number;
+}
+
+/** Decrypted provider keys: few, for a short time, and overwritten when removed. */
+export class OpenedKeys {
+  readonly #elapsed: () => number;
+  readonly #entries = new Map<string, Opened>();
+
+  constructor(elapsed: () => number) {
+    this.#elapsed = elapsed;
+  }
+
+  get(name: string): string | undefined {
+    this.expire();
+    return this.#entries.get(name)?.key.toString('utf8');
+  }
+
+  /** Takes ownership of the buffer. */
+  set(name: string, key: Buffer): void {
+    this.forget(name);
+    this.expire();
+    if (this.#entries.size >= entriesMax) {
+      const [oldest] = this.#entries.keys();
+      if (oldest !== undefined) this.forget(oldest);
+    }
+    this.#entries.set(name, { key, until: this.#elapsed() + openMs });
+  }
+
+  forget(name: string): void {
+    this.#entries.get(name)?.key.fill(0);
+    this.#entries.delete(name);
+  }
+
+  forgetAll(): void {
+    for (const name of [...this.#entries.keys()]) this.forget(name);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Overwrites expired keys; to be called periodically, too. */
+  expire(): void {
+    // The map is in insertion order, so all entries after a valid one are valid.
+    const now = this.#elapsed();
+    for (const [name, { until }] of this.#entries) {
+      if (until > now) return;
+      this.forget(name);
+    }
   }
 }

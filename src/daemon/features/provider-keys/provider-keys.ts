@@ -6,92 +6,92 @@ import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { Vault } from '../vault/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
-import { faultOfForm } from './key-forms.ts';
+import { keyFormatFault } from './key-format.ts';
 import { type KeyUse, secretName } from './key-use.ts';
-import type { ProviderKeyRecord, ProviderKeysStore } from './provider-keys-store.ts';
+import type { ProviderKeyRecord, ProviderKeysStore } from './store.ts';
 
-export interface ProviderKeysNeeds {
+export interface ProviderKeysDeps {
   store: ProviderKeysStore;
   vault: Pick<Vault, 'seal' | 'version'>;
   use: Pick<KeyUse, 'changed' | 'keyOf' | 'providersOf'>;
   workspaces: Pick<Workspaces, 'membership'>;
   world: Pick<World, 'now'>;
-  /** Asks the provider whether it takes a key. */
+  /** Asks the provider whether it accepts a key. */
   ask(provider: KnownProvider, key: string): Promise<Omit<ProviderKeyCheck, 'provider'>>;
-  /** Called when a workspace's key for a provider is another from now on, or none. */
+  /** Called when a workspace's key for a provider is replaced or deleted. */
   onChanged(workspaceId: string, provider: KnownProvider): void;
 }
 
 type Identified = KeyCaller | LoginCaller;
 
-interface Wish {
+interface NewProviderKey {
   workspace: string;
   provider: KnownProvider;
   key: string;
 }
 
-/** Two who set the same key, or a rotation that comes between, make one of them start over. */
+/** Concurrent changes of the same key, or a rotation, make one of them retry. */
 const attemptsMax = 5;
 
-/** Workspaces' own keys for providers: set by their owners and admins, used by their calls, shown to nobody. */
-export function providerKeys(needs: ProviderKeysNeeds) {
-  const { store, use } = needs;
+/** Workspaces' own keys for providers: managed by owners and admins, used by the workspace's calls, never shown. */
+export function providerKeys(deps: ProviderKeysDeps) {
+  const { store, use } = deps;
 
   const workspaceFor = async (caller: Identified, workspace: string): Promise<string> => {
-    const membership = await needs.workspaces.membership(caller, workspace);
+    const membership = await deps.workspaces.membership(caller, workspace);
     if (membership && membership.role !== 'member') return membership.workspaceId;
     throw new ApiError('permission', {
-      message: 'Only the owner and admins of a workspace see to its provider keys.',
+      message: 'Only owners and admins of a workspace can manage its provider keys.',
     });
   };
 
   const changed = (workspaceId: string, provider: KnownProvider) => {
     use.changed(workspaceId, provider);
-    needs.onChanged(workspaceId, provider);
+    deps.onChanged(workspaceId, provider);
   };
 
   return {
-    /** Fails with `permission` for whoever may not see to the keys of a workspace, also when there is none. */
+    /** Fails with `permission` unless the caller may manage the workspace's keys, or if it does not exist. */
     permit: workspaceFor,
 
-    /** Fails with `permission`, also when there is no such workspace. */
+    /** Fails with `permission`, also if there is no such workspace. */
     async list(caller: Identified, workspace: string): Promise<ProviderKeyRecord[]> {
       return await store.list(await workspaceFor(caller, workspace));
     },
 
-    /** Fails with `permission`, `invalid_request` (not a key of that provider), or `unavailable` (the vault is shut). */
-    async put(caller: Identified, { workspace, provider, key }: Wish): Promise<ProviderKeyRecord> {
+    /** Fails with `permission`, `invalid_request` (not a key of that provider), or `unavailable` (the vault is sealed). */
+    async put(caller: Identified, { workspace, provider, key }: NewProviderKey): Promise<ProviderKeyRecord> {
       const workspaceId = await workspaceFor(caller, workspace);
-      const fault = faultOfForm(provider, key);
+      const fault = keyFormatFault(provider, key);
       if (fault !== undefined) throw new ApiError('invalid_request', { param: 'key', message: fault });
-      const record = await keep(needs, { workspaceId, provider, secret: Buffer.from(key) });
+      const record = await sealAndStore(deps, { workspaceId, provider, secret: Buffer.from(key) });
       changed(workspaceId, provider);
       return record;
     },
 
-    /** There is no such key afterwards, whether there was one or not. Fails with `permission`. */
+    /** Does nothing if there is no such key. Fails with `permission`. */
     async delete(caller: Identified, workspace: string, provider: KnownProvider): Promise<void> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (await store.delete(workspaceId, provider)) changed(workspaceId, provider);
     },
 
-    /** Fails with `permission`, `not_found` (there is no such key), or `unavailable` (the vault is shut). */
+    /** Fails with `permission`, `not_found` (there is no such key), or `unavailable` (the vault is sealed). */
     async check(caller: Identified, workspace: string, provider: KnownProvider): Promise<ProviderKeyCheck> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (!(await use.providersOf(workspaceId)).has(provider)) {
         throw new ApiError('not_found', {
-          message: `The workspace has no key of its own for ${provider}: gateway provider-keys set ${provider}`,
+          message: `The workspace has no key for ${provider}: gateway provider-keys set ${provider}`,
         });
       }
-      return { provider, ...(await needs.ask(provider, await use.keyOf(workspaceId, provider))) };
+      return { provider, ...(await deps.ask(provider, await use.keyOf(workspaceId, provider))) };
     },
   };
 }
 
 export type ProviderKeys = ReturnType<typeof providerKeys>;
 
-async function keep(
-  { store, vault, world }: ProviderKeysNeeds,
+async function sealAndStore(
+  { store, vault, world }: ProviderKeysDeps,
   { workspaceId, provider, secret }: { workspaceId: string; provider: KnownProvider; secret: Buffer },
 ): Promise<ProviderKeyRecord> {
   const name = secretName(workspaceId, provider);
@@ -108,5 +108,5 @@ async function keep(
   } finally {
     secret.fill(0);
   }
-  throw new ApiError('unavailable', { message: 'This key is being changed by somebody else; try again.' });
+  throw new ApiError('unavailable', { message: 'This key is being changed by another request; try again.' });
 }

@@ -94,7 +94,7 @@ function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } 
   if (request.preferences.pay === 'mine') {
     if (hasOwnKey) return { ownKey: true };
     if (!takesOwnKeys) return 'workspaces cannot set their own keys for it';
-    return `the workspace has no key of its own: gateway provider-keys set ${offer.provider}`;
+    return `the workspace has no key for it: gateway provider-keys set ${offer.provider}`;
   }
   if (offer.available) return { ownKey: false };
   if (hasOwnKey && request.preferences.pay !== 'ours') return { ownKey: true };

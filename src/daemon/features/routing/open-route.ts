@@ -25,7 +25,7 @@ export interface OpenDeps {
 }
 
 /**
- * Tries routes until one answers. Throws an ApiError: at once when the request is invalid, otherwise `model_not_found`
+ * Tries routes until one answers. Throws an ApiError: immediately when the request is invalid, otherwise `model_not_found`
  * or `rate_limited` when all providers agree, else `upstream_failed`, with the attempts. Throws the signal's reason when
  * the client leaves.
  */

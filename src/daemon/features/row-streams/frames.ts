@@ -1,12 +1,12 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../../handler.ts';
 
-/** One server-sent event; without an id where it is not resumed from. */
+/** One server-sent event; without an id, clients do not resume from it. */
 export function rowEvent(event: string, data: object, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** `Last-Event-ID` as the id of a row; undefined when it was not sent. Fails with `invalid_request`. */
+/** Parses `Last-Event-ID` as the id of a row, if present. Fails with `invalid_request`. */
 export function resumedAfter(header: string | string[] | undefined): number | undefined {
   if (header === undefined || header === '') return undefined;
   if (typeof header !== 'string' || !/^\d{1,15}$/.test(header)) {
@@ -16,7 +16,7 @@ export function resumedAfter(header: string | string[] | undefined): number | un
   return Number(header);
 }
 
-/** When a caller's credential ends by itself; null: never. What ends it before aborts its signal. */
-export function endOf(caller: Caller): number | null {
+/** When a caller's credential expires, if ever; revoking it aborts its signal. */
+export function expiryOf(caller: Caller): number | null {
   return caller.kind === 'token' ? caller.expiresAt : null;
 }

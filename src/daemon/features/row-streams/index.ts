@@ -1,2 +1,2 @@
-export { endOf, resumedAfter, rowEvent } from './frames.ts';
+export { expiryOf, resumedAfter, rowEvent } from './frames.ts';
 export { type RowFeed, rowFeed } from './row-feed.ts';

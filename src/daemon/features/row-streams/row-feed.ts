@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { World } from '../../world.ts';
 
-/** How many rows are read at a time. */
+/** Rows read at a time. */
 const pageSize = 200;
-/** How many live events wait for one slow reader; the oldest give way. */
+/** Live events queued for one slow reader; the oldest are dropped. */
 const liveMax = 1000;
 const followersMaxDefault = 2000;
 const longestSleepMs = 60_000;
@@ -11,7 +11,7 @@ const longestSleepMs = 60_000;
 /** One reader of a topic. */
 class Follower {
   readonly topic: string;
-  /** Whether there may be rows that it has not read. */
+  /** Whether there may be unread rows. */
   isBehind = true;
   hasEnded = false;
   live: string[] = [];
@@ -21,7 +21,7 @@ class Follower {
     this.topic = topic;
   }
 
-  take(chunk: string): void {
+  push(chunk: string): void {
     if (this.live.length >= liveMax) this.live.shift();
     this.live.push(chunk);
     this.wake();
@@ -30,20 +30,20 @@ class Follower {
 
 export interface Following<Row extends { id: number }> {
   topic: string;
-  /** The id of the last row that the reader has; undefined to begin now. */
+  /** The id of the last row that the reader has; undefined to start now. */
   after: number | undefined;
   last: () => Promise<number>;
   /** Oldest first. */
   read: (page: { after: number; limit: number }) => Promise<Row[]>;
   chunkOf: (row: Row) => string;
-  /** When the credential ends, in milliseconds since 1970; null: never. */
+  /** When the credential expires, in milliseconds since 1970; null for never. */
   until: number | null;
   signals: readonly AbortSignal[];
 }
 
 /**
- * Tells readers of rows as they are written. A row is always read from the store in the order of ids, so that none is missed or
- * told twice however announcements race; what is told live only waits in memory.
+ * Streams rows to readers as they are written. Rows are always read from the store in order of their ids, so that
+ * announcements that race cause neither gaps nor duplicates; only live chunks are queued in memory.
  */
 export function rowFeed({
   world,
@@ -57,7 +57,7 @@ export function rowFeed({
   const of = (topic: string) => [...followers].filter((follower) => follower.topic === topic);
 
   return {
-    /** Says that a row of this topic has been committed. */
+    /** Announces that a row of this topic was committed. */
     announce(topic: string): void {
       for (const follower of of(topic)) {
         follower.isBehind = true;
@@ -65,12 +65,12 @@ export function rowFeed({
       }
     },
 
-    /** Tells those who follow right now, and nobody later. */
+    /** Sends a chunk to current followers only. */
     publish(topic: string, chunk: string): void {
-      for (const follower of of(topic)) follower.take(chunk);
+      for (const follower of of(topic)) follower.push(chunk);
     },
 
-    /** Text of server-sent events until a signal is aborted. Fails with `unavailable` when too many follow. */
+    /** Server-sent events as text, until a signal is aborted. Fails with `unavailable` if there are too many followers. */
     async follow<Row extends { id: number }>(
       following: Following<Row>,
     ): Promise<AsyncGenerator<string, void, undefined>> {
@@ -78,12 +78,12 @@ export function rowFeed({
         throw new ApiError('unavailable', { message: 'Too many follow already.', retryAfterSeconds: 30 });
       }
       const last = await following.last();
-      // Resuming beyond the newest row would hide all that comes, as after a restored backup: it counts as now.
+      // A position beyond the newest row, as after restoring a backup, would hide all new ones.
       const after = Math.min(following.after ?? last, last);
       return chunks({ following, after, followers, world, closing: closing.signal });
     },
 
-    /** Ends every reader's stream, and those that begin later. */
+    /** Ends all current and later streams. */
     close: () => closing.abort(),
   };
 }
@@ -116,12 +116,12 @@ async function* chunks<Row extends { id: number }>({
   followers.add(follower);
   let seen = after;
   try {
-    // A comment, which clients skip: it opens the stream, and whoever has it misses nothing from then on.
+    // A comment, which opens the stream; no row is missed after it.
     yield ': following\n\n';
     while (!follower.hasEnded && !signals.some((signal) => signal.aborted)) {
       if (until !== null && until <= world.now()) return;
       if (follower.isBehind) {
-        // Cleared before the read: what is announced during it may be missing from it.
+        // Cleared before the read, which may miss rows that are written meanwhile.
         follower.isBehind = false;
         const rows = await read({ after: seen, limit: pageSize });
         if (rows.length === pageSize) follower.isBehind = true;
@@ -139,7 +139,7 @@ async function* chunks<Row extends { id: number }>({
   }
 }
 
-/** Resolves when there is something to tell, or after so long. */
+/** Resolves when there is something to send, or after `ms`. */
 async function woken(follower: Follower, ms: number | undefined, world: Pick<World, 'sleep'>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   follower.wake = resolve;

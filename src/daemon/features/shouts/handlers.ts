@@ -41,7 +41,7 @@ export function shoutHandlers(shouts: Shouts): Handler[] {
   ];
 }
 
-/** Nobody may read too, and nothing ends that. */
+/** Anonymous callers have nothing to revoke. */
 function revocationOf(caller: Caller): AbortSignal[] {
   return caller.kind === 'anonymous' ? [] : [caller.revoked];
 }

@@ -1,3 +1,3 @@
 export { shoutHandlers } from './handlers.ts';
 export { shouts } from './shouts.ts';
-export type { ShoutRecord, ShoutsStore } from './shouts-store.ts';
+export type { ShoutRecord, ShoutsStore } from './store.ts';

@@ -4,25 +4,26 @@ import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { isoTime, parseTime } from '../../../shared/time.ts';
 import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
-import { type Persons, toReference } from '../profile/index.ts';
-import { endOf, type RowFeed, rowEvent } from '../row-streams/index.ts';
-import { pace } from './pace.ts';
-import type { ShoutRecord, ShoutsStore } from './shouts-store.ts';
+import { type People, toReference } from '../profile/index.ts';
+import { expiryOf, type RowFeed, rowEvent } from '../row-streams/index.ts';
+import type { ShoutRecord, ShoutsStore } from './store.ts';
 
-export interface ShoutsNeeds {
+export interface ShoutsDeps {
   store: ShoutsStore;
-  persons: Pick<Persons, 'of'>;
+  people: Pick<People, 'of'>;
   feed: RowFeed;
   world: Pick<World, 'now' | 'elapsed'>;
 }
 
 const perMinute = 30;
+const windowMs = 60_000;
+const trackedMax = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
 const topic = 'shouts';
 
 /** Public messages, by zone. */
-export function shouts({ store, persons, feed, world }: ShoutsNeeds) {
-  const paced = pace({ perMinute, elapsed: () => world.elapsed() });
+export function shouts({ store, people, feed, world }: ShoutsDeps) {
+  const limit = rateLimit({ perMinute, elapsed: () => world.elapsed() });
 
   const find = async (id: number): Promise<ShoutRecord> => {
     const record = await store.find(id);
@@ -31,18 +32,22 @@ export function shouts({ store, persons, feed, world }: ShoutsNeeds) {
   };
 
   return {
-    /** Fails with `rate_limited` after 30 of one person within a minute. */
+    /** Fails with `rate_limited` after 30 per person and minute. */
     async post(caller: Caller, { body, zone = '' }: { body: string; zone?: string }): Promise<ShoutRecord> {
-      const author = await persons.of(caller);
+      const author = await people.of(caller);
       wellFormed(body, 'body');
       if (body.trim() === '') throw inputFault('body', 'must not be blank');
-      const waitSeconds = paced.take(author.number);
+      const waitSeconds = limit.take(author.number);
       if (waitSeconds > 0) {
-        const message = `At most ${perMinute} shouts a minute.`;
+        const message = `At most ${perMinute} shouts per minute.`;
         throw new ApiError('rate_limited', { message, retryAfterSeconds: waitSeconds });
       }
-      const placed = zoneOf(zone) ?? defaultZone;
-      const id = await store.insert({ author: author.number, body, zone: placed, at: world.now() });
+      const id = await store.insert({
+        author: author.number,
+        body,
+        zone: zoneOf(zone) ?? defaultZone,
+        at: world.now(),
+      });
       feed.announce(topic);
       return await find(id);
     },
@@ -60,9 +65,9 @@ export function shouts({ store, persons, feed, world }: ShoutsNeeds) {
 
     find,
 
-    /** Fails with `permission` for whoever is not its author. */
+    /** Fails with `permission` unless the caller is the author. */
     async remove(caller: Caller, id: number): Promise<void> {
-      const me = await persons.of(caller);
+      const me = await people.of(caller);
       const { author } = await find(id);
       if (author.number !== me.number) throw new ApiError('permission');
       if (!(await store.remove(id, me.number))) throw new ApiError('not_found');
@@ -81,7 +86,7 @@ export function shouts({ store, persons, feed, world }: ShoutsNeeds) {
         last: store.last,
         read: (page) => store.after(zoneOf(zone), page),
         chunkOf: (record) => rowEvent('shout.created', toShout(record), record.id),
-        until: endOf(caller),
+        until: expiryOf(caller),
         signals,
       }),
   };
@@ -89,7 +94,7 @@ export function shouts({ store, persons, feed, world }: ShoutsNeeds) {
 
 export type Shouts = ReturnType<typeof shouts>;
 
-/** Zones are in lower case; an empty one is none. */
+/** Zones are in lower case; empty means none. */
 function zoneOf(zone: string | undefined): string | undefined {
   return zone === undefined || zone === '' ? undefined : zone.toLowerCase();
 }
@@ -103,5 +108,22 @@ export function toShout(record: ShoutRecord): Shout {
     updatedAt: isoTime(record.updatedAt),
     visibility: 'public',
     zone: record.zone,
+  };
+}
+
+/** Limits each person to `perMinute`. `take` returns 0, or the seconds to wait. */
+function rateLimit({ perMinute, elapsed }: { perMinute: number; elapsed: () => number }) {
+  const taken = new Map<number, number[]>();
+  return {
+    take(person: number): number {
+      const at = elapsed();
+      const recent = (taken.get(person) ?? []).filter((time) => time > at - windowMs);
+      const oldest = recent.at(-perMinute);
+      // Deleted first, so that the map is ordered by last use.
+      taken.delete(person);
+      taken.set(person, oldest === undefined ? [...recent, at] : recent);
+      if (taken.size > trackedMax) taken.delete(taken.keys().next().value ?? 0);
+      return oldest === undefined ? 0 : Math.max(1, Math.ceil((oldest + windowMs - at) / 1000));
+    },
   };
 }

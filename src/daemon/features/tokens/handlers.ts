@@ -9,16 +9,16 @@ import {
 import { isoTime } from '../../../shared/time.ts';
 import { type Caller, type Handler, implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
+import type { TokenRecord } from './store.ts';
 import type { Tokens } from './tokens.ts';
-import type { TokenRecord } from './tokens-store.ts';
 
-interface TokenHandlersNeeds {
+interface TokenHandlersDeps {
   tokens: Tokens;
-  /** The number that the site API shows of whoever calls. */
+  /** The caller's number in the site API. */
   numberOf: (caller: Caller) => Promise<number>;
 }
 
-export function tokenHandlers({ tokens, numberOf }: TokenHandlersNeeds): Handler[] {
+export function tokenHandlers({ tokens, numberOf }: TokenHandlersDeps): Handler[] {
   return [
     implement(listTokens, async ({ caller }) => ({
       data: (await tokens.list(caller)).map((record) => toToken(record, caller)),

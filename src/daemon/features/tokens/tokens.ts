@@ -6,11 +6,11 @@ import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import { parseTime } from '../../../shared/time.ts';
 import { actingUser, type Caller } from '../../handler.ts';
-import type { TokenRecord, TokensStore } from './tokens-store.ts';
+import type { TokenRecord, TokensStore } from './store.ts';
 
-export interface TokensNeeds {
+export interface TokensDeps {
   store: TokensStore;
-  /** Told once it is on disk that a token ended; and when a token was last used, as far as the store does not know. */
+  /** `revoke` is called once a revocation is on disk; `lastTokenUse` is a time that is not stored yet. */
   authenticator: { revoke(id: string): void; lastTokenUse(id: string): number | undefined };
   digest: (secret: string) => string;
   makeId: MakeId;
@@ -24,35 +24,35 @@ export interface NewToken {
   expiresAt: string | null | undefined;
 }
 
-/** Making, listing and revoking the access tokens of whoever calls. */
-export function tokens(needs: TokensNeeds) {
-  const { store, authenticator, now } = needs;
+/** Creates, lists and revokes the caller's access tokens. */
+export function tokens(deps: TokensDeps) {
+  const { store, authenticator, now } = deps;
 
-  const end = async (caller: Caller, tokenId: string | undefined): Promise<number> => {
-    const ended = await store.revoke(actingUser(caller).userId, tokenId, now());
-    for (const id of ended) authenticator.revoke(id);
-    return ended.length;
+  const revoke = async (caller: Caller, tokenId: string | undefined): Promise<number> => {
+    const revoked = await store.revoke(actingUser(caller).userId, tokenId, now());
+    for (const id of revoked) authenticator.revoke(id);
+    return revoked.length;
   };
-  const endOne = async (caller: Caller, tokenId: string): Promise<void> => {
-    if ((await end(caller, tokenId)) === 0) throw new ApiError('not_found');
+  const revokeOne = async (caller: Caller, tokenId: string): Promise<void> => {
+    if ((await revoke(caller, tokenId)) === 0) throw new ApiError('not_found');
   };
 
   return {
-    /** Fails with `invalid_request` for a time that is past, or beyond that of the token that asks. */
+    /** Fails with `invalid_request` for an expiry in the past, or after that of the calling token. */
     async create(
       caller: Caller,
       { name, abilities, expiresAt }: NewToken,
     ): Promise<{ record: TokenRecord; secret: string }> {
       wellFormed(name, 'name');
-      const secret = makeSecret('token', needs.randomBytes);
+      const secret = makeSecret('token', deps.randomBytes);
       const record: TokenRecord = {
-        id: needs.makeId('tok'),
+        id: deps.makeId('tok'),
         userId: actingUser(caller).userId,
-        digest: needs.digest(secret),
+        digest: deps.digest(secret),
         name,
         abilities: abilityNames.filter((ability) => (abilities ?? ['*']).includes(ability)),
         createdAt: now(),
-        expiresAt: endOf(expiresAt ?? null, { caller, now: now() }),
+        expiresAt: expiryOf(expiresAt ?? null, { caller, now: now() }),
         lastUsedAt: null,
         revokedAt: null,
       };
@@ -68,29 +68,30 @@ export function tokens(needs: TokensNeeds) {
       }));
     },
 
-    /** Fails with `not_found` for a token that is none of the caller's, or ended before. */
-    revoke: endOne,
+    /** Fails with `not_found` for a token that is not the caller's, or was revoked before. */
+    revoke: revokeOne,
 
-    /** Ends the token that calls; fails with `not_found` when something else does. */
+    /** Revokes the calling token; fails with `not_found` for other credentials. */
     async revokeCurrent(caller: Caller): Promise<void> {
       if (caller.kind !== 'token') throw new ApiError('not_found');
-      await endOne(caller, caller.tokenId);
+      await revokeOne(caller, caller.tokenId);
     },
 
-    /** How many it ended. */
-    revokeAll: (caller: Caller): Promise<number> => end(caller, undefined),
+    /** Returns the number of revoked tokens. */
+    revokeAll: (caller: Caller): Promise<number> => revoke(caller, undefined),
   };
 }
 
 export type Tokens = ReturnType<typeof tokens>;
 
-/** When a new token ends: what a token makes does not outlive it. */
-function endOf(text: string | null, { caller, now }: { caller: Caller; now: number }): number | null {
+/** The expiry of a new token, which may not outlive the calling token. */
+function expiryOf(text: string | null, { caller, now }: { caller: Caller; now: number }): number | null {
   const latest = caller.kind === 'token' ? caller.expiresAt : null;
   if (text === null) return latest;
   const time = parseTime(text);
   if (time === undefined) throw inputFault('expires_at', 'must be a time in UTC, like 2027-01-31T00:00:00Z');
   if (time <= now) throw inputFault('expires_at', 'must be in the future');
-  if (latest !== null && time > latest) throw inputFault('expires_at', 'must not be later than your own end');
+  if (latest !== null && time > latest)
+    throw inputFault('expires_at', 'must not be later than the expiry of your own token');
   return time;
 }

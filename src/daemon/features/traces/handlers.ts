@@ -1,22 +1,23 @@
-import { getTrace, listTraces } from '../../../shared/contract/traces.ts';
+import { getTrace, listTraces, type TraceView } from '../../../shared/contract/traces.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { formatUsd } from '../../../shared/money.ts';
 import { identified, implement } from '../../handler.ts';
 import { pageOf } from '../../replies.ts';
-import { timeBound } from '../metering/index.ts';
+import { costView, finishedCallView, timeBound, tokenCounts, type UsageRecord } from '../metering/index.ts';
+import { attemptView } from '../routing/index.ts';
 import type { SettledTimes } from './settled-times.ts';
-import { traceView } from './trace-view.ts';
-import type { TracesStore } from './traces-store.ts';
+import type { TracesStore } from './store.ts';
 
-interface TracesNeeds {
+interface TracesDeps {
   store: TracesStore;
   settledTimes: Pick<SettledTimes, 'of'>;
 }
 
-/** Traces are a workspace's: whoever may read them sees the calls of every key, as in the events. */
-export const traceHandlers = ({ store, settledTimes }: TracesNeeds) => [
+/** A caller that may read traces sees the calls of every key of its workspace, as in the events. */
+export const traceHandlers = ({ store, settledTimes }: TracesDeps) => [
   implement(getTrace, async ({ caller, params }) => {
     const record = await store.find(identified(caller).workspaceId, params.request_id);
-    if (!record) throw new ApiError('not_found', { message: 'There is no finished request with that id.' });
+    if (!record) throw new ApiError('not_found', { message: 'There is no finished request with this id.' });
     return traceView(record, settledTimes.of(record.requestId));
   }),
 
@@ -37,3 +38,35 @@ export const traceHandlers = ({ store, settledTimes }: TracesNeeds) => [
     });
   }),
 ];
+
+/** What an earlier version did not record is null. */
+function traceView(record: UsageRecord, settledMs: number | null): TraceView {
+  const { trace } = record;
+  return {
+    ...finishedCallView(record),
+    error_code: record.errorCode,
+    finish_reason: trace?.finishReason ?? null,
+    timings: {
+      admitted_ms: trace?.admittedMs ?? null,
+      held_ms: trace?.heldMs ?? null,
+      first_token_ms: record.ttftMs,
+      total_ms: record.totalMs,
+      settled_ms: settledMs,
+    },
+    attempts: record.attempts.map((attempt, index) => {
+      const started = trace?.startedMs[index] ?? null;
+      const { ms, ...view } = attemptView(attempt);
+      return {
+        ...view,
+        started_ms: started,
+        ended_ms: started === null ? null : Math.round((started + ms) * 10) / 10,
+      };
+    }),
+    routes: trace?.routes.map(({ provider, model }) => ({ provider, model })) ?? null,
+    tokens: tokenCounts(record.tokens),
+    tokens_reported: record.tokensReported,
+    cost: record.cost && costView(record.cost),
+    charged_usd: formatUsd(record.charged),
+    own_key: record.ownKey,
+  };
+}

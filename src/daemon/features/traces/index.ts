@@ -1,3 +1,3 @@
 export { traceHandlers } from './handlers.ts';
 export { SettledTimes } from './settled-times.ts';
-export type { TracesFilter, TracesStore } from './traces-store.ts';
+export type { TracesFilter, TracesStore } from './store.ts';

@@ -1,11 +1,11 @@
 const callsMax = 10_000;
 
 /**
- * When the latest calls were settled on disk, in milliseconds since their request came. A settlement cannot hold how long it
- * took itself, and another write for each call would cost more than it tells: so this is of the running daemon alone.
+ * When recent calls were settled on disk, in milliseconds since their request arrived. A settlement cannot contain its own
+ * duration, and another write per call is not worth its cost, so this covers the running daemon only.
  */
 export class SettledTimes {
-  // Two halves, as taking the oldest out of one map gets slower with each that was taken out before.
+  // Two maps, since deleting the oldest entry of one map gets slower with each deletion.
   #latest = new Map<string, number>();
   #before = new Map<string, number>();
 

@@ -2,7 +2,7 @@ import { exportVault, getVault, rotateVault, unlockVault } from '../../../shared
 import { ApiError } from '../../../shared/errors.ts';
 import { implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
-import { parseMasterKey } from './master-text.ts';
+import { parseMasterKey } from './sealing-scheme.ts';
 import type { Vault } from './vault.ts';
 
 interface VaultHandlerDeps {

@@ -5,6 +5,6 @@ export {
   type MasterStores,
   type ReadPassphrase,
 } from './master-store.ts';
-export { parseMasterKey } from './master-text.ts';
-export { Vault, type VaultNeeds } from './vault.ts';
-export type { MasterRecord, MasterStoreName, SealedSecret, VaultStore } from './vault-store.ts';
+export { parseMasterKey } from './sealing-scheme.ts';
+export type { MasterRecord, MasterStoreName, SealedSecret, VaultStore } from './store.ts';
+export { Vault, type VaultDeps } from './vault.ts';

@@ -1,20 +1,20 @@
-/** A place outside of the database for the master key. All fail with a MasterStoreFailure. */
+/** Stores the master key outside of the database. All methods fail with a MasterStoreFailure. */
 export interface MasterStore {
   /**
-   * The keys that are there under this id, or that may be the one; none when there is none, as far as it can tell.
-   * `isAwaited`: somebody is there who may be asked for a password, and waits.
+   * Returns the keys stored under this id, or that may be it. `isInteractive`: a person is waiting and can be asked for a
+   * password.
    */
-  find(kid: string, options: { isAwaited: boolean }): Promise<Uint8Array[]>;
+  find(kid: string, options: { isInteractive: boolean }): Promise<Uint8Array[]>;
   /**
-   * Keeps a new key and gives back the one to use: `fresh`, read back, or a key that somebody put there and that
-   * `isUsed` does not know. Never replaces one.
+   * Stores a new key and returns the one to use: `fresh`, read back, or an existing key for which `isUsed` is false. Never
+   * replaces a key.
    */
-  keep(kid: string, fresh: Uint8Array, isUsed: (key: Uint8Array) => boolean): Promise<Uint8Array>;
-  /** Forgets it, where that is ours to do. */
-  drop(kid: string): Promise<void>;
+  add(kid: string, fresh: Uint8Array, isUsed: (key: Uint8Array) => boolean): Promise<Uint8Array>;
+  /** Deletes the key, unless the store belongs to the user. */
+  delete(kid: string): Promise<void>;
 }
 
-/** The store cannot be used now; `message` says why, and what helps. */
+/** The store cannot be used now; `message` has the reason and the remedy. */
 export class MasterStoreFailure extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -22,10 +22,10 @@ export class MasterStoreFailure extends Error {
   }
 }
 
-/** Reads the passphrase that lies in a file. Fails with a MasterStoreFailure. */
+/** Reads the passphrase file. Fails with a MasterStoreFailure. */
 export type ReadPassphrase = () => Promise<string>;
 
-/** What this host has, each undefined where it is not set up. Tried in this order when the first master is made. */
+/** The stores that are set up on this host, in the order in which they are tried for the first master. */
 export interface MasterStores {
   file?: MasterStore | undefined;
   keychain?: MasterStore | undefined;

@@ -2,10 +2,10 @@ import { scrypt } from 'node:crypto';
 import { decrypt, encrypt, keyBytes, type Master } from './sealing-scheme.ts';
 
 const saltBytes = 16;
-/** About 128 MiB and a third of a second for each guess. Source: the scrypt paper's advice, a step up. */
+/** About 128 MiB and a third of a second per guess: one step above the scrypt paper's advice. */
 const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 192 * 1024 * 1024 };
 
-/** The master key under a passphrase: base64url of the salt, a dot, and the encrypted key. */
+/** Encrypts the master key with a passphrase: base64url of the salt, a dot, and the encrypted key. */
 export async function wrapByPassphrase(
   { kid, key }: Master,
   passphrase: string,
@@ -18,7 +18,7 @@ export async function wrapByPassphrase(
   return `${salt.toString('base64url')}.${wrapped}`;
 }
 
-/** Undefined for another passphrase. */
+/** Undefined for a wrong passphrase. */
 export async function unwrapByPassphrase(
   { kid, wrapped }: { kid: string; wrapped: string },
   passphrase: string,
@@ -30,7 +30,7 @@ export async function unwrapByPassphrase(
   return key;
 }
 
-/** Different keyboards write the same letters in different ways: one form is taken for all. */
+/** Normalises the passphrase, since keyboards encode the same letters differently. */
 function derive(passphrase: string, salt: Uint8Array): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     scrypt(passphrase.normalize('NFKC'), salt, keyBytes, cost, (error, key) => {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, timingSafeEqual } from 'node:crypto';
-import type { SealedSecret } from './vault-store.ts';
+import type { SealedSecret } from './store.ts';
 
 /** A master key: 32 bytes. */
 export interface Master {
@@ -15,9 +15,8 @@ const tagBytes = 16;
 const proofText = 'gateway vault';
 
 /**
- * Envelopes: a secret is sealed by AES-256-GCM under a key of its own that is used this once, and that key under the
- * master. Both are bound to what the secret is for and to its version, so that a row that is copied elsewhere, or an old
- * one that is put back, does not open.
+ * Envelope encryption: AES-256-GCM seals a secret with its own single-use key, and that key with the master. Both are bound
+ * to the secret's name and version, so that a copied row, or an old one that is restored, cannot be decrypted.
  */
 export function sealSecret(
   master: Master,
@@ -32,7 +31,7 @@ export function sealSecret(
   return { name, version, kid: master.kid, wrappedKey, sealed };
 }
 
-/** Undefined when this master, name or version is not the one it was sealed for, or it was damaged. */
+/** Undefined for a wrong master, name or version, or damaged data. */
 export function openSecret(master: Master, secret: SealedSecret): Buffer | undefined {
   const bound = boundTo(secret.name, secret.version);
   const own = decrypt(master.key, secret.wrappedKey, bound);
@@ -42,7 +41,7 @@ export function openSecret(master: Master, secret: SealedSecret): Buffer | undef
   return opened;
 }
 
-/** The same secret under another master; undefined when `from` does not open it. */
+/** Reseals a secret's key with another master; undefined if `from` cannot decrypt it. */
 export function rewrapSecret(
   { from, to }: { from: Master; to: Master },
   secret: SealedSecret,
@@ -56,12 +55,12 @@ export function rewrapSecret(
   return { ...secret, kid: to.kid, wrappedKey };
 }
 
-/** A text that tells, without a secret, whether a key is this master. */
+/** A text by which a key can be checked against this master. */
 export function proofOf(master: Master, randomBytes: RandomBytes): string {
   return encrypt(master.key, Buffer.from(proofText), `gateway|check|${master.kid}`, randomBytes);
 }
 
-export function isProvedBy({ kid, proof }: { kid: string; proof: string }, key: Uint8Array): boolean {
+export function isProvenBy({ kid, proof }: { kid: string; proof: string }, key: Uint8Array): boolean {
   const opened = decrypt(key, proof, `gateway|check|${kid}`);
   const expected = Buffer.from(proofText);
   return opened?.length === expected.length && timingSafeEqual(opened, expected);
@@ -76,12 +75,12 @@ export function encrypt(key: Uint8Array, plain: Uint8Array, bound: string, rando
   return Buffer.concat(body).toString('base64url');
 }
 
-/** Undefined when it is not from `encrypt` with the same key and binding. */
+/** Undefined unless the text is from `encrypt` with the same key and binding. */
 export function decrypt(key: Uint8Array, text: string, bound: string): Buffer | undefined {
   const body = Buffer.from(text, 'base64url');
   if (body.length < nonceBytes + tagBytes || key.length !== keyBytes) return undefined;
   try {
-    // Without the length, a shorter and weaker tag would be accepted.
+    // Without the length, shorter and weaker tags would be accepted.
     const opener = createDecipheriv('aes-256-gcm', key, body.subarray(0, nonceBytes), {
       authTagLength: tagBytes,
     });
@@ -95,4 +94,13 @@ export function decrypt(key: Uint8Array, text: string, bound: string): Buffer | 
 
 function boundTo(name: string, version: number): string {
   return `v1|${name}|${version}`;
+}
+
+/** Parses a master key: 64 hex digits, or 32 bytes in base64 of either alphabet. */
+export function parseMasterKey(text: string): Uint8Array | undefined {
+  const written = text.trim();
+  if (/^[0-9a-fA-F]{64}$/.test(written)) return Buffer.from(written, 'hex');
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(written)) return undefined;
+  const key = Buffer.from(written, 'base64');
+  return key.length === keyBytes ? key : undefined;
 }

@@ -59,7 +59,7 @@ function pageIn({ limit = pageSizeDefault, before_id }: { limit?: number; before
   return { limit: Math.min(limit, pageSizeMax), before: before_id };
 }
 
-/** Where a full page ends; there may be another. */
+/** The cursor after a full page, which may be followed by another. */
 function cursorAfter(rows: readonly { id: number }[], limit: number): string | null {
   return rows.length < limit ? null : String(rows.at(-1)?.id);
 }

@@ -3,15 +3,15 @@ import { ApiError } from '../../../shared/errors.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Caller } from '../../handler.ts';
-import { type PersonRecord, type Persons, toReference } from '../profile/index.ts';
-import { endOf, type RowFeed, rowEvent } from '../row-streams/index.ts';
-import type { WhisperRecord, WhispersStore } from './whispers-store.ts';
+import { type People, type PersonRecord, toReference } from '../profile/index.ts';
+import { expiryOf, type RowFeed, rowEvent } from '../row-streams/index.ts';
+import type { WhisperRecord, WhispersStore } from './store.ts';
 
-export interface WhispersNeeds {
+export interface WhispersDeps {
   store: WhispersStore;
-  persons: Persons;
+  people: People;
   feed: RowFeed;
-  /** Told of each whisper once it is on disk. */
+  /** Called with each whisper once it is on disk. */
   onCreated?: (recipient: PersonRecord, id: number) => void;
   now: () => number;
 }
@@ -27,38 +27,38 @@ interface Page {
   before: number | undefined;
 }
 
-/** How many of those that were read together are told to followers. */
-const toldAtOnceMax = 200;
+/** Of the whispers marked read together, the number announced to followers at most. */
+const announcedMax = 200;
 
-/** Messages between two people. Those of others are not there. */
-export function whispers(needs: WhispersNeeds) {
-  const { store, persons, feed, now } = needs;
+/** Messages between two people, visible only to them. */
+export function whispers(deps: WhispersDeps) {
+  const { store, people, feed, now } = deps;
 
-  const { own, peerOf } = finding(needs);
+  const { own, peerOf } = lookups(deps);
 
   return {
-    async send(caller: Caller, wish: NewWhisper): Promise<WhisperRecord> {
-      const me = await persons.of(caller);
-      const { body } = wish;
+    async send(caller: Caller, request: NewWhisper): Promise<WhisperRecord> {
+      const me = await people.of(caller);
+      const { body } = request;
       wellFormed(body, 'body');
       if (body.trim() === '') throw inputFault('body', 'must not be blank');
-      const recipient = await recipientOf(persons, wish);
-      if (recipient.number === me.number) throw fault(fieldOf(wish), 'Cannot whisper yourself.');
+      const recipient = await recipientOf(people, request);
+      if (recipient.number === me.number) throw fault(fieldOf(request), 'Cannot whisper yourself.');
       const id = await store.insert({ sender: me.number, recipient: recipient.number, body, at: now() });
       for (const { number } of [me, recipient]) feed.announce(topicOf(number));
-      needs.onCreated?.(recipient, id);
+      deps.onCreated?.(recipient, id);
       return (await own(caller, id)).record;
     },
 
     async list(caller: Caller, reference: string | undefined, page: Page) {
-      const me = await persons.of(caller);
+      const me = await people.of(caller);
       const peer = await peerOf(reference);
       const records = await store.list({ person: me.number, peer: peer?.number }, page);
       return { records, peer };
     },
 
     async threads(caller: Caller, page: Page) {
-      const me = await persons.of(caller);
+      const me = await people.of(caller);
       const found = await store.threads(me.number, page);
       return found.map(({ last, unread }) => ({
         peer: last.sender.number === me.number ? last.recipient : last.sender,
@@ -69,17 +69,17 @@ export function whispers(needs: WhispersNeeds) {
 
     get: async (caller: Caller, id: number): Promise<WhisperRecord> => (await own(caller, id)).record,
 
-    ...marking(needs),
+    ...readMarkers(deps),
 
     async follow(caller: Caller, after: number | undefined, signals: readonly AbortSignal[]) {
-      const { number } = await persons.of(caller);
+      const { number } = await people.of(caller);
       return await feed.follow<WhisperRecord>({
         topic: topicOf(number),
         after,
         last: store.last,
         read: (page) => store.after(number, page),
         chunkOf: (record) => rowEvent('whisper.created', toWhisper(record), record.id),
-        until: endOf(caller),
+        until: expiryOf(caller),
         signals,
       });
     },
@@ -88,10 +88,10 @@ export function whispers(needs: WhispersNeeds) {
 
 export type Whispers = ReturnType<typeof whispers>;
 
-/** Whoever is asked about, as far as the caller may know of it. */
-function finding({ store, persons }: WhispersNeeds) {
+/** Finds whispers that are visible to the caller, and people. */
+function lookups({ store, people }: WhispersDeps) {
   const own = async (caller: Caller, id: number): Promise<{ me: PersonRecord; record: WhisperRecord }> => {
-    const me = await persons.of(caller);
+    const me = await people.of(caller);
     const record = await store.find(id);
     if (!record || (record.sender.number !== me.number && record.recipient.number !== me.number)) {
       throw new ApiError('not_found');
@@ -100,41 +100,41 @@ function finding({ store, persons }: WhispersNeeds) {
   };
   const peerOf = async (reference: string | undefined): Promise<PersonRecord | undefined> => {
     if (reference === undefined) return undefined;
-    const peer = await persons.named(reference);
+    const peer = await people.named(reference);
     if (!peer) throw new ApiError('not_found');
     return peer;
   };
   return { own, peerOf };
 }
 
-/** Reading, by the recipient alone. */
-function marking(needs: WhispersNeeds) {
-  const { store, persons, feed, now } = needs;
-  const { own, peerOf } = finding(needs);
-  const tellRead = (record: WhisperRecord) => {
+/** Marks whispers as read; only the recipient can. */
+function readMarkers(deps: WhispersDeps) {
+  const { store, people, feed, now } = deps;
+  const { own, peerOf } = lookups(deps);
+  const announceRead = (record: WhisperRecord) => {
     const chunk = rowEvent('whisper.read', toWhisper(record));
     for (const { number } of [record.sender, record.recipient]) feed.publish(topicOf(number), chunk);
   };
 
   return {
-    /** Fails with `permission` for whoever sent it. */
+    /** Fails with `permission` for the sender. */
     async markRead(caller: Caller, id: number): Promise<WhisperRecord> {
       const { me, record } = await own(caller, id);
       if (record.recipient.number !== me.number) throw new ApiError('permission');
       if (!(await store.markRead(id, now()))) return record;
       const { record: marked } = await own(caller, id);
-      tellRead(marked);
+      announceRead(marked);
       return marked;
     },
 
-    /** How many it made read. */
+    /** Returns the number of whispers that were unread. */
     async markAllRead(caller: Caller, reference: string | undefined): Promise<number> {
-      const me = await persons.of(caller);
+      const me = await people.of(caller);
       const peer = await peerOf(reference);
       const ids = await store.markAllRead({ person: me.number, peer: peer?.number }, now());
-      for (const id of ids.slice(-toldAtOnceMax)) {
+      for (const id of ids.slice(-announcedMax)) {
         const record = await store.find(id);
-        if (record) tellRead(record);
+        if (record) announceRead(record);
       }
       return ids.length;
     },
@@ -158,15 +158,15 @@ export function toWhisper(record: WhisperRecord): Whisper {
 const fieldOf = ({ recipientId }: NewWhisper) =>
   recipientId === undefined ? 'recipientHandle' : 'recipientId';
 
-async function recipientOf(persons: Persons, wish: NewWhisper): Promise<PersonRecord> {
-  const { recipientId, recipientHandle } = wish;
+async function recipientOf(people: People, request: NewWhisper): Promise<PersonRecord> {
+  const { recipientId, recipientHandle } = request;
   if ((recipientId === undefined) === (recipientHandle === undefined)) {
-    throw fault('recipientId', 'Name exactly one of `recipientId` and `recipientHandle`.');
+    throw fault('recipientId', 'Provide exactly one of `recipientId` and `recipientHandle`.');
   }
   const found =
     recipientId === undefined
-      ? await persons.byHandle(recipientHandle ?? '')
-      : await persons.byNumber(recipientId);
+      ? await people.byHandle(recipientHandle ?? '')
+      : await people.byNumber(recipientId);
   if (!found) throw new ApiError('not_found');
   return found;
 }

@@ -1,8 +1,8 @@
 import type { MakeId } from '../../../shared/ids.ts';
 import { makeSecret, parseSecret } from '../../../shared/secrets.ts';
-import type { WorkspacesStore } from './workspaces-store.ts';
+import type { WorkspacesStore } from './store.ts';
 
-/** Secrets of the first start, as the files beside the database hold them; undefined where there is no file. */
+/** The secrets in the files next to the database; undefined if a file is missing. */
 export interface FirstSecrets {
   /** The owner's login key. */
   login: string | undefined;
@@ -10,9 +10,8 @@ export interface FirstSecrets {
   defaultKey: string | undefined;
 }
 
-export interface BootstrapDependencies {
+export interface BootstrapDeps {
   store: Pick<WorkspacesStore, 'owner' | 'createOwner' | 'replaceLogin' | 'loginByDigest'>;
-  /** What the keys feature does for the owner: whether it issued this secret, and a new key by that name. */
   keys: {
     standing(secret: string): Promise<'unknown' | 'active' | 'ended'>;
     issueFor(owner: { userId: string; workspaceId: string }, name: string): Promise<{ secret: string }>;
@@ -23,7 +22,7 @@ export interface BootstrapDependencies {
   now: () => number;
 }
 
-/** The login of the machine itself; logins of other machines have other names. */
+/** The name of this machine's own login. */
 const localLogin = 'local';
 
 export interface Bootstrap {
@@ -31,27 +30,27 @@ export interface Bootstrap {
   workspaceId: string;
   /** Whether this was the first start. */
   isFresh: boolean;
-  /** Whether the default key is good. */
+  /** Whether the default key is active. */
   hasDefaultKey: boolean;
-  /** What has to be written into the files now; undefined where the file's own is still good. */
+  /** The secrets to write to the files; undefined where the existing one is valid. */
   write: FirstSecrets;
 }
 
 /**
- * Makes what a local daemon needs on its first start: an owner, a workspace, a login and a `default` key. Later starts
- * make only what is missing, so that one which was cut short, or a file that was lost, mends itself.
+ * Creates what a local daemon needs on its first start: an owner, a workspace, a login and a `default` key. Later starts
+ * create what is missing, which repairs an interrupted start or a lost file.
  */
-export async function bootstrap(deps: BootstrapDependencies, files: FirstSecrets): Promise<Bootstrap> {
+export async function bootstrap(deps: BootstrapDeps, files: FirstSecrets): Promise<Bootstrap> {
   const found = await deps.store.owner();
   const owner = found ? { userId: found.user.id, workspaceId: found.workspace.id } : await createOwner(deps);
   const login = (await isActiveLogin(deps, files.login)) ? undefined : await issueLogin(deps, owner.userId);
-  // A default key that was revoked stays so: only one that never was, or whose file is gone, is made.
+  // A revoked default key is not replaced, only an unknown one or one whose file is missing.
   const standing = files.defaultKey === undefined ? 'unknown' : await deps.keys.standing(files.defaultKey);
   const defaultKey = standing === 'unknown' ? (await deps.keys.issueFor(owner, 'default')).secret : undefined;
   return { ...owner, isFresh: !found, hasDefaultKey: standing !== 'ended', write: { login, defaultKey } };
 }
 
-async function createOwner(deps: BootstrapDependencies) {
+async function createOwner(deps: BootstrapDeps) {
   const { store, makeId, now } = deps;
   const at = now();
   const userId = makeId('usr');
@@ -63,14 +62,14 @@ async function createOwner(deps: BootstrapDependencies) {
   return { userId, workspaceId };
 }
 
-async function isActiveLogin(deps: BootstrapDependencies, secret: string | undefined): Promise<boolean> {
+async function isActiveLogin(deps: BootstrapDeps, secret: string | undefined): Promise<boolean> {
   if (secret === undefined || parseSecret(secret) !== 'login') return false;
   const record = await deps.store.loginByDigest(deps.digest(secret));
   return record !== undefined && record.revokedAt === null;
 }
 
-/** A lost login may be in somebody's hands: the new one takes its place. */
-async function issueLogin(deps: BootstrapDependencies, userId: string): Promise<string> {
+/** Replaces a lost login, since someone else may have it. */
+async function issueLogin(deps: BootstrapDeps, userId: string): Promise<string> {
   const { store, digest, makeId, randomBytes, now } = deps;
   const secret = makeSecret('login', randomBytes);
   await store.replaceLogin({

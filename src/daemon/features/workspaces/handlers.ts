@@ -8,20 +8,33 @@ import {
   listUsers,
   signOut,
 } from '../../../shared/contract/people.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  createWorkspace,
+  getWorkspace,
+  listInvitations,
+  listMembers,
+  listWorkspaces,
+  removeMember,
+  revokeInvitation,
+  updateMember,
+  updateWorkspace,
+} from '../../../shared/contract/workspaces.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement, loginOf } from '../../handler.ts';
 import { pageOf, withSecret } from '../../replies.ts';
-import { type PeopleNeeds, sessions, users } from './people.ts';
-import { toSession, toUser, toWorkspace } from './views.ts';
-import { workspaceHandlers } from './workspace-handlers.ts';
+import { invitations, memberships, permitted } from './memberships.ts';
+import { type PeopleDeps, type Standing, sessions, users } from './people.ts';
+import { toInvitation, toMember, toSession, toUser, toWorkspace } from './views.ts';
 
-/** Everything about people: users, sessions, workspaces, members and invitations. */
-export function peopleHandlers(needs: PeopleNeeds): Handler[] {
-  return [...sessionHandlers(needs), ...userHandlers(needs), ...workspaceHandlers(needs)];
+/** The endpoints for users, sessions, workspaces, members and invitations. */
+export function peopleHandlers(deps: PeopleDeps): Handler[] {
+  return [...sessionHandlers(deps), ...userHandlers(deps), ...workspaceHandlers(deps)];
 }
 
-function sessionHandlers(needs: PeopleNeeds): Handler[] {
-  const { logIn, current, logins, end } = sessions(needs);
+function sessionHandlers(deps: PeopleDeps): Handler[] {
+  const { logIn, current, logins, end } = sessions(deps);
   return [
     implement(createSession, async ({ body, remoteAddress = '' }) => {
       const { login, secret, user, standing } = await logIn(remoteAddress, {
@@ -64,8 +77,8 @@ function sessionHandlers(needs: PeopleNeeds): Handler[] {
   ];
 }
 
-function userHandlers(needs: PeopleNeeds): Handler[] {
-  const all = users(needs);
+function userHandlers(deps: PeopleDeps): Handler[] {
+  const all = users(deps);
   return [
     implement(addUser, async ({ body }) => {
       const { user, standing, code, expiresAt } = await all.addUser({ handle: body.handle, name: body.name });
@@ -81,5 +94,82 @@ function userHandlers(needs: PeopleNeeds): Handler[] {
       const { user, code, expiresAt } = await all.createLoginCode(loginOf(caller), params.user);
       return withSecret<typeof createLoginCode>({ user: toUser(user), code, expires_at: isoTime(expiresAt) });
     }),
+  ];
+}
+
+const view = ({ workspace, role }: Standing) => toWorkspace(workspace, role);
+
+function workspaceHandlers(deps: PeopleDeps): Handler[] {
+  const { create, list, show, change, members, setRole, remove } = memberships(deps);
+  const [forMembers, forAdmins] = [permitted(deps, 'member'), permitted(deps, 'admin')];
+  return [
+    implement(createWorkspace, async ({ caller, body }) =>
+      view(await create(loginOf(caller), { name: body.name, slug: body.slug })),
+    ),
+    implement(listWorkspaces, ({ caller, query }) =>
+      pageOf(query, (page) => list(loginOf(caller), page), { view, idOf: ({ workspace }) => workspace.id }),
+    ),
+    implement(getWorkspace, async ({ caller, params }) =>
+      view(await show(loginOf(caller), params.workspace)),
+    ),
+    implement(
+      updateWorkspace,
+      async ({ caller, params, body }) => {
+        const { name, slug, members_may_issue_keys: membersMayIssueKeys } = body;
+        return view(await change(loginOf(caller), params.workspace, { name, slug, membersMayIssueKeys }));
+      },
+      (call) => forAdmins(call),
+    ),
+    implement(
+      listMembers,
+      ({ caller, params, query }) =>
+        pageOf(query, (page) => members(loginOf(caller), params.workspace, page), {
+          view: toMember,
+          idOf: ({ user }) => user.id,
+        }),
+      (call) => forMembers(call),
+    ),
+    implement(
+      updateMember,
+      async ({ caller, params, body }) =>
+        toMember(await setRole(loginOf(caller), params.workspace, params.user, body.role)),
+      (call) => forAdmins(call),
+    ),
+    implement(removeMember, async ({ caller, params }) => {
+      const id = await remove(loginOf(caller), params.workspace, params.user);
+      return { id, object: 'member', deleted: true };
+    }),
+    ...invitationHandlers(deps),
+  ];
+}
+
+function invitationHandlers(deps: PeopleDeps): Handler[] {
+  const { create, list, revoke, accept } = invitations(deps);
+  const forAdmins = permitted(deps, 'admin');
+  return [
+    implement(
+      createInvitation,
+      async ({ caller, params, body }) => {
+        // The body is optional.
+        const invitation = { role: body?.role, note: body?.note };
+        const { record, code } = await create(loginOf(caller), params.workspace, invitation);
+        return withSecret<typeof createInvitation>({ invitation: toInvitation(record, deps.now()), code });
+      },
+      (call) => forAdmins(call),
+    ),
+    implement(
+      listInvitations,
+      ({ caller, params, query }) =>
+        pageOf(query, (page) => list(loginOf(caller), params.workspace, page), {
+          view: (record) => toInvitation(record, deps.now()),
+          idOf: ({ id }) => id,
+        }),
+      (call) => forAdmins(call),
+    ),
+    implement(revokeInvitation, async ({ caller, params }) => {
+      await revoke(loginOf(caller), params.workspace, params.invitation);
+      return { id: params.invitation, object: 'invitation', deleted: true };
+    }),
+    implement(acceptInvitation, async ({ caller, body }) => view(await accept(loginOf(caller), body.code))),
   ];
 }

@@ -2,11 +2,11 @@ export { type Bootstrap, bootstrap, type FirstSecrets } from './bootstrap.ts';
 export { peopleHandlers } from './handlers.ts';
 export type { PeopleStore } from './people-store.ts';
 export { isReservedHandle } from './slugs.ts';
-export { guardOwner, type Membership, type Workspaces, workspaces } from './workspaces.ts';
 export type {
   LoginRecord,
   UserRecord,
   WorkspaceRecord,
   WorkspaceRole,
   WorkspacesStore,
-} from './workspaces-store.ts';
+} from './store.ts';
+export { guardOwner, type Membership, type Workspaces, workspaces } from './workspaces.ts';

@@ -1,15 +1,9 @@
 import type { PageRequest } from '../../replies.ts';
-import type {
-  LoginRecord,
-  NewWorkspace,
-  UserRecord,
-  WorkspaceRecord,
-  WorkspaceRole,
-} from './workspaces-store.ts';
+import type { LoginRecord, NewWorkspace, UserRecord, WorkspaceRecord, WorkspaceRole } from './store.ts';
 
-/** A one-time code that lets a user log in. Times in milliseconds since 1970. */
+/** A one-time login code. Times in milliseconds since 1970. */
 export interface LoginCodeRecord {
-  /** SHA-256 of the code as it is compared, lower-case hex. */
+  /** SHA-256 of the normalised code, lower-case hex. */
   digest: string;
   userId: string;
   createdAt: number;
@@ -17,13 +11,13 @@ export interface LoginCodeRecord {
   usedAt: number | null;
 }
 
-/** A one-time code that lets whoever is logged in join a workspace. */
+/** A one-time code with which a user joins a workspace. */
 export interface InvitationRecord {
   id: string;
   workspaceId: string;
   digest: string;
   role: WorkspaceRole;
-  /** For whom it is, in the words of whoever made it; may be empty. */
+  /** A note by its creator; may be empty. */
   note: string;
   createdBy: string;
   createdAt: number;
@@ -39,48 +33,48 @@ export interface MemberRecord {
   joinedAt: number;
 }
 
-/** A workspace to be made, under the first of these slugs that is free. */
-export interface WorkspaceWish extends Omit<NewWorkspace, 'slug'> {
+/** A workspace to create under the first free slug. */
+export interface WorkspaceCandidate extends Omit<NewWorkspace, 'slug'> {
   slugs: readonly string[];
 }
 
-/** Roles in a workspace that something was decided by; when one of them is another by then, nothing is done. */
-export type Decided = readonly { userId: string; role: WorkspaceRole }[];
+/** The roles that a decision was based on; the write is skipped if one has changed. */
+export type ExpectedRoles = readonly { userId: string; role: WorkspaceRole }[];
 
-/** The end of somebody's time in a workspace. */
+/** The removal of a member. */
 export interface Removal {
   workspaceId: string;
   userId: string;
   at: number;
-  given: Decided;
-  /** Their new own workspace, made when they have none left. */
-  fallback: WorkspaceWish;
+  expected: ExpectedRoles;
+  /** The user's new own workspace, created if none is left. */
+  fallback: WorkspaceCandidate;
 }
 
 export type RoleOutcome = 'done' | 'no-member' | 'last-owner' | 'changed';
 
 export interface PeopleStore {
-  /** A user, the workspace of their own, and a code to log in with; false when the handle is taken. */
+  /** Adds a user with an own workspace and a login code; false if the handle is taken. */
   addUser(added: {
     user: Omit<UserRecord, 'number'>;
-    workspace: WorkspaceWish;
+    workspace: WorkspaceCandidate;
     code: LoginCodeRecord;
   }): Promise<boolean>;
   /** By id or handle. */
   user(reference: string): Promise<UserRecord | undefined>;
   users(page: PageRequest): Promise<UserRecord[]>;
-  /** Also forgets codes that ended before this one was made. */
+  /** Also removes codes that expired before this one was created. */
   insertCode(record: LoginCodeRecord): Promise<void>;
-  /** Uses a code up and writes the login of its user, whose id comes back; undefined when it is not good at `createdAt`. */
+  /** Consumes a code, inserts the login and returns its user's id; undefined if the code is invalid at `createdAt`. */
   redeemCode(digest: string, login: Omit<LoginRecord, 'userId'>): Promise<string | undefined>;
-  /** The logins of a user that are good, oldest first. */
+  /** A user's active logins, oldest first. */
   logins(userId: string, page: PageRequest): Promise<LoginRecord[]>;
-  /** Whether this call ended it: false when the user has no such login. */
+  /** False if the user has no such active login. */
   revokeLogin(userId: string, loginId: string, at: number): Promise<boolean>;
 
-  /** With its owner; undefined when every slug is taken, else the slug. */
-  createWorkspace(workspace: WorkspaceWish, ownerId: string): Promise<string | undefined>;
-  /** False when the slug is taken. */
+  /** Creates it with its owner; returns the slug, or undefined if every slug is taken. */
+  createWorkspace(workspace: WorkspaceCandidate, ownerId: string): Promise<string | undefined>;
+  /** False if the slug is taken. */
   changeWorkspace(
     workspaceId: string,
     changes: Partial<Pick<WorkspaceRecord, 'slug' | 'name' | 'membersMayIssueKeys'>>,
@@ -92,24 +86,24 @@ export interface PeopleStore {
 
   members(workspaceId: string, page: PageRequest): Promise<MemberRecord[]>;
   member(workspaceId: string, userId: string): Promise<MemberRecord | undefined>;
-  /** A workspace keeps an owner. Whoever becomes a plain member loses the open invitations that they made. */
+  /** A workspace keeps an owner. Revokes the open invitations of someone who becomes a plain member. */
   setRole(change: {
     workspaceId: string;
     userId: string;
     role: WorkspaceRole;
     at: number;
-    given: Decided;
+    expected: ExpectedRoles;
   }): Promise<RoleOutcome>;
-  /** Their keys there pass to the workspace's first owner, and their open invitations end. */
+  /** Passes the member's keys to the workspace's first owner, and revokes their open invitations. */
   removeMember(removal: Removal): Promise<RoleOutcome>;
 
-  /** False when a role has changed that it was decided by. */
-  insertInvitation(record: InvitationRecord, given: Decided): Promise<boolean>;
+  /** False if an expected role has changed. */
+  insertInvitation(record: InvitationRecord, expected: ExpectedRoles): Promise<boolean>;
   /** Newest first. */
   invitations(workspaceId: string, page: PageRequest): Promise<InvitationRecord[]>;
-  /** Whether this call ended it: false when there is no such open invitation. */
+  /** False if there is no such open invitation. */
   revokeInvitation(workspaceId: string, invitationId: string, at: number): Promise<boolean>;
-  /** Uses it up and adds the member; `unknown` when it is not good at `at`, and it stays good for a `member`. */
+  /** Consumes it and adds the member; `unknown` if it is invalid at `at`. It is not consumed for a `member`. */
   acceptInvitation(accepted: {
     digest: string;
     userId: string;

@@ -8,16 +8,16 @@ import type { EventFeed } from '../events/index.ts';
 import { makeCode, readCode } from './codes.ts';
 import type { LoginCodeRecord, PeopleStore } from './people-store.ts';
 import { isReservedHandle, slugsFor } from './slugs.ts';
+import type { UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './store.ts';
 import type { Workspaces } from './workspaces.ts';
-import type { UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './workspaces-store.ts';
 
-export interface PeopleNeeds {
+export interface PeopleDeps {
   store: PeopleStore;
   workspacesStore: Pick<WorkspacesStore, 'workspace' | 'homeOf' | 'loginById'>;
   workspaces: Pick<Workspaces, 'membership' | 'roleOf' | 'forgetRole'>;
-  /** Told once it is on disk that a login, or somebody's part in a workspace, ended. */
-  endings: { revoke(loginId: string): void; endMembership(workspaceId: string, userId: string): void };
-  /** Tries to guess a code, of one address: `take` gives 0, or how many seconds to wait. */
+  /** Called once the end of a login or membership is on disk. */
+  revocations: { revoke(loginId: string): void; endMembership(workspaceId: string, userId: string): void };
+  /** Limits login attempts per address: `take` returns 0, or the seconds to wait. */
   guesses: { take(address: string): number; giveBack(address: string): void };
   events: Pick<EventFeed, 'record'>;
   digest: (text: string) => string;
@@ -26,112 +26,112 @@ export interface PeopleNeeds {
   now: () => number;
 }
 
-/** Where somebody stands: the workspace that they act in, and what they are there. */
+/** A workspace and the user's role in it. */
 export interface Standing {
   workspace: WorkspaceRecord;
   role: WorkspaceRole;
 }
 
 const loginCodeMs = 15 * 60 * 1000;
-/** 50 random bits, for 15 minutes, against a few guesses a minute. */
+/** 50 random bits, for 15 minutes, with a few guesses per minute. */
 const loginCodeGroups = 2;
 const unnamed = 'unnamed';
 
-/** Users, and the codes that let them in. */
-export function users(needs: PeopleNeeds) {
-  const { store, now } = needs;
+/** Manages users and their login codes. */
+export function users(deps: PeopleDeps) {
+  const { store, now } = deps;
   return {
-    /** Fails with `conflict` when the handle is taken, and with `invalid_request` when it could be taken for something else. */
-    async addUser(wish: { handle: string; name: string | undefined }) {
-      const handle = wish.handle.toLowerCase();
+    /** Fails with `conflict` for a taken handle, and with `invalid_request` for a reserved one. */
+    async addUser(request: { handle: string; name: string | undefined }) {
+      const handle = request.handle.toLowerCase();
       if (isReservedHandle(handle)) {
         throw new ApiError('invalid_request', { param: 'handle', message: 'This handle is reserved.' });
       }
       const createdAt = now();
-      const name = wellFormed(wish.name, 'name') ?? handle;
-      const user = { id: needs.makeId('usr'), handle, name, createdAt };
+      const name = wellFormed(request.name, 'name') ?? handle;
+      const user = { id: deps.makeId('usr'), handle, name, createdAt };
       const workspace = {
-        id: needs.makeId('ws'),
+        id: deps.makeId('ws'),
         name,
         createdAt,
-        slugs: slugsFor(handle, needs.randomBytes),
+        slugs: slugsFor(handle, deps.randomBytes),
       };
-      const { code, record } = newCode(needs, user.id);
+      const { code, record } = newCode(deps, user.id);
       if (!(await store.addUser({ user, workspace, code: record }))) {
-        throw new ApiError('conflict', { param: 'handle', message: 'There is a user of this handle.' });
+        throw new ApiError('conflict', { param: 'handle', message: 'This handle is taken.' });
       }
-      return { user, standing: await standingAtHome(needs, user.id), code, expiresAt: record.expiresAt };
+      return { user, standing: await standingAtHome(deps, user.id), code, expiresAt: record.expiresAt };
     },
 
     users: (page: PageRequest): Promise<UserRecord[]> => store.users(page),
 
-    /** A code for a user by id, handle or `me`. Fails with `not_found`. */
+    /** Creates a code for a user given by id, handle or `me`. Fails with `not_found`. */
     async createLoginCode(caller: LoginCaller, reference: string) {
-      const user = await findUser(needs, caller, reference);
+      const user = await findUser(deps, caller, reference);
       if (!user) throw new ApiError('not_found', { message: 'There is no such user.' });
-      const { code, record } = newCode(needs, user.id);
+      const { code, record } = newCode(deps, user.id);
       await store.insertCode(record);
       return { user, code, expiresAt: record.expiresAt };
     },
   };
 }
 
-/** What users do with their codes: log in, and out. */
-export function sessions(needs: PeopleNeeds) {
-  const { store, now } = needs;
+/** Logs users in and out. */
+export function sessions(deps: PeopleDeps) {
+  const { store, now } = deps;
   return {
-    /** Fails with `unauthenticated` for a code that is not good, and with `rate_limited` after a few of those. */
+    /** Fails with `unauthenticated` for an invalid code, and with `rate_limited` after a few of those. */
     async logIn(address: string, { code, name }: { code: string; name: string | undefined }) {
-      const waitSeconds = needs.guesses.take(address);
+      const waitSeconds = deps.guesses.take(address);
       if (waitSeconds > 0) {
         throw new ApiError('rate_limited', {
-          message: 'Too many tries to log in from this address.',
+          message: 'Too many login attempts from this address.',
           retryAfterSeconds: waitSeconds,
         });
       }
-      const secret = makeSecret('login', needs.randomBytes);
+      const secret = makeSecret('login', deps.randomBytes);
       const login = {
-        id: needs.makeId('key'),
-        digest: needs.digest(secret),
+        id: deps.makeId('key'),
+        digest: deps.digest(secret),
         name: wellFormed(name, 'name') ?? unnamed,
         createdAt: now(),
         revokedAt: null,
       };
-      const userId = await store.redeemCode(needs.digest(readCode(code)), login);
+      const userId = await store.redeemCode(deps.digest(readCode(code)), login);
       if (userId === undefined) {
-        const message = 'This code is wrong, was used, or is past its 15 minutes.';
+        const message = 'This code is wrong, was used before, or has expired after 15 minutes.';
         throw new ApiError('unauthenticated', { param: 'code', message });
       }
-      needs.guesses.giveBack(address);
+      deps.guesses.giveBack(address);
       return {
         login,
         secret,
-        user: await userOf(needs, userId),
-        standing: await standingAtHome(needs, userId),
+        user: await userOf(deps, userId),
+        standing: await standingAtHome(deps, userId),
       };
     },
 
     async current(caller: LoginCaller) {
-      const login = await needs.workspacesStore.loginById(caller.loginId);
+      const login = await deps.workspacesStore.loginById(caller.loginId);
       if (!login) throw new ApiError('unauthenticated');
-      return { login, user: await userOf(needs, caller.userId), standing: await standingOf(needs, caller) };
+      return { login, user: await userOf(deps, caller.userId), standing: await standingOf(deps, caller) };
     },
 
     logins: (caller: LoginCaller, page: PageRequest) => store.logins(caller.userId, page),
 
-    /** Ends one of the caller's own logins. Fails with `not_found`. */
+    /** Ends one of the caller's logins. Fails with `not_found`. */
     async end(caller: LoginCaller, loginId: string): Promise<void> {
       if (!(await store.revokeLogin(caller.userId, loginId, now()))) {
         throw new ApiError('not_found', { message: 'You have no such login.' });
       }
-      needs.endings.revoke(loginId);
+      deps.revocations.revoke(loginId);
     },
   };
 }
 
 /** By id, handle or `me`. */
 export async function findUser(
-  { store }: Pick<PeopleNeeds, 'store'>,
+  { store }: Pick<PeopleDeps, 'store'>,
   caller: LoginCaller,
   reference: string,
 ): Promise<UserRecord | undefined> {
@@ -140,7 +140,7 @@ export async function findUser(
 }
 
 function newCode(
-  { randomBytes, digest, now }: PeopleNeeds,
+  { randomBytes, digest, now }: PeopleDeps,
   userId: string,
 ): { code: string; record: LoginCodeRecord } {
   const code = makeCode(loginCodeGroups, randomBytes);
@@ -149,14 +149,14 @@ function newCode(
   return { code, record: { ...record, usedAt: null } };
 }
 
-async function userOf({ store }: PeopleNeeds, userId: string): Promise<UserRecord> {
+async function userOf({ store }: PeopleDeps, userId: string): Promise<UserRecord> {
   const user = await store.user(userId);
   if (!user) throw new ApiError('unauthenticated');
   return user;
 }
 
 async function standingAtHome(
-  { workspacesStore, workspaces }: PeopleNeeds,
+  { workspacesStore, workspaces }: PeopleDeps,
   userId: string,
 ): Promise<Standing> {
   const workspace = await workspacesStore.homeOf(userId);
@@ -166,7 +166,7 @@ async function standingAtHome(
 }
 
 async function standingOf(
-  { workspacesStore, workspaces }: PeopleNeeds,
+  { workspacesStore, workspaces }: PeopleDeps,
   caller: LoginCaller,
 ): Promise<Standing> {
   const workspace = await workspacesStore.workspace(caller.workspaceId);

@@ -3,7 +3,7 @@ import { ApiError } from '../../../shared/errors.ts';
 const slugCharsMax = 40;
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Slugs for a workspace of this name, best first; the last ones are practically never taken. */
+/** Candidate slugs for a workspace of this name, best first; the last is random enough to be free. */
 export function slugsFor(name: string, randomBytes: (count: number) => Uint8Array): string[] {
   const plain = name
     .normalize('NFKD')
@@ -18,13 +18,13 @@ export function slugsFor(name: string, randomBytes: (count: number) => Uint8Arra
   return candidates.filter((slug) => slug !== 'me');
 }
 
-/** A slug as somebody wrote it; `me` names the caller's own workspace and is nobody's slug. */
+/** Fails with `invalid_request` for `me`, which names the caller's own workspace. */
 export function checkedSlug(slug: string): string {
-  if (slug === 'me') throw new ApiError('invalid_request', { param: 'slug', message: '`me` is no slug.' });
+  if (slug === 'me') throw new ApiError('invalid_request', { param: 'slug', message: '`me` is reserved.' });
   return slug;
 }
 
-/** Whether a handle in lower case could be taken for something else: for oneself, or for the id of another. */
+/** Whether a lower-case handle is ambiguous: with `me`, or with the id of a user. */
 export function isReservedHandle(handle: string): boolean {
   return handle === 'me' || handle.startsWith('usr_') || /^[0-9]+$/.test(handle);
 }

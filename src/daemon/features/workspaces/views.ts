@@ -2,7 +2,7 @@ import type { Session, User } from '../../../shared/contract/people.ts';
 import type { Invitation, Member, Workspace } from '../../../shared/contract/workspaces.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { InvitationRecord, MemberRecord } from './people-store.ts';
-import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole } from './workspaces-store.ts';
+import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole } from './store.ts';
 
 export function toUser({ id, handle, name, createdAt }: Omit<UserRecord, 'number'>): User {
   return { id, handle, name, created_at: isoTime(createdAt) };

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller, Handler, KeyCaller, LoginCaller } from '../../handler.ts';
-import type { WorkspaceRole, WorkspacesStore } from './workspaces-store.ts';
+import type { WorkspaceRole, WorkspacesStore } from './store.ts';
 
-/** A caller's part in a workspace. */
+/** A caller's membership in a workspace. */
 export interface Membership {
   workspaceId: string;
   /** The user who calls, or for whom the calling key was issued. */
@@ -10,29 +10,29 @@ export interface Membership {
   role: WorkspaceRole;
 }
 
-const rolesKept = 1000;
+const rolesMax = 1000;
 
-/** Remembers the roles of members. */
-function knownRoles(store: Pick<WorkspacesStore, 'role'>) {
+/** Caches the roles of members. */
+function roleCache(store: Pick<WorkspacesStore, 'role'>) {
   const roles = new Map<string, WorkspaceRole>();
-  // Counts changes, so that a role that was read before one is not kept after it.
+  // Counts changes, so that a role read before a change is not cached after it.
   let changes = 0;
   return {
     async roleOf(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
-      const place = `${workspaceId} ${userId}`;
-      const known = roles.get(place);
+      const key = `${workspaceId} ${userId}`;
+      const known = roles.get(key);
       if (known) return known;
       const changesBefore = changes;
       const role = await store.role(workspaceId, userId);
-      // Only members are kept: somebody who is let in must not wait for a cache.
+      // Only members are cached, so that new ones have access immediately.
       if (role && changes === changesBefore) {
-        if (roles.size >= rolesKept) roles.clear();
-        roles.set(place, role);
+        if (roles.size >= rolesMax) roles.clear();
+        roles.set(key, role);
       }
       return role;
     },
 
-    /** To be called when somebody's role changes or ends. */
+    /** To be called when a role changes or ends. */
     forgetRole(workspaceId: string, userId: string): void {
       changes += 1;
       roles.delete(`${workspaceId} ${userId}`);
@@ -40,15 +40,14 @@ function knownRoles(store: Pick<WorkspacesStore, 'role'>) {
   };
 }
 
-/** Answers who belongs where. */
 export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'> }) {
-  const { roleOf, forgetRole } = knownRoles(store);
+  const { roleOf, forgetRole } = roleCache(store);
   let ownerId: string | undefined;
 
   return {
     /**
-     * The caller's membership of a workspace named by id, slug or `me`; undefined alike when there is no such
-     * workspace and when it is none of the caller's. A key belongs to its one workspace.
+     * The caller's membership in a workspace given by id, slug or `me`; undefined if there is no such workspace, or the
+     * caller is not a member. A key belongs to one workspace.
      */
     async membership(caller: KeyCaller | LoginCaller, reference: string): Promise<Membership | undefined> {
       const isOwn = reference === 'me' || reference === caller.workspaceId;
@@ -61,19 +60,19 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
     },
 
     /**
-     * The caller as it acts in a workspace of its choice, made by `inWorkspace` for a login. Fails with `not_found` when
-     * it does not belong there; a key belongs to its one workspace.
+     * The caller acting in another workspace; `inWorkspace` switches a login. Fails with `not_found` if the caller is not
+     * a member; a key belongs to one workspace.
      */
     async actIn(
-      asked: Caller | Promise<Caller>,
+      authenticated: Caller | Promise<Caller>,
       reference: string,
       inWorkspace: (caller: LoginCaller, workspaceId: string) => LoginCaller,
     ): Promise<Caller> {
-      const caller = await asked;
+      const caller = await authenticated;
       if (caller.kind !== 'key' && caller.kind !== 'login') return caller;
       const membership = await this.membership(caller, reference);
       if (!membership) {
-        const message = 'You belong to no such workspace.';
+        const message = 'You are not a member of such a workspace.';
         throw new ApiError('not_found', { param: 'x-workspace-id', message });
       }
       const { workspaceId } = membership;
@@ -81,7 +80,7 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
       return inWorkspace(caller, workspaceId);
     },
 
-    /** Whether this member may issue keys: owners and admins, and others where the workspace allows it. */
+    /** Owners and admins may issue keys, and members if the workspace allows it. */
     async mayIssueKeys({ workspaceId, role }: Membership): Promise<boolean> {
       return role !== 'member' || (await store.workspace(workspaceId))?.membersMayIssueKeys === true;
     },

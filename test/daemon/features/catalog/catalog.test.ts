@@ -6,7 +6,7 @@ import { catalogOf, library, makers, prices, provider, simulator } from '../../.
 import { failureOf } from '../../../support/failure-of.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 
-describe('a name stands for', () => {
+describe('a name resolves', () => {
   const catalog = catalogOf([
     ...makers,
     provider('openrouter', 'openrouter'),
@@ -43,7 +43,7 @@ describe('a name stands for', () => {
     expect(await catalog.resolve(name)).toBe(resolution);
   });
 
-  test('the name that each provider knows is what it is sent', async () => {
+  test('each provider gets its own name of the model', async () => {
     const { offers } = await catalog.resolve('claude-opus-4-5');
     expect(offers.map(({ provider: name, providerModel }) => [name, providerModel])).toEqual([
       ['anthropic', 'claude-opus-4-5'],
@@ -57,13 +57,13 @@ describe('a name stands for', () => {
     ['opnai/gpt-5', ['openai/gpt-5']],
     ['groq/lama-3.3', ['groq/llama-3.3']],
     ['sim/asistant', ['sim/assistant']],
-  ])('%s: nothing, and the nearest names are told', async (name, nearest) => {
+  ])('%s: nothing, with suggestions', async (name, nearest) => {
     const failure = await failureOf(catalog.resolve(name));
     expect(failure).toMatchObject({ code: 'model_not_found', param: 'model', status: 404 });
     for (const id of nearest) expect(failure.message).toContain(id);
   });
 
-  test('a short form of two models: nothing, and both are told', async () => {
+  test('a short form of two models: nothing, with both suggested', async () => {
     const failure = await failureOf(catalog.resolve('llama-3.3'));
     expect(failure.code).toBe('model_not_found');
     expect(failure.message).toContain('groq/llama-3.3');
@@ -101,8 +101,8 @@ describe('a name stands for', () => {
   });
 });
 
-describe('names that only some may use', () => {
-  test('an unlisted name is forwarded to a provider that the workspace has a key for, for that workspace alone', async () => {
+describe('forwarded names', () => {
+  test('an unlisted name is forwarded to a provider only for workspaces with their own key', async () => {
     const catalog = catalogOf(makers);
     const ownKeys = new Set(['anthropic']);
     const resolution = await catalog.resolve('anthropic/claude-next', { ownKeys });
@@ -111,13 +111,13 @@ describe('names that only some may use', () => {
     expect(failure.message).toContain('ANTHROPIC_API_KEY');
   });
 
-  test('a reseller takes every family/name when it is told to', async () => {
+  test('a reseller with `*` gets every family/name', async () => {
     const catalog = catalogOf([provider('openrouter', 'openrouter', { models: '*' }), simulator]);
     expect((await catalog.resolve('new/thing')).offers[0]?.providerModel).toBe('new/thing');
     expect((await failureOf(catalog.resolve('thing'))).code).toBe('model_not_found');
   });
 
-  test('what only a reseller without a key has is not listed', async () => {
+  test('models that only a reseller without a key has are not listed', async () => {
     const catalog = catalogOf([...makers, provider('openrouter', 'openrouter', { available: false })]);
     const ids = (await catalog.all()).map(({ id }) => id);
     expect(ids).not.toContain('x-ai/grok-4');
@@ -131,13 +131,13 @@ describe('aliases, fallbacks and changes', () => {
     fallbacks: { fast: ['sim/assistant', 'gone'], 'openai/o3': ['fast'] },
   };
 
-  test('an alias stands for its model and brings its fallbacks; one that does not exist is left out', async () => {
+  test('an alias resolves to its model with its fallbacks, without unknown ones', async () => {
     const catalog = catalogOf([...makers, simulator], settings);
     const all = await catalog.resolveAll('fast', []);
     expect(all.map(({ id }) => id)).toEqual(['openai/gpt-5-mini', 'sim/assistant']);
   });
 
-  test('fallbacks of the caller replace those, and one that does not exist is the caller’s fault', async () => {
+  test('the caller’s fallbacks replace configured ones, and an unknown one is an error', async () => {
     const catalog = catalogOf([...makers, simulator], settings);
     const all = await catalog.resolveAll('fast', ['o3']);
     expect(all.map(({ id }) => id)).toEqual(['openai/gpt-5-mini', 'openai/o3']);
@@ -145,7 +145,7 @@ describe('aliases, fallbacks and changes', () => {
     expect(failure).toMatchObject({ code: 'model_not_found', param: 'service.fallbacks[1]' });
   });
 
-  test('other providers replace those before at once', async () => {
+  test('replaced providers apply immediately', async () => {
     const catalog = catalogOf([provider('openai', 'openai', { available: false }), simulator]);
     expect((await catalog.resolve('gpt-5')).offers[0]?.available).toBe(false);
     catalog.replaceProviders([provider('openai', 'openai'), simulator]);
@@ -154,7 +154,7 @@ describe('aliases, fallbacks and changes', () => {
 });
 
 describe('prices', () => {
-  test('the configuration wins over the library; local servers and the simulator cost nothing; else unknown', async () => {
+  test('configured prices come first, then the library’s; local servers and the simulator are free; others are unknown', async () => {
     const set = { ...prices, input: 1 };
     const catalog = catalogOf([
       provider('openai', 'openai', { prices: { 'gpt-5': set } }),
@@ -173,7 +173,7 @@ describe('prices', () => {
     expect(await priceOf('sim/slow')).toMatchObject({ input: 0, output: 0 });
   });
 
-  test('a price that changes with the hour is followed', async () => {
+  test('a price that depends on the hour is updated', async () => {
     const world = fakeWorld();
     const catalog = catalogOf(makers, { world });
     const priceNow = async () => (await catalog.resolve('o3')).offers[0]?.prices?.input;
@@ -184,7 +184,7 @@ describe('prices', () => {
     expect(listed?.offers[0]?.prices?.input).toBe(4_000_000_000);
   });
 
-  test('the simulator answers without the price library; what needs it fails until it loads', async () => {
+  test('the simulator works without the price library; other models fail until it loads', async () => {
     let isBroken = true;
     const loadPrices = async () => {
       if (isBroken) throw new Error('not installed');
@@ -198,7 +198,7 @@ describe('prices', () => {
   });
 });
 
-test('the default model is one of the first provider that can be called, else the simulator’s', async () => {
+test('the default model is one of the first available provider, else the simulator’s', async () => {
   const named = async (providers: ProviderDescription[]) =>
     defaultModel(await catalogOf(providers).all(), providers);
   expect(await named([...makers, simulator])).toBe('openai/gpt-5-mini');

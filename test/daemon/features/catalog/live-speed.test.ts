@@ -5,11 +5,11 @@ import { fakeWorld } from '../../../support/fake-world.ts';
 const minuteMs = 60_000;
 
 describe('live speed', () => {
-  test('nothing is told of what was never tried', () => {
+  test('there are no numbers before the first attempt', () => {
     expect(new LiveSpeed(fakeWorld()).read('openai', 'm')).toBeNull();
   });
 
-  test('percentiles are within 5 % of what was measured', () => {
+  test('percentiles are within 5 % of the measured values', () => {
     const live = new LiveSpeed(fakeWorld());
     for (let ms = 1; ms <= 1000; ms += 1) live.attempted('openai', 'm', { isOk: true, ttftMs: ms });
     live.finished('openai', 'm', 80);
@@ -20,7 +20,7 @@ describe('live speed', () => {
     expect(Math.abs((numbers?.tokensPerSecondP50 ?? 0) / 80 - 1)).toBeLessThan(0.05);
   });
 
-  test('uptime counts attempts that failed at once and those that broke off', () => {
+  test('uptime counts failed attempts and broken answers', () => {
     const live = new LiveSpeed(fakeWorld());
     for (let i = 0; i < 8; i += 1) live.attempted('openai', 'm', { isOk: true });
     live.attempted('openai', 'm', { isOk: false });
@@ -29,7 +29,7 @@ describe('live speed', () => {
     expect(live.read('openai', 'm')).toMatchObject({ attempts: 10, uptime: 0.8, ttftMsP50: null });
   });
 
-  test('what is older than an hour is forgotten, slice by slice', async () => {
+  test('numbers older than an hour are dropped, slice by slice', async () => {
     const world = fakeWorld();
     const live = new LiveSpeed(world);
     live.attempted('openai', 'm', { isOk: false });
@@ -42,7 +42,7 @@ describe('live speed', () => {
     expect(live.read('openai', 'm')).toBeNull();
   });
 
-  test('names that callers make up do not fill the memory', () => {
+  test('the number of tracked models is limited', () => {
     const live = new LiveSpeed(fakeWorld());
     for (let i = 0; i < 1_500; i += 1) live.attempted('any', `m${i}`, { isOk: true });
     expect(live.read('any', 'm0')).toBeNull();

@@ -20,7 +20,7 @@ describe('the public pages', () => {
   }
   const anonymous = { caller: { kind: 'anonymous' } } as const;
 
-  test('a model shows who has it, who of them can be called, what it costs and how fast it is', async () => {
+  test('a model shows its providers, their availability, prices and speed', async () => {
     const { live, handlers } = pages([
       provider('openai', 'openai', {
         available: false,
@@ -56,7 +56,7 @@ describe('the public pages', () => {
     expect(entry.service.providers[0]?.prices?.input).toBe('1');
   });
 
-  test('the list has each chat model once, those that can be called first, and unknown is null', async () => {
+  test('the list has each chat model once, available ones first, with null for unknown', async () => {
     const { handlers } = pages([...makers, provider('dark', 'compatible', { models: ['m'] }), simulator]);
     const { data } = await callHandler(handlers, listModels, anonymous);
     expect(data.map(({ id }) => id)).toEqual([
@@ -77,7 +77,7 @@ describe('the public pages', () => {
     });
   });
 
-  test('a rate is provider price, margin and their sum, to the last place', async () => {
+  test('a rate is the provider’s price, the margin and their exact sum', async () => {
     const { handlers } = pages(
       [makers[0] as ProviderDescription, provider('dark', 'compatible', { models: ['m'] })],
       33_333,

@@ -40,7 +40,7 @@ describe('a decimal becomes nano-dollars without float drift', () => {
     },
   );
 
-  test('every price with nine places survives the way there and back', () => {
+  test('every price with nine places survives a round trip', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (nano) => {
         expect(nanoFromDecimal(formatUsd(nano))).toBe(nano);
@@ -48,7 +48,7 @@ describe('a decimal becomes nano-dollars without float drift', () => {
     );
   });
 
-  test('cached input and cache writes cost what input costs unless told', () => {
+  test('cached input and cache writes default to the price of input', () => {
     expect(pricesFromDecimals({ input: '2', output: '8', cachedInput: '0.5' })).toEqual({
       input: 2_000_000_000,
       cachedInput: 500_000_000,
@@ -60,7 +60,7 @@ describe('a decimal becomes nano-dollars without float drift', () => {
 });
 
 describe('the price library', () => {
-  test('tells real list prices and context lengths', async () => {
+  test('has real list prices and context lengths', async () => {
     const library = await loadPriceLibrary();
     const model = library.find('openai', 'gpt-4o-mini', now);
     expect(model?.prices).toMatchObject({
@@ -70,14 +70,14 @@ describe('the price library', () => {
     });
     expect(model?.contextLength).toBe(128_000);
     expect(library.names('anthropic')).toContain('claude-sonnet-4-5');
-    // The beginning of a name cannot be called.
+    // A prefix of a name is not a model.
     expect(library.names('openai').filter((name) => name.endsWith('-'))).toEqual([]);
     expect(library.sourceOf('https://api.groq.com/openai/v1')).toBe('groq');
     expect(library.sourceOf('http://127.0.0.1:11434/v1')).toBeUndefined();
     expect(library.find('nobody', 'gpt-4o-mini', now)).toBeUndefined();
   });
 
-  test('sound, pictures and searches have prices of their own', async () => {
+  test('audio, images and searches have their own prices', async () => {
     const library = await loadPriceLibrary();
     const flash = library.find('google', 'gemini-2.5-flash', now)?.prices;
     expect(flash).toMatchObject({
@@ -127,7 +127,7 @@ describe('the price library', () => {
     expect(costOf(prices, tokens, 0).total).toBe(300 * 3_000 + 100 * 15_000);
   });
 
-  test('a price holds from its date, within its hours, over midnight too', () => {
+  test('a price applies from its date, within its hours, including over midnight', () => {
     const library = libraryOf({
       id: 'm',
       prices: [
@@ -152,7 +152,7 @@ describe('the price library', () => {
   });
 
   test.each([
-    ['nothing is told', {}],
+    ['there is none', {}],
     ['only the input has a price', { input_mtok: 1 }],
     [
       'every request costs something beside its tokens',

@@ -43,7 +43,7 @@ interface From {
   workspaceId?: string;
 }
 
-/** Reads the stream in the background, as fast as it comes. */
+/** Reads the stream in the background. */
 async function follow(from: From = {}) {
   const leave = new AbortController();
   const chunks = await streamOf(eventHandlers(feed), streamEvents, {
@@ -71,11 +71,11 @@ async function follow(from: From = {}) {
 }
 
 describe('following events', () => {
-  test('opens the stream before anything happens', async () => {
+  test('opens the stream before any event', async () => {
     expect((await follow()).raw).toEqual([': following\n\n']);
   });
 
-  test('tells kept events with an id to resume from, and live ones without', async () => {
+  test('sends stored events with an id to resume from, and live ones without', async () => {
     const reader = await follow();
     feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { request_id: 'req_1' } });
     await feed.record(event(1));
@@ -88,7 +88,7 @@ describe('following events', () => {
     );
   });
 
-  test('keeps one event in one frame whatever its data hold', async () => {
+  test('sends one event per frame, whatever its data', async () => {
     const reader = await follow();
     const nasty = 'a\r\nid: 9\n\ndata: x\u2028\r';
     await feed.record({ ...event(1), data: { text: nasty } });
@@ -96,7 +96,7 @@ describe('following events', () => {
     expect(reader.events()).toMatchObject([{ id: '1', view: { data: { text: nasty } } }]);
   });
 
-  test('begins with now, unless it is asked to resume', async () => {
+  test('starts now unless asked to resume', async () => {
     for (let n = 1; n <= 3; n += 1) await feed.record(event(n));
     const fresh = await follow();
     const resumed = await follow({ after: 1 });
@@ -106,13 +106,13 @@ describe('following events', () => {
     expect(resumed.numbers()).toEqual([2, 3, 4]);
   });
 
-  test('resumes from Last-Event-ID rather than from the address it first asked', async () => {
+  test('prefers Last-Event-ID over `after`', async () => {
     for (let n = 1; n <= 3; n += 1) await feed.record(event(n));
     const reader = await follow({ after: 0, lastEventId: '2' });
     expect(reader.numbers()).toEqual([3]);
   });
 
-  test('from an id of the future hears what comes', async () => {
+  test('starts now for an id in the future', async () => {
     await feed.record(event(1));
     const reader = await follow({ after: 1000 });
     await feed.record(event(2));
@@ -120,7 +120,7 @@ describe('following events', () => {
     expect(reader.numbers()).toEqual([2]);
   });
 
-  test.each(['abc', '-1', '1.5', '9'.repeat(20)])('refuses the Last-Event-ID %s', async (id) => {
+  test.each(['abc', '-1', '1.5', '9'.repeat(20)])('rejects the Last-Event-ID %s', async (id) => {
     const asked = callHandler(eventHandlers(feed), streamEvents, {
       caller: caller(),
       headers: { 'last-event-id': id },
@@ -128,14 +128,14 @@ describe('following events', () => {
     await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param: 'last-event-id' });
   });
 
-  test('reads a long past page by page, in order', async () => {
+  test('reads many events in pages, in order', async () => {
     for (let n = 1; n <= 450; n += 1) await store.append(event(n));
     const reader = await follow({ after: 0 });
     await settled();
     expect(reader.numbers()).toEqual(Array.from({ length: 450 }, (_, i) => i + 1));
   });
 
-  test('never crosses from one workspace into another', async () => {
+  test('never mixes workspaces', async () => {
     const reader = await follow();
     await feed.record(event(1, 'ws_other'));
     feed.publish({ type: 'request.started', workspaceId: 'ws_other', data: {} });
@@ -144,7 +144,7 @@ describe('following events', () => {
     expect(reader.numbers()).toEqual([2]);
   });
 
-  test('has neither gap nor double, however commits, announcements and reconnections fall', async () => {
+  test('has neither gaps nor duplicates, in any order of commits, announcements and reconnections', async () => {
     const step = fc.constantFrom('commit', 'announce', 'wait', 'reconnect');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -173,7 +173,7 @@ describe('following events', () => {
     );
   });
 
-  test('tells the start of a call before its end', async () => {
+  test('sends the start of a call before its end', async () => {
     const late = Promise.withResolvers<void>();
     const slowStore = {
       ...store,
@@ -193,7 +193,7 @@ describe('following events', () => {
 });
 
 describe('a slow reader', () => {
-  test('is told how many live events it missed, and misses no kept one', async () => {
+  test('gets the number of dropped live events, and misses no stored one', async () => {
     const chunks = await streamOf(eventHandlers(feed), streamEvents, { caller: caller() });
     await chunks.next();
     const first = chunks.next();
@@ -234,7 +234,7 @@ describe('a stream ends', () => {
     expect(reader.numbers()).toEqual([1]);
   });
 
-  test('when the feed is closed, also for who comes later', async () => {
+  test('when the feed is closed, also for later readers', async () => {
     const reader = await follow();
     feed.close();
     await reader.reading;
@@ -244,7 +244,7 @@ describe('a stream ends', () => {
   });
 });
 
-test('events are kept for a day', async () => {
+test('events are stored for a day', async () => {
   const end = new AbortController();
   const failures: unknown[] = [];
   const pruning = feed.keepPruned(end.signal, (error) => failures.push(error));
@@ -259,17 +259,17 @@ test('events are kept for a day', async () => {
   expect(failures).toEqual([]);
 });
 
-test('an event that cannot be kept does not fail what it tells of', async () => {
+test('a failure to store an event is not passed on', async () => {
   const failures: unknown[] = [];
   store.append = () => Promise.reject(new Error('disk full'));
   await feed.record(event(1), (error) => failures.push(error));
   expect(failures).toHaveLength(1);
 });
 
-describe('what is not kept any more', () => {
+describe('a gap', () => {
   const typesOf = (events: { type?: string | undefined }[]) => events.map(({ type }) => type);
 
-  test('is told to whoever resumes after older events, and to nobody else', async () => {
+  test('is reported only to readers that resume before it', async () => {
     for (let n = 1; n <= 6; n += 1) await store.append(event(n));
     await store.prune(0, 3);
     const late = await follow({ lastEventId: '1' });
@@ -280,7 +280,7 @@ describe('what is not kept any more', () => {
     }
   });
 
-  test('is told when nothing is left at all', async () => {
+  test('is reported if no event is left', async () => {
     for (let n = 1; n <= 3; n += 1) await store.append(event(n));
     await store.prune(world.now() + 1, 100);
     expect(typesOf((await follow({ after: 1 })).events())).toEqual(['events.gap']);
@@ -288,7 +288,7 @@ describe('what is not kept any more', () => {
   });
 });
 
-test('a reader may ask for some types, and for one key', async () => {
+test('a reader can filter by types and by key', async () => {
   const at = world.now();
   const told: [type: string, key: string][] = [
     ['request.completed', 'key_1'],

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '../../../../src/daemon/features/idempotency/fingerprint.ts';
 import {
-  type AnswerPlace,
   type Claimed,
   Idempotency,
+  type IdempotencySlot,
   type IdempotencyStore,
-  type KeptAnswer,
   type OnceCall,
+  type StoredAnswer,
 } from '../../../../src/daemon/features/idempotency/index.ts';
 import { RelayReply } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
@@ -15,16 +15,16 @@ import { fakeWorld } from '../../../support/fake-world.ts';
 
 const endpoint = { method: 'POST', path: '/v1/responses' };
 
-// What is loaded by the first call takes turns of the event loop that the tests do not count.
+// Loads the module first, since loading takes turns of the event loop that the tests do not count.
 beforeAll(() => fingerprintOf(endpoint, {}));
 
 interface Row {
   fingerprint: string;
   requestId: string;
-  answer: KeptAnswer | undefined;
+  answer: StoredAnswer | undefined;
 }
 
-/** The plainest reading of the interface; `fails` names methods that cannot write. */
+/** A minimal store in memory; `fails` names methods that cannot write. */
 function memoryStore(fails: string[] = []) {
   const rows = new Map<string, Row>();
   const write = (name: string) => {
@@ -81,11 +81,11 @@ const answers = (text: string) => async () => new RelayReply({ 'x-service-model'
 const never = () => new Promise<RelayReply>(() => {});
 const turns = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('an answer that is kept with its settlement', () => {
-  /** What was placed is in the store, as the settlement has put it there. */
+describe('an answer that is stored with its settlement', () => {
+  /** The recorded answer is in the store, as if written by the settlement. */
   const placing = (rows: Map<string, Row>, placed: RelayReply, given = placed) => {
-    return async (_signal: AbortSignal, place?: AnswerPlace) => {
-      const kept = place?.take(placed);
+    return async (_signal: AbortSignal, slot?: IdempotencySlot) => {
+      const kept = slot?.record(placed);
       if (kept) (rows.get(kept.scope + kept.key) as Row).answer = kept;
       return given;
     };
@@ -99,7 +99,7 @@ describe('an answer that is kept with its settlement', () => {
     expect((await idempotency.once(call(), never)).headers).toMatchObject({ 'idempotent-replayed': 'true' });
   });
 
-  test('gives way to the one that was given, where that differs', async () => {
+  test('is replaced by the returned one if that differs', async () => {
     const { idempotency, rows, call } = make();
     const given = new RelayReply({ a: '1' }, 'made, and not stored');
     await idempotency.once(call(), placing(rows, new RelayReply({ a: '1' }, 'made'), given));
@@ -107,7 +107,7 @@ describe('an answer that is kept with its settlement', () => {
     expect(Buffer.from(twin.body).toString()).toBe('made, and not stored');
   });
 
-  test('is not kept when it is too long', async () => {
+  test('is not stored if it is too long', async () => {
     const { idempotency, rows, call } = make();
     const long = new RelayReply({}, 'x'.repeat(16 * 1024 * 1024 + 1));
     await idempotency.once(call(), placing(rows, long));
@@ -116,7 +116,7 @@ describe('an answer that is kept with its settlement', () => {
 });
 
 describe('a call with a key', () => {
-  test('is given up by a twin that has waited for ten minutes', async () => {
+  test('is abandoned by a duplicate that has waited for ten minutes', async () => {
     const { idempotency, world, call } = make();
     void idempotency.once(call(), never);
     await turns();
@@ -129,7 +129,7 @@ describe('a call with a key', () => {
     await expect(twin).rejects.toMatchObject({ code: 'conflict', retryAfterSeconds: 5 });
   });
 
-  test('is given up by a twin whose client leaves, and by nobody else', async () => {
+  test('is abandoned only by the duplicate whose client leaves', async () => {
     const { idempotency, world, call } = make();
     const first = Promise.withResolvers<RelayReply>();
     const leading = idempotency.once(call(), () => first.promise);
@@ -150,7 +150,7 @@ describe('a call with a key', () => {
     expect(world.sleeping()).toBe(0);
   });
 
-  test('that fails fails for its twins, and can be made anew', async () => {
+  test('that fails also fails for its duplicates, and can be retried', async () => {
     const { idempotency, call } = make();
     const first = Promise.withResolvers<RelayReply>();
     const all = [idempotency.once(call(), () => first.promise), idempotency.once(call(), never)];
@@ -161,14 +161,14 @@ describe('a call with a key', () => {
     expect(Buffer.from(again.body as Uint8Array).toString()).toBe('now');
   });
 
-  test('is answered though its answer cannot be kept, and its key is free then', async () => {
+  test('is answered if its answer cannot be stored, and its key is released', async () => {
     const { idempotency, rows, warnings, call } = make(['finish']);
     const reply = (await idempotency.once(call(), answers('made'))) as RelayReply;
     expect(Buffer.from(reply.body as Uint8Array).toString()).toBe('made');
     expect([rows.size, warnings.length]).toEqual([0, 1]);
   });
 
-  test('is not begun when its key cannot be claimed', async () => {
+  test('does not start if its key cannot be claimed', async () => {
     const { idempotency, call } = make(['claim']);
     let begun = 0;
     const made = idempotency.once(call(), async () => {
@@ -179,7 +179,7 @@ describe('a call with a key', () => {
     expect(begun).toBe(0);
   });
 
-  test('of which nothing is known here but that it runs is told to come back', async () => {
+  test('that another process runs gets a conflict with Retry-After', async () => {
     const { idempotency, rows, call } = make();
     const body = { model: 'm' };
     const fingerprint = await fingerprintOf(endpoint, body);
@@ -189,7 +189,7 @@ describe('a call with a key', () => {
     await expect(other).rejects.toMatchObject({ code: 'idempotency_conflict' });
   });
 
-  test('outlives its client, and ends when the daemon waits no longer', async () => {
+  test('outlives its client, and ends when the daemon’s grace period is over', async () => {
     const { idempotency, world, call } = make();
     const leaving = new AbortController();
     let seen: AbortSignal | undefined;
@@ -212,7 +212,7 @@ describe('a call with a key', () => {
     await expect(made).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('without a key, or as a stream, is left alone', async () => {
+  test('without a key, or as a stream, is not affected', async () => {
     const { idempotency, rows, call } = make();
     for (const changes of [{ headers: {} }, { isStreamed: true }]) {
       const reply = new RelayReply({}, 'as it is');
@@ -221,7 +221,7 @@ describe('a call with a key', () => {
     expect(rows.size).toBe(0);
   });
 
-  test('belongs to one address where nobody says who they are; this machine is one', async () => {
+  test('is scoped to the address of an anonymous caller; loopback counts as one', async () => {
     const { idempotency, rows, call } = make();
     for (const remoteAddress of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '10.0.0.2'])
       await idempotency.once(call({ remoteAddress }), answers('made'));
@@ -233,7 +233,7 @@ describe('a call with a key', () => {
   });
 });
 
-describe('the fingerprint of a call', () => {
+describe('the fingerprint of a request', () => {
   const shuffled = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shuffled);
     if (typeof value !== 'object' || value === null) return value;
@@ -245,7 +245,7 @@ describe('the fingerprint of a call', () => {
   };
   const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
 
-  test('is the same for bodies that mean the same, and another for others', async () => {
+  test('is the same for equal bodies only', async () => {
     await fc.assert(
       fc.asyncProperty(json, json, async (body, other) => {
         const found = await fingerprintOf(endpoint, body);
@@ -258,7 +258,7 @@ describe('the fingerprint of a call', () => {
     );
   });
 
-  test('is refused for what cannot be written in one way', async () => {
+  test('fails for a body without a canonical form', async () => {
     for (const body of [{ text: '\ud800' }, { number: Number.POSITIVE_INFINITY }])
       await expect(fingerprintOf(endpoint, body)).rejects.toMatchObject({ code: 'invalid_request' });
   });

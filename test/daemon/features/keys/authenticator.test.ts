@@ -68,11 +68,11 @@ function keep(secret: string, part: Partial<KeyRecord> = {}): KeyRecord {
 
 const newSecret = (kind: SecretKind = 'api') => makeSecret(kind, randomBytes);
 
-/** Whatever the authenticator does, at once or later, as a promise. */
+/** The authenticator's result as a promise. */
 const ask = async (header: string | undefined) => await authentic.authenticate(header);
 
 describe('a credential', () => {
-  test('names its key, with the scopes that the key has on record', async () => {
+  test('identifies its key, with the scopes on record', async () => {
     const secret = newSecret();
     const { id } = keep(secret, { scopes: ['responses', 'keys'] });
     expect(await ask(`Bearer ${secret}`)).toMatchObject({
@@ -84,7 +84,7 @@ describe('a credential', () => {
     });
   });
 
-  test('of a login names its user, at home in the first workspace joined', async () => {
+  test('of a login identifies its user, in the first workspace joined', async () => {
     const secret = newSecret('login');
     await workspacesStore.insertLogin({
       id: 'key_login',
@@ -102,17 +102,17 @@ describe('a credential', () => {
     });
   });
 
-  test('that is not sent makes the caller nobody', async () => {
+  test('that is absent makes the caller anonymous', async () => {
     expect(await ask(undefined)).toEqual({ kind: 'anonymous' });
   });
 
-  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is taken after the scheme %s', async (scheme) => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is accepted after the scheme %s', async (scheme) => {
     const secret = newSecret();
     keep(secret);
     expect(await ask(`${scheme} ${secret}`)).toMatchObject({ kind: 'key' });
   });
 
-  test('gives one answer for each way of being wrong', async () => {
+  test('fails with the same error for every fault', async () => {
     const secret = newSecret();
     keep(secret, { revokedAt: 1 });
     const mistyped = newSecret().replace(/.$/, (last) => (last === '0' ? '1' : '0'));
@@ -139,12 +139,12 @@ describe('a credential', () => {
     }
   });
 
-  test('with a wrong checksum costs no look-up', async () => {
+  test('with a wrong checksum causes no lookup', async () => {
     await expect(ask(`Bearer ${newSecret().slice(0, -1)}!`)).rejects.toMatchObject(refused);
     expect(reads).toBe(0);
   });
 
-  test('that shares all but a few characters with a valid one is never taken for it', async () => {
+  test('that differs from a valid one in a few characters is never accepted', async () => {
     const letters = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
     const tail = fc.array(letters, { minLength: 6, maxLength: 6 }).map((chars) => chars.join(''));
     const shared = newSecret().slice(4, 30);
@@ -172,8 +172,8 @@ describe('a credential', () => {
   });
 });
 
-describe('a caller seen before', () => {
-  test('is told at once and without a look-up', async () => {
+describe('a cached caller', () => {
+  test('is returned immediately, without a lookup', async () => {
     const secret = newSecret();
     keep(secret);
     const first = await ask(`Bearer ${secret}`);
@@ -181,7 +181,7 @@ describe('a caller seen before', () => {
     expect(reads).toBe(1);
   });
 
-  test('is looked up once however many calls come at the same time', async () => {
+  test('is looked up once for concurrent calls', async () => {
     const secret = newSecret();
     keep(secret);
     const callers = await Promise.all(Array.from({ length: 20 }, () => ask(`Bearer ${secret}`)));
@@ -189,14 +189,14 @@ describe('a caller seen before', () => {
     expect(reads).toBe(1);
   });
 
-  test('is let in as soon as the key exists, though it was refused before', async () => {
+  test('is accepted as soon as the key exists, after being rejected before', async () => {
     const secret = newSecret();
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
     keep(secret);
     expect(await ask(`Bearer ${secret}`)).toMatchObject({ kind: 'key' });
   });
 
-  test('can be forgotten when there are too many, but its end still reaches what runs', async () => {
+  test('can be evicted, but its revocation still ends what runs', async () => {
     authentic = makeAuthenticator(2);
     const secrets = [newSecret(), newSecret(), newSecret()];
     const records = secrets.map((secret) => keep(secret));
@@ -210,7 +210,7 @@ describe('a caller seen before', () => {
 });
 
 describe('revoking', () => {
-  test('ends what runs and refuses the next call at once', async () => {
+  test('ends what runs and rejects the next call immediately', async () => {
     const secret = newSecret();
     const { id } = keep(secret);
     const caller = await ask(`Bearer ${secret}`);
@@ -219,7 +219,7 @@ describe('revoking', () => {
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
   });
 
-  test('leaves other keys alone', async () => {
+  test('does not affect other keys', async () => {
     const [one, other] = [newSecret(), newSecret()];
     const { id } = keep(one);
     keep(other);
@@ -229,7 +229,7 @@ describe('revoking', () => {
     expect(await ask(`Bearer ${other}`)).toMatchObject({ kind: 'key', revoked: { aborted: false } });
   });
 
-  test('wins over a look-up that read the key just before', async () => {
+  test('wins over a lookup that read the key just before', async () => {
     const secret = newSecret();
     const { id } = keep(secret);
     const late = Promise.withResolvers<void>();
@@ -252,7 +252,7 @@ describe('revoking', () => {
   });
 });
 
-describe('a member who goes', () => {
+describe('a former member', () => {
   const secretOfLogin = async (): Promise<string> => {
     const secret = newSecret('login');
     const record = { id: 'key_login', userId: 'usr_ann', digest: sha256(secret), name: 'local' };
@@ -260,7 +260,7 @@ describe('a member who goes', () => {
     return secret;
   };
 
-  test('acts there no more, and what runs there ends; elsewhere it goes on', async () => {
+  test('cannot act there, and what runs there ends; elsewhere it continues', async () => {
     workspacesStore.addUser({ id: 'usr_ann', workspaces: [['ws_club', 'member']] });
     const secret = await secretOfLogin();
     const home = (await ask(`Bearer ${secret}`)) as LoginCaller;
@@ -270,18 +270,18 @@ describe('a member who goes', () => {
 
     authentic.endMembership('ws_club', 'usr_ann');
     expect([home.revoked.aborted, there.revoked.aborted]).toEqual([false, true]);
-    // Whoever is let in again begins anew.
+    // A member who is added again is accepted.
     expect(authentic.inWorkspace(home, 'ws_club').revoked.aborted).toBe(false);
   });
 
-  test('and signs out ends what it runs in every workspace', async () => {
+  test('who signs out ends what runs in every workspace', async () => {
     const home = (await ask(`Bearer ${await secretOfLogin()}`)) as LoginCaller;
     const there = authentic.inWorkspace(home, 'ws_club');
     authentic.revoke('key_login');
     expect([home.revoked.aborted, there.revoked.aborted]).toEqual([true, true]);
   });
 
-  test('from the workspace of their own is at home elsewhere from then on', async () => {
+  test('of their own workspace gets another home workspace', async () => {
     const secret = await secretOfLogin();
     const before = (await ask(`Bearer ${secret}`)) as LoginCaller;
     authentic.endMembership('ws_acme', 'usr_ann');
@@ -289,7 +289,7 @@ describe('a member who goes', () => {
     expect(await ask(`Bearer ${secret}`)).toMatchObject({ kind: 'login', revoked: { aborted: false } });
   });
 
-  test('leaves keys that are known as their heir’s, also those that were just being looked up', async () => {
+  test('leaves keys to the new owner, including those being looked up', async () => {
     const [kept, late] = [newSecret(), newSecret()];
     const records = [keep(kept), keep(late)];
     expect(await ask(`Bearer ${kept}`)).toMatchObject({ ownerId: 'usr_ann' });
@@ -323,7 +323,7 @@ describe('a member who goes', () => {
 });
 
 describe('the time of last use', () => {
-  test('is written now and then, and once more at the end', async () => {
+  test('is stored periodically, and once more at the end', async () => {
     const secret = newSecret();
     const record = keep(secret);
     const end = new AbortController();
@@ -340,7 +340,7 @@ describe('the time of last use', () => {
     expect(record.lastUsedAt).toBe(firstUse + 60_000);
   });
 
-  test('is not lost when it could not be written', async () => {
+  test('is not lost if it could not be stored', async () => {
     const secret = newSecret();
     const record = keep(secret);
     let isBroken = true;

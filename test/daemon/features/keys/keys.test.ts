@@ -4,7 +4,7 @@ import { eventFeed } from '../../../../src/daemon/features/events/index.ts';
 import {
   authenticator,
   keyHandlers,
-  keyOwnership,
+  keySettings,
   keys,
   liveKeys,
   sha256,
@@ -24,7 +24,7 @@ import {
   memoryWorkspacesStore,
 } from '../../../support/memory-stores.ts';
 
-/** Acme is Ann's; Adam administers it, Meg is a member; Otto has a workspace of his own. */
+/** Ann owns Acme, Adam is an admin and Meg a member; Otto has his own workspace. */
 function makeDaemon() {
   const world = fakeWorld();
   const store = memoryKeysStore();
@@ -55,7 +55,7 @@ function makeDaemon() {
     randomBytes: world.randomBytes,
     now: world.now,
   });
-  const owned = keyOwnership({
+  const settings = keySettings({
     store,
     workspaces: workspaces({ store: people }),
     admission: { usedBy: async () => ({ spend: { total: 0, day: 0, month: 0 }, requestsLastMinute: 0 }) },
@@ -63,7 +63,7 @@ function makeDaemon() {
     lastUse: authentic.lastUse,
     now: world.now,
   });
-  const handlers = keyHandlers({ keys: feature, owned, now: world.now });
+  const handlers = keyHandlers({ keys: feature, settings, now: world.now });
 
   const login = (name: string): Caller => ({
     kind: 'login',
@@ -94,7 +94,7 @@ beforeEach(() => {
 });
 
 describe('issuing a key', () => {
-  test('gives the default scopes when none are asked for', async () => {
+  test('uses the default scopes unless others are requested', async () => {
     const { key, secret } = await daemon.issue(ann, { name: 'ci' });
     expect(key).toMatchObject({
       name: 'ci',
@@ -107,13 +107,13 @@ describe('issuing a key', () => {
     expect(key.hint).toBe(`${secret.slice(0, 8)}…${secret.slice(-4)}`);
   });
 
-  test('makes a key that works, and keeps nothing of its secret but a digest', async () => {
+  test('creates a key that works, and stores only a digest of its secret', async () => {
     const { key, secret } = await daemon.issue(ann);
     expect(await daemon.withSecret(secret)).toMatchObject({ kind: 'key', keyId: key.id });
     expect(JSON.stringify([...daemon.store.records.values()])).not.toContain(secret.slice(8, -4));
   });
 
-  test('tells nobody to keep the answer', async () => {
+  test('forbids caching the response', async () => {
     const reply = await replyOf(daemon.handlers, issueKey, { caller: ann, params: { workspace: 'me' } });
     expect(reply).toBeInstanceOf(RelayReply);
     expect((reply as RelayReply).headers).toMatchObject({ 'cache-control': 'no-store' });
@@ -127,7 +127,7 @@ describe('issuing a key', () => {
     expect(key.scopes).toEqual(['responses', 'models:read', 'usage:read']);
   });
 
-  test.each([['me'], ['acme'], ['ws_acme']])('takes the workspace as %s', async (workspace) => {
+  test.each([['me'], ['acme'], ['ws_acme']])('accepts the workspace %s', async (workspace) => {
     expect((await daemon.issue(ann, {}, workspace)).key.workspace).toBe('ws_acme');
   });
 
@@ -135,13 +135,13 @@ describe('issuing a key', () => {
     ['a member', 'meg', 'acme'],
     ['a stranger', 'otto', 'acme'],
     ['whoever names no workspace', 'ann', 'nowhere'],
-  ])('is refused to %s', async (_who, name, workspace) => {
+  ])('is forbidden to %s', async (_who, name, workspace) => {
     await expect(daemon.issue(daemon.login(name), {}, workspace)).rejects.toMatchObject({
       code: 'permission',
     });
   });
 
-  test('is told to those who follow, without the secret', async () => {
+  test('emits an event without the secret', async () => {
     const { key, secret } = await daemon.issue(ann, { name: 'ci' });
     expect(daemon.events.kept).toMatchObject([
       { type: 'key.issued', workspaceId: 'ws_acme', data: { key: key.id, name: 'ci' } },
@@ -156,7 +156,7 @@ describe('a key that issues a key', () => {
     return { key, caller: await daemon.withSecret(secret) };
   };
 
-  test('hands on the default scopes that it has itself', async () => {
+  test('passes on the default scopes that it has', async () => {
     const issuer = await issuerWith(['keys', 'usage:read', 'threads']);
     const { key } = await daemon.issue(issuer.caller);
     expect(key.scopes).toEqual(['usage:read']);
@@ -164,7 +164,7 @@ describe('a key that issues a key', () => {
     expect(daemon.store.records.get(key.id)?.parentId).toBe(issuer.key.id);
   });
 
-  test('never hands on more than it has', async () => {
+  test('never passes on more than it has', async () => {
     const anyScopes = fc.uniqueArray(fc.constantFrom(...scopeNames), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(anyScopes, anyScopes, async (own, wanted) => {
@@ -178,7 +178,7 @@ describe('a key that issues a key', () => {
     );
   });
 
-  test('does so in its own workspace only', async () => {
+  test('can only do so in its own workspace', async () => {
     const { caller } = await issuerWith(['keys']);
     await expect(daemon.issue(caller, {}, 'other')).rejects.toMatchObject({ code: 'permission' });
   });
@@ -188,7 +188,7 @@ describe('listing keys', () => {
   const list = (caller: Caller, query: { limit?: number; after?: string } = {}, workspace = 'acme') =>
     callHandler(daemon.handlers, listKeys, { caller, params: { workspace }, query });
 
-  test('shows them newest first, a page at a time, to any member', async () => {
+  test('shows pages, newest first, to any member', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await daemon.issue(ann, { name });
     const names: string[] = [];
     let after: string | null = null;
@@ -204,7 +204,7 @@ describe('listing keys', () => {
     expect(names).toEqual(['e', 'd', 'c', 'b', 'a']);
   });
 
-  test('shows no secrets, and shows what was revoked', async () => {
+  test('shows no secrets, and includes revoked keys', async () => {
     const { key, secret } = await daemon.issue(ann);
     await daemon.revoke(ann, key.id);
     const { data } = await list(ann);
@@ -213,13 +213,13 @@ describe('listing keys', () => {
     expect(JSON.stringify(data)).not.toContain(sha256(secret));
   });
 
-  test('shows a use that was not written down yet', async () => {
+  test('shows a use that is not stored yet', async () => {
     const { secret } = await daemon.issue(ann);
     await daemon.withSecret(secret);
     expect((await list(ann)).data[0]?.last_used_at).toBe(new Date(daemon.world.now()).toISOString());
   });
 
-  test('is refused to strangers, who do not learn which workspaces exist', async () => {
+  test('is forbidden to others, without revealing which workspaces exist', async () => {
     const failureOf = (workspace: string) =>
       list(daemon.login('otto'), {}, workspace).catch(({ code, message }) => ({ code, message }));
     expect(await failureOf('acme')).toMatchObject({ code: 'permission' });
@@ -227,7 +227,7 @@ describe('listing keys', () => {
   });
 });
 
-test('keys issue keys that issue keys, but not without end', async () => {
+test('the depth of keys that issue keys is limited', async () => {
   let { secret } = await daemon.issue(ann, { scopes: ['keys'] });
   for (let generation = 2; generation <= 16; generation += 1)
     ({ secret } = await daemon.issue(await daemon.withSecret(secret), { scopes: ['keys'] }));
@@ -237,7 +237,7 @@ test('keys issue keys that issue keys, but not without end', async () => {
 });
 
 describe('revoking a key', () => {
-  test('works once, at once', async () => {
+  test('works once, immediately', async () => {
     const { key, secret } = await daemon.issue(ann);
     const caller = await daemon.withSecret(secret);
     expect(await daemon.revoke(ann, key.id)).toEqual({
@@ -252,7 +252,7 @@ describe('revoking a key', () => {
     expect(daemon.events.kept.map(({ type }) => type)).toEqual(['key.issued', 'key.revoked']);
   });
 
-  test('ends the keys that it issued, and is told with them', async () => {
+  test('revokes the keys that it issued, with an event for each', async () => {
     const scopes: ScopeName[] = ['responses', 'keys'];
     const parent = await daemon.issue(ann, { scopes });
     const child = await daemon.issue(await daemon.withSecret(parent.secret), { scopes });
@@ -279,7 +279,7 @@ describe('revoking a key', () => {
     expect(daemon.store.records.size).toBe(1);
   });
 
-  test('is for its owner and those who run the workspace', async () => {
+  test('is allowed for its owner and the workspace’s owners and admins', async () => {
     const issueForMeg = async () => {
       const { key } = await daemon.issue(ann);
       const record = daemon.store.records.get(key.id);
@@ -298,7 +298,7 @@ describe('revoking a key', () => {
     ['a stranger', 'otto', 'acme'],
     ['a stranger through a workspace of their own', 'otto', 'other'],
     ['the owner through a workspace that is not', 'ann', 'nowhere'],
-  ])('looks to %s as if there were no such key', async (_who, name, workspace) => {
+  ])('is not found for %s', async (_who, name, workspace) => {
     const { key } = await daemon.issue(ann);
     const failureOf = (id: string) =>
       daemon
@@ -336,7 +336,7 @@ describe('the calling key', () => {
       completedAt,
     });
 
-  test('sees itself with what it spent', async () => {
+  test('sees itself with its spending', async () => {
     const { key, secret } = await daemon.issue(ann, { name: 'ci' });
     const now = daemon.world.now();
     charge(key.id, 1_500_000_000, now);
@@ -356,7 +356,7 @@ describe('the calling key', () => {
     });
   });
 
-  test('may be a login, which answers for its workspace', async () => {
+  test('can be a login, with its workspace’s spending', async () => {
     await daemon.people.insertLogin({
       id: 'key_login_ann',
       userId: 'usr_ann',
@@ -372,7 +372,7 @@ describe('the calling key', () => {
     expect(view.scopes).toEqual([...scopeNames]);
   });
 
-  test('must be somebody', async () => {
+  test('must not be anonymous', async () => {
     const asked = callHandler(daemon.handlers, getKey, { caller: { kind: 'anonymous' } });
     await expect(asked).rejects.toMatchObject({ code: 'unauthenticated' });
   });

@@ -16,7 +16,7 @@ const limitsOf = (change: Partial<KeyLimits>): KeyLimits => ({
   ...change,
 });
 
-/** A daemon's keys, whose store answers when `wait` says so. */
+/** Live keys over a store that answers after `wait`. */
 function place(wait: () => Promise<unknown> = async () => {}) {
   const world = fakeWorld();
   const store = memoryKeysStore();
@@ -61,7 +61,7 @@ function place(wait: () => Promise<unknown> = async () => {}) {
   return { world, live, authentic, come, set, expired };
 }
 
-test('whoever comes after a change is held to it, whatever was being read meanwhile', async () => {
+test('a change applies to later calls, whatever was being read meanwhile', async () => {
   const steps = fc.array(
     fc.record({
       by: fc.constantFrom('parent' as const, 'child' as const),
@@ -101,7 +101,7 @@ test('whoever comes after a change is held to it, whatever was being read meanwh
 });
 
 describe('a key that expires', () => {
-  test('ends what runs with it and with those it issued, once, and may be given more time', async () => {
+  test('ends what runs with it and its descendants, once, and can be extended', async () => {
     const { world, authentic, come, set } = place();
     const stop = new AbortController();
     const watching = authentic.keepExpiring(world, stop.signal);
@@ -144,7 +144,7 @@ describe('a key that expires', () => {
     },
   );
 
-  test('is refused from that very moment, before anything has noticed', async () => {
+  test('is rejected from that moment, before the watch notices', async () => {
     const { world, come, set, expired } = place();
     await come('parent');
     await set('parent', limitsOf({ expiresAt: world.now() + 5_000 }));

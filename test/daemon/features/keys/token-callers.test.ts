@@ -38,7 +38,7 @@ function place(changes: Partial<TokenRecord> = {}) {
   return { world, authentic, ask, touched };
 }
 
-test('a token names its user, their own workspace and its abilities', async () => {
+test('a token identifies its user, their own workspace and its abilities', async () => {
   const { ask, world, authentic } = place();
   expect(await ask()).toMatchObject({
     kind: 'token',
@@ -50,7 +50,7 @@ test('a token names its user, their own workspace and its abilities', async () =
   expect(authentic.lastTokenUse('tok_1')).toBe(world.now());
 });
 
-test('a token is refused from the moment that its time is over, also one that was just used', async () => {
+test('a token is rejected once it has expired, even if it was just used', async () => {
   const { ask, world } = place({ expiresAt: fakeWorld().now() + 1000 });
   await ask();
   await world.advance(999);
@@ -59,7 +59,7 @@ test('a token is refused from the moment that its time is over, also one that wa
   await expect(ask()).rejects.toMatchObject({ code: 'unauthenticated' });
 });
 
-test('a revoked token is refused, and what runs with it ends', async () => {
+test('a revoked token is rejected, and what runs with it ends', async () => {
   const { ask, authentic } = place();
   const caller = await ask();
   authentic.revoke('tok_1');
@@ -68,14 +68,14 @@ test('a revoked token is refused, and what runs with it ends', async () => {
   await expect(place({ revokedAt: 1 }).ask()).rejects.toMatchObject({ code: 'unauthenticated' });
 });
 
-test('a token ends with its user’s part in their own workspace', async () => {
+test('a token ends with its user’s membership in their own workspace', async () => {
   const { ask, authentic } = place();
   const caller = await ask();
   authentic.endMembership('ws_acme', 'usr_ann');
   expect(caller.kind === 'token' && caller.revoked.aborted).toBe(true);
 });
 
-test('times of last use are written down at the end', async () => {
+test('times of last use are stored at the end', async () => {
   const { ask, authentic, world, touched } = place();
   await ask();
   const ending = new AbortController();

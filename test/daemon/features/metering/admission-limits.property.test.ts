@@ -20,20 +20,20 @@ const noLimits: KeyLimits = {
   expiresAt: null,
 };
 
-/** One call as an outsider sees it. */
+/** One call as observed from outside. */
 interface Seen {
   id: string;
   chain: string[];
   amount: number;
   charged: number | undefined;
-  begunAt: number;
+  startedAt: number;
   /** Wall clock. */
   endedAt: number;
   isOnDisk: boolean;
 }
 
-/** An admission over a store that acknowledges in an order that the scheduler finds. */
-class Place {
+/** An admission over a store that acknowledges in the scheduler's order. */
+class Scene {
   readonly seen: Seen[] = [];
   readonly parent: Held = {
     keyId: 'key_parent',
@@ -73,7 +73,7 @@ class Place {
           const day = utcDay(at);
           return {
             spend: { total: sum(''), month: sum(day.slice(0, 7)), day: sum(day) },
-            recent: calls.map(({ begunAt }) => begunAt).filter((time) => time >= since),
+            recent: calls.map(({ startedAt }) => startedAt).filter((time) => time >= since),
           };
         }),
       balance: (_workspace, { except }) =>
@@ -100,15 +100,15 @@ class Place {
     return this.seen.filter(({ isOnDisk, id }) => isOnDisk && !except.includes(id));
   }
 
-  async call(policy: Held, wish: { amount: number; charge: number; isPrepaid?: boolean }) {
+  async call(policy: Held, request: { amount: number; charge: number; isPrepaid?: boolean }) {
     this.#count += 1;
     const id = `req_${this.#count}`;
-    const { isPrepaid = false } = wish;
-    const record = aHold(id, { keyId: policy.keyId, amount: wish.amount, createdAt: this.now });
+    const { isPrepaid = false } = request;
+    const record = aHold(id, { keyId: policy.keyId, amount: request.amount, createdAt: this.now });
     const hold = await this.admission.hold(record, {
       policy,
       isPrepaid,
-      fit: (affordable) => (affordable >= wish.amount / 4 ? affordable : undefined),
+      fit: (affordable) => (affordable >= request.amount / 4 ? affordable : undefined),
     });
     const chain = policy.parent ? [policy.keyId, policy.parent.keyId] : [policy.keyId];
     const call: Seen = {
@@ -116,12 +116,12 @@ class Place {
       chain,
       amount: hold.record.amount,
       charged: undefined,
-      begunAt: this.now,
+      startedAt: this.now,
       endedAt: 0,
       isOnDisk: false,
     };
     this.seen.push(call);
-    return { hold, call, charge: Math.min(wish.charge, hold.record.amount) };
+    return { hold, call, charge: Math.min(request.charge, hold.record.amount) };
   }
 
   settle({ hold, call, charge }: { hold: Hold; call: Seen; charge: number }): Promise<number> {
@@ -130,7 +130,7 @@ class Place {
     return this.admission.settle(hold, aSettlement(call.id, { charged: charge, completedAt: this.now }));
   }
 
-  /** What counts against a cap now. */
+  /** The amount that counts against a cap now. */
   taken(keyId: string | undefined, period: 'day' | 'total'): number {
     return this.seen
       .filter(({ chain }) => keyId === undefined || chain.includes(keyId))
@@ -147,7 +147,7 @@ const refusals = (error: ApiError) => {
   return undefined;
 };
 
-const wishes = fc.array(
+const requests = fc.array(
   fc.record({
     by: fc.constantFrom('parent' as const, 'child' as const),
     amount: fc.integer({ min: 1, max: 400 }),
@@ -157,38 +157,38 @@ const wishes = fc.array(
   { minLength: 5, maxLength: 60 },
 );
 
-test('spent and held together never pass a cap, in whatever order things happen', async () => {
+test('spending and holds together never exceed a cap, in any order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
-      wishes,
+      requests,
       fc.integer({ min: 100, max: 2_000 }),
       fc.integer({ min: 100, max: 2_000 }),
       async (scheduler, calls, parentCap, childCap) => {
-        const place = new Place(scheduler);
-        place.parent.limits = { ...noLimits, spendCap: { amount: parentCap, period: 'total' } };
-        place.child.limits = { ...noLimits, spendCap: { amount: childCap, period: 'day' } };
+        const scene = new Scene(scheduler);
+        scene.parent.limits = { ...noLimits, spendCap: { amount: parentCap, period: 'total' } };
+        scene.child.limits = { ...noLimits, spendCap: { amount: childCap, period: 'day' } };
         const check = () => {
-          expect(place.taken('key_parent', 'total')).toBeLessThanOrEqual(parentCap);
-          expect(place.taken('key_child', 'day')).toBeLessThanOrEqual(childCap);
+          expect(scene.taken('key_parent', 'total')).toBeLessThanOrEqual(parentCap);
+          expect(scene.taken('key_child', 'day')).toBeLessThanOrEqual(childCap);
         };
-        const runs = calls.map(async (wish) => {
+        const runs = calls.map(async (request) => {
           await scheduler.schedule(Promise.resolve(), 'arrives');
-          const begun = await place.call(place[wish.by], wish).catch(refusals);
+          const started = await scene.call(scene[request.by], request).catch(refusals);
           check();
-          if (!begun) return;
-          if (wish.waits) await scheduler.schedule(Promise.resolve(), 'runs');
-          await place.settle(begun);
+          if (!started) return;
+          if (request.waits) await scheduler.schedule(Promise.resolve(), 'runs');
+          await scene.settle(started);
           check();
         });
         await scheduler.waitFor(Promise.all(runs));
-        // What is left can be spent to the last nano-dollar: nothing was counted twice.
+        // The rest can be spent to the last nano-dollar, so nothing was counted twice.
         const left = Math.min(
-          parentCap - place.taken('key_parent', 'total'),
-          childCap - place.taken('key_child', 'day'),
+          parentCap - scene.taken('key_parent', 'total'),
+          childCap - scene.taken('key_child', 'day'),
         );
         if (left > 0) {
-          const last = await scheduler.waitFor(place.call(place.child, { amount: left, charge: left }));
+          const last = await scheduler.waitFor(scene.call(scene.child, { amount: left, charge: left }));
           expect(last.hold.record.amount).toBe(left);
         }
       },
@@ -197,7 +197,7 @@ test('spent and held together never pass a cap, in whatever order things happen'
   );
 });
 
-test('a cap that is set, changed or cleared counts for the next call, with all that was spent before', async () => {
+test('a cap that is set, changed or cleared applies to the next call, with all earlier spending', async () => {
   const change = fc.option(fc.integer({ min: 0, max: 1_500 }), { freq: 3 });
   const steps = fc.array(
     fc.oneof(
@@ -216,29 +216,29 @@ test('a cap that is set, changed or cleared counts for the next call, with all t
   );
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), steps, async (scheduler, all) => {
-      const place = new Place(scheduler);
+      const scene = new Scene(scheduler);
       let version = 0;
       const runs: Promise<void>[] = [];
       for (const step of all) {
         if ('cap' in step) {
           version += 1;
-          place.parent.limits =
+          scene.parent.limits =
             step.cap === null ? null : { ...noLimits, spendCap: { amount: step.cap, period: 'day' } };
         } else if ('isMidnight' in step) {
           version += 1;
-          place.now += dayMs;
+          scene.now += dayMs;
         } else {
           const asked = version;
           runs.push(
             (async () => {
-              const begun = await place.call(place[step.by], step).catch(refusals);
-              const cap = place.parent.limits?.spendCap?.amount;
-              if (begun && cap !== undefined && asked === version) {
-                expect(place.taken('key_parent', 'day')).toBeLessThanOrEqual(Math.max(cap, 0));
+              const started = await scene.call(scene[step.by], step).catch(refusals);
+              const cap = scene.parent.limits?.spendCap?.amount;
+              if (started && cap !== undefined && asked === version) {
+                expect(scene.taken('key_parent', 'day')).toBeLessThanOrEqual(Math.max(cap, 0));
               }
-              if (!begun) return;
+              if (!started) return;
               await scheduler.schedule(Promise.resolve(), 'runs');
-              await place.settle(begun);
+              await scene.settle(started);
             })(),
           );
         }
@@ -250,7 +250,7 @@ test('a cap that is set, changed or cleared counts for the next call, with all t
   );
 });
 
-test('in any sixty seconds no more calls are accepted than the rate allows', async () => {
+test('no more calls are accepted in any 60 seconds than the rate allows', async () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 20, maxLength: 120 });
   await fc.assert(
     fc.asyncProperty(
@@ -258,21 +258,21 @@ test('in any sixty seconds no more calls are accepted than the rate allows', asy
       gaps,
       fc.integer({ min: 1, max: 6 }),
       async (scheduler, waits, limit) => {
-        const place = new Place(scheduler);
-        place.parent.limits = { ...noLimits, requestsPerMinute: limit };
+        const scene = new Scene(scheduler);
+        scene.parent.limits = { ...noLimits, requestsPerMinute: limit };
         const refused: { at: number; waitSeconds: number }[] = [];
         for (const [index, wait] of waits.entries()) {
-          place.now += wait;
-          const by = index % 3 === 0 ? place.child : place.parent;
-          const run = place.call(by, { amount: 0, charge: 0 }).catch((error: ApiError) => {
+          scene.now += wait;
+          const by = index % 3 === 0 ? scene.child : scene.parent;
+          const run = scene.call(by, { amount: 0, charge: 0 }).catch((error: ApiError) => {
             expect([error.code, error.param]).toEqual(['limit_reached', 'limits.requests_per_minute']);
-            refused.push({ at: place.now, waitSeconds: error.retryAfterSeconds ?? 0 });
+            refused.push({ at: scene.now, waitSeconds: error.retryAfterSeconds ?? 0 });
             return undefined;
           });
-          const begun = await scheduler.waitFor(run);
-          if (begun && index % 2 === 0) await scheduler.waitFor(place.settle(begun));
+          const started = await scheduler.waitFor(run);
+          if (started && index % 2 === 0) await scheduler.waitFor(scene.settle(started));
         }
-        const times = place.seen.map(({ begunAt }) => begunAt);
+        const times = scene.seen.map(({ startedAt }) => startedAt);
         const within = (from: number, to: number) => times.filter((time) => time > from && time <= to).length;
         for (const time of times) expect(within(time - 60_000, time)).toBeLessThanOrEqual(limit);
         for (const { at, waitSeconds } of refused) {
@@ -285,42 +285,44 @@ test('in any sixty seconds no more calls are accepted than the rate allows', asy
   );
 });
 
-test('a balance never goes below zero, and all of it can be spent', async () => {
+test('a balance never becomes negative, and can be spent completely', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
-      wishes,
+      requests,
       fc.integer({ min: 0, max: 2_000 }),
       fc.integer({ min: 1, max: 500 }),
       async (scheduler, calls, granted, later) => {
-        const place = new Place(scheduler, granted);
-        const check = () => expect(place.taken(undefined, 'total')).toBeLessThanOrEqual(place.granted);
-        const runs = calls.map(async (wish, index) => {
+        const scene = new Scene(scheduler, granted);
+        const check = () => expect(scene.taken(undefined, 'total')).toBeLessThanOrEqual(scene.granted);
+        const runs = calls.map(async (request, index) => {
           await scheduler.schedule(Promise.resolve(), 'arrives');
           if (index === 4) {
-            await place.admission.balanceOf('ws_1');
+            await scene.admission.balanceOf('ws_1');
             await scheduler.schedule(Promise.resolve(), 'grant');
-            place.granted += later;
-            place.admission.credited('ws_1', later);
+            scene.granted += later;
+            scene.admission.credited('ws_1', later);
             return;
           }
-          const begun = await place.call(place[wish.by], { ...wish, isPrepaid: true }).catch(refusals);
+          const started = await scene
+            .call(scene[request.by], { ...request, isPrepaid: true })
+            .catch(refusals);
           check();
-          if (!begun) return;
-          if (wish.waits) await scheduler.schedule(Promise.resolve(), 'runs');
-          await place.settle(begun);
+          if (!started) return;
+          if (request.waits) await scheduler.schedule(Promise.resolve(), 'runs');
+          await scene.settle(started);
           check();
         });
         await scheduler.waitFor(Promise.all(runs));
-        const left = place.granted - place.taken(undefined, 'total');
-        expect(await scheduler.waitFor(place.admission.balanceOf('ws_1'))).toBe(left);
+        const left = scene.granted - scene.taken(undefined, 'total');
+        expect(await scheduler.waitFor(scene.admission.balanceOf('ws_1'))).toBe(left);
       },
     ),
     { numRuns: 150 },
   );
 });
 
-test('limits that are set while calls run take in all of them, on disk or not, once', async () => {
+test('limits set while calls run count each of them once, on disk or not', async () => {
   const before = fc.array(
     fc.record({
       by: fc.constantFrom('parent' as const, 'child' as const),
@@ -335,32 +337,35 @@ test('limits that are set while calls run take in all of them, on disk or not, o
       fc.scheduler(),
       before,
       fc.integer({ min: 0, max: 600 }),
-      async (scheduler, wishes, more) => {
-        const place = new Place(scheduler);
-        const begun = await Promise.all(
-          wishes.map(async ({ by, ends, ...wish }) => ({ ends, ...(await place.call(place[by], wish)) })),
+      async (scheduler, requests, more) => {
+        const scene = new Scene(scheduler);
+        const started = await Promise.all(
+          requests.map(async ({ by, ends, ...request }) => ({
+            ends,
+            ...(await scene.call(scene[by], request)),
+          })),
         );
         const settle = (when: string) =>
-          Promise.all(begun.filter(({ ends }) => ends === when).map((call) => place.settle(call)));
+          Promise.all(started.filter(({ ends }) => ends === when).map((call) => scene.settle(call)));
         await scheduler.waitFor(settle('first'));
         const acknowledged = settle('meanwhile');
-        const cap = place.taken('key_parent', 'total') + more;
-        place.parent.limits = {
+        const cap = scene.taken('key_parent', 'total') + more;
+        scene.parent.limits = {
           ...noLimits,
           spendCap: { amount: cap, period: 'total' },
-          requestsPerMinute: begun.length + 1,
+          requestsPerMinute: started.length + 1,
         };
-        const wish = { amount: more + 1, charge: 0 };
-        const asked = place.call(place.parent, wish).catch((error: ApiError) => error);
+        const request = { amount: more + 1, charge: 0 };
+        const asked = scene.call(scene.parent, request).catch((error: ApiError) => error);
         const last = settle('last');
         const answer = await scheduler.waitFor(asked);
         await scheduler.waitFor(Promise.all([acknowledged, last]));
-        // Those that ended while the book was read have given back what they did not use.
-        const left = cap - place.taken('key_parent', 'total') + ('hold' in answer ? answer.call.amount : 0);
+        // Calls that ended while the totals were loading have released what they did not use.
+        const left = cap - scene.taken('key_parent', 'total') + ('hold' in answer ? answer.call.amount : 0);
         if (left > more) expect(answer).toHaveProperty('hold');
         else if ('hold' in answer) expect(answer.call.amount).toBe(more);
         const next = await scheduler.waitFor(
-          place.call(place.parent, { amount: 0, charge: 0 }).catch((error: ApiError) => error),
+          scene.call(scene.parent, { amount: 0, charge: 0 }).catch((error: ApiError) => error),
         );
         expect('hold' in next).toBe(!('hold' in answer));
       },

@@ -8,7 +8,7 @@ describe('a settlement that cannot be written', () => {
   const settlement = (requestId: string) => ({ usage: { requestId } }) as Settlement;
   const record = (requestId: string) => ({ requestId }) as HoldRecord;
 
-  /** An admission whose store fails as it is told. */
+  /** An admission whose store fails on request. */
   function admissionOver(settle: () => Promise<number>) {
     const tried: string[] = [];
     const store = {
@@ -22,7 +22,7 @@ describe('a settlement that cannot be written', () => {
     return { admission, tried };
   }
 
-  test('is told, and made once something can be written again', async () => {
+  test('is reported, and retried when the ledger is writable again', async () => {
     let isFull = true;
     const { admission, tried } = admissionOver(() => (isFull ? full() : Promise.resolve(1)));
     const first = await admission.hold(record('req_1'));
@@ -35,7 +35,7 @@ describe('a settlement that cannot be written', () => {
     expect(tried).toEqual(['req_1', 'req_1']);
   });
 
-  test('is not tried again when trying again would not help', async () => {
+  test('is not retried when that cannot help', async () => {
     const { admission, tried } = admissionOver(() => Promise.reject(new Error('a fault')));
     const hold = await admission.hold(record('req_1'));
     await expect(admission.settle(hold, settlement('req_1'))).rejects.toThrow('a fault');

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { RateWindow, rateWindowMs } from '../../../../src/daemon/features/metering/rate-window.ts';
 
-test('a window counts the times of the last minute, and says when there is room again', () => {
+test('counts the times of the last minute, and returns when the next one fits', () => {
   const window = new RateWindow();
   for (const at of [0, 10, 20]) window.add(at);
   expect(window.count(20)).toBe(3);
@@ -13,7 +13,7 @@ test('a window counts the times of the last minute, and says when there is room 
   expect(window.waitMs(3, rateWindowMs)).toBe(0);
 });
 
-test('earlier times that are found later count as well', () => {
+test('counts earlier times that are added later', () => {
   const window = new RateWindow();
   window.add(100);
   window.addEarlier([40, -rateWindowMs, 60]);
@@ -21,7 +21,7 @@ test('earlier times that are found later count as well', () => {
   expect(window.count(rateWindowMs + 40)).toBe(2);
 });
 
-test('a window that nobody counts holds no more than a minute', () => {
+test('keeps no more than a minute, even without counting', () => {
   const window = new RateWindow();
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;

@@ -25,8 +25,8 @@ async function recovered(
   return settled[0] as Settlement;
 }
 
-describe('a call that a daemon left when it died', () => {
-  test('pays its provider and the margin apart', async () => {
+describe('a call interrupted by the death of a daemon', () => {
+  test('pays its provider and the margin separately', async () => {
     const progress = { progressTokens: tokens, progressCost: 1_200, provider: 'openai' };
     const { usage, entries } = await recovered(progress, { marginPpm: 200_000 });
     expect(usage).toMatchObject({
@@ -41,14 +41,14 @@ describe('a call that a daemon left when it died', () => {
     ]);
   });
 
-  test('pays for its prompt where no more is known, and never more than was held', async () => {
+  test('pays for its prompt if nothing else is known, never more than its hold', async () => {
     expect((await recovered({ promptCost: 300 })).usage).toMatchObject({ charged: 300 });
     const { usage, entries } = await recovered({ progressCost: 9_000, amount: 5_000 });
     expect(usage).toMatchObject({ cost: { total: 9_000 }, charged: 5_000 });
     expect(entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(5_000);
   });
 
-  test('pays nothing where the workspace’s own key was used', async () => {
+  test('pays nothing with the workspace’s own key', async () => {
     const { usage, entries } = await recovered({ progressCost: 900, ownKey: true });
     expect({ charged: usage.charged, entries }).toEqual({ charged: 0, entries: [] });
   });
@@ -66,20 +66,20 @@ describe('a call that a daemon left when it died', () => {
     });
   });
 
-  test('took no time below zero, also when the clock has gone back since', async () => {
+  test('has no negative duration, even if the clock was set back', async () => {
     expect((await recovered({}, { now: morning - 60_000 })).usage.totalMs).toBe(0);
   });
 });
 
-test('a total is split as it was added up, to the last rounding', () => {
+test('a total is split exactly as it was added up', () => {
   const price = fc.nat({ max: 100_000_000_000 });
   fc.assert(
     fc.property(price, fc.nat({ max: 1_000_000 }), fc.nat({ max: 500_000 }), (output, count, marginPpm) => {
       const prices = { input: 0, cachedInput: 0, cacheWrite: 0, output };
-      const told = costOf(prices, { ...tokens, output: count }, marginPpm);
-      const split = costWithin(told.total, marginPpm);
-      expect(split.provider + split.margin).toBe(told.total);
-      expect(Math.abs(split.provider - told.provider)).toBeLessThanOrEqual(1);
+      const cost = costOf(prices, { ...tokens, output: count }, marginPpm);
+      const split = costWithin(cost.total, marginPpm);
+      expect(split.provider + split.margin).toBe(cost.total);
+      expect(Math.abs(split.provider - cost.provider)).toBeLessThanOrEqual(1);
     }),
   );
 });

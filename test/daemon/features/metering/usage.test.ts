@@ -92,7 +92,7 @@ describe('the usage of one request', () => {
     });
   });
 
-  test('shows an unknown price as unknown, not as nothing', async () => {
+  test('shows an unknown price as null, not as zero', async () => {
     const { requestId } = finish({
       cost: null,
       charged: 0,
@@ -103,7 +103,7 @@ describe('the usage of one request', () => {
     expect(await usageOf(login(), requestId)).toMatchObject({ cost: null, status: 'interrupted' });
   });
 
-  test('is seen by a login for every key of its workspace', async () => {
+  test('is visible to a login for every key of its workspace', async () => {
     const { requestId } = finish({ keyId: 'key_other' });
     expect(await usageOf(login(), requestId)).toMatchObject({ key: 'key_other' });
   });
@@ -112,7 +112,7 @@ describe('the usage of one request', () => {
     ['another key of the workspace', key('key_other')],
     ['a key by that name elsewhere', key('key_ci', 'ws_other')],
     ['a login of another workspace', login('ws_other')],
-  ])('looks to %s as if there were none', async (_who, caller) => {
+  ])('is not found for %s', async (_who, caller) => {
     const { requestId } = finish();
     const failureOf = (id: string) =>
       usageOf(caller, id).catch(({ code, message, param }) => ({ code, message, param }));
@@ -135,7 +135,7 @@ describe('a summary', () => {
     finish({ workspaceId: 'ws_other' });
   });
 
-  test('sums up thirty days by day unless told otherwise', async () => {
+  test('covers thirty days by day by default', async () => {
     const result = await summary(login());
     expect(result).toMatchObject({ group_by: 'day', since: '2026-10-23T00:00:00.000Z', has_more: false });
     expect(result.data.map(({ group, requests }) => [group, requests])).toEqual([
@@ -151,27 +151,27 @@ describe('a summary', () => {
     });
   });
 
-  test('goes by model and by key, calls of a login last', async () => {
+  test('can group by model and by key, calls of a login last', async () => {
     const groups = async (group_by: 'model' | 'key') =>
       (await summary(login(), { group_by, since: '2026-01-01' })).data.map(({ group }) => group);
     expect(await groups('model')).toEqual(['openai/gpt-5', 'sim/assistant']);
     expect(await groups('key')).toEqual(['key_ci', 'key_other', null]);
   });
 
-  test('narrows down to a key, a model and a time', async () => {
+  test('filters by key, model and time', async () => {
     expect((await summary(login(), { key: 'key_other' })).total.requests).toBe(1);
     expect((await summary(login(), { model: 'sim/assistant' })).total.requests).toBe(1);
     expect((await summary(login(), { since: '2026-11-21T00:00:00Z' })).total.requests).toBe(2);
     expect((await summary(login(), { until: '2026-11-21T00:00:00Z' })).total.requests).toBe(1);
   });
 
-  test('takes a bare day with all its hours', async () => {
+  test('includes all hours of a bare day', async () => {
     const result = await summary(login(), { since: '2026-11-20', until: '2026-11-20' });
     expect(result).toMatchObject({ since: '2026-11-20T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z' });
     expect(result.total.requests).toBe(1);
   });
 
-  test('shows a key its own calls only', async () => {
+  test('shows a key only its own calls', async () => {
     expect((await summary(key('key_ci'))).total.requests).toBe(2);
     expect((await summary(key('key_ci'), { key: 'key_ci' })).total.requests).toBe(2);
     await expect(summary(key('key_ci'), { key: 'key_other' })).rejects.toMatchObject({ code: 'not_found' });
@@ -181,7 +181,7 @@ describe('a summary', () => {
     ['since', { since: '2026-13-45' }],
     ['until', { until: '2026-02-31' }],
     ['since', { since: '2026-11-21', until: '2026-11-20' }],
-  ])('refuses a wrong %s', async (param, query) => {
+  ])('rejects an invalid %s', async (param, query) => {
     await expect(summary(login(), query)).rejects.toMatchObject({ code: 'invalid_request', param });
   });
 });
@@ -189,7 +189,7 @@ describe('a summary', () => {
 describe('tokens served', () => {
   const served = () => callHandler(handlers, tokensServed, { caller: { kind: 'anonymous' } });
 
-  test('are told to anybody, in all and per day, split by caller and tier', async () => {
+  test('are public, in total and per day, by caller and tier', async () => {
     const row = { requests: 1, inputTokens: 10, outputTokens: 5 };
     store.days.push(
       { day: '2026-11-20', caller: 'key', ownKey: false, tier: 'paid', ...row },
@@ -211,11 +211,11 @@ describe('tokens served', () => {
     });
   });
 
-  test('are nothing before the first call', async () => {
+  test('are zero before the first call', async () => {
     expect(await served()).toEqual({ total: { tokens: 0, input: 0, output: 0, requests: 0 }, days: [] });
   });
 
-  test('are unavailable while the books cannot be read', async () => {
+  test('are unavailable while the ledger cannot be read', async () => {
     store.served = () => Promise.reject(new Error('disk'));
     await expect(served()).rejects.toMatchObject({ code: 'unavailable', status: 503 });
   });

@@ -16,7 +16,7 @@ const still = {
   benches: [],
 };
 
-test('any names of models give valid text, each told apart', async () => {
+test('any model names give valid text and distinct series', async () => {
   const write = expositionWriter();
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1 }), async (models) => {
@@ -29,7 +29,7 @@ test('any names of models give valid text, each told apart', async () => {
   );
 });
 
-test('names without end do not make lines without end', () => {
+test('the number of series is limited', () => {
   const counters = new Counters();
   for (let i = 0; i < 5000; i += 1) counters.settled(aUsage('req_1', { model: `m${i}` }), 20);
   expect(counters.calls.size).toBeLessThanOrEqual(520);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { rowFeed } from '../../../../src/daemon/features/row-streams/index.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
 
-/** Rows that are written while others follow them. */
+/** Rows that are written while readers follow them. */
 function table() {
   const rows: { id: number }[] = [];
   return {
@@ -41,7 +41,7 @@ async function textOf(stream: AsyncIterable<string>): Promise<string> {
   return text.replace(': following\n\n', '');
 }
 
-test('tells each row once and in order, however they are written and announced', async () => {
+test('sends each row once and in order, however rows are written and announced', async () => {
   const plan = fc.array(fc.constantFrom('write', 'announce', 'wait'), { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(plan, fc.nat(5), async (steps, before) => {
@@ -64,7 +64,7 @@ test('tells each row once and in order, however they are written and announced',
   );
 });
 
-test('takes an id beyond the newest as now', async () => {
+test('treats an id beyond the newest as now', async () => {
   const { kept, feed, open } = followed();
   kept.add();
   const text = textOf(await open({ after: 999 }));
@@ -76,7 +76,7 @@ test('takes an id beyond the newest as now', async () => {
   expect(await text).toBe('2 ');
 });
 
-test('ends when the time of the credential is over', async () => {
+test('ends when the credential expires', async () => {
   const world = fakeWorld();
   const { kept, feed, open } = followed(world);
   let ended = false;
@@ -93,7 +93,7 @@ test('ends when the time of the credential is over', async () => {
   expect(await text).toBe('1 ');
 });
 
-test('ends with its signal, and tells live what is not kept', async () => {
+test('ends with its signal, and sends live chunks', async () => {
   const { feed, open } = followed();
   const leaving = new AbortController();
   const text = textOf(await open({ signal: leaving.signal }));
@@ -105,7 +105,7 @@ test('ends with its signal, and tells live what is not kept', async () => {
   expect(await text).toBe('live ');
 });
 
-test('refuses more followers than it can have', async () => {
+test('rejects followers beyond the limit', async () => {
   const { feed, open } = followed(fakeWorld(), 1);
   const text = textOf(await open());
   await settled();

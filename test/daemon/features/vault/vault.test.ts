@@ -18,11 +18,11 @@ import { failureOf } from '../../../support/failure-of.ts';
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A place for master keys that a test locks, empties and breaks. */
+/** A master store that a test can lock, empty and break. */
 class FakePlace implements MasterStore {
   readonly keys = new Map<string, Uint8Array>();
   trouble: string | undefined;
-  /** As keytar does with a locked keyring where nothing else tells. */
+  /** Like keytar with a locked keyring, which reports nothing else. */
   hides = false;
   looks = 0;
 
@@ -33,14 +33,14 @@ class FakePlace implements MasterStore {
     return key && !this.hides ? [key] : [];
   }
 
-  async keep(kid: string, fresh: Uint8Array): Promise<Uint8Array> {
+  async add(kid: string, fresh: Uint8Array): Promise<Uint8Array> {
     if (this.trouble) throw new MasterStoreFailure(this.trouble);
     if (this.keys.has(kid)) throw new Error('a key would be replaced');
     this.keys.set(kid, Uint8Array.from(fresh));
     return fresh;
   }
 
-  async drop(kid: string): Promise<void> {
+  async delete(kid: string): Promise<void> {
     if (this.trouble) throw new MasterStoreFailure(this.trouble);
     this.keys.delete(kid);
   }
@@ -67,7 +67,7 @@ beforeEach(async () => {
   elapsed = 0;
 });
 
-/** A vault as after a start: it knows what the database and the stores do, and nothing else. */
+/** A vault after a restart, which knows only the database and the stores. */
 function started({ masterStores = { keychain }, store = storage.vault as VaultStore } = {}): Vault {
   const world = {
     now: Date.now,
@@ -96,7 +96,7 @@ async function keep(vault: Vault, provider: Provider, text: string): Promise<boo
 const read = async (vault: Vault, provider: Provider) => (await vault.open(name(provider))).toString();
 
 describe('the first master key', () => {
-  test('is made with the first secret, kept in the keychain alone, and opens it after a start', async () => {
+  test('is created with the first secret, stored only in the keychain, and opens it after a restart', async () => {
     const vault = started();
     expect(await vault.status()).toMatchObject({ state: 'no_vault', store: null, secrets: 0 });
     expect(keychain.looks).toBe(0);
@@ -109,7 +109,7 @@ describe('the first master key', () => {
     expect((await again.status()).state).toBe('unlocked');
   });
 
-  test('is one, however many ask for it at once', async () => {
+  test('is created once, for concurrent requests', async () => {
     const vault = started();
     const sealed = await Promise.all(
       ['a', 'b', 'c'].map((text) => vault.seal({ name: text, version: 1, secret: Buffer.from(text) })),
@@ -118,7 +118,7 @@ describe('the first master key', () => {
     expect(keychain.keys.size).toBe(1);
   });
 
-  test('is not made where no place keeps it, and the reasons are told', async () => {
+  test('is not created if no store works, and the reasons are reported', async () => {
     keychain.trouble = 'The keychain is locked.';
     const vault = started();
     const failure = await failureOf(keep(vault, 'openai', 'x'));
@@ -130,7 +130,7 @@ describe('the first master key', () => {
     expect(await keep(vault, 'openai', 'x')).toBe(true);
   });
 
-  test('goes to a file before the keychain, and nowhere else when the file is no good', async () => {
+  test('is stored in a file before the keychain, and nowhere else if the file fails', async () => {
     const file = new FakePlace();
     file.trouble = 'There is no file.';
     const vault = started({ masterStores: { file, keychain } as MasterStores as { keychain: FakePlace } });
@@ -142,7 +142,7 @@ describe('the first master key', () => {
   });
 });
 
-describe('a master key that cannot be had', () => {
+describe('an unavailable master key', () => {
   let kid: string;
   beforeEach(async () => {
     await keep(started(), 'openai', 'sk-secret');
@@ -155,7 +155,7 @@ describe('a master key that cannot be had', () => {
     ['an item that was deleted', () => keychain.keys.clear(), 'sealed', 'vault export'],
     ['another key under that id', () => keychain.keys.set(kid, randomBytes(32)), 'wrong_key', 'another one'],
     ['rubbish under that id', () => keychain.keys.set(kid, Buffer.from('x')), 'wrong_key', 'another one'],
-  ])('%s seals the vault, and no new key is made', async (_, spoil, state, remedy) => {
+  ])('%s seals the vault, and no new key is created', async (_, spoil, state, remedy) => {
     const kept = keychain.keys.get(kid) as Uint8Array;
     spoil();
     const before = [...keychain.keys];
@@ -180,7 +180,7 @@ describe('a master key that cannot be had', () => {
     expect(await read(vault, 'openai')).toBe('sk-secret');
   });
 
-  test('is looked for again after 30 seconds, not at every call', async () => {
+  test('is read again after 30 seconds, not at every call', async () => {
     keychain.trouble = 'The keychain is locked.';
     const vault = started();
     for (let call = 0; call < 5; call += 1) await failureOf(read(vault, 'openai'));
@@ -192,7 +192,7 @@ describe('a master key that cannot be had', () => {
     expect(await read(vault, 'openai')).toBe('sk-secret');
   });
 
-  test('comes back from what an export printed', async () => {
+  test('is restored from an export', async () => {
     const { master_key: exported } = await started().export();
     keychain.keys.clear();
     const vault = started();
@@ -204,7 +204,7 @@ describe('a master key that cannot be had', () => {
 });
 
 describe('a sealed secret', () => {
-  test('opens under its own name and version only, and not when it was touched', async () => {
+  test('opens only with its own name and version, and unmodified', async () => {
     const vault = started();
     await keep(vault, 'openai', 'sk-secret');
     const row = (await storage.vault.secret(name('openai'))) as SealedSecret;
@@ -233,7 +233,7 @@ describe('a sealed secret', () => {
     }
   });
 
-  test('is different each time, though what it holds is the same', async () => {
+  test('differs each time for the same content', async () => {
     const vault = started();
     const one = { name: 'n', version: 1, secret: Buffer.from('same') };
     const [first, second] = [await vault.seal(one), await vault.seal(one)];
@@ -243,7 +243,7 @@ describe('a sealed secret', () => {
 });
 
 describe('a passphrase', () => {
-  test('opens what it made, after each start; another does not', async () => {
+  test('opens its vault after each start; another does not', async () => {
     const vault = started({ masterStores: {} as { keychain: FakePlace } });
     expect((await vault.unlock({ passphrase: 'correct horse' })).store).toBe('passphrase');
     await keep(vault, 'openai', 'sk-secret');
@@ -277,7 +277,7 @@ describe('a rotation', () => {
     for (const [provider, text] of all) await keep(vault, provider, text);
   });
 
-  test('puts every secret under a new key and drops the old', async () => {
+  test('reseals every secret with a new key and deletes the old one', async () => {
     const vault = started();
     const before = (await vault.status()).key_id as string;
     const after = await vault.rotate();
@@ -290,7 +290,7 @@ describe('a rotation', () => {
     }
   });
 
-  test('that dies at any step leaves a vault that opens, and the next one tidies up', async () => {
+  test('that dies at any step leaves a vault that opens, and the next one cleans up', async () => {
     for (let step = 1; ; step += 1) {
       const dying = dyingAt(step);
       const rotating = started({ masterStores: { keychain: dying.place }, store: dying.store });
@@ -310,7 +310,7 @@ describe('a rotation', () => {
     expect((await storage.vault.current())?.kid).toBe(last.key_id);
   });
 
-  /** The daemon's end at the n-th thing that a rotation does, before or after it has taken effect. */
+  /** The daemon dies at the n-th step of a rotation, before or after it takes effect. */
   function dyingAt(deadly: number) {
     let steps = 0;
     const mortal =
@@ -332,13 +332,13 @@ describe('a rotation', () => {
     };
     const place = {
       find: mortal((kid: string) => keychain.find(kid)),
-      keep: mortal((kid: string, fresh: Uint8Array) => keychain.keep(kid, fresh)),
-      drop: mortal((kid: string) => keychain.drop(kid)),
+      add: mortal((kid: string, fresh: Uint8Array) => keychain.add(kid, fresh)),
+      delete: mortal((kid: string) => keychain.delete(kid)),
     } as unknown as FakePlace;
     return { store, place, steps: () => steps };
   }
 
-  test('takes along what is stored meanwhile', async () => {
+  test('includes secrets that are stored meanwhile', async () => {
     const vault = started();
     let isFirst = true;
     const store: VaultStore = {
@@ -352,12 +352,12 @@ describe('a rotation', () => {
     await read(vault, 'openai');
     await started({ store }).rotate();
     expect(await read(started(), 'openai')).toBe('sk-newer');
-    // Sealed under the key that was given up: the database takes it no more.
+    // Sealed with the retired key, which the database rejects.
     expect(await keep(vault, 'google', 'AIza-late')).toBe(false);
     expect(await read(started(), 'google')).toBe(texts.google);
   });
 
-  test('goes to another place, and leaves all as it was where that place fails', async () => {
+  test('can change the store, and changes nothing if that fails', async () => {
     const plain = new FakePlace();
     const masterStores = { keychain, plain } as MasterStores as { keychain: FakePlace };
     plain.trouble = 'The disk is full.';
@@ -372,7 +372,7 @@ describe('a rotation', () => {
     expect(await read(started({ masterStores }), 'openai')).toBe(texts.openai);
   });
 
-  test('names a secret that is damaged, and changes nothing', async () => {
+  test('reports a damaged secret, and changes nothing', async () => {
     const store: VaultStore = {
       ...storage.vault,
       secrets: async () => (await storage.vault.secrets()).map((row) => ({ ...row, wrappedKey: 'x' })),
@@ -384,7 +384,7 @@ describe('a rotation', () => {
   });
 });
 
-test('while somebody unlocks it, calls are told at once what is known', async () => {
+test('while a person unlocks it, calls fail immediately with the known reason', async () => {
   await keep(started(), 'openai', 'sk-secret');
   keychain.trouble = 'The keychain is locked.';
   const vault = started();
@@ -403,7 +403,7 @@ test('while somebody unlocks it, calls are told at once what is known', async ()
   expect(await read(vault, 'openai')).toBe('sk-secret');
 });
 
-test('a daemon with a vault opens it by itself once its keychain does, and says once why it could not', async () => {
+test('a daemon opens its vault when the keychain becomes available, and logs the reason once', async () => {
   await keep(started(), 'openai', 'sk-secret');
   keychain.trouble = 'The keychain is locked.';
   const told: unknown[] = [];

@@ -4,20 +4,20 @@ import { expect, test } from 'vitest';
 import { makeCode, readCode } from '../../../../src/daemon/features/workspaces/codes.ts';
 import { slugsFor } from '../../../../src/daemon/features/workspaces/slugs.ts';
 
-test('a code is groups of five that cannot be misread', () => {
+test('a code has groups of five unambiguous characters', () => {
   const codes = Array.from({ length: 200 }, () => makeCode(2, randomBytes));
   for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
   expect(new Set(codes).size).toBe(200);
   expect(makeCode(4, randomBytes)).toMatch(/^(\w{5}-){3}\w{5}$/);
 });
 
-test('a code is the same however it was typed', () => {
+test('a code is normalised however it was typed', () => {
   const typed = ['7K3QM-9XWZ2', '7k3qm9xwz2', ' 7K3QM 9XWZ2\n', '7k3-qm-9xwz2'];
   expect(new Set(typed.map(readCode))).toEqual(new Set(['7K3QM9XWZ2']));
   expect(readCode('OIL0-oil')).toBe('0110011');
 });
 
-test('every code is read back as itself', () => {
+test('normalising does not change a generated code', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
       const code = makeCode(4, () => bytes);
@@ -26,7 +26,7 @@ test('every code is read back as itself', () => {
   );
 });
 
-test('every name gives slugs that an address can hold, and none is `me`', () => {
+test('every name gives valid slugs, none of them `me`', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (name) => {
       const slugs = slugsFor(name, randomBytes);

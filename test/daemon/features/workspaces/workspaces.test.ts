@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 
 describe('the first start', () => {
-  test('makes an owner with a workspace, a login and a default key', async () => {
+  test('creates an owner with a workspace, a login and a default key', async () => {
     const { userId, workspaceId, isFresh, write } = await start(noFiles);
     expect(isFresh).toBe(true);
     expect(await store.owner()).toMatchObject({
@@ -68,7 +68,7 @@ describe('the first start', () => {
 });
 
 describe('a later start', () => {
-  test('makes nothing while the files are good', async () => {
+  test('creates nothing while the files are valid', async () => {
     const first = await start(noFiles);
     const second = await start(first.write);
     expect(second).toEqual({ ...first, isFresh: false, write: noFiles });
@@ -76,7 +76,7 @@ describe('a later start', () => {
     expect(issued.size).toBe(1);
   });
 
-  test('makes no new default key for one that was revoked, and says that there is none', async () => {
+  test('does not replace a revoked default key, and reports that there is none', async () => {
     const first = await start(noFiles);
     expect(first.hasDefaultKey).toBe(true);
     revoked.add(first.write.defaultKey ?? '');
@@ -84,7 +84,7 @@ describe('a later start', () => {
     expect(issued.size).toBe(1);
   });
 
-  test('makes a new login when the file was lost, and the lost one is no longer good', async () => {
+  test('replaces a lost login, and revokes it', async () => {
     const first = await start(noFiles);
     const second = await start({ ...first.write, login: undefined });
     expect(second.userId).toBe(first.userId);
@@ -103,7 +103,7 @@ describe('a later start', () => {
     expect(parseSecret(write.defaultKey ?? '')).toBe('api');
   });
 
-  test('mends a first start that ended before its files were written', async () => {
+  test('repairs a first start that ended before its files were written', async () => {
     const first = await start(noFiles);
     const second = await start(noFiles);
     expect(second).toMatchObject({ userId: first.userId, workspaceId: first.workspaceId, isFresh: false });
@@ -112,7 +112,7 @@ describe('a later start', () => {
   });
 });
 
-describe('who belongs where', () => {
+describe('membership', () => {
   const login = (userId: string, workspaceId: string): Caller & { kind: 'login' } => ({
     kind: 'login',
     loginId: 'key_login',
@@ -132,7 +132,7 @@ describe('who belongs where', () => {
     store.addUser({ id: 'usr_otto', workspaces: [['ws_other', 'owner']] });
   });
 
-  test('is told by id, slug and `me`', async () => {
+  test('is found by id, slug and `me`', async () => {
     const { membership } = workspaces({ store });
     const ann = login('usr_ann', 'ws_acme');
     expect(await membership(ann, 'me')).toEqual({ workspaceId: 'ws_acme', userId: 'usr_ann', role: 'owner' });
@@ -146,7 +146,7 @@ describe('who belongs where', () => {
     expect(await membership(ann, 'nowhere')).toBeUndefined();
   });
 
-  test('binds a key to its one workspace, whatever else its owner is in', async () => {
+  test('binds a key to one workspace, whatever else its owner belongs to', async () => {
     const { membership } = workspaces({ store });
     const key = {
       kind: 'key',
@@ -160,7 +160,7 @@ describe('who belongs where', () => {
     expect(await membership(key, 'club')).toBeUndefined();
   });
 
-  test('is asked of the store once for members and each time for others', async () => {
+  test('is read from the store once for members, and each time for others', async () => {
     let reads = 0;
     const role = (workspaceId: string, userId: string) => {
       reads += 1;
@@ -203,7 +203,7 @@ describe('who belongs where', () => {
   });
 });
 
-test('a role that was read before it changed is not remembered after', async () => {
+test('a role that was read before it changed is not cached', async () => {
   const roles: ('admin' | 'member')[] = ['admin', 'member'];
   const reading = Promise.withResolvers<void>();
   const known = workspaces({

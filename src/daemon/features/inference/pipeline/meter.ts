@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../shared/errors.ts';
 import { type Cost, costOf, type NanoUsd, noCost, type Tokens } from '../../../../shared/money.ts';
-import type { PlacedAnswer } from '../../idempotency/index.ts';
+import type { SlotAnswer } from '../../idempotency/index.ts';
 import {
   type Admission,
   type CallStatus,
@@ -56,7 +56,7 @@ export interface SettleReason {
   status: CallStatus;
   errorCode?: string;
   /** Returns the answer to store for an Idempotency-Key, in the same transaction as the settlement. */
-  answer?: (settled: Settled) => PlacedAnswer | undefined;
+  answer?: (settled: Settled) => SlotAnswer | undefined;
 }
 
 /**

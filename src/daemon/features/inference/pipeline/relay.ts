@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../shared/errors.ts';
 import type { RelayReply } from '../../../handler.ts';
-import type { AnswerPlace } from '../../idempotency/index.ts';
+import type { IdempotencySlot } from '../../idempotency/index.ts';
 import { asApiError } from '../fault.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { cancellationError, settleReasonOf } from './cancellation.ts';
@@ -112,7 +112,7 @@ export async function readStream({ answer, meter, output }: StartedCall): Promis
 
 interface StoredReply {
   render: (settled: Settled) => RelayReply;
-  slot: AnswerPlace | undefined;
+  slot: IdempotencySlot | undefined;
 }
 
 /**
@@ -131,7 +131,7 @@ export async function settleWhole(
     slot &&
     ((settled: Settled) => {
       reply = render(settled);
-      return slot.take(reply);
+      return slot.record(reply);
     });
   const settled = await meter.settle({ status, ...(answer && { answer }) });
   return { settled, reply };

@@ -12,7 +12,7 @@ export const sumUsageTool = tool({
   name: 'sum_usage',
   title: 'Sum up usage',
   description:
-    'Sum up finished model calls: requests, tokens and cost in US dollars, in all and by day, model or key. Without `since` it tells of the latest days.',
+    'Sum up finished model calls: requests, tokens and cost in US dollars, in total and by day, model or key. Without `since` it covers the latest 30 days.',
   input: Type.Object(listUsage.query.properties, { additionalProperties: false }),
   endpoints: [listUsage],
   isReadOnly: true,
@@ -23,7 +23,7 @@ export const getUsageTool = tool({
   name: 'get_usage',
   title: 'Show one request',
   description:
-    'Show what one finished model call took, by its request id (`req_…`): tokens, cost, provider, attempts, durations in milliseconds.',
+    'Show one finished model call by its request id (`req_…`): tokens, cost, provider, attempts, and durations in milliseconds.',
   input: Type.Object(getUsage.params.properties, { additionalProperties: false }),
   endpoints: [getUsage],
   isReadOnly: true,
@@ -46,7 +46,7 @@ export const listKeysTool = tool({
   name: 'list_keys',
   title: 'List keys',
   description:
-    'List the API keys of a workspace, newest first, revoked ones too, without their secrets. To go on, send `next` as `after`.',
+    'List the API keys of a workspace, newest first, including revoked ones, without their secrets. For the next page, send `next` as `after`.',
   input: Type.Object(
     { workspace: Type.Optional(listKeys.params.properties.workspace), limit, after },
     { additionalProperties: false },
@@ -58,12 +58,12 @@ export const listKeysTool = tool({
   }),
 });
 
-/** Those who do not run the daemon are told whether it serves them. */
+/** Callers other than the daemon's owner only see whether it serves calls. */
 export const statusTool = tool({
   name: 'get_status',
   title: 'Show the daemon’s status',
   description:
-    'Show whether the gateway serves calls. Whoever runs it is also shown its providers, default model, storage and vault.',
+    'Show whether the gateway serves calls. Its owner also sees its providers, default model, storage and vault.',
   input: nothing,
   endpoints: [getStatus, ready],
   isReadOnly: true,

@@ -6,26 +6,26 @@ import { tool } from '../tool.ts';
 const Match = Type.Optional(
   Type.String({
     maxLength: 256,
-    description: 'Only models whose id holds this text, in any case: `claude`, `gpt-5`.',
+    description: 'Only models whose id contains this text, ignoring case: `claude`, `gpt-5`.',
   }),
 );
 const Limit = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many; 50 unless told.' }),
+  Type.Integer({ minimum: 1, maximum: 200, description: 'Maximum number of models; 50 by default.' }),
 );
 
 const holds = (id: string, match = '') => id.toLowerCase().includes(match.toLowerCase());
 
-/** The list without what each provider says: a thousand models have to fit into what a model reads. */
+/** The list without providers, since a thousand models must fit into a model's context. */
 export const listModelsTool = tool({
   name: 'list_models',
   title: 'List models',
   description:
-    'List the models that can be called through this gateway, available ones first, with context length in tokens and the best price in US dollars per million tokens. Use `match` to narrow the list, and `get_model` for what one model can do and who provides it.',
+    'List the models that can be called through this gateway, available ones first, with context length in tokens and the best price in US dollars per million tokens. Use `match` to narrow the list, and `get_model` for the capabilities and providers of one model.',
   input: Type.Object(
     {
       match: Match,
       available: Type.Optional(
-        Type.Boolean({ description: 'Only models that can be called now; true unless told.' }),
+        Type.Boolean({ description: 'Only models that are available now; true by default.' }),
       ),
       limit: Limit,
     },
@@ -57,7 +57,7 @@ export const getModelTool = tool({
   name: 'get_model',
   title: 'Show one model',
   description:
-    'Show one model by its id or any name that a call accepts: what it can do, its providers with prices, whether each is available now and why not, and the speed measured here.',
+    'Show one model by its id or any name that a call accepts: its capabilities, its providers with prices and availability, and the speed measured here.',
   input: Type.Object(getModel.params.properties, { additionalProperties: false }),
   endpoints: [getModel],
   isReadOnly: true,
@@ -68,7 +68,7 @@ export const listRatesTool = tool({
   name: 'list_rates',
   title: 'List rates',
   description:
-    'List what model calls cost here, one row per model and provider, in US dollars per million tokens: the provider’s price, the host’s margin, and their sum.',
+    'List the prices of model calls, one row per model and provider, in US dollars per million tokens: the provider’s price, the host’s margin, and their sum.',
   input: Type.Object({ match: Match, limit: Limit }, { additionalProperties: false }),
   endpoints: [listRates],
   isReadOnly: true,

@@ -15,7 +15,7 @@ const { max_price, fallbacks } = CreateResponseBody.properties.service.propertie
 const Question = Type.Object(
   {
     model,
-    input: Type.String({ minLength: 1, description: 'What the user says to the model.' }),
+    input: Type.String({ minLength: 1, description: 'The user’s message to the model.' }),
     instructions,
     previous_response_id,
     max_output_tokens,
@@ -27,23 +27,23 @@ const Question = Type.Object(
   { additionalProperties: false },
 );
 
-/** Enough to be seen to move; each notice is a message of its own. */
+/** Limits progress notifications, each of which is a message. */
 const noticeEveryMs = 100;
 
 export const respondTool = tool({
   name: 'respond',
   title: 'Ask a model',
   description:
-    'Ask another model through this gateway and get its answer as text. The call is metered, charged, and held to the limits of the key as any other. To go on with a conversation, send the `id` of the answer before as `previous_response_id`. `list_models` tells which models there are.',
+    'Ask another model through this gateway and get its answer as text. The call is metered, charged and limited like any other call of the key. To continue a conversation, send the `id` of the previous answer as `previous_response_id`. Use `list_models` to find models.',
   input: Question,
   endpoints: [createResponse],
   isReadOnly: false,
   async run(question, context) {
     const body = bodyOf(question);
-    const { ask, tell } = context;
-    if (tell === undefined) return answerOf(await ask.whole(createResponse, { body }));
+    const { ask, reportProgress } = context;
+    if (reportProgress === undefined) return answerOf(await ask.whole(createResponse, { body }));
     const chunks = await ask.chunks(createResponse, { body: { ...body, stream: true } });
-    return answerOf(await followed(chunks, { tell, elapsed: context.elapsed }));
+    return answerOf(await followed(chunks, { reportProgress, elapsed: context.elapsed }));
   },
 });
 
@@ -59,10 +59,13 @@ function bodyOf({
   return { ...body, ...(Object.keys(service).length > 0 && { service }) };
 }
 
-/** Reads the events to the end, and tells of the text on the way. */
+/** Reads the events to the end, reporting text as progress. */
 async function followed(
   chunks: AsyncIterable<string>,
-  { tell, elapsed }: Required<Pick<ToolContext, 'elapsed'>> & { tell: NonNullable<ToolContext['tell']> },
+  {
+    reportProgress,
+    elapsed,
+  }: Required<Pick<ToolContext, 'elapsed'>> & { reportProgress: NonNullable<ToolContext['reportProgress']> },
 ): Promise<ResponseResource> {
   const encoder = new TextEncoder();
   const reader = new SseReader();
@@ -78,11 +81,11 @@ async function followed(
     }
     if (fresh === '' || elapsed() - toldAt < noticeEveryMs) continue;
     characters += fresh.length;
-    await tell(fresh, characters);
+    await reportProgress(fresh, characters);
     fresh = '';
     toldAt = elapsed();
   }
-  if (fresh !== '') await tell(fresh, characters + fresh.length);
+  if (fresh !== '') await reportProgress(fresh, characters + fresh.length);
   if (response === undefined) throw new Error('the stream ended without a response');
   return response;
 }

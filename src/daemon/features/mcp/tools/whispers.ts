@@ -6,7 +6,7 @@ export const listWhispersTool = tool({
   name: 'list_whispers',
   title: 'List whispers',
   description:
-    'List the private messages that the person behind this connection sent and got, newest first; with `with`, only those with one person. To go on, send `meta.nextCursor` as `before_id`. Reading them does not mark them as read.',
+    'List the private messages that the user of this connection sent and received, newest first; with `with`, only those with one person. For the next page, send `meta.nextCursor` as `before_id`. Reading them does not mark them as read.',
   input: Type.Object(listWhispers.query.properties, { additionalProperties: false }),
   endpoints: [listWhispers],
   isReadOnly: true,
@@ -17,7 +17,7 @@ export const sendWhisperTool = tool({
   name: 'send_whisper',
   title: 'Send a whisper',
   description:
-    'Send a private message of plain text to another person of this host, in the name of the person behind this connection. Name exactly one of `recipientHandle` and `recipientId`. It cannot be taken back.',
+    'Send a private plain-text message to another user of this host, on behalf of the user of this connection. Provide exactly one of `recipientHandle` and `recipientId`. It cannot be unsent.',
   input: sendWhisper.body,
   endpoints: [sendWhisper],
   isReadOnly: false,

@@ -1,4 +1,4 @@
-import type { AutopilotsStore } from '../../../features/autopilots/autopilots-store.ts';
+import type { AutopilotsStore } from '../../../features/autopilots/store.ts';
 import { and, desc, eq, or } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { autopilots } from './tables.ts';

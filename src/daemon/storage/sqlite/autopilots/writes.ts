@@ -1,4 +1,4 @@
-import type { AutopilotRecord } from '../../../features/autopilots/autopilots-store.ts';
+import type { AutopilotRecord } from '../../../features/autopilots/store.ts';
 import { and, eq, ne, type Orm } from '../engine/orm.ts';
 import { autopilots } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EventRecord, EventsStore } from '../../../features/events/events-store.ts';
+import type { EventRecord, EventsStore } from '../../../features/events/store.ts';
 import { lastEvent } from '../engine/meta.ts';
 import { and, asc, eq, gt, lte, min } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';

@@ -1,4 +1,4 @@
-import type { IdempotencyStore } from '../../../features/idempotency/idempotency-store.ts';
+import type { IdempotencyStore } from '../../../features/idempotency/store.ts';
 import { and, eq } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { isRunning, idempotencyKeys as keys } from './tables.ts';

@@ -1,4 +1,4 @@
-import type { Claimed, KeptAnswer, KeyClaim } from '../../../features/idempotency/idempotency-store.ts';
+import type { Claimed, KeyClaim, StoredAnswer } from '../../../features/idempotency/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, inArray, lte, type Orm } from '../engine/orm.ts';
 import { isRunning, idempotencyKeys as keys } from './tables.ts';
@@ -40,7 +40,7 @@ export function idempotencyWrites(database: Connection, orm: Orm) {
         ? { ...found, state: 'done' }
         : { state: 'running', fingerprint: found.fingerprint };
     },
-    'idempotency.finish': ({ headers, body, ...claimed }: Holder & KeptAnswer): void => {
+    'idempotency.finish': ({ headers, body, ...claimed }: Holder & StoredAnswer): void => {
       orm
         .update(keys)
         .set({ state: 'done', headers, answer: Buffer.from(body) })

@@ -1,4 +1,4 @@
-import type { KeysStore } from '../../../features/keys/keys-store.ts';
+import type { KeysStore } from '../../../features/keys/store.ts';
 import { and, desc, eq, lt, or, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { keys } from './tables.ts';

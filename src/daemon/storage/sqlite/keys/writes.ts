@@ -1,4 +1,4 @@
-import type { KeyRecord, KeysStore } from '../../../features/keys/keys-store.ts';
+import type { KeyRecord, KeysStore } from '../../../features/keys/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { keys } from './tables.ts';

@@ -1,6 +1,6 @@
 import { utcDay } from '../../../../shared/time.ts';
 import type { KeyFacts, LedgerStore } from '../../../features/metering/ledger-store.ts';
-import type { Spend } from '../../../features/metering/metering-store.ts';
+import type { Spend } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
 
 /** A key and all its descendants. */

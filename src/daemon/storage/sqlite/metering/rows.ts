@@ -1,11 +1,6 @@
 import type { NewEvent } from '../../../features/events/index.ts';
-import type { PlacedAnswer } from '../../../features/idempotency/idempotency-store.ts';
-import type {
-  HoldRecord,
-  MeteringStore,
-  Settlement,
-  UsageRecord,
-} from '../../../features/metering/metering-store.ts';
+import type { SlotAnswer } from '../../../features/idempotency/store.ts';
+import type { HoldRecord, MeteringStore, Settlement, UsageRecord } from '../../../features/metering/store.ts';
 import { rowFormat } from '../engine/row-format.ts';
 import type { events } from '../events/tables.ts';
 import { type EntryRow, entryFormat } from '../ledger/ledger-chain.ts';
@@ -98,7 +93,7 @@ export type SettlementRow = readonly [
 export interface SettlementWithAnswer {
   settle: 'metering.settle' | 'metering.settleWithoutHold' | 'metering.settlePrepaidWithoutHold';
   row: SettlementRow;
-  answer: PlacedAnswer;
+  answer: SlotAnswer;
 }
 
 export function settlementRow({ usage: call, entries, event, caller, tier }: Settlement): SettlementRow {

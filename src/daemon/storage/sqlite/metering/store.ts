@@ -1,5 +1,5 @@
-import type { PlacedAnswer } from '../../../features/idempotency/idempotency-store.ts';
-import type { LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/metering-store.ts';
+import type { SlotAnswer } from '../../../features/idempotency/store.ts';
+import type { LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
 import type { Attempt } from '../../../features/routing/index.ts';
 import { eq } from '../engine/orm.ts';
 import type { WriteOptions } from '../engine/write-queue.ts';
@@ -48,7 +48,7 @@ export function meteringStore({ database, orm, writer, reader }: StoreContext): 
 }
 
 /** A large answer must not delay the money of other calls. */
-function laneFor({ body: { length } }: PlacedAnswer): WriteOptions {
+function laneFor({ body: { length } }: SlotAnswer): WriteOptions {
   return length > moneyLaneAnswerBytesMax ? { lane: 'bulk', bytes: length } : {};
 }
 

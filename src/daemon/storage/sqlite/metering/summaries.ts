@@ -1,5 +1,5 @@
 import { utcDay } from '../../../../shared/time.ts';
-import type { ServedDay, UsageFilter, UsageGroup } from '../../../features/metering/metering-store.ts';
+import type { ServedDay, UsageFilter, UsageGroup } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
 
 export function servedDays(database: Connection): ServedDay[] {

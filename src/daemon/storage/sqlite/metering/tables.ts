@@ -1,4 +1,4 @@
-import type { CallStatus, CallTrace } from '../../../features/metering/metering-store.ts';
+import type { CallStatus, CallTrace } from '../../../features/metering/store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
 /** Amounts are nano-dollars, times milliseconds since 1970, days `2026-11-21`. */

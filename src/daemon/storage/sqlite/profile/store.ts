@@ -1,4 +1,4 @@
-import type { ProfileStore } from '../../../features/profile/profile-store.ts';
+import type { ProfileStore } from '../../../features/profile/store.ts';
 import { and, eq, isNull, type SQL, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { users } from '../workspaces/tables.ts';

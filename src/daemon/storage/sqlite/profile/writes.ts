@@ -1,4 +1,4 @@
-import type { Irremovable, ProfileChanges, Removed } from '../../../features/profile/profile-store.ts';
+import type { Irremovable, ProfileChanges, Removed } from '../../../features/profile/store.ts';
 import { autopilots } from '../autopilots/tables.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, asc, eq, isNull, ne, type Orm, type SQL, sql } from '../engine/orm.ts';

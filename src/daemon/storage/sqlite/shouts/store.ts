@@ -1,4 +1,4 @@
-import type { ShoutsStore } from '../../../features/shouts/shouts-store.ts';
+import type { ShoutsStore } from '../../../features/shouts/store.ts';
 import { and, asc, count, desc, eq, gt, gte, lt, max, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { users } from '../workspaces/tables.ts';

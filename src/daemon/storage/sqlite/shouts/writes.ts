@@ -1,4 +1,4 @@
-import type { ShoutsStore } from '../../../features/shouts/shouts-store.ts';
+import type { ShoutsStore } from '../../../features/shouts/store.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
 import { shouts } from './tables.ts';
 

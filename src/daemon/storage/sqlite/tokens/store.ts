@@ -1,4 +1,4 @@
-import type { TokensStore } from '../../../features/tokens/tokens-store.ts';
+import type { TokensStore } from '../../../features/tokens/store.ts';
 import { and, desc, eq, isNull } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { tokens } from './tables.ts';

@@ -1,4 +1,4 @@
-import type { TokenRecord, TokensStore } from '../../../features/tokens/tokens-store.ts';
+import type { TokenRecord, TokensStore } from '../../../features/tokens/store.ts';
 import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { tokens } from './tables.ts';
 

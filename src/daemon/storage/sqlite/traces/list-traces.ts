@@ -1,4 +1,4 @@
-import type { TracesFilter } from '../../../features/traces/traces-store.ts';
+import type { TracesFilter } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 
 /** Returns the ids of a page of finished calls, using the index by workspace and completion time. */

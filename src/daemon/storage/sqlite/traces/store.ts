@@ -1,4 +1,4 @@
-import type { TracesStore } from '../../../features/traces/traces-store.ts';
+import type { TracesStore } from '../../../features/traces/store.ts';
 import { and, eq, inArray } from '../engine/orm.ts';
 import { usageRecord } from '../metering/store.ts';
 import { usage } from '../metering/tables.ts';

@@ -1,5 +1,5 @@
-import type { ProviderKeysStore } from '../../../features/provider-keys/provider-keys-store.ts';
-import type { VaultStore } from '../../../features/vault/vault-store.ts';
+import type { ProviderKeysStore } from '../../../features/provider-keys/store.ts';
+import type { VaultStore } from '../../../features/vault/store.ts';
 import { asc, count, eq } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { providerKeys, vaultMasters, vaultSecrets } from './tables.ts';

@@ -1,5 +1,5 @@
 import type { KnownProvider } from '../../../../shared/known-providers.ts';
-import type { MasterStoreName } from '../../../features/vault/vault-store.ts';
+import type { MasterStoreName } from '../../../features/vault/store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
 export const vaultMasters = sqliteTable('vault_masters', {

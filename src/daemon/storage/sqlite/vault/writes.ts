@@ -1,6 +1,6 @@
 import type { KnownProvider } from '../../../../shared/known-providers.ts';
-import type { ProviderKeyRecord } from '../../../features/provider-keys/provider-keys-store.ts';
-import type { MasterRecord, SealedSecret, VaultStore } from '../../../features/vault/vault-store.ts';
+import type { ProviderKeyRecord } from '../../../features/provider-keys/store.ts';
+import type { MasterRecord, SealedSecret, VaultStore } from '../../../features/vault/store.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
 import { providerKeys, vaultMasters, vaultSecrets } from './tables.ts';
 

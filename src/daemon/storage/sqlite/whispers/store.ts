@@ -3,7 +3,7 @@ import type {
   WhisperRecord,
   WhispersOf,
   WhispersStore,
-} from '../../../features/whispers/whispers-store.ts';
+} from '../../../features/whispers/store.ts';
 import type { StoreContext } from '../store-context.ts';
 
 const personMembers = ['number', 'handle', 'name', 'avatar'] as const;

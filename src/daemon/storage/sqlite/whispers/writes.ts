@@ -1,4 +1,4 @@
-import type { WhispersOf, WhispersStore } from '../../../features/whispers/whispers-store.ts';
+import type { WhispersOf, WhispersStore } from '../../../features/whispers/store.ts';
 import { and, eq, isNull, type Orm } from '../engine/orm.ts';
 import { whispers } from './tables.ts';
 

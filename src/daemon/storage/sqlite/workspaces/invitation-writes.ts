@@ -1,5 +1,9 @@
-import type { Decided, InvitationRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
-import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
+import type {
+  ExpectedRoles,
+  InvitationRecord,
+  PeopleStore,
+} from '../../../features/workspaces/people-store.ts';
+import type { WorkspaceRole } from '../../../features/workspaces/store.ts';
 import { and, eq, gt, inArray, isNull, type Orm } from '../engine/orm.ts';
 import { invitations, members } from './tables.ts';
 
@@ -8,8 +12,14 @@ type Outcome = Awaited<ReturnType<PeopleStore['acceptInvitation']>>;
 
 export function invitationWrites(orm: Orm) {
   return {
-    'people.insertInvitation': ({ record, given }: { record: InvitationRecord; given: Decided }): boolean => {
-      if (!haveRoles(orm, record.workspaceId, given)) return false;
+    'people.insertInvitation': ({
+      record,
+      expected,
+    }: {
+      record: InvitationRecord;
+      expected: ExpectedRoles;
+    }): boolean => {
+      if (!haveRoles(orm, record.workspaceId, expected)) return false;
       orm.insert(invitations).values(record).run();
       return true;
     },
@@ -47,8 +57,8 @@ export function invitationWrites(orm: Orm) {
 }
 
 /** Whether each of these users still has the role on which a decision was based. */
-export function haveRoles(orm: Orm, workspaceId: string, given: Decided): boolean {
-  return given.every(({ userId, role }) => {
+export function haveRoles(orm: Orm, workspaceId: string, expected: ExpectedRoles): boolean {
+  return expected.every(({ userId, role }) => {
     const membership = and(eq(members.workspaceId, workspaceId), eq(members.userId, userId));
     return orm.select({ role: members.role }).from(members).where(membership).get()?.role === role;
   });

@@ -2,9 +2,9 @@ import type {
   PeopleStore,
   Removal,
   RoleOutcome,
-  WorkspaceWish,
+  WorkspaceCandidate,
 } from '../../../features/workspaces/people-store.ts';
-import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
+import type { WorkspaceRole } from '../../../features/workspaces/store.ts';
 import { and, asc, eq, ne, type Orm, sql } from '../engine/orm.ts';
 import { inheritedScopes, keys } from '../keys/tables.ts';
 import { haveRoles, revokeInvitations } from './invitation-writes.ts';
@@ -13,7 +13,7 @@ import { members, workspaces } from './tables.ts';
 /** Inserts a workspace and its owner under the first free slug, and returns that; undefined if none is free. */
 export function insertWorkspace(
   orm: Orm,
-  { slugs, ...workspace }: WorkspaceWish,
+  { slugs, ...workspace }: WorkspaceCandidate,
   ownerId: string,
 ): string | undefined {
   const slug = slugs.find((wanted) => isSlugFree(orm, wanted));
@@ -38,7 +38,7 @@ const revokedOnChangeTo: Record<WorkspaceRole, WorkspaceRole[]> = {
 
 export function membershipWrites(orm: Orm) {
   return {
-    'people.createWorkspace': ({ workspace, ownerId }: { workspace: WorkspaceWish; ownerId: string }) =>
+    'people.createWorkspace': ({ workspace, ownerId }: { workspace: WorkspaceCandidate; ownerId: string }) =>
       insertWorkspace(orm, workspace, ownerId),
 
     'people.changeWorkspace': ({
@@ -58,10 +58,10 @@ export function membershipWrites(orm: Orm) {
       userId,
       role,
       at,
-      given,
+      expected,
     }: Parameters<PeopleStore['setRole']>[0]): RoleOutcome => {
       const outcome = canLoseOwner(orm, { workspaceId, userId });
-      if (outcome !== 'no-member' && !haveRoles(orm, workspaceId, given)) return 'changed';
+      if (outcome !== 'no-member' && !haveRoles(orm, workspaceId, expected)) return 'changed';
       if (outcome === 'no-member' || (outcome === 'last-owner' && role !== 'owner')) return outcome;
       orm.update(members).set({ role }).where(membershipOf(workspaceId, userId)).run();
       const roles = revokedOnChangeTo[role];
@@ -69,9 +69,9 @@ export function membershipWrites(orm: Orm) {
       return 'done';
     },
 
-    'people.removeMember': ({ workspaceId, userId, at, given, fallback }: Removal): RoleOutcome => {
+    'people.removeMember': ({ workspaceId, userId, at, expected, fallback }: Removal): RoleOutcome => {
       const outcome = canLoseOwner(orm, { workspaceId, userId });
-      if (outcome !== 'no-member' && !haveRoles(orm, workspaceId, given)) return 'changed';
+      if (outcome !== 'no-member' && !haveRoles(orm, workspaceId, expected)) return 'changed';
       if (outcome !== 'done') return outcome;
       orm.delete(members).where(membershipOf(workspaceId, userId)).run();
       const heir = firstOwner(orm, workspaceId);

@@ -21,7 +21,7 @@ export function peopleStore({ orm, writer }: StoreContext): PeopleStore {
       writer.write('people.changeWorkspace', { workspaceId, changes }),
     setRole: (change) => writer.write('people.setRole', change),
     removeMember: (removal) => writer.write('people.removeMember', removal),
-    insertInvitation: (record, given) => writer.write('people.insertInvitation', { record, given }),
+    insertInvitation: (record, expected) => writer.write('people.insertInvitation', { record, expected }),
     revokeInvitation: (workspaceId, invitationId, at) =>
       writer.write('people.revokeInvitation', { workspaceId, invitationId, at }),
     acceptInvitation: (accepted) => writer.write('people.acceptInvitation', accepted),

@@ -1,4 +1,4 @@
-import type { WorkspacesStore } from '../../../features/workspaces/workspaces-store.ts';
+import type { WorkspacesStore } from '../../../features/workspaces/store.ts';
 import { and, asc, eq } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { logins, members, userColumns, users, workspaces } from './tables.ts';

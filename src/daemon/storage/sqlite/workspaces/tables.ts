@@ -1,4 +1,4 @@
-import type { WorkspaceRole } from '../../../features/workspaces/workspaces-store.ts';
+import type { WorkspaceRole } from '../../../features/workspaces/store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
 /** SQLite assigns `number`, the id that the site API shows. */

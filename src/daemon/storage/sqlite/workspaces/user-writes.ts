@@ -1,5 +1,5 @@
 import type { LoginCodeRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
-import type { LoginRecord } from '../../../features/workspaces/workspaces-store.ts';
+import type { LoginRecord } from '../../../features/workspaces/store.ts';
 import { and, eq, gt, isNull, lt, type Orm } from '../engine/orm.ts';
 import { insertWorkspace } from './membership-writes.ts';
 import { loginCodes, logins, users } from './tables.ts';

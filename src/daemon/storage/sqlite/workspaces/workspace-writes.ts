@@ -1,4 +1,4 @@
-import type { LoginRecord, WorkspacesStore } from '../../../features/workspaces/workspaces-store.ts';
+import type { LoginRecord, WorkspacesStore } from '../../../features/workspaces/store.ts';
 import { and, eq, isNull, type Orm } from '../engine/orm.ts';
 import { logins, members, users, workspaces } from './tables.ts';
 

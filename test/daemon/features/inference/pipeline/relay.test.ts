@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AnswerPlace } from '../../../../../src/daemon/features/idempotency/index.ts';
+import { IdempotencySlot } from '../../../../../src/daemon/features/idempotency/index.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../../src/daemon/features/inference/index.ts';
 import type { CancelReason } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
 import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
@@ -176,7 +176,7 @@ describe('a stream', () => {
 
 test('a whole answer with a slot is rendered once and stored with its settlement', async () => {
   const scene = await started();
-  const slot = new AnswerPlace({ scope: 's', key: 'k' });
+  const slot = new IdempotencySlot({ scope: 's', key: 'k' });
   const replies: RelayReply[] = [];
   const render = () => {
     replies.push(new RelayReply({}, 'rendered'));
@@ -185,5 +185,5 @@ test('a whole answer with a slot is rendered once and stored with its settlement
   const { reply } = await settleWhole(scene.call, { render, slot });
   expect(replies).toEqual([reply]);
   expect(scene.settlements[0]?.answer).toMatchObject({ key: 'k', body: Buffer.from('rendered') });
-  expect(slot.judge(reply as RelayReply).state).toBe('done');
+  expect(slot.decide(reply as RelayReply).state).toBe('done');
 });

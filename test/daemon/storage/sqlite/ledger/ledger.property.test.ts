@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LedgerEntry } from '../../../../../src/daemon/features/metering/metering-store.ts';
+import type { LedgerEntry } from '../../../../../src/daemon/features/metering/store.ts';
 import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner, type Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';

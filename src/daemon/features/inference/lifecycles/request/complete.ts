@@ -1,7 +1,7 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../../handler.ts';
-import type { AnswerPlace } from '../../../idempotency/index.ts';
+import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import type { Json } from '../../fault.ts';
 import { parseChat } from '../../formats/chat-completions/parse.ts';
@@ -24,7 +24,7 @@ export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & 
   /** Set when the call is a run of a thread. */
   run?: ThreadRun;
   /** Where a whole answer is stored for an Idempotency-Key. */
-  slot?: AnswerPlace | undefined;
+  slot?: IdempotencySlot | undefined;
 };
 
 interface Answering {

@@ -1,6 +1,6 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import type { KeyCaller, LoginCaller } from '../../../../handler.ts';
-import type { AnswerPlace } from '../../../idempotency/index.ts';
+import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import { invalid, type Json } from '../../fault.ts';
 import { parseResponses, requireInput } from '../../formats/responses/parse.ts';
@@ -27,7 +27,7 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
   /** Set when the call is a run of a thread. */
   run?: ThreadRun;
   /** Where a whole answer is stored for an Idempotency-Key. */
-  slot?: AnswerPlace | undefined;
+  slot?: IdempotencySlot | undefined;
 };
 
 /** A parsed request, joined with the conversation that it continues. */

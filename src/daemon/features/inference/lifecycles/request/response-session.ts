@@ -1,6 +1,6 @@
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../../handler.ts';
-import type { AnswerPlace } from '../../../idempotency/index.ts';
+import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import type { Json } from '../../fault.ts';
 import { readAnswer } from '../../formats/responses/parse-answer.ts';
@@ -106,7 +106,7 @@ export class ResponseSession {
     return new StreamReply(answerHeaders(this.#started), chunks);
   }
 
-  whole(slot?: AnswerPlace): Promise<RelayReply> {
+  whole(slot?: IdempotencySlot): Promise<RelayReply> {
     const started = this.#started;
     const render = (settled: Settled) => new RelayReply(answerHeaders(started, settled), this.#body(settled));
     return answerWhole(this.#deps, started, async () => {

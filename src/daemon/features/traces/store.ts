@@ -1,6 +1,6 @@
 import type { CallStatus, UsageRecord } from '../metering/index.ts';
 
-/** Which finished calls of a workspace to read; times are of their end, `since` included and `until` not. */
+/** Selects finished calls of a workspace: completed at or after `since` and before `until`. */
 export interface TracesFilter {
   workspaceId: string;
   status: CallStatus | undefined;
@@ -9,13 +9,13 @@ export interface TracesFilter {
   keyId: string | undefined;
   since: number | undefined;
   until: number | undefined;
-  /** The request after which the page begins; an unknown one gives an empty page. */
+  /** The last request of the previous page; an unknown one gives an empty page. */
   after: string | undefined;
   limit: number;
 }
 
 export interface TracesStore {
   find(workspaceId: string, requestId: string): Promise<UsageRecord | undefined>;
-  /** Those that ended last come first. */
+  /** Latest completed first. */
   list(filter: TracesFilter): Promise<UsageRecord[]>;
 }

@@ -1,45 +1,45 @@
 import type { Cost, NanoUsd, Tokens } from '../../../shared/money.ts';
 import type { NewEvent } from '../events/index.ts';
-import type { PlacedAnswer } from '../idempotency/index.ts';
+import type { SlotAnswer } from '../idempotency/index.ts';
 import type { Attempt } from '../routing/index.ts';
 
 /** How a call ended. `interrupted`: the daemon died while it ran. */
 export type CallStatus = 'completed' | 'incomplete' | 'failed' | 'canceled' | 'interrupted';
 
-/** Money set aside for a call that has begun: the most it can cost. */
+/** Money reserved for a started call: the most it can cost. */
 export interface HoldRecord {
   requestId: string;
   workspaceId: string;
-  /** Null when a login, not a key, is calling. */
+  /** Null for a login. */
   keyId: string | null;
   endpoint: string;
   model: string;
   streamed: boolean;
   ownKey: boolean;
   amount: NanoUsd;
-  /** The estimate of the prompt alone: what is charged when the daemon dies before anything else is known. */
+  /** Estimate of the prompt, charged if the daemon dies before anything else is known. */
   promptEstimate: Tokens;
   promptCost: NanoUsd;
   createdAt: number;
-  /** Whether the workspace pays in advance: then the hold is written only while its credit lasts. */
+  /** Whether the workspace is prepaid: the hold is then written only if its credit covers it. */
   isPrepaid?: true;
 }
 
-/** When a call went through what, in milliseconds since it came, and the routes that it had. */
+/** The stages of a call, in milliseconds since it arrived, and its planned routes. */
 export interface CallTrace {
-  /** Its routes were planned and its money set aside: nobody was asked before. */
+  /** Routes were planned and money was reserved; no provider is called before. */
   admittedMs: number;
-  /** That was on disk; null where it was written together with the settlement. */
+  /** The hold was on disk; null if it was written together with the settlement. */
   heldMs: number | null;
-  /** Each attempt began, in their order. */
+  /** The start of each attempt. */
   startedMs: number[];
-  /** What the provider said of the end; null when nobody answered. */
+  /** As reported by the provider; null without an answer. */
   finishReason: string | null;
-  /** The best ones of the plan, best first. */
+  /** The best routes of the plan, best first. */
   routes: { provider: string; model: string }[];
 }
 
-/** All that is kept of a finished call. Times in milliseconds since 1970, durations in milliseconds. */
+/** The record of a finished call. Times in milliseconds since 1970, durations in milliseconds. */
 export interface UsageRecord {
   requestId: string;
   responseId: string | null;
@@ -53,7 +53,7 @@ export interface UsageRecord {
   status: CallStatus;
   errorCode: string | null;
   tokens: Tokens;
-  /** Whether `tokens` are the provider's own count; otherwise they are an estimate. */
+  /** Whether `tokens` are the provider's count rather than an estimate. */
   tokensReported: boolean;
   /** Null when the price is unknown. */
   cost: Cost | null;
@@ -63,11 +63,11 @@ export interface UsageRecord {
   totalMs: number;
   createdAt: number;
   completedAt: number;
-  /** Undefined where nobody could take it: the daemon died during the call. */
+  /** Undefined if the daemon died during the call. */
   trace?: CallTrace;
 }
 
-/** Moves `amount` > 0 from one account to another; accounts come into being with their first entry. */
+/** Moves `amount` > 0 from one account to another; an account is created by its first entry. */
 export interface LedgerEntry {
   kind: 'provider_cost' | 'margin' | 'grant';
   debit: string;
@@ -75,22 +75,22 @@ export interface LedgerEntry {
   amount: NanoUsd;
 }
 
-/** Ends a hold and writes what became of it, all at once or not at all. */
+/** Ends a hold and records the result, in one transaction. */
 export interface Settlement {
   usage: UsageRecord;
   entries: LedgerEntry[];
-  /** `agent`, `key` or `own_key`, and `paid` or `free`: how the public totals are split. */
+  /** How the public totals are split. */
   caller: 'key' | 'agent';
   tier: 'paid' | 'free';
   /** Written in the same transaction. */
   event: NewEvent;
-  /** Kept for the call's Idempotency-Key in the same transaction. */
-  answer?: PlacedAnswer;
-  /** As of its hold. */
+  /** Stored for the call's Idempotency-Key in the same transaction. */
+  answer?: SlotAnswer;
+  /** As in the hold. */
   isPrepaid?: true;
 }
 
-/** A hold that outlived its process, with the progress that was last written. */
+/** A hold that outlived its process, with its last stored progress. */
 export interface LeftHold extends HoldRecord {
   progressTokens: Tokens | null;
   progressCost: NanoUsd | null;
@@ -115,10 +115,10 @@ export interface Spend {
   month: NanoUsd;
 }
 
-/** Which finished calls to sum up: completed at or after `since` and before `until`. */
+/** Selects finished calls: completed at or after `since` and before `until`. */
 export interface UsageFilter {
   workspaceId: string;
-  /** Undefined: those of every key and login. */
+  /** Undefined for every key and login. */
   keyId: string | undefined;
   model: string | undefined;
   since: number;
@@ -126,30 +126,30 @@ export interface UsageFilter {
   groupBy: 'day' | 'model' | 'key';
 }
 
-/** Sums over the calls of one UTC day, one model, or one key (`group` null: calls of a login). */
+/** Sums over one UTC day, model or key (`group` is null for logins). */
 export interface UsageGroup {
   group: string | null;
   requests: number;
-  /** Those among `requests` whose cost is null; the others make up `cost`. */
+  /** The number of requests with unknown cost, which `cost` leaves out. */
   unpriced: number;
   tokens: Tokens;
   cost: Cost;
   charged: NanoUsd;
 }
 
-/** Each method is one transaction; a promise that resolves means: on disk, also after a power cut. */
+/** Each method is one transaction, durable when its promise resolves, even after a power failure. */
 export interface MeteringStore {
   hold(record: HoldRecord): Promise<void>;
-  /** Keeps what a running call has cost so far, for the case that the daemon dies. */
+  /** Stores the cost of a running call so far, in case the daemon dies. */
   progress(progress: { requestId: string; provider: string; tokens: Tokens; cost: NanoUsd }): Promise<void>;
-  /** Resolves to the sequence of its event. Rejects when the request was settled before. */
+  /** Resolves to the sequence of its event. Rejects if the request is already settled. */
   settle(settlement: Settlement): Promise<number>;
   usage(requestId: string): Promise<UsageRecord | undefined>;
-  /** What a key and the keys that it issued were charged; day and month are the UTC ones of `at`. */
+  /** The charges of a key and its descendants; day and month are those of `at` in UTC. */
   spendOfKey(keyId: string, at: number): Promise<Spend>;
   served(): Promise<ServedDay[]>;
-  /** Ordered by group, ascending; null last. Groups without calls are left out. */
+  /** Ordered by group, ascending, null last; without empty groups. */
   summarize(filter: UsageFilter): Promise<UsageGroup[]>;
-  /** All holds that are not settled, oldest first. */
+  /** Every unsettled hold, oldest first. */
   leftHolds(): Promise<LeftHold[]>;
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { faultOfForm } from '../../../../src/daemon/features/provider-keys/key-forms.ts';
-import { OpenedKeys } from '../../../../src/daemon/features/provider-keys/opened-keys.ts';
+import { keyFormatFault } from '../../../../src/daemon/features/provider-keys/key-format.ts';
+import { OpenedKeys } from '../../../../src/daemon/features/provider-keys/key-use.ts';
 import { knownProviders, providerFacts } from '../../../../src/shared/known-providers.ts';
 
-test('keys in the clear are overwritten after a minute, when they change, and when there are many', () => {
+test('decrypted keys are overwritten after a minute, when they change, and beyond the limit', () => {
   let elapsed = 0;
   const opened = new OpenedKeys(() => elapsed);
   const keep = (name: string) => {
     const key = Buffer.from(`sk-${name}`);
-    opened.keep(name, key);
+    opened.set(name, key);
     return key;
   };
   const isGone = (key: Buffer) => key.every((byte) => byte === 0);
@@ -27,14 +27,14 @@ test('keys in the clear are overwritten after a minute, when they change, and wh
   opened.forget('same');
   expect(isGone(after)).toBe(true);
 
-  const many = Array.from({ length: 100 }, (_, place) => keep(`key ${place}`));
+  const many = Array.from({ length: 100 }, (_, index) => keep(`key ${index}`));
   expect(opened.size).toBe(64);
   expect(many.filter(isGone)).toHaveLength(36);
   opened.forgetAll();
   expect(many.every(isGone)).toBe(true);
 });
 
-test('a well-formed key of a provider is taken by it and by no other', () => {
+test('a well-formed key is accepted for its own provider only', () => {
   const rest = fc.stringMatching(/^[A-Za-z0-9_]{20,60}$/);
   const one = fc
     .constantFrom(...knownProviders)
@@ -43,16 +43,16 @@ test('a well-formed key of a provider is taken by it and by no other', () => {
     );
   fc.assert(
     fc.property(one, ([provider, prefix, text]) => {
-      const takers = knownProviders.filter((other) => faultOfForm(other, prefix + text) === undefined);
+      const takers = knownProviders.filter((other) => keyFormatFault(other, prefix + text) === undefined);
       expect(takers).toEqual([provider]);
     }),
   );
 });
 
-test('a text that is refused is not repeated', () => {
+test('errors do not repeat the text', () => {
   fc.assert(
     fc.property(fc.constantFrom(...knownProviders), fc.string({ minLength: 12 }), (provider, text) => {
-      const fault = faultOfForm(provider, `${text}\n`);
+      const fault = keyFormatFault(provider, `${text}\n`);
       expect(fault).toBeDefined();
       expect(fault).not.toContain(text);
     }),

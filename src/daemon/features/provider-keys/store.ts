@@ -1,11 +1,11 @@
 import type { KnownProvider } from '../../../shared/known-providers.ts';
 import type { SealedSecret } from '../vault/index.ts';
 
-/** A workspace's own key for a provider, as far as it may be shown. */
+/** The public facts of a workspace's own key for a provider. */
 export interface ProviderKeyRecord {
   workspaceId: string;
   provider: KnownProvider;
-  /** The first 12 hex digits of SHA-256 over the key. */
+  /** The first 12 hex digits of the key's SHA-256. */
   fingerprint: string;
   addedAt: number;
   updatedAt: number;
@@ -13,13 +13,13 @@ export interface ProviderKeyRecord {
 
 /** Times in milliseconds since 1970. Each method is one transaction. */
 export interface ProviderKeysStore {
-  /** In the order of their names. */
+  /** Ordered by provider. */
   list(workspaceId: string): Promise<ProviderKeyRecord[]>;
   /**
-   * Adds or replaces; `addedAt` of one that is replaced stays. False, and nothing is changed, when the secret was sealed
-   * under a master that is not the current one any more, or is not the next version of what is there.
+   * Adds or replaces a key; a replaced one keeps its `addedAt`. Returns false without a change if the secret was sealed
+   * with an outdated master key, or is not the next version.
    */
   put(record: ProviderKeyRecord, secret: SealedSecret): Promise<boolean>;
-  /** Whether there was one. */
+  /** False if there was none. */
   delete(workspaceId: string, provider: KnownProvider): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import type { PersonRecord } from '../profile/index.ts';
 
-/** A shout as it is kept, with its author. Times in milliseconds since 1970. */
+/** A shout with its author. Times in milliseconds since 1970. */
 export interface ShoutRecord {
   id: number;
   body: string;
@@ -13,19 +13,19 @@ export interface ShoutRecord {
 
 /** Each method is one transaction. */
 export interface ShoutsStore {
-  /** The id that it got. */
+  /** Returns the id. */
   insert(shout: { author: number; body: string; zone: string; at: number }): Promise<number>;
   find(id: number): Promise<ShoutRecord | undefined>;
-  /** Newest first, with an id below `before`, from the time `since` on. */
+  /** Newest first, with ids below `before`, created at or after `since`. */
   list(
     of: { zone: string | undefined; since: number | undefined },
     page: { limit: number; before: number | undefined },
   ): Promise<ShoutRecord[]>;
-  /** Oldest first, with an id above `after`. */
+  /** Oldest first, with ids above `after`. */
   after(zone: string | undefined, page: { limit: number; after: number }): Promise<ShoutRecord[]>;
-  /** Whether there was such a one of this author. */
+  /** False if there is no such shout by this author. */
   remove(id: number, author: number): Promise<boolean>;
-  /** How many shouts zones got since a time, the most first. */
+  /** The number of shouts per zone since a time, highest first. */
   zones(since: number, limit: number): Promise<{ zone: string; count: number }[]>;
   /** The highest id, 0 before the first. */
   last(): Promise<number>;

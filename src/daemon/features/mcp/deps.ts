@@ -2,12 +2,12 @@ import type { TSchema } from 'typebox';
 import type { World } from '../../world.ts';
 import type { InnerCalls } from './inner-call.ts';
 
-export interface McpNeeds {
+export interface McpDeps {
   calls: InnerCalls;
   world: Pick<World, 'now' | 'elapsed'>;
-  /** Parses JSON in UTF-8. Fails on all else, and on what is nested too deep to be walked over. */
+  /** Parses UTF-8 JSON. Fails for anything else, and for nesting that is too deep. */
   parse(bytes: Uint8Array): unknown;
-  /** The first thing that is wrong with a tool's arguments, in a sentence; undefined when nothing is. */
+  /** The first fault in a tool's arguments, as a sentence; undefined if they are valid. */
   faultIn(schema: TSchema, value: unknown): string | undefined;
   log: { warn(details: object, message: string): void };
 }

@@ -4,27 +4,26 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { KeyCaller, KeyDefaults, KeyLimits, LoginCaller } from '../../handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
-import { changedDefaults } from './defaults.ts';
-import type { KeyRecord, KeysStore } from './keys-store.ts';
-import { changedLimits } from './limits.ts';
+import { changedDefaults, changedLimits } from './limits-and-defaults.ts';
 import type { LiveKeys } from './live-keys.ts';
+import type { KeyRecord, KeysStore } from './store.ts';
 
-export interface KeyOwnershipNeeds {
+export interface KeySettingsDeps {
   store: Pick<KeysStore, 'byId' | 'setLimits' | 'setDefaults'>;
   workspaces: Pick<Workspaces, 'membership'>;
   admission: Pick<Admission, 'usedBy'>;
   live: Pick<LiveKeys, 'changed'>;
-  /** When a key was last used, as far as it is not in the store yet. */
+  /** When a key was last used, if not stored yet. */
   lastUse: (keyId: string) => number | undefined;
   now: () => number;
 }
 
 type Identified = KeyCaller | LoginCaller;
 
-/** What the owner of a key may see and say of it. */
-export function keyOwnership(needs: KeyOwnershipNeeds) {
-  const { store, workspaces, admission, live, lastUse, now } = needs;
-  const inTurn = oneAfterTheOther();
+/** Shows keys to members, and lets their owners set limits and defaults. */
+export function keySettings(deps: KeySettingsDeps) {
+  const { store, workspaces, admission, live, lastUse, now } = deps;
+  const mutex = new KeyedMutex();
 
   const find = async (caller: Identified, workspace: string, keyId: string) => {
     const membership = await workspaces.membership(caller, workspace);
@@ -37,12 +36,12 @@ export function keyOwnership(needs: KeyOwnershipNeeds) {
     const { record } = await find(caller, workspace, keyId);
     if (record.ownerId === caller.userId) return record;
     throw new ApiError('permission', {
-      message: 'Only the owner of a key may see and set what it is limited to, and its defaults.',
+      message: 'Only the owner of a key can view and change its limits and defaults.',
     });
   };
 
   return {
-    /** A key and what it used, for members of its workspace; `not_found` for all others. */
+    /** A key and its usage, for members of its workspace. Fails with `not_found` for others. */
     async show(caller: Identified, workspace: string, keyId: string) {
       const { record } = await find(caller, workspace, keyId);
       const lastUsedAt = lastUse(record.id) ?? record.lastUsedAt;
@@ -53,14 +52,14 @@ export function keyOwnership(needs: KeyOwnershipNeeds) {
     get: async (caller: Identified, workspace: string, keyId: string): Promise<KeyLimits | null> =>
       (await owned(caller, workspace, keyId)).limits,
 
-    /** Resolves when it counts: for every request that is accepted from then on. Fails as `get`, or with `invalid_request`. */
+    /** Applies to every request accepted after it resolves. Fails as `get`, or with `invalid_request`. */
     async set(
       caller: Identified,
       workspace: string,
       keyId: string,
       change: LimitsChange,
     ): Promise<KeyLimits | null> {
-      return await inTurn(keyId, async () => {
+      return await mutex.run(keyId, async () => {
         const record = await owned(caller, workspace, keyId);
         const limits = changedLimits(record.limits, { change, now: now() });
         if (!(await store.setLimits(record.workspaceId, keyId, limits))) throw noSuchKey();
@@ -76,7 +75,7 @@ export function keyOwnership(needs: KeyOwnershipNeeds) {
       keyId: string,
       change: KeyDefaultsChange,
     ): Promise<KeyDefaults | null> {
-      return await inTurn(keyId, async () => {
+      return await mutex.run(keyId, async () => {
         const record = await owned(caller, workspace, keyId);
         const defaults = changedDefaults(record.defaults, change);
         if (!(await store.setDefaults(record.workspaceId, keyId, defaults))) throw noSuchKey();
@@ -87,21 +86,22 @@ export function keyOwnership(needs: KeyOwnershipNeeds) {
   };
 }
 
-/** One change of a key after the other: each begins with what the one before left. */
-function oneAfterTheOther() {
-  const changes = new Map<string, Promise<unknown>>();
-  return async <T>(keyId: string, change: () => Promise<T>): Promise<T> => {
-    const made = (changes.get(keyId) ?? Promise.resolve()).then(change, change);
-    changes.set(keyId, made);
+/** Runs the tasks of one key one after another. */
+class KeyedMutex {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const result = (this.#last.get(key) ?? Promise.resolve()).then(task, task);
+    this.#last.set(key, result);
     try {
-      return await made;
+      return await result;
     } finally {
-      if (changes.get(keyId) === made) changes.delete(keyId);
+      if (this.#last.get(key) === result) this.#last.delete(key);
     }
-  };
+  }
 }
 
-export type KeyOwnership = ReturnType<typeof keyOwnership>;
+export type KeySettings = ReturnType<typeof keySettings>;
 
 function noSuchKey(): ApiError {
   return new ApiError('not_found', { message: 'There is no such key.' });

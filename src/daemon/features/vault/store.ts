@@ -1,24 +1,24 @@
-/** Where a master key is kept. `passphrase`: in the database, sealed by what somebody types. */
+/** Where a master key is stored. `passphrase`: in the database, sealed with a passphrase. */
 export type MasterStoreName = 'file' | 'keychain' | 'passphrase' | 'plain';
 
-/** What is remembered of a master key; never the key. */
+/** The record of a master key, without the key. */
 export interface MasterRecord {
   /** 16 hex digits. */
   kid: string;
   store: MasterStoreName;
-  /** Opens with the right key only. */
+  /** See `proofOf`. */
   proof: string;
-  /** The key under a passphrase; null for the other stores. */
+  /** The key sealed with a passphrase; null for the other stores. */
   wrapped: string | null;
   /** Milliseconds since 1970. */
   createdAt: number;
 }
 
-/** A secret as it is kept: it opens with the master `kid` and under its own name and version only. */
+/** A stored secret, which opens only with the master `kid` and its own name and version. */
 export interface SealedSecret {
-  /** What it is for and whose: `provider-key|ws_…|openai`. */
+  /** Purpose and owner: `provider-key|ws_…|openai`. */
   name: string;
-  /** Counts from 1 and up with each value. */
+  /** Starts at 1 and increases with each value. */
   version: number;
   kid: string;
   wrappedKey: string;
@@ -28,18 +28,18 @@ export interface SealedSecret {
 /** Each method is one transaction. */
 export interface VaultStore {
   current(): Promise<MasterRecord | undefined>;
-  /** Masters that a rotation gave up and that are not dropped yet. */
+  /** Masters replaced by a rotation and not deleted yet. */
   retired(): Promise<MasterRecord[]>;
   secret(name: string): Promise<SealedSecret | undefined>;
   secrets(): Promise<SealedSecret[]>;
   secretsCount(): Promise<number>;
-  /** Takes the first master. False when there is a master already, whose secrets another would bury. */
+  /** Adds the first master. Returns false if there is one already. */
   addMaster(record: MasterRecord): Promise<boolean>;
   /**
-   * Makes another master the current one and puts every secret under it. False, and nothing is changed, when
-   * `rewrapped` is not each secret as it is now, or `from` is no longer the current master.
+   * Makes another master current and reseals every secret. Returns false without a change if `rewrapped` is outdated or
+   * `from` is no longer the current master.
    */
   rotate(rotation: { from: string; to: MasterRecord; rewrapped: SealedSecret[] }): Promise<boolean>;
-  /** Forgets a retired master. */
+  /** Deletes a retired master. */
   dropMaster(kid: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Ability } from '../../../shared/contract/endpoint.ts';
 
-/** An access token as it is kept: never the secret, only its digest. Times in milliseconds since 1970. */
+/** A stored access token, without its secret. Times in milliseconds since 1970. */
 export interface TokenRecord {
   id: string;
   userId: string;
@@ -9,7 +9,7 @@ export interface TokenRecord {
   name: string;
   abilities: Ability[];
   createdAt: number;
-  /** Null: it does not expire. */
+  /** Null if it does not expire. */
   expiresAt: number | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
@@ -19,10 +19,10 @@ export interface TokenRecord {
 export interface TokensStore {
   insert(record: TokenRecord): Promise<void>;
   byDigest(digest: string): Promise<TokenRecord | undefined>;
-  /** Those of a user that were not revoked, newest first. */
+  /** A user's tokens that are not revoked, newest first. */
   list(userId: string): Promise<TokenRecord[]>;
-  /** Revokes one of a user, or all; the ids of those that it ended. */
+  /** Revokes one of a user's tokens, or all; returns the ids of those that were active. */
   revoke(userId: string, tokenId: string | undefined, at: number): Promise<string[]>;
-  /** Notes when tokens were last used; called now and then, not at each use. */
+  /** Stores when tokens were last used; called periodically, not at each use. */
   touch(uses: { id: string; at: number }[]): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import type { PersonRecord } from '../profile/index.ts';
 
-/** Somebody as others see them. */
+/** The public facts of a person. */
 export type PersonShown = Pick<PersonRecord, 'number' | 'handle' | 'name' | 'avatar'>;
 
-/** A whisper as it is kept, with the people it names. Times in milliseconds since 1970. */
+/** A whisper with its sender and recipient. Times in milliseconds since 1970. */
 export interface WhisperRecord {
   id: number;
   body: string;
@@ -14,7 +14,7 @@ export interface WhisperRecord {
   recipient: PersonShown;
 }
 
-/** Whose whispers, by number: all of `person`, or those with `peer` alone. */
+/** Selects whispers: all of `person`, or only those with `peer`, by number. */
 export interface WhispersOf {
   person: number;
   peer?: number | undefined;
@@ -22,21 +22,21 @@ export interface WhispersOf {
 
 /** Each method is one transaction. */
 export interface WhispersStore {
-  /** The id that it got. */
+  /** Returns the id. */
   insert(whisper: { sender: number; recipient: number; body: string; at: number }): Promise<number>;
   find(id: number): Promise<WhisperRecord | undefined>;
-  /** Newest first, with an id below `before`. */
+  /** Newest first, with ids below `before`. */
   list(of: WhispersOf, page: { limit: number; before: number | undefined }): Promise<WhisperRecord[]>;
-  /** Oldest first, with an id above `after`. */
+  /** Oldest first, with ids above `after`. */
   after(person: number, page: { limit: number; after: number }): Promise<WhisperRecord[]>;
-  /** A line a peer: the last whisper and how many from them are unread; the latest first. */
+  /** One entry per peer, latest first: the last whisper, and the number of unread ones from the peer. */
   threads(
     person: number,
     page: { limit: number; before: number | undefined },
   ): Promise<{ last: WhisperRecord; unread: number }[]>;
-  /** Whether this call made it read. */
+  /** False if it was read already. */
   markRead(id: number, at: number): Promise<boolean>;
-  /** The ids of those that it made read. */
+  /** Returns the ids of those that were unread. */
   markAllRead(of: WhispersOf, at: number): Promise<number[]>;
   /** The highest id, 0 before the first. */
   last(): Promise<number>;

@@ -5,10 +5,10 @@ import type {
   AutopilotVisibility,
 } from '../../../shared/contract/autopilots.ts';
 
-/** An autopilot as it is kept. Times in milliseconds since 1970. */
+/** A stored autopilot. Times in milliseconds since 1970. */
 export interface AutopilotRecord {
   id: string;
-  /** The number of the user whose it is. */
+  /** The number of the owner. */
   owner: number;
   handle: string;
   displayName: string;
@@ -25,15 +25,15 @@ export interface AutopilotRecord {
 
 /** Each method is one transaction. */
 export interface AutopilotsStore {
-  /** Under the first of the handles that is free, which comes back; undefined when none is. */
+  /** Inserts it under the first free handle and returns that; undefined if none is free. */
   insert(record: Omit<AutopilotRecord, 'handle'>, handles: readonly string[]): Promise<string | undefined>;
-  /** By id or handle, of one owner. */
+  /** By id or handle, within one owner's autopilots. */
   find(owner: number, reference: string): Promise<AutopilotRecord | undefined>;
-  /** The latest changed first. */
+  /** Most recently changed first. */
   list(
     owner: number,
     page: { limit: number; status: AutopilotStatus | undefined },
   ): Promise<AutopilotRecord[]>;
-  /** Puts a record in the place of the one that was read: `changed` when that is another one by now. */
+  /** Replaces the record that was read; `changed` if it differs by now. */
   replace(before: AutopilotRecord, after: AutopilotRecord): Promise<'done' | 'changed' | 'handle-taken'>;
 }

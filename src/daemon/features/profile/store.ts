@@ -1,12 +1,12 @@
-/** A person as the site API knows them. Times in milliseconds since 1970. */
+/** A user in the site API. Times in milliseconds since 1970. */
 export interface PersonRecord {
-  /** `usr_…`: it never leaves /v1. */
+  /** `usr_…`, which only /v1 exposes. */
   userId: string;
-  /** The id that the site API shows. */
+  /** The id in the site API. */
   number: number;
   handle: string;
   name: string;
-  /** The address of a picture; may be empty. */
+  /** The URL of a picture; may be empty. */
   avatar: string;
   email: string | null;
   createdAt: number;
@@ -15,25 +15,25 @@ export interface PersonRecord {
 
 export type ProfileChanges = Partial<Pick<PersonRecord, 'name' | 'email' | 'avatar' | 'handle'>>;
 
-/** What ended with a person, to be told to whoever keeps it in memory. */
+/** What a deleted person had, to be dropped from memory. */
 export interface Removed {
-  /** Ids of logins, tokens and keys that are good no more. */
+  /** Ids of the revoked logins, tokens and keys. */
   credentials: string[];
-  /** Ids of the workspaces that they belonged to. */
+  /** Ids of their workspaces. */
   workspaces: string[];
 }
 
 /** Why a person cannot be removed. */
 export type Irremovable = 'host-owner' | { lastOwnerOf: string };
 
-/** Of those who are deleted none is found. Each method is one transaction. */
+/** Finds no one who is deleted. Each method is one transaction. */
 export interface ProfileStore {
   byUserId(userId: string): Promise<PersonRecord | undefined>;
   byNumber(number: number): Promise<PersonRecord | undefined>;
   /** In lower case. */
   byHandle(handle: string): Promise<PersonRecord | undefined>;
-  /** Which of the changes is taken by somebody else, if one is; nothing is changed then. */
+  /** Returns the field that belongs to another user, if any; nothing is changed then. */
   change(userId: string, changes: ProfileChanges, at: number): Promise<'email' | 'handle' | undefined>;
-  /** Ends everything that lets the person in, and forgets who it was. */
+  /** Revokes all credentials of the person and erases their data. */
   remove(userId: string, at: number): Promise<Removed | Irremovable>;
 }

@@ -1,12 +1,12 @@
 import type { UserReference } from '../../../shared/contract/site.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { actingUser, type Caller } from '../../handler.ts';
-import type { PersonRecord, ProfileStore } from './profile-store.ts';
+import type { PersonRecord, ProfileStore } from './store.ts';
 
-/** Finds people for the site API. */
-export function persons({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byNumber' | 'byHandle'> }) {
+/** Finds the people of the site API. */
+export function people({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byNumber' | 'byHandle'> }) {
   return {
-    /** Whoever calls, or for whom a key or token calls. */
+    /** The user on whose behalf the site API is called. */
     async of(caller: Caller): Promise<PersonRecord> {
       const person = await store.byUserId(actingUser(caller).userId);
       if (!person) throw new ApiError('unauthenticated');
@@ -14,7 +14,7 @@ export function persons({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byN
     },
     byNumber: (number: number): Promise<PersonRecord | undefined> => store.byNumber(number),
     byHandle: (handle: string): Promise<PersonRecord | undefined> => store.byHandle(handle.toLowerCase()),
-    /** Digits are an id, everything else is a handle. */
+    /** By number or handle. */
     named: (reference: string): Promise<PersonRecord | undefined> =>
       /^[0-9]{1,15}$/.test(reference)
         ? store.byNumber(Number(reference))
@@ -22,9 +22,9 @@ export function persons({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byN
   };
 }
 
-export type Persons = ReturnType<typeof persons>;
+export type People = ReturnType<typeof people>;
 
-/** A person as others see them. */
+/** The public view of a person. */
 export function toReference({
   avatar,
   handle,

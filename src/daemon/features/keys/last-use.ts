@@ -1,11 +1,11 @@
 import { repeatedly, type World } from '../../world.ts';
 import type { TokensStore } from '../tokens/index.ts';
-import type { KeysStore } from './keys-store.ts';
+import type { KeysStore } from './store.ts';
 
 const flushEveryMs = 30_000;
 
-/** Times of last use by id, gathered in memory: a write at each call would cost more than the call. */
-function usesLog(write: (uses: { id: string; at: number }[]) => Promise<void>) {
+/** Collects times of last use by id in memory, since a write per call would cost more than the call. */
+function lastUseLog(write: (uses: { id: string; at: number }[]) => Promise<void>) {
   let uses = new Map<string, number>();
   const flush = async (): Promise<void> => {
     if (uses.size === 0) return;
@@ -30,15 +30,15 @@ function usesLog(write: (uses: { id: string; at: number }[]) => Promise<void>) {
   };
 }
 
-export interface UsesNeeds {
+export interface LastUseDeps {
   keysStore: Pick<KeysStore, 'touch'>;
   tokensStore?: Pick<TokensStore, 'touch'>;
 }
 
 /** When keys and tokens were last used. */
-export function credentialUses({ keysStore, tokensStore }: UsesNeeds) {
-  const keys = usesLog((uses) => keysStore.touch(uses.map(({ id, at }) => ({ keyId: id, at }))));
-  const tokens = usesLog(async (uses) => tokensStore?.touch(uses));
+export function credentialUses({ keysStore, tokensStore }: LastUseDeps) {
+  const keys = lastUseLog((uses) => keysStore.touch(uses.map(({ id, at }) => ({ keyId: id, at }))));
+  const tokens = lastUseLog(async (uses) => tokensStore?.touch(uses));
   return {
     note: { key: keys.note, token: tokens.note },
     lastKey: keys.last,

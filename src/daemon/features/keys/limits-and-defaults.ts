@@ -1,10 +1,14 @@
+import type {
+  KeyDefaultsChange,
+  KeyDefaults as KeyDefaultsView,
+} from '../../../shared/contract/key-defaults.ts';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import { isoTime, parseTime } from '../../../shared/time.ts';
-import type { KeyLimits } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits } from '../../handler.ts';
 
-const nothing: KeyLimits = {
+const noLimits: KeyLimits = {
   spendCap: null,
   maxPrice: null,
   models: null,
@@ -12,42 +16,44 @@ const nothing: KeyLimits = {
   expiresAt: null,
 };
 
+const noDefaults: KeyDefaults = { cache: null, store: null };
+
 interface Change {
   change: LimitsChange;
   now: number;
-  /** What stands before the names of the fields: `limits.` where they are a part of the body. */
-  place?: string;
+  /** Prefix of field names in errors: `limits.` if they are nested in the body. */
+  prefix?: string;
 }
 
 /**
- * Limits with a change: what it leaves out stays, null clears. Null when nothing is limited then. Fails with
- * `invalid_request`, naming the field, for a time that is past, an amount that is none, or a name that is no text.
+ * Applies a change to limits: absent members stay, null clears. Returns null if none are left. Fails with
+ * `invalid_request`, naming the field, for a past time, a malformed amount or malformed text.
  */
 export function changedLimits(
   before: KeyLimits | null,
-  { change, now, place = '' }: Change,
+  { change, now, prefix = '' }: Change,
 ): KeyLimits | null {
-  const limits = { ...(before ?? nothing) };
+  const limits = { ...(before ?? noLimits) };
   if (change.spend_cap !== undefined) {
     const { usd, period } = change.spend_cap ?? {};
     limits.spendCap =
       usd === undefined || period === undefined
         ? null
-        : { amount: amountOf(usd, `${place}spend_cap.usd`), period };
+        : { amount: amountOf(usd, `${prefix}spend_cap.usd`), period };
   }
-  if (change.max_price !== undefined) limits.maxPrice = maxPriceOf(change.max_price, place);
-  if (change.models !== undefined) limits.models = wellFormed(change.models, `${place}models`);
+  if (change.max_price !== undefined) limits.maxPrice = maxPriceOf(change.max_price, prefix);
+  if (change.models !== undefined) limits.models = wellFormed(change.models, `${prefix}models`);
   if (change.requests_per_minute !== undefined) limits.requestsPerMinute = change.requests_per_minute;
   if (change.expires_at !== undefined) {
     limits.expiresAt =
-      change.expires_at === null ? null : timeToCome(change.expires_at, `${place}expires_at`, now);
+      change.expires_at === null ? null : futureTime(change.expires_at, `${prefix}expires_at`, now);
   }
   return Object.values(limits).every((limit) => limit === null) ? null : limits;
 }
 
-/** Limits as they are shown. */
+/** The API's form of limits. */
 export function limitsView(limits: KeyLimits | null): Limits {
-  const { spendCap, maxPrice, models, requestsPerMinute, expiresAt } = limits ?? nothing;
+  const { spendCap, maxPrice, models, requestsPerMinute, expiresAt } = limits ?? noLimits;
   return {
     spend_cap: spendCap && { usd: formatUsd(spendCap.amount), period: spendCap.period },
     max_price: maxPrice && { input: priceView(maxPrice.input), output: priceView(maxPrice.output) },
@@ -57,14 +63,25 @@ export function limitsView(limits: KeyLimits | null): Limits {
   };
 }
 
+/** Applies a change to defaults: absent members stay, null clears. Returns null if none are left. */
+export function changedDefaults(before: KeyDefaults | null, change: KeyDefaultsChange): KeyDefaults | null {
+  const { cache = before?.cache ?? null, store = before?.store ?? null } = change;
+  return cache === null && store === null ? null : { cache, store };
+}
+
+/** The API's form of defaults. */
+export function defaultsView(defaults: KeyDefaults | null): KeyDefaultsView {
+  return { ...(defaults ?? noDefaults) };
+}
+
 function priceView(price: NanoUsd | null): string | null {
   return price === null ? null : formatUsd(price);
 }
 
-function maxPriceOf(wish: LimitsChange['max_price'], place: string): KeyLimits['maxPrice'] {
+function maxPriceOf(change: LimitsChange['max_price'], prefix: string): KeyLimits['maxPrice'] {
   const read = (name: 'input' | 'output') => {
-    const text = wish?.[name];
-    return text === undefined || text === null ? null : amountOf(text, `${place}max_price.${name}`);
+    const text = change?.[name];
+    return text === undefined || text === null ? null : amountOf(text, `${prefix}max_price.${name}`);
   };
   const cap = { input: read('input'), output: read('output') };
   return cap.input === null && cap.output === null ? null : cap;
@@ -77,7 +94,7 @@ function amountOf(text: string, param: string): NanoUsd {
   return amount;
 }
 
-function timeToCome(text: string, param: string, now: number): number {
+function futureTime(text: string, param: string, now: number): number {
   const time = parseTime(text);
   if (time === undefined) throw inputFault(param, 'must be a time in UTC, like 2027-01-31T00:00:00Z');
   if (time <= now) throw inputFault(param, 'must be in the future');

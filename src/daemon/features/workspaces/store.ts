@@ -1,4 +1,4 @@
-/** A person. `number` is the integer id of the site API; `id` is the one of /v1. */
+/** A user. `number` is the id in the site API; `id` the one in /v1. */
 export interface UserRecord {
   id: string;
   number: number;
@@ -12,7 +12,7 @@ export interface WorkspaceRecord {
   slug: string;
   name: string;
   createdAt: number;
-  /** Whether plain members may issue API keys; not at first. */
+  /** Whether plain members may issue API keys; false by default. */
   membersMayIssueKeys: boolean;
 }
 
@@ -20,7 +20,7 @@ export type NewWorkspace = Omit<WorkspaceRecord, 'membersMayIssueKeys'>;
 
 export type WorkspaceRole = 'owner' | 'admin' | 'member';
 
-/** A login key as it is kept. */
+/** A stored login key, without its secret. */
 export interface LoginRecord {
   id: string;
   userId: string;
@@ -32,17 +32,17 @@ export interface LoginRecord {
 }
 
 export interface WorkspacesStore {
-  /** The first start: owner, workspace and membership, all at once. The site API's number is dealt out by the store. */
+  /** Creates owner, workspace and membership on the first start. The store assigns the site API's number. */
   createOwner(first: { user: Omit<UserRecord, 'number'>; workspace: NewWorkspace }): Promise<void>;
   /** The oldest user, who owns a local daemon. */
   owner(): Promise<{ user: UserRecord; workspace: WorkspaceRecord } | undefined>;
   /** By id or slug. */
   workspace(reference: string): Promise<WorkspaceRecord | undefined>;
-  /** The workspace that `me` names for this user: the first one joined. */
+  /** The workspace that `me` names: the first one that the user joined. */
   homeOf(userId: string): Promise<WorkspaceRecord | undefined>;
   role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined>;
   insertLogin(record: LoginRecord): Promise<void>;
-  /** Inserts it and revokes, at its `createdAt`, the user's other logins of the same name: at once. */
+  /** Inserts it and revokes the user's other logins of the same name, at its `createdAt`. */
   replaceLogin(record: LoginRecord): Promise<void>;
   loginByDigest(digest: string): Promise<LoginRecord | undefined>;
   loginById(id: string): Promise<LoginRecord | undefined>;
