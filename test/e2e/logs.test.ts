@@ -31,8 +31,8 @@ async function lines(): Promise<Record<string, unknown>[]> {
 test('at level info each answer is one line with its request id and no content', async () => {
   daemon = await startChildDaemon({ config: 'log: {level: info}\n' });
   const request = await ask(true);
-  const told = await lines();
-  expect(told.filter(({ request_id }) => request_id === request)).toMatchObject([
+  const reported = await lines();
+  expect(reported.filter(({ request_id }) => request_id === request)).toMatchObject([
     { endpoint: 'createResponse', status: 200, aborted: false, msg: 'request finished' },
   ]);
   expect(JSON.stringify(reported)).not.toContain('in confidence');

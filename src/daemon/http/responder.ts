@@ -4,6 +4,7 @@ import { versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../handler.ts';
 import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
 import { disconnectWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
+import type { Log } from './log.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { ServerCall } from './server-call.ts';
 
