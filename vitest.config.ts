@@ -15,6 +15,7 @@ if (!process.env.TMPDIR && existsSync(memoryDisk)) {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/seed-properties.ts'],
     pool: 'forks',
     maxWorkers: '100%',
     // Loading the daemon takes longer than most test files run, so files that share a process share its modules.

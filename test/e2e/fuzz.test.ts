@@ -22,8 +22,6 @@ let thread = '';
 let run = '';
 let ask: ReturnType<typeof sender>['ask'];
 let close: () => void;
-/** `FUZZ_SEED` and `FUZZ_RUNS` look elsewhere and longer. */
-const seed = Number(process.env.FUZZ_SEED ?? 20_260_401);
 
 beforeAll(async () => {
   daemon = await startDaemon({ config: ownKeysConfig });
@@ -164,7 +162,7 @@ const pathOf = ({ path }: Endpoint) =>
     .replace('{conversationId}', thread)
     .replace('{run}', run)
     .replace(/\{\w+(\.\.\.)?\}/, 'x');
-/** For each endpoint. */
+/** For each endpoint; `FUZZ_RUNS` multiplies them. */
 const factor = Number(process.env.FUZZ_RUNS ?? 1);
 const runs = { bodies: 250 * factor, texts: 40 * factor, queries: 80 * factor };
 
@@ -221,7 +219,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
         const outcome = error?.code ?? String(answer.status);
         seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
       }),
-      { seed, numRuns: runs.bodies },
+      { numRuns: runs.bodies },
     );
     expect(cpuMsSince(cpuBefore) / runs.bodies).toBeLessThan(50);
     for (const outcome of isOnce(endpoint) ? ['invalid_request'] : ['200', 'invalid_request']) {
@@ -249,7 +247,7 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
         const others = isOnce(endpoint) ? ['conflict', 'not_found', 'rate_limited'] : [];
         if (error !== undefined) expect(['invalid_json', 'invalid_request', ...others]).toContain(error.code);
       }),
-      { seed, numRuns: runs.texts },
+      { numRuns: runs.texts },
     );
   });
 });
@@ -278,7 +276,7 @@ test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(
           expect(given.map(([name]) => name)).toContain(error.param);
         seen.add(answer.status);
       }),
-      { seed, numRuns: runs.queries },
+      { numRuns: runs.queries },
     );
     expect(seen).toContain(200);
     // A generated query may be valid, but then it names something unknown.

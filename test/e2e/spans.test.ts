@@ -161,7 +161,8 @@ test('a hanging or missing collector delays neither calls nor the stop', async (
     }
     const before = performance.now();
     expect(await daemon.stop()).toBe(0);
-    expect(performance.now() - before).toBeLessThan(4_000);
+    // The exporter would wait 10 s by default.
+    expect(performance.now() - before).toBeLessThan(9_000);
   }
   expect(collector.requests.length).toBeGreaterThan(0);
   await collector.close();

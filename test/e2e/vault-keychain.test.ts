@@ -129,10 +129,12 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     session.hang();
     try {
       await start();
-      const waiting = check();
-      const before = performance.now();
+      let hasWaited = false;
+      const waiting = check().finally(() => {
+        hasWaited = true;
+      });
       expect((await ask('/v1/models')).status).toBe(200);
-      expect(performance.now() - before).toBeLessThan(2_000);
+      expect(hasWaited).toBe(false);
       const reported = await waiting;
       expect(reported.status).toBe(503);
       expect(reported.body.error?.message).toMatch(/no answer in time/);

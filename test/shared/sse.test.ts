@@ -52,9 +52,9 @@ describe('reading server-sent events', () => {
   test('reads lines that end in CR as fast as others', () => {
     const reader = new SseReader();
     const bytes = encoder.encode(`${':\r'.repeat(500_000)}data: a\n\n`);
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     expect(reader.push(bytes)).toHaveLength(1);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
   });
 
   test('needs no space after the colon and ignores unknown fields', () => {

@@ -11,8 +11,6 @@ export interface ChildDaemon {
   key: string;
   login: string;
   home: string;
-  /** From the start of the process until it said that it is ready, in milliseconds. */
-  startMs: number;
   printed(): { stdout: string; stderr: string };
   /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void;
@@ -39,7 +37,6 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   const { config, home: kept, env, openFilesMax } = options;
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
   if (config !== undefined) await writeFile(join(home, 'config.yaml'), `local_servers: false\n${config}`);
-  const startedAt = performance.now();
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];
   const child = spawn(command, args, {
@@ -58,7 +55,6 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   const ended = endOf(child);
   ended.then((how) => ready.reject(new Error(`the daemon ended with ${how}: ${out.stderr}`)));
   await ready.promise;
-  const startMs = performance.now() - startedAt;
   const read = async (name: string) => (await readFile(join(home, name), 'utf8')).trim();
   const { url } = JSON.parse(await read('daemon.json')) as { url: string };
   return {
@@ -67,7 +63,6 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
     key: await read('default-key'),
     login: await read('login-key'),
     home,
-    startMs,
     printed: () => out,
     signal: (name) => child.kill(name),
     ended,
