@@ -13,18 +13,18 @@ interface AccountsDeps {
   live: { allPrepaid: boolean };
 }
 
-interface Peers {
+interface AccountsFeatures {
   events: EventFeed;
   usage: UsageReader;
   workspaces: Workspaces;
-  /** Known once the daemon's owner is. */
+  /** Known after the bootstrap. */
   hostWorkspace: { id: string | undefined };
 }
 
-/** Who calls, what they are held to, and what they pay from. */
-export function createAccounts(deps: AccountsDeps, neighbours: Peers) {
+/** Authentication, keys, limits and billing. */
+export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
   const { storage, world, makeId } = deps;
-  const { events, usage, workspaces, hostWorkspace } = neighbours;
+  const { events, usage, workspaces, hostWorkspace } = features;
   const now = () => world.now();
   const inUse = liveKeys({ store: storage.keys, now });
   const authentication = authenticator({
@@ -69,12 +69,12 @@ interface BillingDeps {
   storage: Storage;
   world: World;
   makeId: MakeId;
-  /** Tells whether the host's own workspace pays in advance too, by now. */
+  /** Whether the host's own workspace is prepaid, too. */
   live: { allPrepaid: boolean };
 }
 
-/** What calls cost and what they may: the host's own workspace pays afterwards, all others in advance. */
-export function createBilling(deps: BillingDeps, hostWorkspace: { id: string | undefined }) {
+/** All workspaces are prepaid, except the host's own unless configured. */
+function createBilling(deps: BillingDeps, hostWorkspace: { id: string | undefined }) {
   const { storage, world, makeId } = deps;
   const isPrepaid = (workspaceId: string) => deps.live.allPrepaid || workspaceId !== hostWorkspace.id;
   const limits = { ledger: storage.ledger, clock: world };

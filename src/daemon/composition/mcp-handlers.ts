@@ -9,7 +9,7 @@ import { httpLimits } from '../http/protection/limits.ts';
 import { faultsOf } from '../http/validation/faults.ts';
 import { type InputCheck, inputCheck, validatorOf } from '../http/validation/input-check.ts';
 
-/** The MCP server, whose tools call the daemon's own endpoints as their callers do. */
+/** The MCP server. Its tools call the daemon's endpoints with the caller's own access. */
 export function createMcpHandlers(
   deps: Pick<McpDeps, 'world' | 'log'>,
   handlers: () => readonly Handler[],

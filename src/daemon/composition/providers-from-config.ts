@@ -30,9 +30,9 @@ export interface Provider {
   upstream: Upstream;
   /** The host's key; undefined for none. */
   key: string | undefined;
-  /** Asks whether a key is taken; only providers that workspaces may have keys of their own for. */
+  /** Checks a key with the provider; only for providers that workspaces can have their own keys for. */
   checkKey?: (key: string) => Promise<KeyVerdict>;
-  /** Asks for its models with the host's key; undefined where the configuration names them all. */
+  /** Lists the provider's models with the host's key; undefined if the configuration names them all. */
   listModels?: () => Promise<ListedModel[]>;
 }
 
@@ -42,10 +42,10 @@ export interface ProviderDeps {
   makeCallId: () => string;
 }
 
-/** A provider that is known by name, as its folder of `upstream/providers` describes it. */
+/** A provider that is known by name. */
 export function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider {
   const { name, key, keyName, headers } = account;
-  const deps = adding(headers, given);
+  const deps = withHeaders(headers, given);
   const { send } = deps.world;
   const api = providerApis[name];
   const baseUrl = account.baseUrl ?? api.baseUrl;
@@ -56,7 +56,7 @@ export function knownProvider(account: ProviderAccount, given: ProviderDeps): Pr
     description: {
       name,
       kind: name,
-      ...standing({ lacksKey: key === undefined ? keyName : undefined, headers }),
+      ...availability({ lacksKey: key === undefined ? keyName : undefined, headers }),
       models: undefined,
       wires: api.wires,
     },
@@ -67,10 +67,10 @@ export function knownProvider(account: ProviderAccount, given: ProviderDeps): Pr
   };
 }
 
-/** An OpenAI-compatible upstream of the configuration. */
+/** An OpenAI-compatible upstream from the configuration. */
 export function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
   const { name, key, key_env: keyEnv, headers } = upstream;
-  const deps = adding(headers, given);
+  const deps = withHeaders(headers, given);
   const baseUrl = upstream.base_url.replace(/\/+$/, '');
   const wire = upstream.wire ?? 'chat';
   const adapter = openAi.adapter({ name, baseUrl }, wire);
@@ -78,7 +78,7 @@ export function configuredProvider(upstream: ConfiguredUpstream, given: Provider
     description: {
       name,
       kind: 'compatible',
-      ...standing({ lacksKey: key === undefined ? keyEnv : undefined, headers }),
+      ...availability({ lacksKey: key === undefined ? keyEnv : undefined, headers }),
       models: upstream.models.includes('*') ? '*' : upstream.models,
       prices: upstream.prices && pricesOf(upstream.prices),
       wires: [wire],
@@ -92,7 +92,7 @@ export function configuredProvider(upstream: ConfiguredUpstream, given: Provider
   };
 }
 
-/** A server that was found on this machine; it costs nothing. */
+/** A local server that was detected; it is free. */
 export function localProvider(server: LocalServer, deps: ProviderDeps): Provider {
   const { name, baseUrl, models } = server;
   return {
@@ -102,7 +102,7 @@ export function localProvider(server: LocalServer, deps: ProviderDeps): Provider
   };
 }
 
-/** The built-in provider, which needs nothing and costs nothing. */
+/** The built-in simulator; it needs no key and is free. */
 export function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | undefined): Provider {
   const models = script ? modelsWithScript(script) : simulatorModels;
   const upstream = simulator({ world: deps.world, makeCallId: deps.makeCallId, script });
@@ -125,8 +125,8 @@ export function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | 
   };
 }
 
-/** Adds the configured headers to all that a provider is asked. */
-function adding({ values }: ConfiguredHeaders, deps: ProviderDeps): ProviderDeps {
+/** Adds the configured headers to every request to a provider. */
+function withHeaders({ values }: ConfiguredHeaders, deps: ProviderDeps): ProviderDeps {
   if (Object.keys(values).length === 0) return deps;
   const { world } = deps;
   return {
@@ -135,15 +135,15 @@ function adding({ values }: ConfiguredHeaders, deps: ProviderDeps): ProviderDeps
   };
 }
 
-/** Whether a provider can be asked, and what to set where it cannot. */
-function standing({ lacksKey, headers }: { lacksKey: string | undefined; headers: ConfiguredHeaders }) {
+/** Whether a provider can be called, and which variable to set if not. */
+function availability({ lacksKey, headers }: { lacksKey: string | undefined; headers: ConfiguredHeaders }) {
   const { lacking } = headers;
   if (lacksKey !== undefined) return { available: false, reason: `no key: set ${lacksKey}` };
   if (lacking !== undefined) return { available: false, reason: `no header: set ${lacking}` };
   return { available: true, reason: null };
 }
 
-/** `sim/assistant` → `assistant`: the catalog puts the prefix before it. */
+/** `sim/assistant` → `assistant`; the catalog adds the prefix again. */
 function nameOf(id: string): string {
   return id.slice(modelPrefix.length);
 }
@@ -160,7 +160,7 @@ function makeUpstream(name: string, adapter: Adapter, { world, timeouts }: Provi
   });
 }
 
-/** Speaks each format by an upstream of its own where there are several. */
+/** One upstream per wire format, chosen for each call. */
 function byWire(
   name: string,
   wires: readonly Wire[],
@@ -176,7 +176,7 @@ function byWire(
   };
 }
 
-/** The file's schema has checked that each is a decimal. */
+/** The schema of the file guarantees decimals. */
 function pricesOf(configured: NonNullable<ConfiguredUpstream['prices']>): Record<string, Prices> {
   const byModel: Record<string, ConfiguredPrices> = isOnePrice(configured) ? { '*': configured } : configured;
   const prices: Record<string, Prices> = {};
@@ -192,7 +192,7 @@ function pricesOf(configured: NonNullable<ConfiguredUpstream['prices']>): Record
   return prices;
 }
 
-/** A server on this machine answers at once or is not there. */
+/** A server on this machine responds within this time, or is not running. */
 const localTimeoutMs = 400;
 
 interface FindDeps {
@@ -200,7 +200,7 @@ interface FindDeps {
   makeId: MakeId;
 }
 
-/** The providers that the configuration and the environment name, and the simulator. */
+/** The providers of the configuration and the environment, and the simulator. */
 export async function configuredProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
   const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
   const script = config.simulatorScript === undefined ? undefined : await readScript(config.simulatorScript);
@@ -211,7 +211,7 @@ export async function configuredProviders(config: Config, { world, makeId }: Fin
   ];
 }
 
-/** Ollama, LM Studio, llama.cpp and vLLM, where they listen; nothing when the configuration does not want it. */
+/** Detects Ollama, LM Studio, llama.cpp and vLLM, unless the configuration turns that off. */
 export async function detectLocalProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
   if (!config.findsLocalServers) return [];
   const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
@@ -222,7 +222,7 @@ export async function detectLocalProviders(config: Config, { world, makeId }: Fi
 
 async function readScript(path: string): Promise<SimulatorScript> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
-  if (text === undefined) throw new ConfigInvalid([{ place: path, message: 'There is no such file.' }]);
+  if (text === undefined) throw new ConfigInvalid([{ place: path, message: 'The file does not exist.' }]);
   const { parseSimulatorScript } = await import('../upstream/simulator/script/parse-script.ts');
   const parsed = parseSimulatorScript(text, path);
   if ('script' in parsed) return parsed.script;

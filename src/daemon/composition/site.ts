@@ -20,16 +20,16 @@ interface SiteDeps {
   makeId: MakeId;
 }
 
-interface Peers {
+interface SiteFeatures {
   authentication: Authenticator;
   workspaces: Workspaces;
   events: Pick<EventFeed, 'publish'>;
   threads: Threads;
 }
 
-/** What people do on the site API. */
-export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Peers) {
-  const { authentication, workspaces, events } = neighbours;
+/** The features of the site API. */
+export function createSite({ storage, world, makeId }: SiteDeps, features: SiteFeatures) {
+  const { authentication, workspaces, events } = features;
   const now = () => world.now();
   const people = makePeople({ store: storage.profile });
   const accessTokens = tokens({
@@ -48,8 +48,8 @@ export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Pee
     now,
   });
   const feed = rowFeed({ world });
-  /** In the recipient's own workspace, where others may look on: that there is one, and nothing of it. */
-  const tellCreated = async (userId: string, id: number): Promise<void> => {
+  /** Publishes only the whisper's id, as other members of the recipient's workspace can see its events. */
+  const publishCreated = async (userId: string, id: number): Promise<void> => {
     const home = await storage.workspaces.homeOf(userId);
     if (home) events.publish({ type: 'whisper.created', workspaceId: home.id, data: { whisper: id } });
   };
@@ -57,14 +57,14 @@ export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Pee
     store: storage.whispers,
     people,
     feed,
-    onCreated: ({ userId }, id) => void tellCreated(userId, id),
+    onCreated: ({ userId }, id) => void publishCreated(userId, id),
     now,
   });
   const handlers: Handler[] = [
     ...tokenHandlers({ tokens: accessTokens, numberOf: async (caller) => (await people.of(caller)).number }),
     ...profileHandlers({
       profile: own,
-      chatsOf: (caller, limit) => latestChats(neighbours.threads, caller, limit),
+      chatsOf: (caller, limit) => latestChats(features.threads, caller, limit),
     }),
     ...autopilotHandlers(
       autopilots({
@@ -78,6 +78,5 @@ export function createSite({ storage, world, makeId }: SiteDeps, neighbours: Pee
     ...whisperHandlers(direct),
     ...shoutHandlers(shouts({ store: storage.shouts, people, feed, world })),
   ];
-  /** Ends the streams of those who follow. */
   return { handlers, close: feed.close };
 }

@@ -10,11 +10,11 @@ import { createNetwork, type NetworkSettings } from './network.ts';
 
 export interface Outgoing {
   send: World['send'];
-  /** The configuration as it holds for this way out: recorded providers need no key. */
+  /** The configuration to use: with a replay, recorded providers need no key. */
   config: Config;
-  /** Another configuration, so that it holds for this way out. */
+  /** Adapts a reloaded configuration in the same way. */
   adaptConfigForReplay: (config: Config) => Config;
-  /** Resolves when nothing is under way any more and everything is written. */
+  /** Resolves when all requests have ended and all recordings are written. */
   close(): Promise<void>;
 }
 
@@ -24,11 +24,11 @@ interface OutgoingDeps {
   stderr: { write(text: string): unknown };
 }
 
-/** The way to the providers: the network, a recorder before it, or recordings in its place. */
+/** Creates the way to the providers: the network, optionally recorded, or recordings instead of it. */
 export async function createOutgoing(config: Config, deps: OutgoingDeps): Promise<Outgoing> {
   const { record, replay } = config.recordings;
   if (record === undefined && replay === undefined)
-    return { ...(await networkOf(config)), config, adaptConfigForReplay: same };
+    return { ...(await networkOf(config)), config, adaptConfigForReplay: unchanged };
   return await withRecordings(config, deps);
 }
 
@@ -39,7 +39,7 @@ async function networkOf({ timeouts, proxies }: Config) {
   });
 }
 
-/** Most machines have no proxy, and need not load what speaks to one. */
+/** Loaded only if a proxy is configured. */
 async function proxiedBy(proxies: Proxies): Promise<NetworkSettings['proxied']> {
   const { throughProxies } = await import('./network-proxies.ts');
   return (options) => throughProxies(proxies, options);
@@ -50,7 +50,7 @@ async function withRecordings(config: Config, { elapsed, log, stderr }: Outgoing
   const { createRecorder, createReplayer, readRecordings, recordedProviders } = await import(
     './recordings/index.ts'
   );
-  // In a replay there is nothing that could reach another host.
+  // A replay has nothing that could reach another host.
   const network = record === undefined ? undefined : await networkOf(config);
   const recorder =
     network &&
@@ -66,7 +66,7 @@ async function withRecordings(config: Config, { elapsed, log, stderr }: Outgoing
     await recorder?.written();
   };
   if (replay === undefined)
-    return { send: recorder?.send as World['send'], config, adaptConfigForReplay: same, close };
+    return { send: recorder?.send as World['send'], config, adaptConfigForReplay: unchanged, close };
   const read = await readRecordings(replay).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return folderMissing(replay, record);
     throw error;
@@ -88,19 +88,19 @@ async function withRecordings(config: Config, { elapsed, log, stderr }: Outgoing
   return { send, config: adaptConfigForReplay(config), adaptConfigForReplay, close };
 }
 
-/** A folder that is about to be recorded into may be replayed from before it is there. */
+/** With `--record` and `--replay` of the same folder, it need not exist yet. */
 function folderMissing(folder: string, record: string | undefined): { recordings: [] } {
   if (folder === record) return { recordings: [] };
-  throw new ConfigInvalid([{ place: folder, message: 'There is no such folder to replay from.' }]);
+  throw new ConfigInvalid([{ place: folder, message: 'The folder to replay from does not exist.' }]);
 }
 
-const same = (config: Config) => config;
+const unchanged = (config: Config) => config;
 
 const standIn = 'replayed';
 
 type Keyed = Pick<ProviderAccount | ConfiguredUpstream, 'name' | 'key' | 'headers'>;
 
-/** Who answers from recordings asks for neither key nor header. */
+/** Recorded providers need neither keys nor headers. */
 function withStandInKeys(config: Config, recorded: ReadonlySet<string>): Config {
   const keyed = <T extends Keyed>(account: T): T =>
     recorded.has(account.name)

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { HttpLimits } from '../protection/limits.ts';
 
-/** Pings that may go unheard before a peer is taken for dead. */
+/** Unanswered pings before a peer is considered dead. */
 const silentPingsMax = 2;
 
-/** Sees to it that nobody holds a socket who is gone, or reads nothing. */
+/** Disconnects peers that are gone or read nothing. */
 export class PeerWatch {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
@@ -20,18 +20,18 @@ export class PeerWatch {
     this.#limits = limits;
     this.#timer = setInterval(() => this.#ping(), limits.heartbeatMs);
     webSocket.on('ping', (data) => {
-      // Whoever pings and reads nothing would fill the memory with answers.
+      // A peer that pings and reads nothing would fill the memory with pongs.
       if (webSocket.bufferedAmount < limits.streamBufferBytesMax) webSocket.pong(data);
     });
     socket.on('timeout', () => webSocket.terminate());
   }
 
-  /** Resolves when little enough is held back, or the socket is gone; a reader who takes nothing is cut off. */
+  /** Resolves when the buffer is small enough or the socket is closed. A peer that reads nothing is disconnected. */
   async untilTaken(): Promise<void> {
     const socket = this.#socket;
     if (this.#webSocket.bufferedAmount <= this.#limits.streamBufferBytesMax || socket.destroyed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    // Its own clock begins anew whenever something was taken, also of one long write.
+    // The socket's timeout restarts whenever bytes are read, even within one long write.
     socket.setTimeout(this.#limits.stalledReaderMs);
     socket.once('drain', resolve);
     socket.once('close', resolve);
@@ -45,7 +45,7 @@ export class PeerWatch {
     clearInterval(this.#timer);
   }
 
-  /** Anything that comes in counts as a sign of life; a ping that waits behind an answer is not unheard. */
+  /** Any incoming byte is a sign of life. A ping that is queued behind a response is not counted as unanswered. */
   #ping(): void {
     const { bytesRead } = this.#socket;
     const isSilent = bytesRead === this.#heardBytes;

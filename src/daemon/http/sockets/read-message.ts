@@ -5,13 +5,13 @@ import { parseJson } from '../json-body.ts';
 import { faultsOf } from '../validation/faults.ts';
 import { validatorOf } from '../validation/input-check.ts';
 
-/** One frame as it came. */
+/** One frame as received. */
 export interface Frame {
   bytes: Buffer;
   isBinary: boolean;
 }
 
-/** What a frame says, be it as it may; fails with `invalid_json`. */
+/** Parses a frame; fails with `invalid_json`. */
 export function readMessage({ bytes, isBinary }: Frame, { jsonDepthMax }: { jsonDepthMax: number }): unknown {
   if (isBinary) {
     throw new ApiError('invalid_request', { message: 'Send text frames; this one was binary.' });
@@ -21,7 +21,7 @@ export function readMessage({ bytes, isBinary }: Frame, { jsonDepthMax }: { json
   return message;
 }
 
-/** Fails with `invalid_request` and the member at fault where a message is not as its contract says. */
+/** Fails with `invalid_request`, naming the member, if a message does not match its contract. */
 export function checkMessage(message: unknown, { message: schema }: SocketShape): void {
   checkType(message, schema);
   const validate = validatorOf(schema, { coerce: false, all: false });
@@ -30,7 +30,7 @@ export function checkMessage(message: unknown, { message: schema }: SocketShape)
   throw new ApiError('invalid_request', { ...fault });
 }
 
-/** Before all else, as the members of another kind of message would be told to be missing. */
+/** Checked first: otherwise members of another message type would be reported as missing. */
 function checkType(message: unknown, schema: SocketShape['message']): void {
   const { properties } = schema as { properties?: { type?: { const?: string } } };
   const expected = properties?.type?.const;

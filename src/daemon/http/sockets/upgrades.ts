@@ -11,7 +11,7 @@ import type { ServerCall } from '../server-call.ts';
 import type { ServerContext } from '../server-context.ts';
 import { OpenSocket } from './open-socket.ts';
 
-/** Opens WebSockets to the endpoints that have one. A handshake that is refused is answered as any request is. */
+/** Opens WebSockets for the endpoints that have one. A rejected handshake gets a normal HTTP error. */
 export function serveUpgrades(server: Server, context: ServerContext): void {
   const listeners = new Map(
     [...context.socketAt].map(([path, handler]) => [path, socketDoor(handler, context)] as const),
@@ -36,7 +36,7 @@ export function serveUpgrades(server: Server, context: ServerContext): void {
   });
 }
 
-/** For answers to a request that asked to leave HTTP; the connection ends with it, as its client waits for frames. */
+/** The HTTP response to an upgrade request. The connection closes after it, as the client expects frames. */
 function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -45,48 +45,51 @@ function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
   return response;
 }
 
-interface Line {
+interface Connection {
   socket: Socket;
   /** What came after the handshake. */
   head: Buffer;
 }
 
-/** What leads to the sockets of one endpoint: admission, the handshake, and the feature that answers. */
+/** Opens the sockets of one endpoint: admission, handshake, and the feature that responds. */
 function socketDoor({ endpoint, handle }: Handler, context: ServerContext) {
   const { socket: shape } = endpoint;
   if (!shape) throw new TypeError(`${endpoint.id} has no socket`);
   const withSocket = { ...endpoint, socket: shape };
   const admit = admission(endpoint, 0, context);
   let opening: Promise<WebSocketServer> | undefined;
-  const open = async (call: ServerCall, line: Line): Promise<void> => {
+  const open = async (call: ServerCall, connection: Connection): Promise<void> => {
     try {
-      opening ??= handshakes(withSocket, context);
-      const [shaker, reply] = await Promise.all([opening, handle(call)]);
+      opening ??= createSocketServer(withSocket, context);
+      const [socketServer, reply] = await Promise.all([opening, handle(call)]);
       if (!(reply instanceof SocketReply)) throw new TypeError(`${endpoint.id} answers no messages`);
-      if (line.socket.destroyed) return;
+      if (connection.socket.destroyed) return;
       if (context.isDraining) throw new ApiError('unavailable', { message: 'The daemon is stopping.' });
-      shake(shaker, { context, call, endpoint: withSocket, reply, line });
+      completeHandshake(socketServer, { context, call, endpoint: withSocket, reply, connection });
     } catch (error) {
       context.responder.fail(call, error);
     }
   };
-  return (call: ServerCall, line: Line): void => admit(call, () => void open(call, line));
+  return (call: ServerCall, connection: Connection): void => admit(call, () => void open(call, connection));
 }
 
-interface Shake {
+interface Handshake {
   context: ServerContext;
   call: ServerCall;
   endpoint: Endpoint & { socket: SocketShape };
   reply: SocketReply<unknown>;
-  line: Line;
+  connection: Connection;
 }
 
 const calls = new WeakMap<IncomingMessage, ServerCall>();
 
-function shake(shaker: WebSocketServer, { context, call, endpoint, reply, line }: Shake): void {
-  const { socket, head } = line;
+function completeHandshake(
+  socketServer: WebSocketServer,
+  { context, call, endpoint, reply, connection }: Handshake,
+): void {
+  const { socket, head } = connection;
   calls.set(call.request, call);
-  shaker.handleUpgrade(call.request, socket, head, (webSocket) => {
+  socketServer.handleUpgrade(call.request, socket, head, (webSocket) => {
     call.response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
     call.response.statusCode = 101;
     call.upgraded = socket;
@@ -94,34 +97,34 @@ function shake(shaker: WebSocketServer, { context, call, endpoint, reply, line }
   });
 }
 
-/** The library that speaks the protocol, loaded when the first socket is opened. */
-async function handshakes(
+/** Loads the WebSocket library when the first socket is opened. */
+async function createSocketServer(
   { socket }: { socket: SocketShape },
   context: ServerContext,
 ): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws');
-  const shaker = new WebSocketServer({
+  const socketServer = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    // A compressed frame is a small thing that grows, and on loopback it saves nothing.
+    // Compressed frames can expand without bound, and save nothing on loopback.
     perMessageDeflate: false,
     autoPong: false,
     maxPayload: socket.messageLimit,
   });
-  shaker.on('headers', (headers, request) => {
+  socketServer.on('headers', (headers, request) => {
     headers.push(
       `x-request-id: ${calls.get(request)?.requestId}`,
       `${versionHeader}: ${context.options.version}`,
     );
   });
-  shaker.on('wsClientError', (error, _socket, request) => {
+  socketServer.on('wsClientError', (error, _socket, request) => {
     const call = calls.get(request);
     if (call) context.responder.fail(call, new ApiError('invalid_request', { message: `${error.message}.` }));
   });
-  return shaker;
+  return socketServer;
 }
 
-/** Where there is no socket: whoever has no credential is told that first. */
+/** Rejects an upgrade where there is no socket. A missing credential is reported first. */
 async function refuse(context: ServerContext, call: ServerCall, path: string): Promise<void> {
   call.endpoint = context.endpointAt.get(path);
   try {
