@@ -20,13 +20,13 @@ async function print({ stdout, leaves = false }: { stdout: number | 'pipe'; leav
   return { code, stderr };
 }
 
-test('a reader that has left ends the program without a word', async () => {
+test('a closed pipe ends the program silently', async () => {
   expect(await print({ stdout: 'pipe', leaves: true })).toEqual({ code: 0, stderr: '' });
 });
 
-test.skipIf(process.platform !== 'linux')('a full disk is told in a sentence', async () => {
+test.skipIf(process.platform !== 'linux')('a full disk is reported in one sentence', async () => {
   const full = openSync('/dev/full', 'w');
-  const told = await print({ stdout: full });
+  const printed = await print({ stdout: full });
   closeSync(full);
-  expect(told).toEqual({ code: 1, stderr: 'error: Cannot write the output (ENOSPC).\n' });
+  expect(printed).toEqual({ code: 1, stderr: 'error: Cannot write the output (ENOSPC).\n' });
 });

@@ -36,7 +36,7 @@ const codeOf = (name: string) => (name === 'provider-keys check' ? exitCodes.try
 const escapeCode = '\u001b';
 const colour = new RegExp(`${escapeCode}\\[[\\d;]*m`);
 
-test('every command is held to the rules of output, or to tests of its own', () => {
+test('every command is tested against the rules of output, or has its own tests', () => {
   const commands = Object.entries(manifest).flatMap(([name, entry]) =>
     isNoun(entry) ? Object.keys(entry.verbs).map((verb) => `${name} ${verb}`) : [name],
   );
@@ -51,7 +51,7 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
     return await run([...args, ...more], { ...own, ...options });
   };
 
-  test('prints JSON, the members that are asked for, and what jq makes of it', async () => {
+  test('prints JSON, selected fields, and the output of jq', async () => {
     const { code, stdout } = await call(['--json']);
     expect(code).toBe(codeOf(name));
     expect(stdout).toMatch(/^.+\n$/);
@@ -59,11 +59,11 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
     const [field = 'none'] = Object.keys((Array.isArray(value) ? value[0] : value) ?? {});
     const picked = JSON.parse((await call([`--json=${field}`])).stdout);
     for (const one of [picked].flat()) expect(Object.keys(one)).toEqual([field]);
-    const told = await call(['--jq', 'type']);
-    expect(told.stdout).toBe(Array.isArray(value) ? 'array\n' : 'object\n');
+    const filtered = await call(['--jq', 'type']);
+    expect(filtered.stdout).toBe(Array.isArray(value) ? 'array\n' : 'object\n');
   });
 
-  test('prints rows of tabs into a pipe, without colours or words for people', async () => {
+  test('prints tab-separated rows into a pipe, without colours or messages', async () => {
     const { code, stdout } = await call();
     expect(code).toBe(codeOf(name));
     expect(stdout).not.toContain(escapeCode);
@@ -75,13 +75,13 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
     expect(new Set(rows.map((row) => row.length)).size).toBeLessThanOrEqual(1);
   });
 
-  test('says no more than names, or the secret, when it is to be quiet', async () => {
+  test('prints only ids or secrets with --quiet', async () => {
     const { stdout, stderr } = await call(['--quiet']);
     expect(stderr).toBe('');
     if (!isText) expect(stdout).toMatch(/^([^\t\n]+\n)*$/);
   });
 
-  test('has no colours where they are not wanted', async () => {
+  test('has no colours when they are disabled', async () => {
     for (const [flags, env] of [
       [['--no-color'], {}],
       [[], { NO_COLOR: '1' }],
@@ -97,7 +97,7 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
     }
   });
 
-  test('tells an option that it does not have', async () => {
+  test('rejects an unknown option', async () => {
     const { code, stdout, stderr } = await call(['--nonsense']);
     expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
     expect(stderr).toBe("error: unknown option '--nonsense'\nSee --help.\n");
@@ -106,7 +106,7 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
   // A command that asks no daemon has nothing to say of one.
   if (isLocal) return;
 
-  test('says what to do where nobody listens', async () => {
+  test('suggests what to do when nothing is listening', async () => {
     const { code, stdout, stderr } = await call([], {
       env: { GATEWAY_HOST: nowhere, GATEWAY_KEY: daemon.key },
     });
@@ -114,7 +114,7 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
     expect(stderr).toMatch(/^error: .+\n(?: {2}.+\n)* {2}next +.+\n$/);
   });
 
-  test('says what to do with a key that is none', async () => {
+  test('suggests what to do with an invalid key', async () => {
     const env = { GATEWAY_HOST: daemon.url, GATEWAY_KEY: 'gwk_none' };
     const { code, stdout, stderr } = await call([], { env });
     expect({ code, stdout }).toEqual({ code: exitCodes.signIn, stdout: '' });

@@ -34,7 +34,7 @@ interface FakeOptions {
 }
 
 /**
- * A daemon that answers `METHOD /path` (without the query) from a table and fails a call that nobody expected. It leaves
+ * A daemon that answers `METHOD /path` (without the query) from a table and fails unexpected calls. It leaves
  * `daemon.json` and the login key in its home as a real one does.
  */
 export async function fakeDaemon(

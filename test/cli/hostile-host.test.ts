@@ -203,21 +203,21 @@ reload
   .trim()
   .split('\n');
 
-test.each(commands)('`gateway %s` lets no host steer a terminal', async (line) => {
+test.each(commands)('`gateway %s` lets no host control the terminal', async (line) => {
   env.GATEWAY_HOME = await temporaryHome();
   for (const more of [[], ['--quiet'], ['--json'], ['--jq', '..|strings']]) {
     const interrupt = new AbortController();
     const timer = setTimeout(() => interrupt.abort(), 400);
     const args = [...line.split(' '), ...more, '--no-color'];
-    const told = await runCli(args, { env, tty: true, typed: ['y'], interrupt: interrupt.signal });
+    const result = await runCli(args, { env, tty: true, typed: ['y'], interrupt: interrupt.signal });
     clearTimeout(timer);
     // The line of a spinner is cleared by the program itself.
-    const shown = (told.stdout + told.stderr).replaceAll('\r\u001b[2K', '');
+    const shown = (result.stdout + result.stderr).replaceAll('\r\u001b[2K', '');
     expect([args.join(' '), shown.match(obeyed) && JSON.stringify(shown)]).toEqual([args.join(' '), null]);
   }
 });
 
-test.each(commands)('`gateway %s` does not either when it is refused', async (line) => {
+test.each(commands)('`gateway %s` does not either when the host refuses', async (line) => {
   env.GATEWAY_HOME = await temporaryHome();
   isFailing = true;
   const args = [...line.split(' '), '--no-color'];

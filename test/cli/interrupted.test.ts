@@ -12,7 +12,7 @@ const waiting: [name: string, endpoint: string, args: string[], begin: (reply: S
   ['backup', 'POST /v1/admin/backups', [], (reply) => void sendEvents(reply, [progress], { done: false })],
 ];
 
-test.each(waiting)('Ctrl-C ends %s with 130, at the daemon too', async (name, endpoint, args, begin) => {
+test.each(waiting)('Ctrl-C ends %s with 130, and cancels the call', async (name, endpoint, args, begin) => {
   const ctrlC = new AbortController();
   const left = Promise.withResolvers<void>();
   const { env } = await fakeDaemon({

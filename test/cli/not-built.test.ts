@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-test('the program says what to do in a clone where nothing is built', async () => {
+test('in a clone that is not built, the program says how to build it', async () => {
   const clone = await mkdtemp(join(tmpdir(), 'gateway-clone-'));
   await cp('bin', join(clone, 'bin'), { recursive: true });
   const script = join(clone, 'bin', 'gateway.js');

@@ -17,7 +17,7 @@ describe('help', () => {
     for (const name of Object.keys(manifest)) expect(stdout).toContain(`\n  ${name} `);
   });
 
-  test.each(commandLines)('of "%s %s" has one example that can be typed', async (...words) => {
+  test.each(commandLines)('of "%s %s" has one example', async (...words) => {
     const command = words.filter((word) => typeof word === 'string');
     const { code, stdout } = await runCli([...command, '--help']);
     expect(code).toBe(0);
@@ -30,7 +30,7 @@ describe('help', () => {
     expect(stdout).toMatch(/issue .*list .*revoke .*default /s);
   });
 
-  test('of a noun that has a usual verb is asked for by name', async () => {
+  test('of a noun with a default verb needs --help', async () => {
     const { code, stdout } = await runCli(['models', '--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/list .*show /s);
@@ -43,17 +43,17 @@ describe('help', () => {
     for (const line of options.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
   });
 
-  test('tells what a command has of its own first', async () => {
+  test("lists a command's own options first", async () => {
     const { stdout } = await runCli(['models', 'list', '--help']);
     expect(stdout).toMatch(/\nOptions:\n.*--all .*\nCommon options:\n.*-h, --help/s);
     expect(stdout).not.toContain('default: false');
   });
 
-  test('is the same asked for in front or behind', async () => {
+  test('is the same with help or --help', async () => {
     expect(await runCli(['help', 'keys', 'issue'])).toEqual(await runCli(['keys', 'issue', '--help']));
   });
 
-  test('of exit-codes tells every code', async () => {
+  test('of exit-codes lists every code', async () => {
     const { stdout } = await runCli(['help', 'exit-codes']);
     for (const code of Object.values(exitCodes)) expect(stdout).toMatch(new RegExp(`^ +${code}  \\w`, 'm'));
   });
@@ -104,7 +104,7 @@ test.each([
   [['models', 'sim/echo'], "unknown command 'sim/echo'"],
   [['usage', 'req_1', '--model', 'sim/echo'], '--model cannot be combined with a request id'],
   [['traces', 'req_1', '--since', '2026-11-01'], '--since cannot be combined with a request id'],
-])('%j is a mistake in the command line: exit code 2', async (args, sentence) => {
+])('%j is a usage error: exit code 2', async (args, sentence) => {
   const { code, stdout, stderr } = await runCli(args);
   expect(code).toBe(exitCodes.usage);
   expect(stdout).toBe('');
@@ -117,7 +117,7 @@ test.each([
   ['models', '--host', 'list', '--json', 'list'],
   ['models', 'list', '--json'],
   ['models', '--json'],
-])('a flag that every command has may stand anywhere: %s %s %s', async (...args) => {
+])('a common flag may come anywhere: %s %s %s', async (...args) => {
   const { words, rest, command } = locate(args);
   expect({ words, summary: command?.summary }).toEqual({
     words: ['models', 'list'],
@@ -133,7 +133,7 @@ test('the value of a flag may be the name of a verb', () => {
   });
 });
 
-test('serve hands the daemon what was said and returns its exit code', async () => {
+test('serve passes its options to the daemon and returns its exit code', async () => {
   const seen: unknown[] = [];
   const { code, stdout } = await runCli(
     ['serve', '--port', '0', '--host', '127.0.0.2', '--data', '/d', '--config', '/c', '--log-level', 'info'],

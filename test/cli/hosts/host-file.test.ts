@@ -7,7 +7,7 @@ import { runCli, temporaryHome } from '../../support/run-cli.ts';
 
 const surroundings = (home: string) => ({ env: { GATEWAY_HOME: home }, platform: process.platform, home });
 
-test('what is changed is read back, from a file of its owner’s alone', async () => {
+test('changes are stored in a file that only its owner can read', async () => {
   const home = await temporaryHome();
   const around = surroundings(home);
   expect(readHostFile(around)).toEqual({ current: null, hosts: {}, localWorkspace: null });
@@ -28,7 +28,7 @@ test('what is changed is read back, from a file of its owner’s alone', async (
   if (process.platform !== 'win32') expect(statSync(join(home, 'hosts.json')).mode & 0o777).toBe(0o600);
 });
 
-test('a damaged file is told with its name, and what to do', async () => {
+test('an invalid file is reported with its path and a remedy', async () => {
   const home = await temporaryHome();
   writeFileSync(join(home, 'hosts.json'), '{"hosts":');
   const { code, stderr } = await runCli(['host', 'list'], { env: { GATEWAY_HOME: home } });
@@ -36,7 +36,7 @@ test('a damaged file is told with its name, and what to do', async () => {
   expect(stderr).toContain(`${join(home, 'hosts.json')} is not valid.`);
 });
 
-test('a login link is taken apart into what it was made of', () => {
+test('a login link splits into its parts', () => {
   for (const url of ['https://gateway.example.org', 'http://127.0.0.1:4100', 'https://example.org/gateway']) {
     expect(readLoginLink(loginLink(`${url}/`, '7K3QM-9XWZ2'))).toEqual({ url, code: '7K3QM-9XWZ2' });
   }

@@ -15,7 +15,7 @@ const answers = { 'GET /v1/openapi.json': () => ({ openapi: '3.1.0' }) };
 const asked = ['openapi'];
 
 describe('the host', () => {
-  test('is the local daemon, with its login key, when nothing else is said', async () => {
+  test('is the local daemon, with its login key, by default', async () => {
     const { env, calls } = await fakeDaemon(answers);
     expect((await runCli(asked, { env })).code).toBe(0);
     expect(calls[0]?.headers.authorization).toBe('Bearer gwl_local');
@@ -41,7 +41,7 @@ describe('the host', () => {
     expect(calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer gwk_mine', 'Bearer gwk_mine']);
   });
 
-  test('is the local daemon by the other name of its address, too, and no other port of it', async () => {
+  test('is also the local daemon by the other name of the loopback, but on no other port', async () => {
     const [local, other] = await Promise.all([fakeDaemon(answers), fakeDaemon(answers)]);
     const { port } = new URL(local.url);
     for (const name of [`localhost:${port}`, `http://localhost:${port}/`, `127.0.0.1:${port}`]) {
@@ -88,7 +88,7 @@ describe('the host', () => {
     },
   );
 
-  test('that is this machine under its address in a network is warned of no eavesdroppers', async () => {
+  test('on this machine under its network address prints no warning about encryption', async () => {
     const { env, home, url, calls } = await fakeDaemon(answers);
     // Linux and macOS take this one for themselves.
     const everywhere = url.replace('127.0.0.1', '0.0.0.0');
@@ -99,7 +99,7 @@ describe('the host', () => {
     expect((await runCli(asked, { env: other })).stderr).toContain('is sent unencrypted');
   });
 
-  test('never gets the login key of another daemon', async () => {
+  test("never gets another daemon's login key", async () => {
     const [local, other] = await Promise.all([fakeDaemon(answers), fakeDaemon(answers)]);
     await runCli([...asked, '--host', other.url], { env: local.env });
     expect(other.calls[0]?.headers.authorization).toBeUndefined();
@@ -107,14 +107,14 @@ describe('the host', () => {
 });
 
 describe('no daemon', () => {
-  test('is told with the remedy and exit code 6', async () => {
+  test('is reported with a remedy and exit code 6', async () => {
     const { code, stdout, stderr } = await runCli(asked, { env: { GATEWAY_HOME: await temporaryHome() } });
     expect({ code, stdout }).toEqual({ code: exitCodes.tryLater, stdout: '' });
     expect(stderr).toContain('The daemon is not running.');
     expect(stderr).toContain('gateway serve');
   });
 
-  test('is what a file of a dead process means: whoever took its port gets no key', async () => {
+  test('is the result of a file from a dead process: another process on its port gets no key', async () => {
     const { env, home, calls, url } = await fakeDaemon(answers);
     const { pid } = spawnSync(process.execPath, ['--version']);
     await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
@@ -131,8 +131,8 @@ describe('no daemon', () => {
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       onTestFinished(() => void parent.kill());
-      const [told] = (await once(parent.stdout, 'data')) as [Buffer];
-      const pid = Number(told.toString());
+      const [firstLine] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(firstLine.toString());
       const state = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0];
       await expect.poll(state).toBe('Z');
       await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
@@ -157,7 +157,7 @@ describe('no daemon', () => {
     'is what a process of another user means, however it came to that number',
     async () => {
       const { env, home, calls, url } = await fakeDaemon(answers);
-      // For whoever is not root, the first process of the machine is somebody else's.
+      // Unless this runs as root, process 1 belongs to another user.
       const other = process.getuid?.() === 0 ? spawn('/bin/sleep', ['60'], { uid: 65_534 }) : undefined;
       onTestFinished(() => void other?.kill());
       await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid: other?.pid ?? 1 }));
@@ -166,7 +166,7 @@ describe('no daemon', () => {
     },
   );
 
-  test('is what a refused connection means', async () => {
+  test('is the result of a refused connection', async () => {
     const { env, close } = await fakeDaemon(answers);
     await close();
     const { code, stderr } = await runCli(asked, { env });
@@ -174,7 +174,7 @@ describe('no daemon', () => {
     expect(stderr).toContain('gateway serve');
   });
 
-  test('elsewhere is not blamed on the local one', async () => {
+  test('on another host is not reported as the local one', async () => {
     const { url, close } = await fakeDaemon(answers);
     await close();
     const { code, stderr } = await runCli([...asked, '--host', url], { env: {} });
@@ -185,7 +185,7 @@ describe('no daemon', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('the login key', () => {
-  test('that others can read is not sent, and how to mend it is told', async () => {
+  test('that other users can read is not sent, and the error says how to fix it', async () => {
     const { env, home, calls } = await fakeDaemon(answers);
     const path = join(home, 'login-key');
     await chmod(path, 0o640);
@@ -223,11 +223,11 @@ describe('an address', () => {
   test.each([
     ...['', 'ftp://example.org', 'http://', 'https://user:secret@example.org', 'a b'],
     ...['unix:gateway.sock', 'unix://run/gateway.sock'],
-  ])('%j is none', (name) => {
+  ])('%j is invalid', (name) => {
     expect(() => hostUrl(name)).toThrow(/not a valid host address/);
   });
 
-  test('tells whether a key could be read on the way', () => {
+  test('is known to be encrypted or not', () => {
     expect(isSentInClear('http://127.0.0.1:4100')).toBe(false);
     expect(isSentInClear('https://example.org')).toBe(false);
     expect(isSentInClear('unix:/run/gateway.sock')).toBe(false);
@@ -235,7 +235,7 @@ describe('an address', () => {
   });
 });
 
-test('another version of the daemon is told once, on stderr', async () => {
+test('another daemon version is reported once, on stderr', async () => {
   const { env } = await fakeDaemon(answers, { version: '99.0.0' });
   const { stdout, stderr } = await runCli(asked, { env });
   expect(JSON.parse(stdout)).toEqual({ openapi: '3.1.0' });

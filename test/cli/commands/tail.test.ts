@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { type RunOptions, runCli, temporaryHome } from '../support/run-cli.ts';
-import { fail, fakeDaemon } from './fake-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { type RunOptions, runCli, temporaryHome } from '../../support/run-cli.ts';
+import { fail, fakeDaemon } from '../fake-daemon.ts';
 
 const at = '2026-11-21T08:54:15.000Z';
 const finished = (sequence: number, members: object = {}) => ({
@@ -49,7 +49,7 @@ describe('tail', () => {
   const following = (events: { sequence: number | null }[]) =>
     fakeDaemon({ 'GET /v1/events': (_call, reply) => new Promise(() => send(reply, events)) });
 
-  test('is a line for each finished request and ends with Ctrl-C', async () => {
+  test('prints a line for each finished request until Ctrl-C', async () => {
     const failed = finished(2, {
       status: 'failed',
       error_code: 'upstream_failed',
@@ -80,13 +80,13 @@ describe('tail', () => {
     expect(stdout).toMatch(columns < 43 ? /completed +openr\S*…/ : / completed +openr\S*… .*2\.4 s/);
   });
 
-  test('has tabs where a program reads', async () => {
+  test('is tab-separated in a pipe', async () => {
     const { env } = await following([finished(1)]);
     const { stdout } = await tailUntil('req_1', [], { env });
     expect(stdout).toBe(`${at}\tcompleted\t\tsim/assistant\tsimulator\t1200\t34\t0.0001\t120\t2400\treq_1\n`);
   });
 
-  test('is every event as a line of JSON with --json', async () => {
+  test('prints every event as a line of JSON with --json', async () => {
     const { env } = await following([started, finished(1)]);
     const { stdout } = await tailUntil('req_1', ['--json'], { env });
     expect(
@@ -97,7 +97,7 @@ describe('tail', () => {
     ).toEqual([started, finished(1)]);
   });
 
-  test('shows what else happens, made harmless', async () => {
+  test('shows other events, with control characters made visible', async () => {
     const event = {
       type: 'key.issued',
       sequence: 1,
@@ -109,7 +109,7 @@ describe('tail', () => {
     expect(stdout).toMatch(/key\.issued +name=␛\[2Jci +count=2\n$/);
   });
 
-  test('outlives a restart of the daemon and misses nothing', async () => {
+  test('survives a restart of the daemon without missing events', async () => {
     const home = await temporaryHome();
     const first = await fakeDaemon(
       { 'GET /v1/events': (_call, reply) => new Promise(() => send(reply, [finished(7)])) },
@@ -138,15 +138,15 @@ describe('tail', () => {
   });
 
   test.each([
-    ['begins where it is told', ['--after', '3'], '/v1/events?after=3'],
-    ['begins now unless told', [], '/v1/events'],
+    ['starts after the given event', ['--after', '3'], '/v1/events?after=3'],
+    ['starts now by default', [], '/v1/events'],
   ])('%s', async (_what, args, path) => {
     const { env, calls } = await following([finished(4)]);
     await tailUntil('req_4', args, { env });
     expect(calls[0]?.path).toBe(path);
   });
 
-  test('that is refused does not try again', async () => {
+  test('does not retry after a refusal', async () => {
     const { env, calls } = await fakeDaemon({
       'GET /v1/events': (_call, reply) => fail(reply, 403, { code: 'out_of_scope', message: 'No.' }),
     });
@@ -154,7 +154,7 @@ describe('tail', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('without a daemon says so at once', async () => {
+  test('fails immediately without a daemon', async () => {
     const { code } = await runCli(['tail'], { env: { GATEWAY_HOME: await temporaryHome() } });
     expect(code).toBe(exitCodes.tryLater);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../support/run-cli.ts';
-import { fakeDaemon } from './fake-daemon.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { fakeDaemon } from '../fake-daemon.ts';
 
 const cache = { object: 'cache', entries: 3, bytes: 1200, default: 'off', ttl_seconds: 3600 };
 
@@ -11,7 +11,7 @@ const start = () =>
     'DELETE /v1/workspaces/me/cache': () => ({ object: 'cache', removed: 1 }),
   });
 
-test('cache shows what is kept: lines for programs, JSON where it is asked for', async () => {
+test('cache show prints lines in a pipe, and JSON on request', async () => {
   const { env } = await start();
   const piped = await runCli(['cache'], { env });
   expect(piped.stdout).toBe('entries\t3\nbytes\t1200\ndefault\toff\nttl_seconds\t3600\n');
@@ -21,7 +21,7 @@ test('cache shows what is kept: lines for programs, JSON where it is asked for',
   expect(other.stdout).toContain('entries\t0\n');
 });
 
-test('cache clear says how many answers were dropped', async () => {
+test('cache clear reports how many responses were removed', async () => {
   const { env } = await start();
   const cleared = await runCli(['cache', 'clear'], { env });
   expect(cleared).toMatchObject({ code: 0, stdout: '' });

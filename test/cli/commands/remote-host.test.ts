@@ -3,12 +3,12 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCliChild } from '../support/cli-child.ts';
-import { type RunOptions, type RunResult, runCli, temporaryHome } from '../support/run-cli.ts';
-import { noSecretService, type SecretService, startSecretService } from '../support/secret-service.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { askDaemon } from '../support/users.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCliChild } from '../../support/cli-child.ts';
+import { type RunOptions, type RunResult, runCli, temporaryHome } from '../../support/run-cli.ts';
+import { noSecretService, type SecretService, startSecretService } from '../../support/secret-service.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { askDaemon } from '../../support/users.ts';
 
 /** The daemon of this machine, and one elsewhere. */
 let local: RunningDaemon;
@@ -54,8 +54,8 @@ function textOf(home: string): string {
     .join('\n');
 }
 
-describe('a login elsewhere', () => {
-  test('is made with a code, and commands go there from then on', async () => {
+describe('a login to another host', () => {
+  test('is created with a code, and commands then use that host', async () => {
     const { handle, run } = await loggedIn();
     const who = JSON.parse((await run(['whoami', '--json'])).stdout);
     expect(who).toMatchObject({ url: remote.url, user: { handle }, workspace: { slug: handle } });
@@ -68,7 +68,7 @@ describe('a login elsewhere', () => {
     expect((await run(['usage', '--json'])).stdout).toContain('"requests":1');
   });
 
-  test('is made with a pasted link, which says the address too', async () => {
+  test('is created with a pasted link, which includes the address', async () => {
     const env = { GATEWAY_HOME: await temporaryHome() };
     const { handle, link } = await newUser();
     expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/login#\w{5}-\w{5}$/);
@@ -78,7 +78,7 @@ describe('a login elsewhere', () => {
     expect((await runCli(['whoami', '--quiet'], { env })).stdout).toBe(`${handle}\n`);
   });
 
-  test('takes the code from the environment, and none from an argument', async () => {
+  test('takes the code from the environment, never from an argument', async () => {
     const env = { GATEWAY_HOME: await temporaryHome() };
     const { code, link } = await newUser();
     const inArgument = await runCli(['login', link, ...file], { env });
@@ -94,7 +94,7 @@ describe('a login elsewhere', () => {
     expect(hosts[1]).toMatchObject({ name: 'work', url: remote.url, is_current: true, login: 'file' });
   });
 
-  test('says what goes before it', async () => {
+  test('warns about variables that take precedence', async () => {
     const env = { GATEWAY_HOME: await temporaryHome(), GATEWAY_KEY: remote.key };
     const { code } = await newUser();
     const { stderr } = await runCli(['login', remote.url, ...file], { env, stdin: code });
@@ -108,7 +108,7 @@ describe('a login elsewhere', () => {
     expect([code, stderr]).toEqual([exitCodes.signIn, expect.stringContaining('gateway users login-code')]);
   });
 
-  test('lies in a file of its owner’s alone, when that was asked for', async () => {
+  test('is stored in a private file on request', async () => {
     const { env, run } = await loggedIn();
     const path = join(env.GATEWAY_HOME, 'host-logins.json');
     expect(readFileSync(path, 'utf8')).toContain('gwl_');
@@ -120,7 +120,7 @@ describe('a login elsewhere', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('can be read by other users')]);
   });
 
-  test('is refused where nothing keeps it, before its code is used up', async () => {
+  test('fails before its code is used if it cannot be stored', async () => {
     const env = { GATEWAY_HOME: await temporaryHome(), DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' };
     if (process.platform !== 'linux') return;
     const user = await newUser();
@@ -131,7 +131,7 @@ describe('a login elsewhere', () => {
     expect(code).toBe(0);
   });
 
-  test('ends with logout, there and here', async () => {
+  test('ends with logout, on the host and here', async () => {
     const { env, run } = await loggedIn();
     const [secret = ''] = textOf(env.GATEWAY_HOME).match(/gwl_\w+/) ?? [];
     expect((await askDaemon(remote, 'GET', '/v1/sessions', { as: secret })).status).toBe(200);
@@ -142,7 +142,7 @@ describe('a login elsewhere', () => {
     expect([code, stderr]).toEqual([exitCodes.signIn, expect.stringContaining('gateway login')]);
   });
 
-  test('of one person is never that of another, whatever host and machine they share', async () => {
+  test('is separate for users who share host and machine', async () => {
     const { handle, env, run } = await loggedIn();
     const other = await newUser();
     const name = new URL(remote.url).host;
@@ -154,7 +154,7 @@ describe('a login elsewhere', () => {
     expect(textOf(env.GATEWAY_HOME).match(/gwl_\w+/g)).toHaveLength(1);
   });
 
-  test('takes the place of the one before, which ends', async () => {
+  test('replaces the previous one, which ends', async () => {
     const { handle, env, run } = await loggedIn();
     const [before] = textOf(env.GATEWAY_HOME).match(/gwl_\w+/) ?? [];
     const operator = { env: { GATEWAY_HOME: remote.home } };
@@ -167,7 +167,7 @@ describe('a login elsewhere', () => {
     expect((await run(['whoami', '--quiet'])).stdout).toBe(`${handle}\n`);
   });
 
-  test('is one among the user’s, which can be ended from another', async () => {
+  test("is listed among the user's logins, and can be revoked from another", async () => {
     const { handle, run } = await loggedIn();
     const operator = { env: { GATEWAY_HOME: remote.home } };
     const { stdout: code } = await runCli(['users', 'login-code', handle, '--jq', '.code'], operator);
@@ -182,7 +182,7 @@ describe('a login elsewhere', () => {
 });
 
 describe('hosts', () => {
-  test('are named, used, listed and removed', async () => {
+  test('are added, used, listed and removed', async () => {
     const { env, run } = await loggedIn();
     const name = new URL(remote.url).host;
     expect((await run(['host', 'add', 'here', local.url])).stderr).toContain('gateway login here');
@@ -205,7 +205,7 @@ describe('hosts', () => {
     expect(await run(['whoami'])).toMatchObject({ code: exitCodes.tryLater });
   });
 
-  test('have names that cannot be mistaken', async () => {
+  test('have unambiguous names', async () => {
     const env = { GATEWAY_HOME: await temporaryHome() };
     for (const name of ['local', 'https://x', 'a b', '../x']) {
       expect((await runCli(['host', 'add', name, local.url], { env })).code).toBe(exitCodes.usage);
@@ -213,7 +213,7 @@ describe('hosts', () => {
     expect((await runCli(['host', 'use', 'constructor'], { env })).code).toBe(exitCodes.failed);
   });
 
-  test('get no login of another host', async () => {
+  test("never get another host's login", async () => {
     const { env, run } = await loggedIn();
     await run(['host', 'add', 'here', local.url]);
     expect((await run(['whoami', '--host', 'here'])).code).toBe(exitCodes.signIn);
@@ -225,7 +225,7 @@ describe('hosts', () => {
     );
   });
 
-  test('in use are not stopped, read or looked into as this machine’s by mistake', async () => {
+  test('in use are not mistaken for this machine', async () => {
     const other = await startDaemon();
     const env = { GATEWAY_HOME: await temporaryHome() };
     const run = (args: string[], options: RunOptions = {}) => runCli(args, { env, ...options });
@@ -256,7 +256,7 @@ describe('hosts', () => {
     }
   });
 
-  test('keep this machine’s own login', async () => {
+  test("do not affect this machine's own login", async () => {
     const { code, stderr } = await runCli(['logout'], { env: { GATEWAY_HOME: local.home } });
     expect([code, stderr]).toEqual([1, expect.stringContaining('needs no login')]);
     expect((await runCli(['whoami', '--quiet'], { env: { GATEWAY_HOME: local.home } })).stdout).toBe(
@@ -264,7 +264,7 @@ describe('hosts', () => {
     );
   });
 
-  test('tell a key what it is', async () => {
+  test('show which key is in use', async () => {
     const env = { GATEWAY_HOME: await temporaryHome(), GATEWAY_HOST: remote.url, GATEWAY_KEY: remote.key };
     const { stdout } = await runCli(['whoami', '--json'], { env });
     expect(JSON.parse(stdout)).toMatchObject({ url: remote.url, key: { name: 'default' } });
@@ -272,7 +272,7 @@ describe('hosts', () => {
 });
 
 describe('workspaces', () => {
-  test('are made, joined, acted in and left from the command line', async () => {
+  test('are created, joined, used and left from the command line', async () => {
     const [ann, max] = [await loggedIn(), await loggedIn()];
     const made = await ann.run(['workspaces', 'create', 'Research Lab', '--use', '--json']);
     const { id, slug } = JSON.parse(made.stdout);
@@ -310,7 +310,7 @@ describe('workspaces', () => {
     expect((await ann.run(['workspaces', 'leave', slug, '--yes'])).code).toBe(1);
   });
 
-  test('are named by the environment too, and one that was lost is told', async () => {
+  test('can be set by the environment, and a lost one is reported', async () => {
     const [ann, max] = [await loggedIn(), await loggedIn()];
     const { stdout } = await ann.run(['workspaces', 'create', 'Shared', '--jq', '.slug']);
     const slug = stdout.trim();
@@ -326,20 +326,20 @@ describe('workspaces', () => {
     expect((await max.run(['keys', 'list'])).code).toBe(0);
   });
 
-  test('refuse what only the host’s operator may do', async () => {
+  test("refuse what only the host's admin may do", async () => {
     const { run } = await loggedIn();
     expect((await run(['users', 'add', 'intruder'])).code).toBe(exitCodes.refused);
     expect((await run(['users'])).code).toBe(exitCodes.refused);
     const status = await run(['status']);
     expect([status.code, status.stderr]).toEqual([3, expect.stringMatching(/next +.*--host local\n/)]);
-    expect((await run(['doctor'])).stdout).toMatch(/^ok\tdaemon\t.*whoever runs it only\t$/m);
+    expect((await run(['doctor'])).stdout).toMatch(/^ok\tdaemon\t.*only to its admin\t$/m);
     const operator = { env: { GATEWAY_HOME: remote.home } };
     expect((await runCli(['users'], operator)).stdout).toMatch(/\towner\tOwner\t/);
     expect((await runCli(['users', 'add', 'owner'], operator)).code).toBe(1);
   });
 });
 
-test('a model is found for those who may not ask which is the usual one', async () => {
+test('a model is found for users who may not see the default', async () => {
   const { run } = await loggedIn();
   expect(await run(['respond', 'Hi.', '--quiet'])).toMatchObject({
     code: 0,
@@ -350,7 +350,7 @@ test('a model is found for those who may not ask which is the usual one', async 
 });
 
 describe('a process of its own', () => {
-  test('logs in, works and logs out with a home that is thrown away', async () => {
+  test('logs in, works and logs out with a temporary home', async () => {
     const home = await mkdtemp(join(tmpdir(), 'gateway-cli-'));
     const env = { GATEWAY_HOME: home };
     const { handle, link } = await newUser();
@@ -379,7 +379,7 @@ describe.skipIf(noSecretService !== undefined)('the keychain', () => {
     await service.close();
   });
 
-  test('holds the login of a remote host, and no file does', async () => {
+  test('has the login of a remote host in memory, and no file has it', async () => {
     await service.start('unlocked');
     const home = await temporaryHome();
     const env = { ...service.env, GATEWAY_HOME: home };

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Key } from '../../src/shared/contract/keys.ts';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCli, temporaryHome } from '../support/run-cli.ts';
-import { fail, fakeDaemon } from './fake-daemon.ts';
+import type { Key } from '../../../src/shared/contract/keys.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
+import { fail, fakeDaemon } from '../fake-daemon.ts';
 
 const keyRecord: Key = {
   id: 'key_1',
@@ -39,7 +39,7 @@ describe('keys issue', () => {
     ['with --quiet', ['--quiet'], 'gwk_secret\n'],
     ['with --json=secret', ['--json=secret'], '{"secret":"gwk_secret"}\n'],
     ['with a field that does not exist', ['--json', 'id,secret'], '{"id":null,"secret":"gwk_secret"}\n'],
-  ])('%s prints the secret as a script wants it', async (_how, flags, printed) => {
+  ])('%s prints the secret for scripts', async (_how, flags, printed) => {
     const { env } = await issuing();
     const { code, stdout } = await runCli(['keys', 'issue', ...flags], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: printed });
@@ -52,13 +52,13 @@ describe('keys issue', () => {
     expect(stderr).toContain('not shown again');
   });
 
-  test('sends the name and the scopes that were asked for', async () => {
+  test('sends the given name and scopes', async () => {
     const { env, calls } = await issuing();
     await runCli(['keys', 'issue', '--name', 'ci', '--scope', 'responses', 'usage:read'], { env });
     expect(calls[0]?.body).toEqual({ name: 'ci', scopes: ['responses', 'usage:read'] });
   });
 
-  test('tells a refusal with its place, its request and what to do, and exits 3', async () => {
+  test('reports a refusal with its param, request and advice, and exits 3', async () => {
     const { env } = await fakeDaemon({
       [`POST ${keys}`]: (_call, response) =>
         fail(response, 403, {
@@ -91,7 +91,7 @@ describe('keys list', () => {
   const listing = (key: Key = keyRecord) =>
     fakeDaemon({ [`GET ${keys}`]: () => ({ object: 'list', data: [key], has_more: false, next: null }) });
 
-  test('prints JSON with the fields that are named', async () => {
+  test('prints JSON with the selected fields', async () => {
     const { env } = await listing();
     const { stdout } = await runCli(['keys', 'list', '--json', 'id,last_used_at'], { env });
     expect(stdout).toBe('[{"id":"key_1","last_used_at":null}]\n');
@@ -110,7 +110,7 @@ describe('keys list', () => {
     expect(stdout).toMatch(/1 day ago +never\n$/);
   });
 
-  test('shows a hostile name on a terminal without obeying it', async () => {
+  test('makes control characters in a name visible', async () => {
     const { env } = await listing({ ...keyRecord, name: '\u001b[2J\u202eevil' });
     const { stdout } = await runCli(['keys', 'list', '--no-color'], { env, tty: true });
     expect(stdout).toContain('␛[2J<U+202E>evil');
@@ -140,9 +140,9 @@ describe('keys revoke', () => {
     });
 
   test.each([
-    ['is told yes', ['y'], 0, 1],
-    ['is told no', ['n'], exitCodes.failed, 0],
-    ['is told nothing', [], exitCodes.failed, 0],
+    ['gets yes', ['y'], 0, 1],
+    ['gets no', ['n'], exitCodes.failed, 0],
+    ['gets nothing', [], exitCodes.failed, 0],
   ])('asks on a terminal, and when it %s acts on it', async (_what, typed, exit, called) => {
     const { env, calls } = await revoking();
     const { code, stderr } = await runCli(['keys', 'revoke', 'key_1'], { env, tty: true, typed });
@@ -159,7 +159,7 @@ describe('keys revoke', () => {
     expect((await runCli(['keys', 'revoke', 'key_1', '--yes'], { env, stdin: '' })).code).toBe(0);
   });
 
-  test('gives the record of the deletion with --json', async () => {
+  test('prints the result with --json', async () => {
     const { env } = await revoking();
     const { stdout } = await runCli(['keys', 'revoke', 'key_1', '--yes', '--json'], { env });
     expect(JSON.parse(stdout)).toEqual({ id: 'key_1', object: 'key', deleted: true, also_revoked: [] });
@@ -169,9 +169,9 @@ describe('keys revoke', () => {
     [[], 'Revoked key_1.\n'],
     [['key_2'], 'Revoked key_1 and the key it issued: key_2.\n'],
     [['key_2', 'key_3'], 'Revoked key_1 and the 2 keys it issued: key_2, key_3.\n'],
-  ])('tells which keys ended with it: %j', async (others, told) => {
+  ])('lists the keys revoked with it: %j', async (others, note) => {
     const { env } = await revoking(others);
-    expect((await runCli(['keys', 'revoke', 'key_1', '--yes'], { env })).stderr).toBe(told);
+    expect((await runCli(['keys', 'revoke', 'key_1', '--yes'], { env })).stderr).toBe(note);
   });
 });
 
@@ -183,7 +183,7 @@ describe('keys default', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'gwk_default\n' });
   });
 
-  test('says what makes it where there is none', async () => {
+  test('says how to create a missing one', async () => {
     const { code, stderr } = await runCli(['keys', 'default'], {
       env: { GATEWAY_HOME: await temporaryHome() },
     });
@@ -218,7 +218,7 @@ describe('a key given by its name', () => {
       [`DELETE ${keys}/key_1`]: () => ({ id: 'key_1', object: 'key', deleted: true, also_revoked: [] }),
     });
 
-  test('is the active one of that name', async () => {
+  test('resolves to the active key with that name', async () => {
     const { env, calls } = await named();
     expect((await runCli(['keys', 'revoke', 'ci', '--yes'], { env })).code).toBe(0);
     expect(calls.at(-1)).toMatchObject({ method: 'DELETE', path: `${keys}/key_1` });

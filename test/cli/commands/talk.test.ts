@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { type RunOptions, runCli } from '../support/run-cli.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { addPerson, askDaemon, type Person } from '../support/users.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { type RunOptions, runCli } from '../../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { addPerson, askDaemon, type Person } from '../../support/users.ts';
 
 let daemon: RunningDaemon;
 let ann: Person;
@@ -48,7 +48,7 @@ describe('whispers', () => {
     expect((await json(['whispers', 'list', '--limit', '1']))[0]).toMatchObject({ body: 'Back.' });
   });
 
-  test('show what could steer a terminal instead of obeying it', async () => {
+  test('show control characters instead of passing them on', async () => {
     await post('/api/whispers', { body: '\u001b[2Jgone\u0007\u202e', recipientHandle: 'owner' }, ann.login);
     for (const args of [
       ['whispers', 'list'],
@@ -73,7 +73,7 @@ describe('whispers', () => {
   });
 });
 
-test('a watch survives a restart of the daemon and misses nothing', async () => {
+test('a watch survives a restart of the daemon without missing messages', async () => {
   const home = daemon.home;
   const ctrlC = new AbortController();
   const texts: string[] = [];
@@ -126,7 +126,7 @@ describe('shouts', () => {
     expect((await run(['shouts', 'delete', String(id), '--yes'])).stderr).toBe(`Deleted ${id}.\n`);
   });
 
-  test('are watched, of one zone', async () => {
+  test('are watched by zone', async () => {
     const ctrlC = new AbortController();
     const started = Promise.withResolvers<void>();
     const watching = run(['shouts', 'watch', '--zone', 'ops'], {
@@ -142,7 +142,7 @@ describe('shouts', () => {
   });
 });
 
-test('autopilots are made, changed, listed and archived', async () => {
+test('autopilots are created, changed, listed and archived', async () => {
   const policy = '{"model":"sim/echo"}';
   const made = await json(['autopilots', 'create', 'Night Watch', '--tagline', 'Awake.', '--policy', policy]);
   expect(made).toMatchObject({ handle: 'night-watch', tagline: 'Awake.', policy: { model: 'sim/echo' } });
@@ -170,7 +170,7 @@ test('the profile is shown and changed', async () => {
   expect([wrong.code, wrong.stderr]).toEqual([exitCodes.failed, expect.stringContaining('not your address')]);
 });
 
-test('access tokens are made, listed and revoked, and the one in use is told', async () => {
+test('access tokens are created, listed and revoked, with a warning for the one in use', async () => {
   const made = await run(['tokens', 'create', 'bot', '--ability', 'shouts:write', '--expires', '2099-01-01']);
   const [id = '', secret = ''] = made.stdout.trim().split('\t');
   expect([made.code, id, secret]).toEqual([

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isAlive } from '../../src/cli/hosts/local-daemon.ts';
-import type { DaemonStatus } from '../../src/shared/contract/daemon.ts';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { version } from '../../src/shared/version.ts';
-import { runCli, temporaryHome } from '../support/run-cli.ts';
-import { fail, fakeDaemon } from './fake-daemon.ts';
+import { isAlive } from '../../../src/cli/hosts/local-daemon.ts';
+import type { DaemonStatus } from '../../../src/shared/contract/daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { version } from '../../../src/shared/version.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
+import { fail, fakeDaemon } from '../fake-daemon.ts';
 
 const status: DaemonStatus = {
   url: 'http://127.0.0.1:4100',
@@ -38,7 +37,7 @@ describe('status', () => {
     expect(stdout).toMatch(/openai +unavailable +0 +no key: set OPENAI_API_KEY\n/);
   });
 
-  test('is names and values piped, and JSON on request', async () => {
+  test('is names and values in a pipe, and JSON on request', async () => {
     const { env } = await running();
     expect((await runCli(['status'], { env })).stdout).toContain('pid\t7\n');
     const { stdout } = await runCli(['status', '--json', 'url,pid,uptime_ms'], { env });
@@ -47,14 +46,14 @@ describe('status', () => {
 });
 
 describe('stop', () => {
-  /** A process that stands for the daemon and ends when it is told. */
+  /** A process in place of the daemon that exits on request. */
   const standIn = () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
     return { pid: child.pid as number, end: () => child.kill('SIGKILL') };
   };
 
-  test('waits until the process has ended', async () => {
+  test('waits for the process to exit', async () => {
     const { pid, end } = standIn();
     const { env } = await fakeDaemon({
       'POST /v1/admin/stop': () => {
@@ -67,7 +66,7 @@ describe('stop', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test('says that it goes on when calls take longer than one wants to wait', async () => {
+  test('reports that the daemon is still running when calls take longer than --wait', async () => {
     const { pid } = standIn();
     const { env } = await fakeDaemon({ 'POST /v1/admin/stop': () => ({ stopping: true, pid }) });
     const { code, stderr } = await runCli(['stop', '--wait', '0'], { env });
@@ -75,7 +74,7 @@ describe('stop', () => {
     expect(stderr).toContain('still finishing');
   });
 
-  test('of what is stopping already waits for it', async () => {
+  test('waits for a daemon that is already stopping', async () => {
     const { pid, end } = standIn();
     const { env, home, url } = await fakeDaemon({
       'POST /v1/admin/stop': (_call, response) => {
@@ -88,7 +87,7 @@ describe('stop', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'Stopped.\n' });
   });
 
-  test('of what does not run is done already', async () => {
+  test('succeeds if the daemon is not running', async () => {
     const { code, stderr } = await runCli(['stop'], { env: { GATEWAY_HOME: await temporaryHome() } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'The daemon is not running.\n' });
   });
@@ -107,7 +106,7 @@ describe('doctor', () => {
     return { code, of: (check: string) => findings.find((finding) => finding.check === check) };
   };
 
-  test('finds nothing broken with a daemon that runs, and says what would add providers', async () => {
+  test('finds nothing broken with a running daemon, and suggests how to add providers', async () => {
     const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const { code, of } = await examine(env);
     expect(code).toBe(0);
@@ -120,7 +119,7 @@ describe('doctor', () => {
     );
   });
 
-  test('shows each remedy whole on a terminal, however narrow', async () => {
+  test('never truncates a remedy on a narrow terminal', async () => {
     const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const { stdout } = await runCli(['doctor', '--no-color'], { env, tty: true, columns: 30 });
     expect(stdout).toMatch(
@@ -128,7 +127,7 @@ describe('doctor', () => {
     );
   });
 
-  test('says how to start a daemon that does not run', async () => {
+  test('suggests how to start the daemon', async () => {
     const free = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     const port = await new Promise<number>((resolve) =>
       free.once('listening', () => resolve((free.address() as AddressInfo).port)),
@@ -152,7 +151,7 @@ describe('doctor', () => {
     expect(of('secrets')).toMatchObject({ remedy: `chmod 600 ${join(home, 'default-key')}` });
   });
 
-  test('finds a clock that cannot be right and a daemon that cannot write', async () => {
+  test('reports an implausible clock and a daemon that cannot write', async () => {
     const storage = { writable: false, reason: 'disk full' };
     const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => ({ ...status, storage }) });
     const { code, of } = await examine(env, () => 0);
@@ -161,7 +160,7 @@ describe('doctor', () => {
     expect(of('storage')).toMatchObject({ state: 'broken', message: 'disk full' });
   });
 
-  test('finds nothing broken when it may only ask with a key', async () => {
+  test('finds nothing broken when run with an API key', async () => {
     const { env } = await fakeDaemon({
       'GET /v1/admin/status': (_call, response) =>
         fail(response, 401, { code: 'signed_out', message: 'This requires a login, not an API key.' }),
@@ -171,7 +170,7 @@ describe('doctor', () => {
     expect(of('daemon')).toMatchObject({ state: 'ok', remedy: expect.stringContaining('GATEWAY_KEY') });
   });
 
-  test('finds a daemon that no longer answers', async () => {
+  test('reports a daemon that does not respond', async () => {
     const { env, close } = await fakeDaemon({});
     await close();
     const { code, of } = await examine(env);

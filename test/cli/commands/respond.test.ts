@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCli, temporaryHome } from '../support/run-cli.ts';
-import { fail, fakeDaemon, sendEvents } from './fake-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
+import { fail, fakeDaemon, sendEvents } from '../fake-daemon.ts';
 
 const service = {
   model: 'sim/assistant',
@@ -48,7 +48,7 @@ const whole = (answer: object) => fakeDaemon({ 'POST /v1/responses': () => answe
 const ask = ['respond', '--model', 'sim/assistant', 'Hi'];
 
 describe('the answer', () => {
-  test('comes as it is made on a terminal', async () => {
+  test('is streamed on a terminal', async () => {
     let pass = (): void => {};
     const seen = new Promise<void>((resolve) => {
       pass = resolve;
@@ -72,7 +72,7 @@ describe('the answer', () => {
     expect(stderr).toContain('req_fake');
   });
 
-  test('is the text alone when piped, and the bill goes to stderr', async () => {
+  test('is only the text when piped, with the cost on stderr', async () => {
     const { env, calls } = await whole(response());
     const { code, stdout, stderr } = await runCli(ask, { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello there\n' });
@@ -80,7 +80,7 @@ describe('the answer', () => {
     expect(calls[0]?.body).toEqual({ model: 'sim/assistant', input: 'Hi', stream: false });
   });
 
-  test('leaves no bill with --quiet', async () => {
+  test('prints no cost with --quiet', async () => {
     const { env } = await whole(response());
     expect(await runCli([...ask, '-q'], { env })).toEqual({ code: 0, stdout: 'Hello there\n', stderr: '' });
   });
@@ -93,7 +93,7 @@ describe('the answer', () => {
     expect(watched.stdout).toBe(piped.stdout);
   });
 
-  test('is an event a line with --json --stream', async () => {
+  test('is one event per line with --json --stream', async () => {
     const { env } = await streaming(hello);
     const { stdout } = await runCli([...ask, '--json', '--stream'], { env });
     expect(
@@ -104,14 +104,14 @@ describe('the answer', () => {
     ).toEqual(hello);
   });
 
-  test('is told nothing of fields that only other events have', async () => {
+  test('prints no warning about fields that only some events have', async () => {
     const { env } = await streaming(hello);
     const { stdout, stderr } = await runCli([...ask, '--json=type,delta', '--stream', '-q'], { env });
     expect(stdout).toContain('{"type":"response.output_text.delta","delta":');
     expect(stderr).toBe('');
   });
 
-  test('with function calls has each as a line of JSON', async () => {
+  test('prints each function call as a line of JSON', async () => {
     const output = [says('Let me look.'), call];
     const { env } = await whole(response({ output }));
     const { stdout } = await runCli(ask, { env });
@@ -119,7 +119,7 @@ describe('the answer', () => {
     expect(JSON.parse(stdout.split('\n')[1] ?? '')).toEqual(call);
   });
 
-  test('cannot steer the terminal, and is left alone when piped', async () => {
+  test('cannot control the terminal, and is unchanged when piped', async () => {
     const hostile = '\u001b[2Jhi';
     const { env } = await fakeDaemon({
       'POST /v1/responses': ({ body }, reply) =>
@@ -132,8 +132,8 @@ describe('the answer', () => {
   });
 });
 
-describe('an answer that went wrong', () => {
-  test('before it began is a failure with its exit code', async () => {
+describe('a failed answer', () => {
+  test('before it started exits with its own code', async () => {
     const { env } = await fakeDaemon({
       'POST /v1/responses': (_call, reply) =>
         fail(reply, 402, { code: 'insufficient_balance', message: 'No credit.' }),
@@ -141,7 +141,7 @@ describe('an answer that went wrong', () => {
     expect(await runCli([...ask, '--stream'], { env })).toMatchObject({ code: exitCodes.pay, stdout: '' });
   });
 
-  test('after its first words keeps them, tells cause and cost, and exits 7', async () => {
+  test('after its first words keeps them, prints cause and cost, and exits 7', async () => {
     const failed = response({ status: 'failed', error: { code: 'upstream_failed', message: 'It broke.' } });
     const error = { type: 'upstream_failed', code: 'upstream_failed', message: 'It broke.', param: null };
     const { env } = await streaming([
@@ -156,7 +156,7 @@ describe('an answer that went wrong', () => {
     expect(stderr).toContain('req_fake');
   });
 
-  test('in one piece with some words exits 7', async () => {
+  test('not streamed, with some text, exits 7', async () => {
     const { env } = await whole(
       response({ status: 'failed', error: { code: 'upstream_failed', message: 'It broke.' } }),
     );
@@ -164,7 +164,7 @@ describe('an answer that went wrong', () => {
     expect({ code, stdout }).toEqual({ code: exitCodes.partlyDone, stdout: 'Hello there\n' });
   });
 
-  test('in one piece without a word exits by its cause', async () => {
+  test('not streamed, without text, exits with its own code', async () => {
     const failed = response({
       status: 'failed',
       error: { code: 'model_error', message: 'It broke.' },
@@ -174,7 +174,7 @@ describe('an answer that went wrong', () => {
     expect((await runCli([...ask, '--json'], { env })).code).toBe(exitCodes.tryLater);
   });
 
-  test('that was cut short exits 7', async () => {
+  test('that is incomplete exits 7', async () => {
     const { env } = await whole(
       response({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }),
     );
@@ -186,7 +186,7 @@ describe('an answer that went wrong', () => {
   test.each([
     ['ends without a last event', (reply: ServerResponse) => reply.end()],
     ['breaks off', (reply: ServerResponse) => reply.destroy()],
-  ])('because the stream %s after some words exits 7', async (_how, end) => {
+  ])('whose stream %s after some words exits 7', async (_how, end) => {
     const { env } = await fakeDaemon({
       'POST /v1/responses': async (_call, reply) => {
         await sendEvents(reply, hello.slice(0, 2), { done: false });
@@ -196,7 +196,7 @@ describe('an answer that went wrong', () => {
     expect((await runCli([...ask, '--stream'], { env })).code).toBe(exitCodes.partlyDone);
   });
 
-  test('because the stream breaks off before its first word exits 6', async () => {
+  test('whose stream is lost before its first word exits 6', async () => {
     const { env } = await fakeDaemon({
       'POST /v1/responses': async (_call, reply) => {
         await sendEvents(reply, hello.slice(0, 1), { done: false });
@@ -208,7 +208,7 @@ describe('an answer that went wrong', () => {
 });
 
 describe('Ctrl-C', () => {
-  test('ends the call upstream, tells what it cost once that is known, and exits 130', async () => {
+  test('cancels the call upstream, prints its cost and exits 130', async () => {
     const ctrlC = new AbortController();
     let asked = 0;
     let left = false;
@@ -240,7 +240,7 @@ describe('Ctrl-C', () => {
     expect(stderr).toContain('Cancelled. sim/assistant · 10 in, 3 out · $0.00002 · req_fake');
   });
 
-  test('before there is an answer says where the bill will be', async () => {
+  test('before an answer says where to find the cost', async () => {
     const ctrlC = new AbortController();
     const { env } = await fakeDaemon({
       'POST /v1/responses': (_call, _reply, request) =>
@@ -263,13 +263,13 @@ describe('the question', () => {
     return calls[0]?.body as Record<string, unknown>;
   };
 
-  test('is the prompt, then what is piped in', async () => {
+  test('is the prompt, then the piped input', async () => {
     expect((await bodyOf(['Summarise', 'this.'], { stdin: 'a\nb\n' })).input).toBe('Summarise this.\n\na\nb');
     expect((await bodyOf([], { stdin: 'alone\n' })).input).toBe('alone');
     expect((await bodyOf(['Hi', '--no-stdin'], { stdin: 'the rest of a loop' })).input).toBe('Hi');
   });
 
-  test('needs something to ask', async () => {
+  test('must not be empty', async () => {
     const { code, stderr } = await runCli(['respond', '--model', 'm'], { stdin: '' });
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain('Nothing to ask');
@@ -291,7 +291,7 @@ describe('the question', () => {
     });
   });
 
-  test('carries files: images and documents as data, texts as text', async () => {
+  test('includes files: images and documents as data, text as text', async () => {
     const home = await temporaryHome();
     const file = async (name: string, data: string | Uint8Array) => {
       await writeFile(join(home, name), data);
@@ -323,7 +323,7 @@ describe('the question', () => {
     ]);
   });
 
-  test('carries a schema and tools from files', async () => {
+  test('includes a schema and tools from files', async () => {
     const home = await temporaryHome();
     const schema = { type: 'object', properties: {} };
     const tools = [{ type: 'function', name: 'look' }];
@@ -340,13 +340,13 @@ describe('the question', () => {
     expect(body.tools).toEqual(tools);
   });
 
-  test.each(['--file', '--tools', '--json-schema'])('with a %s that is not there exits 2', async (flag) => {
+  test.each(['--file', '--tools', '--json-schema'])('with a missing %s file exits 2', async (flag) => {
     const { code, stderr } = await runCli(['respond', '--model', 'm', 'Hi', flag, '/nonexistent/x']);
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain('The file /nonexistent/x does not exist.');
   });
 
-  test('goes to GATEWAY_MODEL, else to the default of the daemon', async () => {
+  test("goes to GATEWAY_MODEL, else to the daemon's default", async () => {
     const { env, calls } = await fakeDaemon({
       'POST /v1/responses': () => response(),
       'GET /v1/admin/status': () => ({ default_model: 'the/default' }),
@@ -357,7 +357,7 @@ describe('the question', () => {
     expect(models).toEqual(['my/model', 'the/default']);
   });
 
-  test('of a key, which may not ask for the default, goes to a model that answers', async () => {
+  test('with a key that may not see the default, goes to an available model', async () => {
     const model = (id: string, provider: string, available = true) => ({
       id,
       service: { providers: [{ provider, available }] },
@@ -396,7 +396,7 @@ describe('a stored response', () => {
     expect(stdout).toBe('{"id":"resp_1","status":"completed"}\n');
   });
 
-  test('is deleted only when that is confirmed', async () => {
+  test('is deleted only after confirmation', async () => {
     const { env, calls } = await fakeDaemon({
       'DELETE /v1/responses/resp_1': () => ({ id: 'resp_1', object: 'response', deleted: true }),
     });
@@ -407,13 +407,13 @@ describe('a stored response', () => {
   });
 });
 
-describe('pictures that a model draws', () => {
+describe('generated images', () => {
   const pixels = Buffer.from('not really a PNG');
   const picture = { type: 'image_generation_call', status: 'completed', result: pixels.toString('base64') };
   const drawn = { ...picture, id: 'ig_1', output_format: 'png' };
   const answer = response({ output: [says('Here.'), drawn, { ...drawn, id: '../ig_2' }] });
 
-  test('are written into a folder that is made, and named', async () => {
+  test('are saved to a new folder, and their paths printed', async () => {
     const { env, home } = await whole(answer);
     const folder = join(home, 'new', 'drawn');
     const { stdout, stderr, code } = await runCli([...ask, '--pictures', folder], { env });
@@ -423,7 +423,7 @@ describe('pictures that a model draws', () => {
     expect(stderr).toContain(join(folder, 'ig_1.png'));
   });
 
-  test('that cannot be written are told of after the answer', async () => {
+  test('that cannot be saved are reported after the answer', async () => {
     const { env, home } = await whole(answer);
     const folder = join(home, 'drawn');
     await mkdir(folder);
@@ -434,12 +434,12 @@ describe('pictures that a model draws', () => {
     expect(await readFile(join(folder, 'ig_1.png'), 'utf8')).toBe('mine');
   });
 
-  test('are spoken of where there is no folder for them', async () => {
+  test('are mentioned if no folder is given', async () => {
     const { env } = await whole(answer);
     expect((await runCli(ask, { env })).stderr).toContain('Save them with --pictures FOLDER');
   });
 
-  test.each(['get', 'watch'])('are written by responses %s, too', async (verb) => {
+  test.each(['get', 'watch'])('are also saved by responses %s', async (verb) => {
     const last = { type: 'response.completed', sequence_number: 6, response: answer };
     const { env, home } = await fakeDaemon({
       'GET /v1/responses/resp_1': ({ path }, reply) =>
@@ -452,7 +452,7 @@ describe('pictures that a model draws', () => {
     expect(await readFile(join(folder, 'ig_1.png'))).toEqual(pixels);
   });
 
-  test('are not waited for in the background', async () => {
+  test('cannot be combined with --background', async () => {
     const { env, home, calls } = await whole(answer);
     const folder = join(home, 'drawn');
     const { code, stderr } = await runCli([...ask, '--background', '--pictures', folder], { env });
@@ -460,7 +460,7 @@ describe('pictures that a model draws', () => {
     expect(stderr).toContain('gateway responses watch ID --pictures FOLDER');
   });
 
-  test('are not asked for where their folder Cannot create the folder', async () => {
+  test('fail before the call if their folder cannot be created', async () => {
     const { env, home, calls } = await whole(answer);
     const file = join(home, 'taken');
     await writeFile(file, '');

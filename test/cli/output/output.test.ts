@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { count, dollars } from '../../src/cli/output/amount.ts';
-import { jsonText } from '../../src/cli/output/json.ts';
-import { painter } from '../../src/cli/output/style.ts';
+import { count, dollars } from '../../../src/cli/output/amount.ts';
+import { jsonText } from '../../../src/cli/output/json.ts';
+import { painter } from '../../../src/cli/output/style.ts';
 import {
   alignedRecord,
   alignedTable,
   type Column,
   tabSeparatedRecord,
   tabSeparatedRows,
-} from '../../src/cli/output/table.ts';
-import { ago, duration } from '../../src/cli/output/time.ts';
-import { tabSeparatedCell, visible, visibleCell, visibleJson } from '../../src/cli/output/visible.ts';
-import { cutToWidth, widthOf, wrapToWidth } from '../../src/cli/output/width.ts';
+} from '../../../src/cli/output/table.ts';
+import { ago, duration } from '../../../src/cli/output/time.ts';
+import { tabSeparatedCell, visible, visibleCell, visibleJson } from '../../../src/cli/output/visible.ts';
+import { cutToWidth, widthOf, wrapToWidth } from '../../../src/cli/output/width.ts';
 
 const anyText = fc.string({
   unit: fc.oneof(fc.constantFrom('\u001b', '\u009b', '\u202e', '\n', '字', '🎉'), fc.string()),
@@ -20,17 +20,17 @@ const anyText = fc.string({
 const obeyed = /[\p{Cc}\p{Bidi_Control}]/u;
 
 describe("text of others' making", () => {
-  test('keeps nothing that a terminal obeys', () => {
+  test('contains no control characters', () => {
     expect(visible('a\u001b[31mb\r\nc\u0007\u009b\u202e\td')).toBe('a␛[31mb\nc␇<U+009B><U+202E>\td');
     fc.assert(fc.property(anyText, (text) => !obeyed.test(visible(text).replace(/[\n\t]/g, ''))));
   });
 
-  test('in a cell of a table never breaks its row', () => {
+  test('in a table cell never breaks its row', () => {
     fc.assert(fc.property(anyText, (text) => !obeyed.test(visibleCell(text))));
     expect(tabSeparatedCell('a\tb\nc')).toBe('a\\tb\\nc');
   });
 
-  test('in JSON stays the same value', () => {
+  test('in JSON is the same value', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const json = visibleJson(JSON.stringify({ text }, null, 2));
@@ -58,13 +58,13 @@ describe('a table', () => {
     { id: 'key_1', name: 'a rather long name that goes on', size: 1200 },
   ];
 
-  test('is aligned, wide characters counted as two', () => {
+  test('is aligned, with wide characters counted as two', () => {
     expect(alignedTable(rows.slice(0, 1), columns, { columns: 80, paint: painter(false) })).toBe(
       'ID              NAME    SIZE\nkey_0123456789  日本語     7\n',
     );
   });
 
-  test('drops spare columns, then cuts the widest, and never the ids', () => {
+  test('hides spare columns, then truncates the widest, but never ids', () => {
     const text = alignedTable(rows, columns, { columns: 30, paint: painter(false) });
     expect(text).not.toContain('SIZE');
     expect(text).toContain('key_0123456789');
@@ -72,31 +72,31 @@ describe('a table', () => {
     for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(30);
   });
 
-  test('is rows of tabs where a program reads', () => {
+  test('is tab-separated in a pipe', () => {
     const [first] = rows as [Row, Row];
     expect(tabSeparatedRows([{ ...first, name: 'a\tb' }], columns)).toBe('key_0123456789\ta\\tb\t7\n');
   });
 });
 
 describe('a record', () => {
-  const columns: Column<{ told: string; took: number }>[] = [
-    { title: 'told', value: (row) => row.told },
+  const columns: Column<{ note: string; took: number }>[] = [
+    { title: 'note', value: (row) => row.note },
     { title: 'total_ms', value: (row) => row.took, show: (row) => duration(row.took) },
   ];
-  const row = { told: 'a sentence that is longer than the terminal is wide', took: 3240 };
+  const row = { note: 'a sentence that is longer than the terminal is wide', took: 3240 };
 
-  test('goes on under its own beginning, and leaves units to the values', () => {
+  test('wraps with an indent, and omits units from labels', () => {
     expect(alignedRecord(row, columns, { columns: 30, paint: painter(false) })).toBe(
-      'told   a sentence that is\n       longer than the\n       terminal is wide\ntotal  3.2 s\n',
+      'note   a sentence that is\n       longer than the\n       terminal is wide\ntotal  3.2 s\n',
     );
   });
 
-  test('names its units where a program reads', () => {
+  test('has units in its names in a pipe', () => {
     expect(tabSeparatedRecord(row, columns)).toContain('total_ms\t3240\n');
   });
 });
 
-test('a wrapped text keeps its words, and its lines their width but for longer words', () => {
+test('wrapping keeps all words, and exceeds the width only for longer words', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(' ', 'a', '字') }), fc.nat(20), (text, width) => {
       const lines = wrapToWidth(text, width);
@@ -106,7 +106,7 @@ test('a wrapped text keeps its words, and its lines their width but for longer w
   );
 });
 
-test('a cut text fits its width', () => {
+test('a truncated text fits its width', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, width) => {
       expect(widthOf(cutToWidth(text, width))).toBeLessThanOrEqual(width);
@@ -125,7 +125,7 @@ test.each([
   expect(ago(iso, Date.parse('2026-11-21T08:54:20Z'))).toBe(words);
 });
 
-test('durations, counts and dollars are written for people', () => {
+test('durations, counts and dollars are formatted', () => {
   expect([0.4, 850, 3240, 250_000, 7_500_000, 3e8].map(duration)).toEqual([
     '0 ms',
     '850 ms',

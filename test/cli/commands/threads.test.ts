@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { type RunOptions, runCli } from '../support/run-cli.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { type RunOptions, runCli } from '../../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
 
@@ -20,7 +20,7 @@ async function made(...title: string[]): Promise<string> {
   return JSON.parse((await gateway(['threads', 'create', ...title, '--json'])).stdout).id;
 }
 
-test('a thread is made, said in, shown, renamed and deleted', async () => {
+test('a thread is created, continued, shown, renamed and deleted', async () => {
   const first = await gateway(['respond', '-m', 'sim/echo', '--thread', 'new', 'Hello.']);
   expect(first).toMatchObject({ code: 0, stdout: 'Hello.\n' });
   const id = /th_\w+/.exec(first.stderr)?.[0] ?? '';
@@ -47,7 +47,7 @@ test('a thread is made, said in, shown, renamed and deleted', async () => {
   expect((await gateway(['threads', 'show', id])).code).toBe(exitCodes.failed);
 });
 
-test('what runs in a thread is watched and stopped', async () => {
+test('a call running in a thread is watched and stopped', async () => {
   const id = await made('Rain');
   expect((await gateway(['threads', 'stop', id])).stderr).toContain('No call is running');
   const begun = await gateway([
@@ -70,7 +70,7 @@ test('what runs in a thread is watched and stopped', async () => {
   expect([code, types[0], types.at(-1)]).toEqual([0, 'run_started', 'run_cancelled']);
 });
 
-test('watching goes on until Ctrl-C', async () => {
+test('watching continues until Ctrl-C', async () => {
   const id = await made();
   await gateway(['respond', '-m', 'sim/echo', '--thread', id, 'Hello.']);
   const interrupt = new AbortController();
@@ -85,7 +85,7 @@ test('watching goes on until Ctrl-C', async () => {
   expect(watched.stdout).toContain('2 messages');
 });
 
-test('a thread that is not there is told', async () => {
+test('a missing thread is reported', async () => {
   for (const args of [
     ['threads', 'watch', 'th_none'],
     ['threads', 'stop', 'th_none'],

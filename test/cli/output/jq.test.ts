@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCli } from '../support/run-cli.ts';
-import { fakeDaemon } from './fake-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { fakeDaemon } from '../fake-daemon.ts';
 
 describe('--jq', () => {
   const describing = () =>
@@ -15,13 +15,13 @@ describe('--jq', () => {
     ['.tags | length', '2\n'],
     ['.tags[] | select(.name == "none")', ''],
     ['[.tags[]]', '[{"name":"keys"},{"name":"models"}]\n'],
-  ])('%s prints what jq makes of it', async (expression, printed) => {
+  ])('%s prints the output of jq', async (expression, printed) => {
     const { env } = await describing();
     const { code, stdout } = await runCli(['openapi', '--jq', expression], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: printed });
   });
 
-  test('that does not compile is told before anything is called', async () => {
+  test('that does not compile is reported before any call', async () => {
     const { env, calls } = await describing();
     const { code, stderr } = await runCli(['openapi', '--jq', '.tags['], { env });
     expect(code).toBe(exitCodes.usage);

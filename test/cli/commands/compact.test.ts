@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCli } from '../support/run-cli.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
 
@@ -23,7 +23,7 @@ const items = [
 const types = (text: string) => (JSON.parse(text) as { type: string }[]).map(({ type }) => type);
 
 describe('compact', () => {
-  test('prints the items that the next conversation begins with', async () => {
+  test('prints the items of the compacted conversation', async () => {
     const { code, stdout } = await gateway(['compact', '-m', 'sim/assistant'], JSON.stringify(items));
     expect([code, types(stdout)]).toEqual([0, ['message', 'compaction']]);
     const again = await gateway(['compact', '-m', 'sim/assistant'], stdout);
@@ -33,7 +33,7 @@ describe('compact', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('takes a stored response and prints all of the answer with --json', async () => {
+  test('compacts a stored response and prints the whole result with --json', async () => {
     const made = await daemon.fetch('/v1/responses', { json: { model: 'sim/assistant', input: 'Hello.' } });
     const { id } = (await made.json()) as { id: string };
     const { code, stdout } = await gateway(['compact', id, '--json'], '');
@@ -53,7 +53,7 @@ describe('compact', () => {
     expect(stderr).toContain('JSON list of items');
   });
 
-  test('tells which response is not there', async () => {
+  test('reports a missing response', async () => {
     const { code, stderr } = await gateway(['compact', 'resp_none', '-m', 'sim/assistant'], '');
     expect(code).toBe(exitCodes.failed);
     expect(stderr).toContain('resp_none');

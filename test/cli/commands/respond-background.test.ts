@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { drips, hangs, stallsAfter, words } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
-import { type RunOptions, runCli } from '../support/run-cli.ts';
-import { fail, fakeDaemon, sendEvents } from './fake-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { drips, hangs, stallsAfter, words } from '../../support/chaos-behaviours.ts';
+import { type ChaosDaemon, startChaosDaemon } from '../../support/chaos-daemon.ts';
+import { type RunOptions, runCli } from '../../support/run-cli.ts';
+import { fail, fakeDaemon, sendEvents } from '../fake-daemon.ts';
 
 let place: ChaosDaemon;
 
@@ -34,7 +34,7 @@ describe('respond --background', () => {
     expect(await gateway(['responses', 'get', id])).toMatchObject({ code: 0, stdout: `${words}\n` });
   });
 
-  test('can be watched as it comes, and as events', async () => {
+  test('can be watched as text or as events', async () => {
     const id = await begin('slow');
     let pieces = 0;
     const live = await gateway(['responses', 'watch', id, '--stream'], { onStdout: () => (pieces += 1) });
@@ -52,7 +52,7 @@ describe('respond --background', () => {
     ]);
   });
 
-  test('follows it at once with --stream, and Ctrl-C leaves it running', async () => {
+  test('follows the response with --stream, and Ctrl-C leaves it running', async () => {
     const interrupt = new AbortController();
     const left = await gateway(['respond', '--background', '--stream', '-m', 'chat/slow', 'Go.'], {
       interrupt: interrupt.signal,
@@ -67,7 +67,7 @@ describe('respond --background', () => {
     ).toBe(true);
   });
 
-  test('with a key begins it once; it is watched without its events', async () => {
+  test('with an idempotency key starts only once, and is watched without events', async () => {
     const flags = ['--idempotency-key', 'nightly'];
     const id = await begin('slow', ...flags);
     expect(await begin('slow', ...flags)).toBe(id);
@@ -75,7 +75,7 @@ describe('respond --background', () => {
   });
 });
 
-test('respond --idempotency-key asks once', async () => {
+test('respond --idempotency-key makes the call once', async () => {
   const args = ['respond', '--idempotency-key', 'once', '-m', 'chat/once', 'Go.'];
   const [first, second] = [await gateway(args), await gateway(args)];
   expect(first).toMatchObject({ code: 0, stdout: `${words}\n` });
@@ -91,7 +91,7 @@ test('respond --idempotency-key asks once', async () => {
   expect((await gateway([...args, '--stream'])).code).toBe(exitCodes.usage);
 });
 
-test('responses list shows what is kept and what is being made', async () => {
+test('responses list shows finished and running responses', async () => {
   const running = await begin('silent');
   const done = await begin('listed');
   await gateway(['responses', 'watch', done]);
@@ -110,7 +110,7 @@ test('responses list shows what is kept and what is being made', async () => {
   await gateway(['responses', 'cancel', running]);
 });
 
-test('responses cancel ends one, and tells what watches it', async () => {
+test('responses cancel ends a response and its watchers', async () => {
   const id = await begin('stalled');
   const watching = gateway(['responses', 'watch', id, '--stream'], {
     onStdout: () => void gateway(['responses', 'cancel', id]),
@@ -126,7 +126,7 @@ test('responses cancel ends one, and tells what watches it', async () => {
   expect((await gateway(['responses', 'cancel', silent])).stderr).toContain(`Cancelled ${silent}.`);
 });
 
-test('responses watch survives lost connections, and shows nothing twice', async () => {
+test('responses watch survives lost connections without repeating output', async () => {
   const delta = (sequence_number: number, text: string) => ({
     type: 'response.output_text.delta',
     sequence_number,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCli } from '../support/run-cli.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { fail, fakeDaemon } from './fake-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { fail, fakeDaemon } from '../fake-daemon.ts';
 
 const failing = (status: number, code: string, headers: Record<string, string> = {}) =>
   fakeDaemon({
@@ -32,7 +32,7 @@ test.each([
   expect(result.stderr).toMatch(new RegExp(`^error: A sentence\\.\\n(.*\\n)* +code +${code}\\n`));
 });
 
-test('how long to wait is told', async () => {
+test('the time to wait is reported', async () => {
   const { env } = await failing(429, 'rate_limited', { 'retry-after': '30' });
   expect((await runCli(['rates'], { env })).stderr).toContain('Try again in 30 s.');
 });
@@ -42,7 +42,7 @@ test('a rate limit of a key is not answered with advice to change its limits', a
   expect((await runCli(['rates'], { env })).stderr).not.toContain('limits set');
 });
 
-test('a wrong invitation code is told where another comes from', async () => {
+test('after a wrong invitation code, the advice says where to get another', async () => {
   const { env } = await fakeDaemon({
     'POST /v1/invitations/accept': (_call, response) =>
       fail(response, 404, { code: 'not_found', message: 'No.', param: 'code' }),
@@ -51,7 +51,7 @@ test('a wrong invitation code is told where another comes from', async () => {
   expect(stderr).toMatch(/next +Ask the sender for a new code: gateway workspaces invite\n/);
 });
 
-test('a missing key of a provider is told where to set it', async () => {
+test('after a missing provider key, the advice says where to set it', async () => {
   const { env } = await fakeDaemon({
     'GET /v1/rates': (_call, response) =>
       fail(response, 503, { code: 'no_route', message: 'No provider. openai: no key: set OPENAI_API_KEY.' }),
@@ -61,13 +61,13 @@ test('a missing key of a provider is told where to set it', async () => {
   expect(stderr).toMatch(/next +Set a key where the daemon runs, then restart it; see: gateway status\n/);
 });
 
-test('what to type next is told as it has to be typed where npx was', async () => {
+test('suggested commands start with npx under npx', async () => {
   const { env } = await failing(503, 'unavailable');
   const { stderr } = await runCli(['rates'], { env: { ...env, npm_command: 'exec' } });
   expect(stderr).toMatch(/next +Try again in a moment\. To see what is wrong: npx gateway doctor\n/);
 });
 
-test('what the service says cannot steer the terminal', async () => {
+test('a message from the service cannot control the terminal', async () => {
   const { env } = await fakeDaemon({
     'GET /v1/rates': (_call, response) => fail(response, 400, { code: 'x', message: 'bad \u001b[2J' }),
   });
@@ -76,7 +76,7 @@ test('what the service says cannot steer the terminal', async () => {
   expect(stderr).not.toContain('\u001b');
 });
 
-test('whatever else answers at that address is not taken for a gateway', async () => {
+test('another service at the address is not mistaken for a gateway', async () => {
   const { env } = await fakeDaemon({ 'GET /v1/rates': (_call, response) => response.end('<html>') });
   const { code, stderr } = await runCli(['rates'], { env });
   expect(code).toBe(exitCodes.failed);
@@ -108,7 +108,7 @@ describe('on a daemon', () => {
     ['tokens revoke tok_1 --yes', 'gateway tokens list'],
     ['autopilots show bot', 'gateway autopilots list'],
     ['chats runs th_1', 'gateway chats list'],
-  ])('%s, of what is not there, says that %s lists what is', async (line, command) => {
+  ])('after a 404, %s suggests %s', async (line, command) => {
     const env = { GATEWAY_HOME: daemon.home };
     const { code, stderr } = await runCli(line.split(' '), { env });
     expect(code).toBe(exitCodes.failed);

@@ -3,11 +3,11 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { version } from '../../src/shared/version.ts';
-import { runCli, temporaryHome } from '../support/run-cli.ts';
-import { noSecretService, startSecretService } from '../support/secret-service.ts';
-import { fakeDaemon } from './fake-daemon.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { version } from '../../../src/shared/version.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
+import { noSecretService, startSecretService } from '../../support/secret-service.ts';
+import { fakeDaemon } from '../fake-daemon.ts';
 
 const status = {
   url: 'http://127.0.0.1:4100',
@@ -38,7 +38,7 @@ describe('doctor', () => {
     return { code, of: (check: string) => found.filter((finding) => finding.check === check) };
   };
 
-  test('names each fault of the configuration with its place', async () => {
+  test('reports each configuration error with its location', async () => {
     const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     await writeFile(join(home, 'config.yaml'), 'listen:\n  prot: 1\nmargin_percent: much\n');
     const { code, of } = await examine(env);
@@ -49,19 +49,25 @@ describe('doctor', () => {
     ]);
   });
 
-  test.skipIf(process.platform === 'win32')('sees that others may write the configuration', async () => {
-    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
-    const path = join(home, 'config.yaml');
-    await writeFile(path, 'margin_percent: 1\n');
-    await chmod(path, 0o664);
-    const { code, of } = await examine(env);
-    expect(code).toBe(exitCodes.failed);
-    expect(of('config')).toMatchObject([{ state: 'ok' }, { state: 'broken', remedy: `chmod go-w ${path}` }]);
-    await chmod(path, 0o644);
-    expect((await examine(env)).of('config')).toMatchObject([{ state: 'ok' }]);
-  });
+  test.skipIf(process.platform === 'win32')(
+    'reports a configuration file that other users can write',
+    async () => {
+      const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+      const path = join(home, 'config.yaml');
+      await writeFile(path, 'margin_percent: 1\n');
+      await chmod(path, 0o664);
+      const { code, of } = await examine(env);
+      expect(code).toBe(exitCodes.failed);
+      expect(of('config')).toMatchObject([
+        { state: 'ok' },
+        { state: 'broken', remedy: `chmod go-w ${path}` },
+      ]);
+      await chmod(path, 0o644);
+      expect((await examine(env)).of('config')).toMatchObject([{ state: 'ok' }]);
+    },
+  );
 
-  test('says what keeps the keychain from being used', async () => {
+  test('reports why the keychain cannot be used', async () => {
     const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const nowhere = { ...env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent', DISPLAY: '' };
     const [keychain] = (await examine(nowhere)).of('keychain');
@@ -73,7 +79,7 @@ describe('doctor', () => {
     }
   });
 
-  test.skipIf(noSecretService)('of a locked keychain says to open it, not to go elsewhere', async () => {
+  test.skipIf(noSecretService)('suggests unlocking a locked keychain, not another store', async () => {
     const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const service = await startSecretService();
     try {
@@ -90,14 +96,14 @@ describe('doctor', () => {
     }
   });
 
-  test('sees that the clock went back behind the data', async () => {
+  test('reports a clock that is earlier than the data', async () => {
     const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     await writeFile(join(home, 'gateway.db'), '');
     const { of } = await examine(env, { now: () => Date.now() - 3_600_000 });
     expect(of('clock')).toMatchObject([{ state: 'warning', remedy: expect.stringContaining('NTP') }]);
   });
 
-  test('asks providers only with --online, and tells whose key is not taken', async () => {
+  test('calls providers only with --online, and reports rejected keys', async () => {
     let asked = 0;
     const { env } = await fakeDaemon({
       'GET /v1/admin/status': () => status,
@@ -123,7 +129,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('knows another daemon of its own at the port', async () => {
+  test('recognises another Gateway daemon on the port', async () => {
     const other = createHttpServer((_request, response) => {
       response.setHeader('x-service-version', '0').end('{}');
     }).listen(0, '127.0.0.1');
@@ -134,7 +140,7 @@ describe('doctor', () => {
     other.close();
   });
 
-  test('looks at the port and the address that the configuration names', async () => {
+  test('checks the configured address and port', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -154,7 +160,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test.skipIf(process.platform !== 'linux')('tells how many files may be open', async () => {
+  test.skipIf(process.platform !== 'linux')('reports the limit of open files', async () => {
     const { of } = await examine({ GATEWAY_HOME: await temporaryHome(), GATEWAY_PORT: '1' });
     expect(of('open files')).toMatchObject([{ message: expect.stringMatching(/^limit (\d+|unlimited)$/) }]);
   });

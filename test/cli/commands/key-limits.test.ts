@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { limitsText } from '../../src/cli/commands/keys/limits.ts';
-import type { Limits } from '../../src/shared/contract/key-limits.ts';
-import type { KeyWithUse } from '../../src/shared/contract/keys.ts';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCli } from '../support/run-cli.ts';
-import { fail, fakeDaemon } from './fake-daemon.ts';
+import { limitsText } from '../../../src/cli/commands/keys/limits.ts';
+import type { Limits } from '../../../src/shared/contract/key-limits.ts';
+import type { KeyWithUse } from '../../../src/shared/contract/keys.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { fail, fakeDaemon } from '../fake-daemon.ts';
 
 const limits: Limits = {
   spend_cap: { usd: '5', period: 'day' },
@@ -32,7 +32,7 @@ describe('keys limits', () => {
       ['--clear', 'spend-cap', 'expires', '--rpm', '5'],
       { spend_cap: null, expires_at: null, requests_per_minute: 5 },
     ],
-  ])('set %j sends only what was named', async (flags, body) => {
+  ])('set %j sends only the given limits', async (flags, body) => {
     const { env, calls } = await fakeDaemon({ [`PUT ${path}`]: () => limits });
     const { code } = await runCli(['keys', 'limits', 'set', 'key_1', ...flags], { env, now });
     expect([code, calls[0]?.body]).toEqual([0, body]);
@@ -48,14 +48,14 @@ describe('keys limits', () => {
     [['--expires', '0d'], '1m'],
     [['--clear', 'everything'], 'spend-cap'],
     [[], '--spend-cap'],
-  ])('set %j is not understood, and says what would be', async (flags, hint) => {
+  ])('set %j is invalid, and the error says what is valid', async (flags, hint) => {
     const { env, calls } = await fakeDaemon({});
     const { code, stderr } = await runCli(['keys', 'limits', 'set', 'key_1', ...flags], { env, now });
     expect([code, calls]).toEqual([exitCodes.usage, []]);
     expect(stderr).toContain(hint);
   });
 
-  test('get shows them as a person reads them, and as a program does', async () => {
+  test('get prints them for people and for programs', async () => {
     const { env } = await fakeDaemon({ [`GET ${path}`]: () => limits });
     const shown = await runCli(['keys', 'limits', 'get', 'key_1'], {
       env: { ...env, NO_COLOR: '1' },
@@ -73,7 +73,7 @@ describe('keys limits', () => {
   });
 });
 
-test('keys issue sends limits and what the key is for', async () => {
+test('keys issue sends limits and permissions', async () => {
   const { env, calls } = await fakeDaemon({
     'POST /v1/workspaces/me/keys': () => ({ key: { id: 'key_1', name: 'ci', scopes: [] }, secret: 's' }),
   });
@@ -103,7 +103,7 @@ test('keys issue sends limits and what the key is for', async () => {
   });
 });
 
-test('keys defaults sends what was named, and clears what is named', async () => {
+test('keys defaults sends the given defaults and clears', async () => {
   const { env, calls } = await fakeDaemon({
     'PUT /v1/workspaces/me/keys/key_1/defaults': () => ({ cache: 'read-only', store: null }),
   });
@@ -116,7 +116,7 @@ test('keys defaults sends what was named, and clears what is named', async () =>
   expect(nothing.stderr).toContain('gateway keys show key_1');
 });
 
-test('keys show draws what of the limits is used up', async () => {
+test('keys show draws the used share of the limits', async () => {
   const key: KeyWithUse = {
     id: 'key_1',
     name: 'ci',
@@ -160,7 +160,7 @@ describe('credit', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('balance_usd\t25\n')]);
   });
 
-  test('show falls back to the caller’s own where the host is somebody else’s', async () => {
+  test('show falls back to the caller’s own workspace if the caller is no admin', async () => {
     const { env } = await fakeDaemon({
       'GET /v1/admin/credit': (_call, response) =>
         fail(response, 403, { code: 'permission', message: 'No.' }),
@@ -189,14 +189,14 @@ describe('ledger verify', () => {
     problems: [] as string[],
   };
 
-  test('says that the books add up', async () => {
+  test('reports that the ledger balances', async () => {
     const { env } = await fakeDaemon({ 'POST /v1/admin/ledger/verify': () => check });
     const { code, stdout, stderr } = await runCli(['ledger', 'verify'], { env });
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain('The ledger balances: 3 accounts, 1,200 entries, 1 grant, 0 running calls.');
   });
 
-  test('prints what is wrong, a line each, and exits 1', async () => {
+  test('prints one problem per line, and exits 1', async () => {
     const problems = ['The balance of margin is off.', 'Money is held for req_1.'];
     const { env } = await fakeDaemon({
       'POST /v1/admin/ledger/verify': () => ({ ...check, ok: false, problems }),

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { scripts, shells } from '../../src/cli/completion/scripts.ts';
-import { manifest } from '../../src/cli/manifest/manifest.ts';
-import { runCli, temporaryHome } from '../support/run-cli.ts';
-import { fail, fakeDaemon } from './fake-daemon.ts';
+import { scripts, shells } from '../../../src/cli/completion/scripts.ts';
+import { manifest } from '../../../src/cli/manifest/manifest.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
+import { fail, fakeDaemon } from '../fake-daemon.ts';
 
 /** What the last of the words may become. */
 async function suggested(words: string[], env: Record<string, string> = {}): Promise<string[]> {
@@ -14,8 +14,8 @@ async function suggested(words: string[], env: Record<string, string> = {}): Pro
   return stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
 }
 
-describe('the words that are suggested', () => {
-  test('are all commands first, with what they do', async () => {
+describe('suggested words', () => {
+  test('start with all commands and their summaries', async () => {
     expect(await suggested([''])).toEqual(Object.keys(manifest));
     const { stdout } = await runCli(['completion', 'zsh', '--', 'stat']);
     expect(stdout).toBe("status\tShow the daemon's status.\n");
@@ -53,23 +53,23 @@ describe('the words that are suggested', () => {
     expect((await suggested(words)).sort()).toEqual([...expected].sort());
   });
 
-  test('leave out a flag that was given, but not one that can be repeated', async () => {
+  test('exclude flags already given, unless they can be repeated', async () => {
     const flags = await suggested(['respond', '--stream', '-f', 'a.txt', '--']);
     expect(flags).toContain('--file');
     expect(flags).toContain('--help');
     expect(flags).not.toContain('--stream');
   });
 
-  test('of a noun with a usual verb are its verbs, and the flags of that verb', async () => {
+  test("after a noun with a default verb are its verbs, and that verb's flags", async () => {
     expect(await suggested(['models', ''])).toEqual(['list', 'show', 'refresh']);
     expect(await suggested(['models', '--al'])).toEqual(['--all']);
   });
 });
 
-describe('the values that are suggested', () => {
+describe('suggested values', () => {
   const keys = '/v1/workspaces/me/keys';
 
-  test('are models, by a flag or an argument', async () => {
+  test('are models, for a flag or an argument', async () => {
     const { env } = await fakeDaemon({
       'GET /v1/models': () => ({ object: 'list', data: [{ id: 'sim/echo' }, { id: 'openai/gpt-5' }] }),
     });
@@ -78,7 +78,7 @@ describe('the values that are suggested', () => {
     expect(await suggested(['models', 'show', ''], env)).toEqual(['sim/echo', 'openai/gpt-5']);
   });
 
-  test('are nothing that a shell would run or a terminal obey', async () => {
+  test('exclude anything that a shell or terminal interprets', async () => {
     const evil = [
       'a$(id)',
       'a;id',
@@ -113,7 +113,7 @@ describe('the values that are suggested', () => {
     expect(stdout).toBe('key_1\tci [31m\n');
   });
 
-  test('are hosts by name, from a file alone', async () => {
+  test('are the configured hosts, without calling a daemon', async () => {
     const home = await temporaryHome();
     await mkdir(home, { recursive: true });
     const hosts = { current: null, hosts: { work: { url: 'https://gateway.example.org' } } };
@@ -135,7 +135,7 @@ describe('the values that are suggested', () => {
     [['tokens', 'revoke', 't'], '/api/tokens', { id: 'tok_1', name: 'ci' }, ['tok_1']],
     [['tokens', 'create', ''], '/api/tokens', { id: 'tok_1', name: 'ci' }, []],
     [['users', 'login-code', ''], '/v1/admin/users', { handle: 'ann', name: 'A' }, ['ann']],
-  ])('after %j are what the daemon has', async (words, path, row, expected) => {
+  ])('after %j come from the daemon', async (words, path, row, expected) => {
     const { env } = await fakeDaemon({ [`GET ${path}`]: () => ({ data: [row] }) });
     expect(await suggested(words, env)).toEqual(expected);
   });
@@ -145,7 +145,7 @@ describe('the values that are suggested', () => {
     expect(await suggested(['config', 'set', 'log.'], env)).toEqual(['log.level', 'log.bodies']);
   });
 
-  test('are of the host that the line names', async () => {
+  test('come from the host named on the line', async () => {
     const here = await fakeDaemon({});
     const there = await fakeDaemon({ 'GET /v1/models': () => ({ data: [{ id: 'there/model' }] }) });
     const words = ['--host', there.url, 'respond', '-m', ''];
@@ -202,7 +202,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
     expect(replies).toEqual(['list', 'limits']);
   });
 
-  test('a space at the end begins an empty word', () => {
+  test('a space at the end starts an empty word', () => {
     expect(completed('gateway keys ', '').asked).toEqual(['completion', 'bash', '--', 'keys', '']);
   });
 
@@ -215,7 +215,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
     expect(completed(line, `${answer}\\t\\n`).replies).toEqual([reply]);
   });
 
-  test('nothing of the line is run', async () => {
+  test('nothing on the line is executed', async () => {
     const home = await temporaryHome();
     const line = `gateway respond "$(touch ${home}/evil)" \`touch ${home}/evil\` ; touch ${home}/evil`;
     completed(`${line} --`, '$(touch evil)\\t\\n');

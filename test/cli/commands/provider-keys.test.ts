@@ -1,10 +1,10 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
-import { type RunOptions, runCli } from '../support/run-cli.ts';
-import { type DaemonOptions, type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type FakeOpenAi, startFakeOpenAi } from '../../support/fake-openai.ts';
+import { type RunOptions, runCli } from '../../support/run-cli.ts';
+import { type DaemonOptions, type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
 const good = 'sk-OWNKEYCANARY-0123456789abcdefghijklmnop';
 const bad = 'sk-BADKEYCANARY-0123456789abcdefghijklmnop';
@@ -27,7 +27,7 @@ afterAll(async () => {
 const run = (line: string, { env, ...options }: RunOptions = {}) =>
   runCli(line.split(' '), { ...options, env: { GATEWAY_HOME: daemon.home, ...env } });
 
-test('a host without a place for the master key says what would be one', async () => {
+test('a host without a store for the master key suggests one', async () => {
   const { code, stderr } = await run('provider-keys set openai', { stdin: `${good}\n` });
   expect(code).toBe(6);
   expect(stderr).toContain('gateway vault unlock --passphrase');
@@ -40,13 +40,13 @@ test('a host without a place for the master key says what would be one', async (
   expect((await run('doctor')).stdout).toMatch(/^warning\tvault\tcould not be created\t.*--passphrase/m);
 });
 
-test('unlocking where there is no vault says how to make one', async () => {
+test('unlocking without a vault says how to create one', async () => {
   const { code, stderr } = await run('vault unlock', { tty: true });
   expect(code).toBe(6);
   expect(stderr).toContain('gateway vault unlock --passphrase');
 });
 
-test('a passphrase makes a vault, typed twice alike', async () => {
+test('a passphrase, typed twice, creates a vault', async () => {
   const differs = await run('vault unlock --passphrase', { tty: true, typed: [passphrase, 'another one'] });
   expect(differs.code).toBe(2);
   expect((await run('vault --json=state')).stdout).toContain('no_vault');
@@ -56,7 +56,7 @@ test('a passphrase makes a vault, typed twice alike', async () => {
   expect(made.stdout + made.stderr).not.toContain(passphrase);
 });
 
-test('a key comes from a pipe, from the environment or is typed, and never from an argument', async () => {
+test('a key comes from a pipe, the environment or a prompt, never from an argument', async () => {
   expect((await run('provider-keys set openai', { stdin: `${bad}\n` })).code).toBe(0);
   expect((await run('provider-keys set openai', { tty: true, typed: [bad] })).code).toBe(0);
   const set = await run('provider-keys set openai --from-env MY_KEY', { env: { MY_KEY: good } });
@@ -83,7 +83,7 @@ test('list shows fingerprints', async () => {
   expect((await run('provider-keys list', { tty: true })).stdout).toMatch(/openai +[0-9a-f]{12} +/);
 });
 
-test('check tells by its exit code what the provider said', async () => {
+test("check reports the provider's answer in its exit code", async () => {
   expect(await run('provider-keys check openai')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^openai\tgood\t/),
@@ -101,7 +101,7 @@ test('check tells by its exit code what the provider said', async () => {
   expect((await run('provider-keys check vercel')).code).toBe(1);
 });
 
-test('after a start the vault waits for its passphrase', async () => {
+test('after a start the vault is locked until its passphrase is given', async () => {
   await run('provider-keys set openai', { stdin: good });
   await daemon.stop({ keep: true });
   daemon = await startDaemon({
@@ -120,7 +120,7 @@ test('after a start the vault waits for its passphrase', async () => {
   expect((await run('provider-keys check openai')).code).toBe(0);
 });
 
-describe('at a start, the passphrase', () => {
+describe('on start, the passphrase', () => {
   const config = 'vault: {keychain: false}\n';
   const startAgain = async (options: Pick<DaemonOptions, 'env' | 'askSecret'> = {}) => {
     await daemon.stop({ keep: true });
@@ -129,7 +129,7 @@ describe('at a start, the passphrase', () => {
   const comesTo = (state: string) =>
     eventually(state, async () => (await run('vault --json=state')).stdout.includes(`"${state}"`));
 
-  test('is taken from a file of its owner’s alone', async () => {
+  test('is read from a private file', async () => {
     const file = join(daemon.home, 'passphrase');
     await writeFile(file, `${passphrase}\n`, { mode: 0o600 });
     await startAgain({ env: { GATEWAY_VAULT_PASSPHRASE_FILE: file } });
@@ -148,7 +148,7 @@ describe('at a start, the passphrase', () => {
     expect((await run('vault unlock', { stdin: passphrase })).code).toBe(0);
   });
 
-  test('is asked of whoever starts it, who may get it wrong', async () => {
+  test('is asked for on the terminal, again if it is wrong', async () => {
     const typed = ['not the passphrase', passphrase];
     const asked: string[] = [];
     await startAgain({
@@ -163,7 +163,7 @@ describe('at a start, the passphrase', () => {
     expect(daemon.printed().stderr).not.toContain(passphrase);
   });
 
-  test('may be left out, and is not waited for by the end', async () => {
+  test('may be skipped, and does not delay stopping', async () => {
     await startAgain({ askSecret: async () => '' });
     await eventually('it says so', () => daemon.printed().stderr.includes('gateway vault unlock'));
     const aborted = Promise.withResolvers<void>();
@@ -182,7 +182,7 @@ describe('at a start, the passphrase', () => {
   });
 });
 
-test('export asks first, and prints what opens the vault again', async () => {
+test('export asks first, and prints the master key', async () => {
   expect((await run('vault export', { stdin: '' })).code).toBe(2);
   expect((await run('vault export', { tty: true, typed: ['n'] })).stdout).toBe('');
   const [id, key] = (await run('vault export --yes')).stdout.trim().split('\t');
@@ -194,7 +194,7 @@ test('export asks first, and prints what opens the vault again', async () => {
   expect((await run('vault unlock --master-key', { stdin: key as string })).code).toBe(0);
 });
 
-test('rotate moves the vault to another place, and asks first', async () => {
+test('rotate asks first, and moves the master key to another store', async () => {
   expect((await run('vault rotate --to plain', { stdin: '' })).code).toBe(2);
   const refused = await run('vault rotate --to plain --yes');
   expect(refused.code).toBe(1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { progressBar } from '../../src/cli/output/progress.ts';
+import { progressBar } from '../../../src/cli/output/progress.ts';
 
 /** What a person sees last, and all that was written. */
 function shownOn({ isTty, columns = 80 }: { isTty: boolean; columns?: number }) {
@@ -9,7 +9,7 @@ function shownOn({ isTty, columns = 80 }: { isTty: boolean; columns?: number }) 
   return { bar, written, last: () => written.at(-1)?.split('\u001b[2K').at(-1) };
 }
 
-test('a bar tells how much of how many bytes is done', () => {
+test('a bar shows the share of bytes done', () => {
   const { bar, last } = shownOn({ isTty: true });
   bar.show('Copying', 50e6, 203e6);
   expect(last()).toBe('Copying ██████░░░░░░░░░░░░░░░░░░ 25 % of 203 MB');
@@ -17,7 +17,7 @@ test('a bar tells how much of how many bytes is done', () => {
   expect(last()).toBe('Copying ████████████████████████ 100 % of 203 MB');
 });
 
-test('work that nobody knows the end of shows no share of it', () => {
+test('work without known progress shows no share', () => {
   const { bar, last } = shownOn({ isTty: true });
   bar.wait('Checking', 203e6);
   expect(last()).toBe('Checking 203 MB …');
@@ -25,7 +25,7 @@ test('work that nobody knows the end of shows no share of it', () => {
   expect(last()).toBe('');
 });
 
-test('the same line is not written twice, and none is wider than the terminal', () => {
+test('lines are not repeated and never wider than the terminal', () => {
   const { bar, written, last } = shownOn({ isTty: true, columns: 20 });
   bar.show('Copying', 1, 203e6);
   bar.show('Copying', 2, 203e6);
@@ -33,7 +33,7 @@ test('the same line is not written twice, and none is wider than the terminal', 
   expect(last()?.length).toBeLessThan(20);
 });
 
-test('nothing is written where there is no terminal', () => {
+test('nothing is written without a terminal', () => {
   const { bar, written } = shownOn({ isTty: false });
   bar.show('Copying', 1, 2);
   bar.wait('Checking', 2);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { TraceView } from '../../src/shared/contract/traces.ts';
-import { runCli } from '../support/run-cli.ts';
-import { fakeDaemon } from './fake-daemon.ts';
+import type { TraceView } from '../../../src/shared/contract/traces.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { fakeDaemon } from '../fake-daemon.ts';
 
 const trace: TraceView = {
   request_id: 'req_1',
@@ -49,7 +49,7 @@ const now = () => Date.parse('2026-11-21T08:05:00Z');
 
 const one = () => fakeDaemon({ 'GET /v1/traces/req_1': () => trace });
 
-test('one trace is a line of time on a terminal, and steers nothing', async () => {
+test('a trace is a timeline on a terminal, without control characters', async () => {
   const { env } = await one();
   const { code, stdout } = await runCli(['traces', 'req_1'], { env, tty: true, columns: 100, now });
   expect(code).toBe(0);
@@ -72,7 +72,7 @@ test('one trace is a line of time on a terminal, and steers nothing', async () =
   for (const line of bars) expect(line.length).toBeLessThanOrEqual(100);
 });
 
-test('one trace is lines of names and values where a program reads, and JSON where it asks for that', async () => {
+test('a trace is names and values in a pipe, and JSON on request', async () => {
   const { env } = await one();
   const piped = await runCli(['traces', 'req_1'], { env, now });
   expect(piped.stdout).toContain('total_ms\t1990\nsettled_ms\t2000\n');
@@ -81,7 +81,7 @@ test('one trace is lines of names and values where a program reads, and JSON whe
   expect(JSON.parse(json.stdout)).toEqual(trace);
 });
 
-test('the list takes its filters, page by page', async () => {
+test('the list is filtered, page by page', async () => {
   const pages = [
     { object: 'list', data: [trace], has_more: true, next: 'req_1' },
     { object: 'list', data: [{ ...trace, request_id: 'req_0' }], has_more: false, next: null },
@@ -100,7 +100,7 @@ test('the list takes its filters, page by page', async () => {
   ]);
 });
 
-test('a time that is none is told before anything is asked', async () => {
+test('an invalid time is reported before any call', async () => {
   const { code, stderr } = await runCli(['traces', '--since', 'yesterday'], { env: {} });
   expect(code).toBe(2);
   expect(stderr).toContain('2026-11-01');

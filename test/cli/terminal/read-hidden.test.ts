@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { ReadStream } from 'node:tty';
 import { expect, test } from 'vitest';
-import { readHidden } from '../../src/cli/terminal/read-hidden.ts';
+import { readHidden } from '../../../src/cli/terminal/read-hidden.ts';
 
 /** A terminal that remembers whether it shows what is typed. */
 function terminal() {
@@ -27,7 +27,7 @@ test.each<[string, string[], string | undefined]>([
   expect(raw).toEqual([true, false]);
 });
 
-test('is ended by its signal and by the end of the input', async () => {
+test('ends on its signal and at the end of the input', async () => {
   const over = new AbortController();
   const reading = readHidden(terminal().tty, over.signal);
   over.abort();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelEntry } from '../../src/shared/contract/models.ts';
-import type { RateCard } from '../../src/shared/contract/rates.ts';
-import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { exitCodes } from '../../src/shared/errors.ts';
-import { runCli } from '../support/run-cli.ts';
-import { fakeDaemon } from './fake-daemon.ts';
+import type { ModelEntry } from '../../../src/shared/contract/models.ts';
+import type { RateCard } from '../../../src/shared/contract/rates.ts';
+import type { UsageView } from '../../../src/shared/contract/usage.ts';
+import { exitCodes } from '../../../src/shared/errors.ts';
+import { runCli } from '../../support/run-cli.ts';
+import { fakeDaemon } from '../fake-daemon.ts';
 
 const prices = { input: '1.25', cached_input: '0.125', cache_write: '1.25', output: '10' };
 const model = (id: string, members: Partial<ModelEntry['service']> = {}): ModelEntry => ({
@@ -52,7 +52,7 @@ describe('models list', () => {
       'GET /v1/models': () => ({ object: 'list', data: [model('openai/gpt-5'), unavailable] }),
     });
 
-  test('shows what can be asked now, with prices and abilities', async () => {
+  test('shows available models with prices and capabilities', async () => {
     const { env } = await listing();
     const { stdout, stderr } = await runCli(['models', 'list', '--no-color'], {
       env,
@@ -65,7 +65,7 @@ describe('models list', () => {
     expect(stderr).toContain('1 more');
   });
 
-  test('shows the rest with --all, an unknown price as unknown', async () => {
+  test('shows unavailable models with --all, and an unknown price as unknown', async () => {
     const { env } = await listing();
     const { stdout } = await runCli(['models', 'list', '--all', '--match', 'ACME', '--no-color'], {
       env,
@@ -113,14 +113,14 @@ test('models show names the providers and why one is missing', async () => {
   expect(stdout).toMatch(/acme +s +unknown .*no key: set ACME_KEY\n$/);
 });
 
-test('models show tells what costs otherwise than text', async () => {
+test('models show lists prices other than text', async () => {
   const dear = { ...prices, image_output: '30', fees: { web_search: '0.01' } };
   const { env } = await fakeDaemon({ 'GET /v1/models/m': () => model('m', { prices: dear }) });
   const { stdout } = await runCli(['models', 'show', 'm', '--no-color'], { env, tty: true, columns: 120 });
   expect(stdout).toMatch(/other prices +image_output \$30, web_search \$0\.01 each\n/);
 });
 
-test('rates show the sum that is charged', async () => {
+test('rates show the total price', async () => {
   const rate = { provider_usd: '1', margin_usd: '0.05', total_usd: '1.05' };
   const card: RateCard = {
     object: 'list',
@@ -149,7 +149,7 @@ describe('usage', () => {
   const tokens = { input: 1200, cached_input: 1000, cache_write: 0, output: 34, reasoning: 0 };
   const cost = { provider_usd: '0.0001', margin_usd: '0', total_usd: '0.0001' };
 
-  test('of a request tells what it took', async () => {
+  test('shows the usage of a request', async () => {
     const usage: UsageView = {
       request_id: 'req_1',
       response_id: 'resp_1',
@@ -181,7 +181,7 @@ describe('usage', () => {
   });
 
   test.each([['yesterday'], ['2026-11'], ['2026-11-01 08:00']])(
-    'since %s is told how to write it',
+    'since %s is rejected with the right format',
     async (since) => {
       const { code, stderr } = await runCli(['usage', '--since', since]);
       expect(code).toBe(2);
@@ -189,7 +189,7 @@ describe('usage', () => {
     },
   );
 
-  test('sums up by what is asked', async () => {
+  test('groups totals as requested', async () => {
     const sums = { requests: 3, unpriced_requests: 1, tokens, cost, charged_usd: '0.0001' };
     const { env, calls } = await fakeDaemon({
       'GET /v1/usage': () => ({

@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { environmentText, plistText, unitText } from '../../src/cli/commands/service/service-files.ts';
-import { settings } from '../../src/daemon/config/settings.ts';
-import { providerFacts } from '../../src/shared/known-providers.ts';
-import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { environmentText, plistText, unitText } from '../../../src/cli/commands/service/service-files.ts';
+import { settings } from '../../../src/daemon/config/settings.ts';
+import { providerFacts } from '../../../src/shared/known-providers.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
 
 const facts = {
   node: '/opt/node/bin/node',
@@ -16,7 +16,7 @@ const facts = {
 };
 
 describe('the unit', () => {
-  test('names whole paths, restarts after a crash and not where a person is needed', () => {
+  test('has absolute paths, and restarts after a crash but not when the user must act', () => {
     const unit = unitText(facts);
     expect(unit).toContain('ExecStart=/opt/node/bin/node "/srv/with space/100%%/gateway.js" serve\n');
     expect(unit).toContain('Environment="GATEWAY_HOME=/data/my gateway"\n');
@@ -47,7 +47,7 @@ describe('variables', () => {
     GOOGLE_API_KEY: 'two\nlines',
   };
 
-  test('are those of providers and those that are named, as a shell reads them back', async () => {
+  test('are the provider keys and the named ones, quoted for a shell', async () => {
     const text = environmentText(env, ['GROQ_API_KEY']);
     expect(text).toContain('GROQ_API_KEY="gsk_1"');
     expect(text).not.toMatch(/HOME|GOOGLE/);
@@ -64,12 +64,12 @@ test.each([
   ...settings.flatMap(({ env = [] }) => env),
   ...Object.values(providerFacts).flatMap(({ keyVariables }) => keyVariables),
   ...['HTTPS_PROXY', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
-])('the service is given %s, as the daemon reads it', (name) => {
+])('the service gets %s', (name) => {
   expect(environmentText({ [name]: 'value' }, [])).toBe(`${name}="value"\n`);
 });
 
 describe('the property list', () => {
-  test('is XML with a script that a shell takes', () => {
+  test('is XML with a valid shell script', () => {
     const plist = plistText({ ...facts, program: "/it's/<here>.js" }, { logFile: '/data/service.log' });
     const [, script = ''] = /<string>-c<\/string><string>([\s\S]*?)<\/string>/.exec(plist) ?? [];
     const plain = script.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
@@ -82,13 +82,13 @@ describe('the property list', () => {
     [70, 70],
     [78, 0],
     [2, 0],
-  ])('a daemon that ends with %i ends the script with %i', async (code, told) => {
+  ])('when the daemon exits with %i, the script exits with %i', async (code, expected) => {
     const program = join(await temporaryHome(), 'end.js');
     await writeFile(program, `process.exit(${code})`);
     const plist = plistText({ ...facts, node: process.execPath, program }, { logFile: '/data/service.log' });
     const [, script = ''] = /<string>-c<\/string><string>([\s\S]*?)<\/string>/.exec(plist) ?? [];
     const plain = script.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
-    expect(spawnSync('/bin/sh', ['-c', plain]).status).toBe(told);
+    expect(spawnSync('/bin/sh', ['-c', plain]).status).toBe(expected);
   });
 });
 
@@ -122,7 +122,7 @@ esac
     };
   });
 
-  test('install writes the unit and the keys apart from it, and starts it', async () => {
+  test('install writes the unit and, separately, the keys, and starts the service', async () => {
     const { code, stderr } = await runCli(['service', 'install'], { env });
     expect(code, stderr).toBe(0);
     const text = await readFile(unit(), 'utf8');
@@ -149,7 +149,7 @@ esac
     expect(await calls()).toEqual([]);
   });
 
-  test('uninstall stops it and takes both files away', async () => {
+  test('uninstall stops the service and deletes both files', async () => {
     await runCli(['service', 'install'], { env });
     expect((await runCli(['service', 'uninstall'], { env })).code).toBe(0);
     expect(await calls()).toContain('--user disable --now gateway.service');
@@ -160,13 +160,13 @@ esac
     expect(await runCli(['service', 'uninstall'], { env })).toMatchObject({ code: 0 });
   });
 
-  test('a session without a service manager is told', async () => {
+  test('a session without a service manager is reported', async () => {
     await writeFile(join(home, 'refuse'), '');
     const { code, stderr } = await runCli(['service', 'install'], { env });
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('connect to bus') });
   });
 
-  test('a daemon that runs in a terminal has to be stopped first', async () => {
+  test('a daemon running in a terminal must be stopped first', async () => {
     await writeFile(
       join(home, 'daemon.json'),
       JSON.stringify({
