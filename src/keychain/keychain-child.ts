@@ -4,13 +4,12 @@ import { faultOf } from './keychain-failure.ts';
 import { type KeychainAnswer, type KeychainRequest, service } from './protocol.ts';
 
 /*
- * The only place that loads keytar, as a process of its own: the library can wait for ever for a person, can crash the
- * process it is in, and an ordinary end cannot stop it then. Its functions that list items are never called: on a
- * locked keyring they crash.
+ * The only module that loads keytar, in a separate process: the library can block forever on a prompt, crash its
+ * process, and prevent a normal exit. Its listing functions are never called: they crash on a locked keyring.
  */
 
 const request = JSON.parse(await text(process.stdin)) as KeychainRequest;
-// Whoever asked may have been killed: nobody would end this process then.
+// The parent may have been killed, and would never end this process.
 setTimeout(() => process.kill(process.pid, 'SIGKILL'), request.limitMs + 1_000).unref();
 
 const answer = await serve(request).catch((error: unknown): KeychainAnswer => {
@@ -25,7 +24,7 @@ async function serve(asked: KeychainRequest): Promise<KeychainAnswer> {
   if (asked.action === 'set') {
     await keytar.setPassword(service, account, asked.value);
     const kept = await keytar.getPassword(service, account);
-    if (kept !== asked.value) return { ok: false, fault: 'not-kept', detail: 'it reads back as another' };
+    if (kept !== asked.value) return { ok: false, fault: 'not-kept', detail: 'the value read back differs' };
     return { ok: true, value: null };
   }
   if (asked.action === 'get') {
@@ -36,15 +35,15 @@ async function serve(asked: KeychainRequest): Promise<KeychainAnswer> {
   return wasDeleted ? { ok: true, value: null, wasDeleted } : nothingFound();
 }
 
-/** keytar says the same of a locked keyring and of an item that does not exist. */
+/** keytar does not distinguish a locked keyring from a missing item. */
 function nothingFound(): KeychainAnswer {
   if (isLocked()) return { ok: false, fault: 'locked', detail: 'the default collection is locked' };
   return { ok: true, value: null, wasDeleted: false };
 }
 
 /**
- * Whether the default keyring of the Secret Service is locked; false also where nobody can tell, as without D-Bus's own
- * tool. Source: the property `Locked` of org.freedesktop.Secret.Collection.
+ * Whether the default keyring of the Secret Service is locked; false if unknown, for example without D-Bus's own tool.
+ * Source: the property `Locked` of org.freedesktop.Secret.Collection.
  */
 function isLocked(): boolean {
   if (process.platform !== 'linux') return false;

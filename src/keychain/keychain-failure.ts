@@ -1,6 +1,6 @@
-/** Why the keychain of the operating system was of no use. */
+/** Why the operating system's keychain could not be used. */
 export type KeychainFault =
-  /** It is locked, and only its owner can open it. */
+  /** It is locked and only its owner can unlock it. */
   | 'locked'
   /** It did not answer in time: mostly it waits for somebody to type a password. */
   | 'timed-out'
@@ -20,26 +20,25 @@ export type KeychainFault =
   | 'failed';
 
 const sentences: Record<KeychainFault, string> = {
-  locked: 'The keychain is locked; unlock it (log in to the desktop, or open its own program) and try again.',
+  locked: 'The keychain is locked; unlock it (log in to the desktop or use its own program) and try again.',
   'timed-out':
-    'The keychain gave no answer in time; it may be asking for its password on the screen of this machine.',
+    'The keychain did not respond in time; it may be asking for its password on this machine’s screen.',
   'no-library':
     'The keychain cannot be used: install libsecret (Debian and Ubuntu: apt install libsecret-1-0).',
-  'no-session':
-    'There is no keychain in this session: it has no D-Bus, as without a desktop or in a container.',
+  'no-session': 'This session has no keychain: there is no D-Bus, as in a container or without a desktop.',
   'no-service':
-    'Nothing in this session keeps secrets; install and start one, for example gnome-keyring or KWallet.',
+    'No secret service is running in this session; install and start one, for example gnome-keyring or KWallet.',
   'no-keyring':
-    'The keychain has no keyring yet; log in to the desktop once, or make one with its own program.',
-  denied: 'The operating system did not let this program use the keychain.',
-  'not-kept': 'The keychain did not keep what was written to it.',
+    'The keychain has no keyring yet; log in to the desktop once, or create one with its own program.',
+  denied: 'The operating system denied access to the keychain.',
+  'not-kept': 'The keychain did not store the value.',
   failed: 'The keychain failed.',
 };
 
-/** The keychain could not do what it was asked for; `message` is for people and says what helps. */
+/** A failed keychain operation; `message` is for people and includes the remedy. */
 export class KeychainFailure extends Error {
   readonly fault: KeychainFault;
-  /** What the platform said, for the log; never a secret. */
+  /** The platform's message, for the log; never a secret. */
   readonly detail: string | undefined;
 
   constructor(fault: KeychainFault, detail?: string) {
@@ -63,7 +62,7 @@ const signs: readonly [RegExp, KeychainFault][] = [
   [/denied|not permitted|cancell?ed|dismissed|passphrase you entered|not authori[sz]ed/i, 'denied'],
 ];
 
-/** What a message of keytar means. Sources: libsecret's, GLib's and Apple's texts, seen as they come. */
+/** Maps a message of keytar to a reason. Sources: messages of libsecret, GLib and Apple as observed. */
 export function faultOf(message: string): KeychainFault {
   return signs.find(([sign]) => sign.test(message))?.[1] ?? 'failed';
 }

@@ -4,41 +4,41 @@ import { KeychainFailure } from './keychain-failure.ts';
 import type { KeychainAnswer, KeychainRequest } from './protocol.ts';
 
 /**
- * Secrets of this program in the keychain of the operating system, all under the service `gateway`. Each call is a
- * process of its own that is killed when it takes too long. Everything rejects with a KeychainFailure.
+ * Secrets of this program in the operating system's keychain, under the service `gateway`. Each call runs in a process
+ * of its own that is killed on timeout. Rejects only with a KeychainFailure.
  */
 export interface Keychain {
   /**
-   * Undefined when there is no such item. Where the platform cannot tell, a locked keychain gives undefined as well: who
-   * has a reason to expect the item must take undefined for "locked or gone", never for leave to make a new one.
+   * Undefined if there is no such item. Where the platform cannot distinguish it, also for a locked keychain: callers
+   * that expect an item must read undefined as "locked or missing" and never replace it.
    */
   get(account: string): Promise<string | undefined>;
-  /** Writes, or replaces, and reads back. `value` is 1 to 1,200 visible ASCII characters. */
+  /** Writes or replaces an item and reads it back. `value` is 1 to 1,200 visible ASCII characters. */
   set(account: string, value: string): Promise<void>;
   /** Whether there was such an item. */
   delete(account: string): Promise<boolean>;
 }
 
 export interface KeychainOptions {
-  /** 5,000 for a daemon, 60,000 where a person is there to type a password. */
+  /** 5,000 for a daemon, 60,000 where a person can type a password. */
   timeoutMs: number;
-  /** Of the child; this process's own unless told. */
+  /** The child's environment; default: this process's. */
   env?: Record<string, string | undefined>;
-  /** The program to start, for tests of what a child may do. */
+  /** The program to start; tests replace it. */
   script?: URL;
 }
 
-// Windows keeps at most 2,560 bytes a credential, two a character.
+// Windows stores at most 2,560 bytes per credential, two per character.
 const value = /^[\x21-\x7e]{1,1200}$/;
 
-/** Touches nothing until a method is called. */
+/** Accesses nothing until a method is called. */
 export function openKeychain(options: KeychainOptions): Keychain {
   const ask = (request: DistributedOmit<KeychainRequest, 'limitMs'>) =>
     askChild({ ...request, limitMs: options.timeoutMs }, options);
   return {
     get: async (account) => (await ask({ action: 'get', account })).value ?? undefined,
     async set(account, secret) {
-      if (!value.test(secret)) throw new TypeError('a keychain takes 1 to 1,200 visible ASCII characters');
+      if (!value.test(secret)) throw new TypeError('a keychain accepts 1 to 1,200 visible ASCII characters');
       await ask({ action: 'set', account, value: secret });
     },
     delete: async (account) => (await ask({ action: 'delete', account })).wasDeleted ?? false,
@@ -48,7 +48,7 @@ export function openKeychain(options: KeychainOptions): Keychain {
 type DistributedOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 type Success = Extract<KeychainAnswer, { ok: true }>;
 
-/** Secrets travel over the pipes: arguments and variables of a process can be read by others. */
+/** Secrets travel over pipes: other users can read a process's arguments and variables. */
 async function askChild(request: KeychainRequest, { env, script }: KeychainOptions): Promise<Success> {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const program = script ?? new URL(`./keychain-child${ending}`, import.meta.url);
@@ -64,7 +64,7 @@ async function askChild(request: KeychainRequest, { env, script }: KeychainOptio
   }, request.limitMs);
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // It may have ended before it read: its answer, or the lack of one, says what there is to say.
+  // It may have ended before reading its input; its answer, or the lack of one, is reported instead.
   child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(request));
   try {

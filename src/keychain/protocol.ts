@@ -1,15 +1,15 @@
 import type { KeychainFault } from './keychain-failure.ts';
 
-/** Every item of this program lies under this name. */
+/** The service name of every item. */
 export const service = 'gateway';
 
-/** What the child is told, as one JSON text on its standard input. */
+/** A request to the child, one JSON text on its standard input. */
 export type KeychainRequest = { account: string; limitMs: number } & (
   | { action: 'get' | 'delete' }
   | { action: 'set'; value: string }
 );
 
-/** What it answers, as one JSON text on its standard output. */
+/** A response of the child, one JSON text on its standard output. */
 export type KeychainAnswer =
   | { ok: true; value: string | null; wasDeleted?: boolean }
   | { ok: false; fault: KeychainFault; detail: string };

@@ -5,7 +5,7 @@ import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import { headerFaults } from './headers.ts';
 import { ConfigFile } from './schema.ts';
 
-/** Names that a second provider may not have: an answer could not say which of them it came from. */
+/** Provider names that are reserved: an answer could not show which provider it came from. */
 const takenNames = [...knownProviders, 'simulator', 'sim'];
 
 /** Parses and checks the text of a config file; every fault has its line and column. */
@@ -18,7 +18,7 @@ export function checkConfigText(text: string, path: string): { file: ConfigFile;
   return { file: read.value as ConfigFile, faults: [] };
 }
 
-/** What no schema tells. */
+/** Checks that a schema cannot express. */
 function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
   const { providers = {}, upstreams = [] } = file;
   const written = [

@@ -14,9 +14,9 @@ import { type TypedCommand, typedCommand } from './typed-command.ts';
 export interface ProviderAccount {
   name: KnownProvider;
   baseUrl: string | undefined;
-  /** The operator's key; undefined when there is none. */
+  /** The operator's key; undefined without one. */
   key: string | undefined;
-  /** What to set to have one. */
+  /** The variable to set to provide one. */
   keyName: string;
   headers: ConfiguredHeaders;
 }
@@ -26,27 +26,29 @@ export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'> {
   headers: ConfiguredHeaders;
 }
 
-/** Everything that can be set, from flags, then the environment, then the file, then the defaults. */
+/**
+ * The effective configuration: flags override the environment, which overrides the file, which overrides the defaults.
+ */
 export interface Config {
   host: string;
   port: number;
-  /** A Unix socket to listen on as well, and who may connect to it. */
+  /** An additional Unix socket to listen on, and who may connect to it. */
   socketFile: { path: string; access: 'owner' | 'group' } | undefined;
   allowedHosts: string[];
   corsOrigins: string[];
   dataFolder: string;
   configFile: string;
-  /** What it says; empty where there is none. */
+  /** The text of the file; empty without one. */
   configText: string;
   typed: TypedCommand;
-  /** Millionths. */
+  /** In millionths. */
   marginPpm: number;
-  /** Whether the owner's workspace pays in advance, as all others do. */
+  /** Whether the owner's workspace is prepaid, like all others. */
   allPrepaid: boolean;
   providers: ProviderAccount[];
   upstreams: ConfiguredUpstream[];
   findsLocalServers: boolean;
-  /** Whether new work is refused when there is more than can be done. */
+  /** Whether new work is rejected under overload. */
   shedsLoad: boolean;
   aliases: Record<string, string>;
   timeouts: {
@@ -56,45 +58,45 @@ export interface Config {
     idleMs: number;
     closingMs: number;
   };
-  /** Whether responses are stored whose call does not say. */
+  /** Whether responses are stored by default. */
   storesResponses: boolean;
   responsesKeptMs: number;
-  /** So many background responses are made at once, of all callers. */
+  /** Maximum number of background responses in progress, over all callers. */
   backgroundRunsMax: number;
-  /** Answers that are given again. */
+  /** The response cache. */
   cache: CacheConfig;
-  /** Where the master key of the vault may be kept. */
+  /** Where the vault may store its master key. */
   vault: VaultConfig;
   simulatorScript: string | undefined;
-  /** Where spans are sent; nowhere when undefined. */
+  /** Where spans are sent; undefined: nowhere. */
   otlp: OtlpConfig | undefined;
-  /** What calls to other machines go through; they go there directly when undefined. */
+  /** Proxies for outgoing calls; undefined: none. */
   proxies: Proxies | undefined;
   recordings: RecordingsConfig;
   logLevel: string;
-  /** Whether what is said in model calls is logged. */
+  /** Whether the bodies of model calls are logged. */
   logsBodies: boolean;
 }
 
 export interface CacheConfig {
-  /** For calls that do not say. */
+  /** The default for calls that do not set it. */
   defaultMode: 'off' | 'read-only' | 'read-write';
   ttlMs: number;
   entriesMax: number;
   bytesMax: number;
 }
 
-/** Folders of recorded calls. */
+/** Folders of recorded provider calls. */
 export interface RecordingsConfig {
-  /** Where calls to providers are kept. */
+  /** Where to record. */
   record: string | undefined;
-  /** What they are answered from. */
+  /** What to replay. */
   replay: string | undefined;
   replaySpeed: 'real' | 'instant';
 }
 
 export interface VaultConfig {
-  /** Where the first master key is made; the first place that works when undefined. */
+  /** The store of the first master key; undefined: the first one that works. */
   store: 'file' | 'keychain' | 'passphrase' | 'plain' | undefined;
   masterKeyFile: string | undefined;
   passphraseFile: string | undefined;
@@ -102,7 +104,7 @@ export interface VaultConfig {
   allowsPlainFile: boolean;
 }
 
-/** What the command line says; what it leaves out comes from elsewhere. */
+/** Command-line values; undefined ones come from elsewhere. */
 export interface ConfigFlags {
   port?: number | undefined;
   host?: string | undefined;
@@ -135,7 +137,7 @@ export class ConfigInvalid extends Error {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Reads and checks all of it; throws a ConfigInvalid with every fault at once. */
+/** Reads and checks the whole configuration; throws a ConfigInvalid with all faults. */
 export async function loadConfig({ flags, env, platform, home }: Sources): Promise<Readonly<Config>> {
   const folders = foldersOf({ env, platform, home });
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
@@ -199,7 +201,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
   });
 }
 
-/** What the file names lies beside it; what is typed, or set where the daemon starts, lies there. */
+/** Paths in the file are relative to it; paths in flags and variables to the working directory. */
 function socketFileOf({
   flags,
   env,

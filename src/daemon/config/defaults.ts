@@ -1,6 +1,6 @@
 import { listenDefaults } from '../../shared/listen-defaults.ts';
 
-/** What holds where nobody says anything, by the name of the setting; what is not here is not set then. */
+/** Default values by setting; settings not listed have none. */
 export const defaults = {
   'listen.host': listenDefaults.host,
   'listen.port': listenDefaults.port,

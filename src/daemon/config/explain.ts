@@ -3,7 +3,7 @@ import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFlags } from './config.ts';
 import { type Setting, settingFlags, settings } from './settings.ts';
 
-/** An explained setting, and whether a running daemon takes a new value. */
+/** A setting with its value and source, and whether it can change at run time. */
 export interface ExplainedSetting extends Explained {
   isLive: boolean;
 }
@@ -11,12 +11,12 @@ export interface ExplainedSetting extends Explained {
 interface Sources {
   flags: ConfigFlags;
   env: Record<string, string | undefined>;
-  /** Of a file that was found to have no faults. */
+  /** Expects a file without faults. */
   text: string;
   path: string;
 }
 
-/** Every setting with its value; passwords in addresses are left out. */
+/** Every setting with its value; passwords in URLs are removed. */
 export function explainSettings({ flags, env, text, path }: Sources): ExplainedSetting[] {
   const read = readYaml(text, path);
   const inFile = (setting: Setting) => {
@@ -54,7 +54,7 @@ function typed(text: string, usual: unknown): unknown {
   return typeof usual === 'number' && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** `https://name:secret@host` is written by somebody now and then. */
+/** URLs may contain credentials: `https://name:secret@host`. */
 function withoutPasswords(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/^(https?:\/\/)[^/@\s]*@/, '$1***@');
   if (Array.isArray(value)) return value.map(withoutPasswords);

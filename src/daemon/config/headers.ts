@@ -1,26 +1,26 @@
 import { type Static, Type } from 'typebox';
 
-/** Headers that go with all that is asked of a provider, as they are written: a text, or the variable that holds it. */
+/** Additional headers for a provider as configured: a text, or the variable that contains it. */
 export const WrittenHeaders = Type.Record(
   Type.String(),
   Type.Union([
     Type.String({ description: 'text' }),
     Type.Object({ env: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
   ]),
-  { description: 'a map of headers to texts, or to { env: NAME } for what a variable holds' },
+  { description: 'a map of headers to texts, or to { env: NAME } for the value of a variable' },
 );
 
 export type WrittenHeaders = Static<typeof WrittenHeaders>;
 
-/** The same as they are sent. */
+/** The headers as they are sent. */
 export interface ConfiguredHeaders {
-  /** By their names in lower case. */
+  /** By lower-case name. */
   values: Record<string, string>;
-  /** A variable that is named and not set. */
+  /** A referenced variable that is not set. */
   lacking: string | undefined;
 }
 
-/** What the connection and the body say, which nobody else can. */
+/** Headers that depend on the connection and the body. */
 const reserved = new Set([
   ...['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
   ...[
@@ -34,7 +34,7 @@ const reserved = new Set([
 ]);
 
 const nameForm = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-/** Bytes of a header, source: RFC 9110, section 5.5. */
+/** Valid header characters, source: RFC 9110, section 5.5. */
 const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export function headersOf(
@@ -51,14 +51,14 @@ export function headersOf(
   return { values, lacking };
 }
 
-/** What is wrong with each header, by its name. */
+/** The faults of headers, by name. */
 export function headerFaults(written: WrittenHeaders): { name: string; message: string }[] {
   return Object.entries(written).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
-    if (!nameForm.test(lower)) return [{ name, message: 'this is no name of a header' }];
+    if (!nameForm.test(lower)) return [{ name, message: 'this is not a valid header name' }];
     if (reserved.has(lower)) return [{ name, message: `the header ${lower} is set by the gateway itself` }];
     if (typeof value === 'string' && !valueForm.test(value))
-      return [{ name, message: `the header ${lower} holds what no header can` }];
+      return [{ name, message: `the value of the header ${lower} has invalid characters` }];
     return [];
   });
 }

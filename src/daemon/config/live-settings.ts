@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 
-/** Settings that are read for each call. A reload changes the members of these same objects. */
+/** Settings that are read on each call. A reload changes the members of these objects. */
 export interface LiveSettings {
   readonly aliases: Record<string, string>;
   readonly cache: Config['cache'];
@@ -24,7 +24,7 @@ export function liveSettings(config: Config): LiveSettings {
   };
 }
 
-/** Applies a new configuration to the calls that start from now on. */
+/** Applies a new configuration to subsequent calls. */
 export function applyReload(live: LiveSettings, config: Config): void {
   const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
   Object.assign(live, { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax });

@@ -1,4 +1,4 @@
-/** How much is logged, from most to nothing. */
+/** Log levels, most verbose first. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];

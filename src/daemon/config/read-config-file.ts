@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** Reads the file, if there is one. Nothing is loaded for a file that does not exist: most start without. */
+/** Reads the config file, if it exists. The parser is loaded only then: most daemons start without a file. */
 export async function readConfigFile(
   path: string,
   { required }: { required: boolean },

@@ -4,7 +4,7 @@ import { WrittenHeaders } from './headers.ts';
 import { logLevels } from './log-levels.ts';
 
 /*
- * The configuration file as it is written. `description` says what is expected there; faults quote it.
+ * The schema of the config file. `description` states the expected value and is quoted in faults.
  */
 
 const text = Type.String({ minLength: 1, description: 'text' });
@@ -63,7 +63,7 @@ const UpstreamConfig = Type.Object(
     /** `"*"` forwards any name. */
     models: Type.Array(text, { minItems: 1, description: 'a list of names, or ["*"]' }),
     wire: Type.Optional(Type.Enum(['chat', 'responses'], { description: 'chat or responses' })),
-    /** One price for all models, or one a model. */
+    /** One price for all models, or one per model. */
     prices: Type.Optional(Type.Union([ConfiguredPrices, Type.Record(Type.String(), ConfiguredPrices)])),
   },
   { additionalProperties: false, description: 'a map with a name, a base_url and models' },
@@ -71,7 +71,7 @@ const UpstreamConfig = Type.Object(
 
 const logLevel = Type.Enum([...logLevels], { description: `one of ${logLevels.join(', ')}` });
 
-/** The file `config.yaml`; `docs/configuration.md` tells what each setting does. Everything is optional. */
+/** The file `config.yaml`; `docs/configuration.md` describes each setting. All are optional. */
 export const ConfigFile = Type.Object(
   {
     listen: Type.Optional(
@@ -201,7 +201,7 @@ export type ConfigFile = Static<typeof ConfigFile>;
 export type ConfiguredPrices = Static<typeof ConfiguredPrices>;
 export type UpstreamConfig = Static<typeof UpstreamConfig>;
 
-/** Whether prices of an upstream hold for all its models. */
+/** Whether an upstream's prices apply to all of its models. */
 export function isOnePrice(prices: NonNullable<UpstreamConfig['prices']>): prices is ConfiguredPrices {
   return typeof prices.input === 'string';
 }

@@ -5,12 +5,12 @@ import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { checkConfigText } from './check-config-text.ts';
 import { settings } from './settings.ts';
 
-/** What became of a change: the faults that the file would have had, or nothing. */
+/** The result of a change: the faults that the file would have, or none. */
 export type SetOutcome = { faults: ConfigFault[] } | { isChanged: boolean };
 
 /**
- * Changes one setting of the file, or takes it out where `value` is undefined; the rest of the text stays as it is,
- * comments included. Nothing is written that would have a fault.
+ * Changes one setting of the file, or removes it if `value` is undefined, and keeps the rest of the text, comments
+ * included. Nothing is written if the result has a fault.
  */
 export async function setValue(path: string, name: string, value: string | undefined): Promise<SetOutcome> {
   const file = await realpath(path).catch(() => path);
@@ -29,12 +29,12 @@ export async function setValue(path: string, name: string, value: string | undef
   return { isChanged: true };
 }
 
-/** `aliases.gpt-4.1` names an alias with a dot in it; `upstreams.0.name` an entry of a list. */
+/** `aliases.gpt-4.1` is an alias with a dot in its name; `upstreams.0.name` is a member of a list entry. */
 function keysOf(name: string): (string | number)[] | undefined {
   const setting = settings.find((one) => name === one.name || name.startsWith(`${one.name}.`));
   const parts = name.split('.');
   if (setting === undefined) {
-    // A whole group, as in `cache`: only to be taken out or given as a map.
+    // A whole group, such as `cache`, can only be removed or set to a map.
     return settings.some((one) => one.name.startsWith(`${name}.`)) ? parts : undefined;
   }
   const own = setting.name.split('.');
@@ -47,7 +47,7 @@ function unknownName(name: string): string {
   const last = name.split('.').at(-1) ?? '';
   const near = settings.filter((one) => one.name.endsWith(`.${last}`)).map((one) => one.name);
   return near.length > 0
-    ? `There is no such setting; there is ${near.join(', ')}.`
+    ? `There is no such setting; similar ones are ${near.join(', ')}.`
     : 'There is no such setting.';
 }
 
@@ -63,7 +63,7 @@ function changed(
 ): { text: string } | { faults: ConfigFault[] } {
   if (value === undefined) return checked(withoutKey(text, keys), path);
   const first = checked(withValue(text, keys, readTyped(value)), path);
-  // What looks like a number may have to be text: `0.59` of a price.
+  // Values that look like numbers may have to be strings, such as the price `0.59`.
   if (!('faults' in first)) return first;
   const asText = checked(withValue(text, keys, value), path);
   return 'faults' in asText ? first : asText;
@@ -94,7 +94,7 @@ function withValue(text: string, keys: (string | number)[], value: unknown): str
   return written(document);
 }
 
-/** Takes the key out, and the maps around it that are empty then. */
+/** Removes the key, and parent maps that become empty. */
 function withoutKey(text: string, keys: (string | number)[]): string {
   const document = parseDocument(text);
   if (!document.hasIn(keys)) return text;
@@ -112,7 +112,7 @@ function written(document: Document): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** A reader sees the old file or the new one, never half of it. */
+/** Replaces the file atomically. */
 async function writeWhole(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.partial`;

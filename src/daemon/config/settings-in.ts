@@ -1,7 +1,7 @@
 import { defaults } from './defaults.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** What stands in a file at `listen.port`. */
+/** The value at a path such as `listen.port` in the file. */
 type At<File, Name extends string> = Name extends `${infer Group}.${infer Rest}`
   ? Group extends keyof File
     ? At<NonNullable<File[Group]>, Rest>
@@ -10,7 +10,7 @@ type At<File, Name extends string> = Name extends `${infer Group}.${infer Rest}`
     ? NonNullable<File[Name]>
     : never;
 
-/** What the file says of a setting that has a default, or else the default. */
+/** The file's value of a setting, or its default. */
 export type ReadSetting = <Name extends keyof typeof defaults>(name: Name) => At<ConfigFile, Name>;
 
 export function settingsIn(file: ConfigFile): ReadSetting {

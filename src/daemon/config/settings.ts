@@ -3,21 +3,21 @@ import type { ConfigFlags } from './config.ts';
 import { defaults } from './defaults.ts';
 import { ConfigFile } from './schema.ts';
 
-/** One setting of the file, and where else it may come from. */
+/** A setting of the file and its other sources. */
 export interface Setting {
   /** `listen.port`; maps with free keys and lists are one setting. */
   name: string;
-  /** What holds where nobody says anything; null for nothing. */
+  /** The default; null for none. */
   usual: unknown;
-  /** Variables of the environment, the first one that is set counts. */
+  /** Environment variables; the first one set applies. */
   env?: readonly string[];
-  /** As it is typed. */
+  /** The flag. */
   flag?: keyof typeof settingFlags;
-  /** Whether a running daemon takes a new value; the others need a restart. */
+  /** Whether it can change at run time; others need a restart. */
   isLive: boolean;
 }
 
-/** The flags of `gateway serve` that set a setting, and what the command line calls them. */
+/** The flags of `gateway serve` that set a setting, with their names on the command line. */
 export const settingFlags = {
   '--host': 'host',
   '--port': 'port',
@@ -30,7 +30,7 @@ type Known = Pick<Setting, 'env' | 'flag'> & { needsRestart?: true };
 
 const restart = { needsRestart: true } as const;
 
-/** Every setting but those of the known providers: where else it may come from, and whether it waits for a restart. */
+/** All settings except those of the known providers. */
 export const knownSettings: Readonly<Record<string, Known>> = {
   'listen.host': { flag: '--host', ...restart },
   'listen.port': { env: ['GATEWAY_PORT'], flag: '--port', ...restart },
@@ -81,13 +81,13 @@ interface Shape {
   properties?: Record<string, Shape>;
 }
 
-/** The names of all settings, in the order of the schema. */
+/** The names of all settings, in schema order. */
 function namesOf({ properties }: Shape, name = ''): string[] {
   if (properties === undefined) return [name];
   return Object.entries(properties).flatMap(([key, shape]) => namesOf(shape, name ? `${name}.${key}` : key));
 }
 
-/** Every setting of the file. */
+/** All settings of the file. */
 export const settings: readonly Setting[] = namesOf(ConfigFile as Shape).map((name) => {
   const { needsRestart = false, ...elsewhere } = knownSettings[name] ?? {};
   return { name, usual: usual[name] ?? null, isLive: !needsRestart, ...elsewhere };

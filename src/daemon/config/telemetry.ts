@@ -1,14 +1,14 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** Where spans are sent, over HTTP. */
+/** The OTLP endpoint for spans, over HTTP. */
 export interface OtlpConfig {
-  /** The whole address, path included. */
+  /** The full URL, path included. */
   url: string;
   headers: Record<string, string>;
-  /** Attributes of the resource, `service.name` among them. */
+  /** Resource attributes, including `service.name`. */
   resource: Record<string, string>;
-  /** How long spans wait for others. */
+  /** How long spans are batched. */
   delayMs: number;
 }
 
@@ -18,8 +18,8 @@ const tracesPath = '/v1/traces';
 const delayMsDefault = 2_000;
 
 /**
- * Undefined until there is an address. The variables and their forms are those of OpenTelemetry: an address for traces
- * is taken as it is, a general one gets the path of traces.
+ * Undefined unless an endpoint is set. Variables and formats are those of OpenTelemetry: an endpoint for traces is used
+ * unchanged, a general one gets the traces path appended.
  */
 export function otlpOf(file: ConfigFile, env: Environment, faults: ConfigFault[]): OtlpConfig | undefined {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return undefined;
@@ -56,7 +56,7 @@ function withPath(endpoint: string): string {
   return bare.endsWith(tracesPath) ? bare : bare + tracesPath;
 }
 
-/** `a=b,c=d%20e`; what has no form is left out. */
+/** `a=b,c=d%20e`; malformed entries are skipped. */
 function pairsOf(text: string | undefined): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const part of text?.split(',') ?? []) {

@@ -6,11 +6,11 @@ import { explainSettings } from './explain.ts';
 import { schemaDocument } from './schema-document.ts';
 import { setValue } from './set-value.ts';
 
-/** What the commands do with the configuration, without a daemon. */
+/** Configuration operations that need no running daemon. */
 export const configTools: ConfigTools = {
   path: ({ file, ...surroundings }) => file ?? usualFile(surroundings),
 
-  /** As a daemon would read it now, without flags. */
+  /** The configuration a daemon would read now, without flags. */
   async explain(place) {
     const { file, env } = place;
     const path = configTools.path(place);
@@ -20,7 +20,7 @@ export const configTools: ConfigTools = {
     return { settings: explainSettings({ flags: { configFile: file }, env, text, path }), faults };
   },
 
-  /** Takes the setting out where `value` is undefined. */
+  /** Removes the setting if `value` is undefined. */
   set: (place, name, value) => setValue(configTools.path(place), name, value),
 
   schema: schemaDocument,
@@ -40,7 +40,7 @@ async function faultsOf({ file, ...surroundings }: ConfigPlace): Promise<ConfigF
   }
 }
 
-/** Empty where there is no file. */
+/** Empty without a file. */
 export async function textOf(path: string): Promise<string> {
   return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';

@@ -6,15 +6,15 @@ interface Surroundings {
   home: string;
 }
 
-/** What a person types in another terminal to speak to this daemon. */
+/** How to invoke commands for this daemon from another terminal. */
 export interface TypedCommand {
-  /** `gateway`, or `npx gateway` where npm runs it and it is not on the PATH. */
+  /** `gateway`, or `npx gateway` if npm runs it and it is not on the PATH. */
   name: string;
-  /** What to type first, so that the commands look into the data folder; undefined where they do so anyway. */
+  /** The command that sets GATEWAY_HOME for this data folder; undefined if not needed. */
   first: string | undefined;
 }
 
-/** Source: npm tells what it runs by `npm_command`. */
+/** Source: npm sets `npm_command`. */
 export function typedCommand(dataFolder: string, { env, platform, home }: Surroundings): TypedCommand {
   const usual = foldersOf({ env: { ...env, GATEWAY_HOME: undefined }, platform, home }).data;
   const name = env.npm_command === 'exec' ? 'npx gateway' : 'gateway';

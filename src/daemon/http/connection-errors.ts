@@ -19,11 +19,11 @@ const codesOfParser: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** Answers what never became a request: too slow, too large, or not HTTP. The connection is closed after it. */
+/** Responds to what never became a request: too slow, too large, or not HTTP. Then the connection is closed. */
 export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
   const refuse = (socket: Socket, error: ApiError): void => {
     const answering = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
-    // Where an answer has begun, another in the middle of it would be taken for a part of it.
+    // After a response has started, another one would be read as part of it.
     if (!socket.writable || answering?.headersSent) {
       socket.destroy();
       return;
@@ -54,7 +54,7 @@ export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
         code ? new ApiError(code) : new ApiError('invalid_request', { message: 'This is not valid HTTP.' }),
       );
     },
-    /** Takes over what Node would answer by itself, without a request id. */
+    /** Replaces Node's own responses, which have no request id. */
     attachTo(server: Server): void {
       server.on('connect', (_request: IncomingMessage, socket: Socket) =>
         refuse(socket, new ApiError('not_found')),
@@ -68,7 +68,7 @@ export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
   };
 }
 
-/** Asks a client that waits for it to send its body: only after its headers were found good. */
+/** Asks a waiting client for its body, only after its headers were accepted. */
 export function inviteBody(request: IncomingMessage, response: ServerResponse): void {
   const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() === '100-continue') response.writeContinue();

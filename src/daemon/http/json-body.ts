@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../shared/errors.ts';
 import { shapeFault } from '../../shared/json-shape.ts';
 
-/** Of one object. */
+/** Per object. */
 const membersMax = 10_000;
 
 const sentences = {
@@ -11,7 +11,7 @@ const sentences = {
   wide: () => `An object in the body has more than ${membersMax} members.`,
 };
 
-/** Whether a body of this content type is read: JSON in UTF-8 and nothing else, so that no web form can be sent. */
+/** Whether a body of this content type is accepted: only JSON in UTF-8, which web forms cannot send. */
 export function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   if (contentType === 'application/json') return true;
@@ -29,12 +29,12 @@ export function parseJson(bytes: Buffer, depthMax: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the body, which belongs in no log.
+    // The parser's own message quotes the body, which must not be logged.
     throw new ApiError('invalid_json');
   }
 }
 
-/** Fails when the headers alone tell that the body will not be accepted, so that none of it is read. */
+/** Fails if the headers alone show that the body will be rejected, so that none of it is read. */
 export function checkBodyHeaders(headers: IncomingHttpHeaders, bytesMax: number): void {
   const length = headers['content-length'];
   const hasBody = headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
@@ -47,5 +47,5 @@ export function checkBodyHeaders(headers: IncomingHttpHeaders, bytesMax: number)
 }
 
 export function bodyTooLarge(bytesMax: number): ApiError {
-  return new ApiError('limit_exceeded', { message: `The body may have at most ${bytesMax} bytes.` });
+  return new ApiError('limit_exceeded', { message: `The body must not exceed ${bytesMax} bytes.` });
 }

@@ -10,8 +10,8 @@ interface Route {
 }
 
 /**
- * The error for a request that matches no endpoint: it names the methods of the path, or the path that was probably meant.
- * A wrong method is a 404 as well, as the API has no 405; `Allow` lists the methods.
+ * The error for a request that matches no endpoint: it names the allowed methods, or the path that was probably meant.
+ * A wrong method is a 404 too, as the API has no 405; `Allow` lists the methods.
  */
 export function notFoundError(endpoints: readonly Endpoint[]): (call: ServerCall) => ApiError {
   let routes: Route[] | undefined;
@@ -26,8 +26,8 @@ export function notFoundError(endpoints: readonly Endpoint[]): (call: ServerCall
     }
     const meant = routeAt(routes, `/v1${path.replace(/^\/v1(?=\/v1\/)/, '').replace(/^\/v1(?=\/)/, '')}`);
     const message = meant
-      ? `There is nothing at that path. Did you mean ${meant.path}?`
-      : 'There is nothing at that path. See /docs, or /v1/openapi.json for programs.';
+      ? `This path does not exist. Did you mean ${meant.path}?`
+      : 'This path does not exist. See /docs, or /v1/openapi.json for programs.';
     return new ApiError('not_found', { message });
   };
 }

@@ -12,12 +12,12 @@ declare module 'fastify' {
 
 const anonymous: Caller = { kind: 'anonymous' };
 
-/** Why a call was ended from outside. It is the reason of the call's signal. */
+/** Why a call was ended from outside; the reason of its signal. */
 export type EndReason = 'client-left' | 'draining';
 
 /**
- * One request on its way, in the form that handlers get it. What hardly any call needs is made when it is asked for:
- * an AbortController costs more than the rest of this object.
+ * A request in progress, in the form that handlers receive. Rarely needed members are created on demand: an
+ * AbortController costs more than the rest of this object.
  */
 export class ServerCall {
   readonly requestId: string;
@@ -30,16 +30,16 @@ export class ServerCall {
   query: unknown;
   body: unknown;
   rawBody: Uint8Array | undefined;
-  /** The origin that may read the answer, where one is allowed to. */
+  /** The origin that may read the response, if any. */
   corsOrigin: string | undefined;
   /** Why it was ended, once it was. */
   endReason: EndReason | undefined;
-  /** What keeps the daemon from stopping: the answer on its way, the handler at work. */
+  /** What keeps the daemon from stopping: a response or a handler in progress. */
   isAnswered = false;
   isWorking = false;
-  /** Kept by the list of running calls. */
+  /** Used by the list of running calls. */
   placeInRunning = -1;
-  /** The connection, once it is a WebSocket: the response has no part in it any more. */
+  /** The connection, once it is a WebSocket; the response is unused then. */
   upgraded: Duplex | undefined;
   #controller: AbortController | undefined;
 
@@ -73,7 +73,7 @@ export class ServerCall {
     return this.#controller.signal;
   }
 
-  /** Ends the connection at once. */
+  /** Closes the connection immediately. */
   cut(): void {
     (this.upgraded ?? this.response).destroy();
   }

@@ -14,7 +14,7 @@ import { Responder } from './responder.ts';
 import { RunningCalls } from './running-calls.ts';
 import type { HttpServerOptions } from './server-options.ts';
 
-/** What every request of one server shares. */
+/** Shared by all requests of a server. */
 export interface ServerContext {
   options: HttpServerOptions;
   limits: HttpLimits;
@@ -25,16 +25,16 @@ export interface ServerContext {
   publicStreams: PublicStreams;
   responder: Responder;
   running: RunningCalls;
-  /** What a request is told that meets no endpoint. */
+  /** Responds to requests that match no endpoint. */
   notFoundError: ReturnType<typeof notFoundError>;
-  /** By path, whatever the method. */
+  /** By path, for any method. */
   endpointAt: ReadonlyMap<string, Endpoint>;
-  /** By path: what a WebSocket may be opened to. */
+  /** Endpoints with a WebSocket, by path. */
   socketAt: ReadonlyMap<string, Handler>;
-  /** Sockets that are open. */
+  /** Open sockets. */
   sockets: Set<{ drain(): void }>;
   overload: Overload;
-  /** Set once: new requests are refused from then on. */
+  /** Set once; new requests are rejected from then on. */
   isDraining: boolean;
 }
 

@@ -4,35 +4,35 @@ import type { Log } from './log.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { Overload } from './protection/overload.ts';
 
-/** What may be asked about a request before its body is read. */
+/** What is known about a request before its body is read. */
 export interface AuthenticationContext {
-  /** What is being called; undefined where nothing is served. */
+  /** The endpoint called; undefined if none matches. */
   endpoint: Endpoint | undefined;
   requestId: string;
   remoteAddress: string;
-  /** The workspace that the caller wants to act in: the header `x-workspace-id`. */
+  /** The workspace to act in: the header `x-workspace-id`. */
   workspace?: string | string[] | undefined;
 }
 
 /**
- * Tells who calls by the value of the Authorization header, or throws an ApiError. Without a promise in the common
- * case, a request costs one turn of the event loop less.
+ * Identifies the caller by the Authorization header, or throws an ApiError. Returning no promise in the common case
+ * saves a turn of the event loop per request.
  */
 export type Authenticate = (
   authorization: string | undefined,
   context: AuthenticationContext,
 ) => Caller | Promise<Caller>;
 
-/** One answered request, for metrics. */
+/** An answered request, for metrics. */
 export interface FinishedRequest {
-  /** Undefined where nothing is served, and for requests that were refused before it was known. */
+  /** Undefined if no endpoint matches, and for requests rejected before it was known. */
   endpoint: Endpoint | undefined;
   method: string;
   status: number;
   durationMs: number;
   requestId: string;
   caller: Caller;
-  /** Whether the connection ended before the answer did. */
+  /** Whether the connection ended before the response did. */
   aborted: boolean;
 }
 
@@ -41,22 +41,22 @@ export interface HttpServerOptions {
   authenticate: Authenticate;
   makeRequestId: () => string;
   log: Log;
-  /** Of the program; every answer carries it as `x-service-version`. */
+  /** The program's version, sent with every response as `x-service-version`. */
   version: string;
-  /** Names that the daemon is reached by, beside loopback and the address it listens on: `gateway.lan[:8080]`. */
+  /** Accepted host names besides loopback and the address listened on: `gateway.lan[:8080]`. */
   allowedHosts?: readonly string[];
-  /** Origins whose pages may call: `https://app.example`. Without any, no CORS header is ever sent. */
+  /** Origins whose pages may call: `https://app.example`. Without any, no CORS header is sent. */
   allowedOrigins?: readonly string[];
   limits?: Partial<HttpLimits>;
-  /** Whether new work is refused when there is more than can be done; true unless told. */
+  /** Whether new work is rejected under overload; default true. */
   shedsLoad?: boolean;
-  /** Whether the disk is: then nothing new is taken. It never is unless told. */
+  /** Whether the disk is full, in which case new work is rejected; default: never. */
   isDiskFull?: () => boolean;
-  /** Another judge of the load than one that is well at first. */
+  /** Replaces the default overload detection. */
   overload?: Overload;
   onFinish?: (finished: FinishedRequest) => void;
-  /** Told of the header `traceparent` of a request that has one. */
+  /** Called with the `traceparent` header of each request that has one. */
   onParent?: ((requestId: string, header: string | string[]) => void) | undefined;
-  /** For tests: a failure whose code the endpoint does not declare becomes a 500. */
+  /** For tests: an undeclared error code becomes a 500. */
   strictErrors?: boolean;
 }

@@ -4,16 +4,16 @@ import type { UsageRecord } from '../features/metering/index.ts';
 import type { Attempt } from '../features/routing/index.ts';
 
 /*
- * Attributes of spans. Source of the names: OpenTelemetry's semantic conventions for generative AI and HTTP; those
- * that begin with `gateway.` are our own. None holds anything that was said.
+ * Attributes of spans. Names follow OpenTelemetry's semantic conventions for generative AI and HTTP; those that start
+ * with `gateway.` are our own. None contains prompts or answers.
  */
 
 export type Attributes = Record<string, string | number | boolean | string[]>;
 
-/** Names that the conventions know differ from ours for these. */
+/** The conventions have different names for these. */
 const providerNames: Readonly<Record<string, string>> = { google: 'gcp.gemini' };
 
-/** `settlementMs`: from the end of the answer until what it cost was on disk. */
+/** `settlementMs`: from the end of the answer until its cost was on disk. */
 export function serverAttributes(usage: UsageRecord, settlementMs: number): Attributes {
   return {
     ...requestAttributes(usage.endpoint, usage.requestId),
@@ -51,7 +51,7 @@ export function attemptAttributes(usage: UsageRecord, { provider, model, status,
   return attributes;
 }
 
-/** What the attempt that answered has beside the others. */
+/** Additional attributes of the attempt that answered. */
 export function answerAttributes(usage: UsageRecord): Attributes {
   const { tokens, trace } = usage;
   return {

@@ -3,8 +3,8 @@ import type { Family } from '../features/metrics/index.ts';
 import { processMetrics } from './process-metrics.ts';
 
 /**
- * Writes families of lines in the text format of Prometheus, after those of the process. The library is loaded by the first
- * reader: nobody else pays for it.
+ * Writes metric families in the Prometheus text format, after those of the process. The library is loaded on the first
+ * scrape.
  */
 export function expositionWriter() {
   let process: Promise<Registry> | undefined;
@@ -14,13 +14,13 @@ export function expositionWriter() {
     const { Registry } = await import('prom-client');
     const registry = new Registry();
     for (const family of families) registry.registerMetric(readable(family));
-    // What nothing was measured of yet is written in another case than the format has it.
+    // The library writes NaN in a different case than the format requires.
     const own = (await ofProcess.metrics()).replace(/ Nan$/gm, ' NaN');
     return `${own}\n${await registry.metrics()}`;
   };
 }
 
-/** The library asks a metric of its own for its values; ours have theirs. */
+/** The library collects its own metrics; ours already have values. */
 function readable(family: Family): Metric {
   return { name: family.name, get: async () => family } as unknown as Metric;
 }

@@ -1,4 +1,4 @@
-/** The span of a caller, as the header `traceparent` names it. */
+/** The parent span from a `traceparent` header. */
 export interface ParentSpan {
   traceId: string;
   spanId: string;
@@ -7,7 +7,7 @@ export interface ParentSpan {
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Undefined where it is none. Source: Trace Context of the W3C, which lets later versions add to the end. */
+/** Undefined if invalid. Source: W3C Trace Context, whose later versions may append fields. */
 export function parseTraceParent(text: string): ParentSpan | undefined {
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(text.trim()) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
@@ -17,7 +17,7 @@ export function parseTraceParent(text: string): ParentSpan | undefined {
 
 const parentsMax = 4096;
 
-/** The parents of requests that are under way. Those whose call never settles are pushed out by later ones. */
+/** The parents of requests in progress. Entries of calls that never settle are evicted by later ones. */
 export class Parents {
   readonly #parents = new Map<string, ParentSpan>();
 

@@ -1,9 +1,9 @@
 import type { Counter, Registry } from 'prom-client';
 
-/** How often the delay of the event loop is measured once somebody reads it, in milliseconds. */
+/** Sampling interval of the event loop's delay after the first scrape, in milliseconds. */
 const resolutionMs = 50;
 
-/** Gauges under names of counters, and a least delay that is 292 years until one was measured. */
+/** Gauges with counter names, and a minimum delay of 292 years before the first sample. */
 const leftOut = [
   ...['nodejs_active_resources', 'nodejs_active_resources_total'],
   ...['nodejs_active_handles', 'nodejs_active_handles_total'],
@@ -11,13 +11,13 @@ const leftOut = [
   'nodejs_eventloop_lag_min_seconds',
 ];
 
-/** Memory, processor, event loop and garbage collection of this process. */
+/** Memory, CPU, event loop and garbage collection metrics of this process. */
 export async function processMetrics(): Promise<Registry> {
   const { Registry, collectDefaultMetrics } = await import('prom-client');
   const registry = new Registry();
   const { user, system } = process.cpuUsage();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: resolutionMs });
-  // The library counts from its own beginning, which is that of the first reader.
+  // The library counts from when it is loaded, at the first scrape.
   const addTo = (name: string, microseconds: number) =>
     (registry.getSingleMetric(name) as Counter).inc(microseconds / 1e6);
   addTo('process_cpu_user_seconds_total', user);

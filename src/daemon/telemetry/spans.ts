@@ -14,33 +14,33 @@ import type { UsageRecord } from '../features/metering/index.ts';
 import { answerAttributes, attemptAttributes, requestAttributes, serverAttributes } from './attributes.ts';
 import type { ParentSpan } from './parent.ts';
 
-/** Spans that wait; those beyond are left out. */
+/** Maximum number of queued spans; more are dropped. */
 const queueMax = 4096;
 const batchMax = 512;
 const exportTimeoutMs = 5_000;
 const attributeCharactersMax = 512;
 
-/** A call to be told, and the span of whoever called. */
+/** A call to report, and the caller's span. */
 type Told = { parent: ParentSpan | undefined } & (
   | { usage: UsageRecord; settledMs: number }
   | { rejected: RejectedCall; code: string; at: number }
 );
 
 export interface Spans {
-  /** `settledMs`: from the request until it was on disk. */
+  /** `settledMs`: from the request until the settlement was on disk. */
   settled(usage: UsageRecord, options: { settledMs: number; parent: ParentSpan | undefined }): void;
-  /** `at`: when it was rejected, milliseconds since 1970. */
+  /** `at`: the time of the rejection, in milliseconds since 1970. */
   rejected(
     rejected: RejectedCall,
     options: { code: string; at: number; parent: ParentSpan | undefined },
   ): void;
-  /** Sends what waits; never rejects. */
+  /** Sends queued spans; never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Tells finished calls as spans: one of a server for the call, one of a client for each attempt. They are made after the
- * fact and in a later turn of the event loop, from what is kept of the call anyway, and sent in batches.
+ * Reports finished calls as spans: a server span for the call and a client span per attempt. They are created
+ * afterwards, in a later turn of the event loop, from the stored record, and sent in batches.
  */
 export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, version: string): Spans {
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: exportTimeoutMs });
@@ -134,7 +134,7 @@ function tellRefused(
     { kind: SpanKind.SERVER, startTime: at - ms, attributes },
     parent,
   );
-  // What the caller did wrong is no fault of the server.
+  // Client errors are not server errors.
   if (code === 'server_error' || code === 'unavailable') span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(at);
 }

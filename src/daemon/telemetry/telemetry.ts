@@ -6,28 +6,28 @@ import { expositionWriter } from './exposition.ts';
 import { Parents } from './parent.ts';
 import type { Spans } from './spans.ts';
 
-/** What a server knows of itself at the moment of asking. */
+/** Current figures of a server. */
 type ServerLoad = () => { requests: number; streams: number };
 
-/** Everything that watches calls from beside: it is told, never asked, and no call waits for it. */
+/** Observes calls without affecting them: no call waits for it. */
 export interface Telemetry {
   counters: Counters;
   onSettled: NonNullable<CallObserver['onSettled']>;
   onRejected: NonNullable<CallObserver['onRejected']>;
   /** A request was answered. */
   answered(request: AnsweredRequest): void;
-  /** The header `traceparent` of a request; undefined where nobody is told of spans. */
+  /** The `traceparent` header of a request; undefined when spans are off. */
   parent: ((requestId: string, header: string | string[]) => void) | undefined;
-  /** From now on this server is the one to ask. */
+  /** Sets the server whose figures are reported. */
   watch(load: ServerLoad): void;
   load: ServerLoad;
   writeMetrics: ReturnType<typeof expositionWriter>;
-  /** Sends what waits to be sent; never rejects. */
+  /** Sends queued data; never rejects. */
   close(): Promise<void>;
 }
 
 interface TelemetryOptions {
-  /** Undefined: nobody is told of spans. */
+  /** Undefined: spans are off. */
   otlp: OtlpConfig | undefined;
   version: string;
   /** Wall clock, milliseconds since 1970. */
@@ -63,7 +63,7 @@ export async function createTelemetry({ otlp, version, now }: TelemetryOptions):
   };
 }
 
-/** Only our own failures have codes that are known beforehand. */
+/** Only our own errors have a known set of codes. */
 function codeOf(error: unknown): string {
   return error instanceof ApiError ? error.code : 'server_error';
 }

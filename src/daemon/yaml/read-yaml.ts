@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import type { SchemaFault } from './schema-faults.ts';
 
-/** What is wrong with a file, and where; lines and columns count from 1. */
+/** A fault in a file and its position; lines and columns count from 1. */
 export interface YamlFault {
   file: string;
   line: number;
@@ -23,11 +23,11 @@ export interface YamlFault {
 export interface ReadYaml {
   /** An empty file is an empty map. */
   value: unknown;
-  /** The faults with their places, from the top of the file. */
+  /** The faults with their positions, from top to bottom. */
   placed(faults: readonly SchemaFault[]): YamlFault[];
 }
 
-/** Reads what a person wrote; whatever is not YAML is told with its place. */
+/** Parses YAML; syntax errors are reported with their position. */
 export function readYaml(text: string, file: string): ReadYaml | { faults: YamlFault[] } {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' });
@@ -42,7 +42,7 @@ export function readYaml(text: string, file: string): ReadYaml | { faults: YamlF
   const lost = unresolvedAliases(document);
   if (lost.length > 0) {
     return {
-      faults: lost.map(({ source, range }) => faultAt(range?.[0] ?? 0, `no anchor is named ${source}`)),
+      faults: lost.map(({ source, range }) => faultAt(range?.[0] ?? 0, `there is no anchor named ${source}`)),
     };
   }
   const read = plainValue(document);
@@ -58,7 +58,7 @@ function plainValue(document: Document): { value: unknown } | { message: string 
   try {
     return { value: document.toJS() ?? {} };
   } catch (error) {
-    // Aliases that multiply beyond reason.
+    // Excessive alias expansion.
     return { message: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -73,7 +73,7 @@ function unresolvedAliases(document: Document): Alias[] {
   return lost;
 }
 
-/** Where a fault is in the text; what an alias or a merge brought in is shown where it was brought in. */
+/** The position of a fault; values from an alias or merge are located where it is used. */
 function offsetOf(document: Document, { path, isKey }: SchemaFault): number {
   let node: Node | null | undefined = document.contents;
   let offset = node?.range?.[0] ?? 0;

@@ -1,15 +1,15 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 
-/** Something in a document that its schema does not allow. */
+/** A violation of a document's schema. */
 export interface SchemaFault {
   path: (string | number)[];
-  /** Whether the key at the end of `path` is at fault and not its value. */
+  /** Whether the key at the end of `path` is wrong, rather than its value. */
   isKey: boolean;
   message: string;
 }
 
-/** The parts of a TypeBox schema that are walked here; a leaf is checked by TypeBox. */
+/** The parts of a TypeBox schema handled here; TypeBox itself checks leaves. */
 interface Walked {
   description?: string;
   anyOf?: Walked[];
@@ -21,11 +21,11 @@ interface Walked {
   minItems?: number;
   items?: Walked;
   additionalProperties?: unknown;
-  /** Of a map with any keys. */
+  /** For maps with arbitrary keys. */
   patternProperties?: Record<string, Walked>;
 }
 
-/** Where the walk is, and what it found so far. */
+/** The current position and the faults found so far. */
 interface Place {
   path: (string | number)[];
   faults: SchemaFault[];
@@ -33,8 +33,8 @@ interface Place {
 }
 
 /**
- * All faults of a document, each with one sentence for people, in which the document is called `whole`. A schema's
- * `description` says what is expected there. Alternatives are told apart by the kind of value and the keys of a map.
+ * Returns all faults of a document, each as one sentence that calls the document `whole`. A schema's `description`
+ * states the expected value. Alternatives are distinguished by the kind of value and the keys of maps.
  */
 export function schemaFaults(schema: TSchema, value: unknown, { whole }: { whole: string }): SchemaFault[] {
   const faults: SchemaFault[] = [];
@@ -59,7 +59,7 @@ function walk(schema: Walked, value: unknown, place: Place): void {
   }
 }
 
-/** Of two kinds of map, the one that has a key of this value; else the one that takes any keys. */
+/** Of two map schemas, the one that has a key of this value; otherwise the one with arbitrary keys. */
 function meantBranch(branches: readonly Walked[], value: unknown): Walked | undefined {
   const fitting = branches.filter((branch) => isKindOf(branch, value));
   if (fitting.length < 2) return fitting[0];
@@ -77,7 +77,8 @@ function walkObject(schema: Walked, value: Record<string, unknown>, place: Place
     if (property) walk(property, member, below(place, key));
     else if (schema.additionalProperties === false) {
       const nearest = nearestTo(key, known);
-      const hint = nearest === undefined ? `known are ${known.join(', ')}` : `did you mean \`${nearest}\`?`;
+      const hint =
+        nearest === undefined ? `valid keys are ${known.join(', ')}` : `did you mean \`${nearest}\`?`;
       place.faults.push({
         path: [...place.path, key],
         isKey: true,
@@ -117,7 +118,7 @@ function wrong(place: Place, expected: string, value: unknown): string {
   return `${nameOf(place)} must be ${expected}${expected.startsWith('text') ? quotesHint(value) : ''}`;
 }
 
-/** YAML reads `42` as a number and `{{name}}` as a map. */
+/** YAML parses `42` as a number and `{{name}}` as a map. */
 function quotesHint(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return `; put quotes around ${value}`;
   const isBraces = typeof value === 'object' && value !== null && /^\{/.test(Object.keys(value)[0] ?? '');
@@ -133,7 +134,7 @@ function nameOf({ path, whole }: Pick<Place, 'path' | 'whole'>): string {
   return `\`${parts.join('')}\``;
 }
 
-/** The known key that a mistyped one most likely meant. */
+/** The valid key most similar to a mistyped one. */
 function nearestTo(key: string, known: readonly string[]): string | undefined {
   const near = known
     .map((name) => ({ name, distance: distance(key.toLowerCase(), name) }))
@@ -142,7 +143,7 @@ function nearestTo(key: string, known: readonly string[]): string | undefined {
   return near[0]?.name;
 }
 
-/** Levenshtein's: how many characters must be added, dropped or changed. */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i += 1) {

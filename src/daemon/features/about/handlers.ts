@@ -11,11 +11,11 @@ import { implement, RelayReply } from '../../handler.ts';
 
 export interface AboutDependencies {
   status(): Promise<DaemonStatus>;
-  /** Begins to stop and returns at once: the answer to the request still has to go out. */
+  /** Starts to stop and returns immediately, so that the response can still be sent. */
   stop(): void;
   pid: number;
   storageState(): { writable: boolean; reason: string | undefined };
-  /** The description of the whole API; asked for once. */
+  /** Describes the whole API; called once. */
   openApiDocument(): unknown;
 }
 

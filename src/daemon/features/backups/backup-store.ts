@@ -1,4 +1,4 @@
-/** A small file that a database is of no use without, or that is wanted beside it. */
+/** A file that belongs to a database, such as a key that it needs. */
 export interface BackupFile {
   /** Its name in the data folder. */
   name: string;
@@ -18,20 +18,20 @@ export interface BackupProgress {
   totalBytes: number;
 }
 
-/** A backup that was made, and read again to see that it is whole. */
+/** A backup that was created and verified. */
 export interface BackupRecord {
-  /** The whole path. */
+  /** The absolute path. */
   file: string;
   bytes: number;
   schemaVersion: number;
-  /** SHA-256 of everything in it, in hex. */
+  /** SHA-256 of the whole file, in hex. */
   digest: string;
-  /** What opens the sealed secrets in it, which is not in it. */
+  /** What opens the sealed secrets in it; not part of the backup. */
   masters: readonly { keyId: string; store: string }[];
 }
 
 export interface BackupStore {
-  /** Copies one state of everything into a new file of the data folder's `backups`; nothing is left of one that fails. */
+  /** Copies a consistent snapshot into a new file of the data folder's `backups`; a failed backup leaves no file. */
   make(
     order: BackupOrder,
     options: { onProgress: (progress: BackupProgress) => void; signal: AbortSignal },

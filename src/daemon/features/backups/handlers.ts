@@ -6,18 +6,18 @@ import type { BackupFile, BackupProgress, BackupRecord, BackupStore } from './ba
 
 interface BackupDependencies {
   store: BackupStore;
-  /** What a backup needs beside the database. */
+  /** Files and facts that a backup includes besides the database. */
   files: () => Promise<BackupFile[]>;
   version: string;
   now: () => number;
 }
 
-/** One at a time: a second one would only make both slow. */
+/** One at a time: a second one would only slow down both. */
 export const backupHandlers = ({ store, files, version, now }: BackupDependencies) => {
   let isRunning = false;
   return [
     implement(createBackup, async ({ signal }) => {
-      if (isRunning) throw new ApiError('conflict', { message: 'Another backup is being made.' });
+      if (isRunning) throw new ApiError('conflict', { message: 'A backup is already in progress.' });
       isRunning = true;
       const at = now();
       const make = async (onProgress: (progress: BackupProgress) => void) => {
@@ -34,7 +34,7 @@ export const backupHandlers = ({ store, files, version, now }: BackupDependencie
 
 type Make = (onProgress: (progress: BackupProgress) => void) => Promise<BackupRecord>;
 
-/** Begins at once; a reader who is slow is told how far it is by now, not every step. */
+/** Starts immediately; a slow reader gets the latest progress rather than every step. */
 function eventsOf(make: Make, at: number): AsyncGenerator<string, void, undefined> {
   let progress: BackupProgress | undefined;
   let end: BackupEvent | undefined;

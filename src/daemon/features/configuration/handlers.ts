@@ -8,7 +8,7 @@ import { implement } from '../../handler.ts';
 
 interface ConfigurationDependencies {
   describe(): Promise<ConfigurationView>;
-  /** Fails with `invalid_request` and leaves everything as it is where the file has faults. */
+  /** Fails with `invalid_request` and changes nothing if the file has faults. */
   reload(): Promise<ReloadReport>;
 }
 

@@ -12,7 +12,7 @@ export interface Operation {
   description: string;
   tags: string[];
   parameters?: Parameter[];
-  /** An empty one says that no one needs a credential. */
+  /** An empty entry means that no credential is required. */
   security?: object[];
   requestBody?: { required: boolean; content: Content };
   responses: Record<string, Answer>;
@@ -35,7 +35,7 @@ export interface Answer {
 
 export type Content = Record<string, { schema: Schema }>;
 
-/** JSON Schema, as far as the contracts use it. */
+/** JSON Schema, as far as contracts use it. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -62,7 +62,7 @@ export interface Schema {
   maxItems?: number;
 }
 
-/** An operation and where it is. */
+/** An operation with its method and path. */
 export interface Place {
   /** In upper case. */
   method: string;
@@ -70,7 +70,7 @@ export interface Place {
   operation: Operation;
 }
 
-/** All operations, in the order of the document. */
+/** All operations, in document order. */
 export function placesOf({ paths }: Description): Place[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({

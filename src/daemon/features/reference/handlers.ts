@@ -24,7 +24,7 @@ export const referenceHandlers = (deps: ReferenceDeps) => {
 
 async function renderPage({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
   const [{ referencePage }, assets] = await Promise.all([import('./page.ts'), readAssets()]);
-  // Through JSON, as clients see it: schema objects have members that belong to their library.
+  // Serialised as clients see it: schema objects have internal members.
   const description = JSON.parse(JSON.stringify(openApiDocument()));
   const page = referencePage({ description, ...assets });
   const policy = [

@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe as it stands. */
+/** Safe HTML. */
 export class Markup {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Markup {
 
 type Piece = Markup | string | number | false | undefined | readonly Piece[];
 
-/** Joins HTML; texts that are put in are escaped, other markup is not. */
+/** A template tag for HTML; interpolated strings are escaped, markup is not. */
 export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Markup {
   let text = strings[0] ?? '';
   for (const [at, piece] of pieces.entries()) text += textOf(piece) + (strings[at + 1] ?? '');
@@ -32,7 +32,7 @@ const entities: Record<string, string> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (it) => entities[it] ?? it);
 
-/** The little Markdown that descriptions use: paragraphs, lists, `code` and **bold**. */
+/** Renders the Markdown subset of descriptions: paragraphs, lists, `code` and **bold**. */
 export function prose(markdown: string | undefined): Markup {
   if (!markdown) return html``;
   const blocks = markdown.split(/\n{2,}/).map((block) => {
@@ -45,7 +45,7 @@ export function prose(markdown: string | undefined): Markup {
   return html`${blocks}`;
 }
 
-/** One line of such Markdown. */
+/** Renders a single line of it. */
 export function inline(text: string): Markup {
   const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*)/);
   return html`${parts.map((part) => {

@@ -3,7 +3,7 @@ import { html, inline, type Markup, prose } from './markup.ts';
 import { curlSample, sdkSample } from './samples.ts';
 import { boundsOf, membersOf, nameOf, schemaView, typeOf } from './schema-view.ts';
 
-/** One endpoint: what it is for, what goes in, what comes out, how it fails, and how to call it. */
+/** Renders one endpoint: purpose, parameters, body, responses, errors and examples. */
 export function operationView(place: Place, description: Description): Markup {
   const { method, path, operation } = place;
   const { operationId, summary } = operation;
@@ -51,10 +51,10 @@ function bodyView(operation: Operation, { components }: Description): Markup {
   const schemas = Object.values(requestBody.content).map(
     ({ schema }) => html`${schemaView(schema)}${namedMembers(schema, components.schemas)}`,
   );
-  return html`<h4>Body${!requestBody.required && ' (may be left out)'}</h4>${schemas}`;
+  return html`<h4>Body${!requestBody.required && ' (optional)'}</h4>${schemas}`;
 }
 
-/** What a body takes is looked for here, so it is here too where it has a name. */
+/** Named schemas of bodies are expanded in place, where readers look for them. */
 function namedMembers({ $ref }: Schema, schemas: Record<string, Schema>): Markup {
   const named = $ref === undefined ? undefined : schemas[nameOf($ref)];
   return named ? html`<details><summary>members</summary>${membersOf(named)}</details>` : html``;
@@ -70,8 +70,8 @@ function answersView({ responses }: Operation): Markup {
   )}</ul></details>`;
 }
 
-/** What a description has to say of an answer that needs no words. */
-const plainAnswer = 'The answer.';
+/** The generic description, which is not shown. */
+const plainAnswer = 'The result.';
 
 function goodView(status: string, { description, content = {}, headers = {} }: Answer): Markup {
   const own = Object.entries(headers).filter(([, { $ref }]) => $ref === undefined);
@@ -89,7 +89,7 @@ function goodView(status: string, { description, content = {}, headers = {} }: A
   }`;
 }
 
-/** Shown by the page's script, which can send it. */
+/** Shown by the page's script, which sends the request. */
 function tryView({ path, operation }: Place): Markup {
   const fields = (operation.parameters ?? []).map(
     ({ name, in: place, required }) =>

@@ -9,7 +9,9 @@ export interface PageParts {
   script: string;
 }
 
-/** The reference as one page. It can be read without its script, which adds search, copying, colours and trying calls. */
+/**
+ * Renders the reference as one page. It works without its script, which adds search, copying, themes and trying calls.
+ */
 export function referencePage({ description, style, script }: PageParts): string {
   const { info, tags } = description;
   const places = placesOf(description);

@@ -1,17 +1,17 @@
 import type { Description, Operation, Place, Schema } from './document.ts';
 import { nameOf } from './schema-view.ts';
 
-/** What examples are sent to; the page's own script puts the address in that it was loaded from. */
+/** The host in examples; the page's script replaces it by its own. */
 const exampleHost = 'http://127.0.0.1:4100';
 
-/** Bodies that say more than their schemas could. */
+/** Example bodies that are better than generated ones. */
 const knownBodies: Record<string, unknown> = {
   createResponse: { model: 'sim/assistant', input: 'Hello!' },
   createChatCompletion: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
   compactResponse: { model: 'sim/assistant', input: 'A long conversation …' },
 };
 
-/** The call as one that can be pasted into a shell. */
+/** The call as a shell command. */
 export function curlSample({ method, path, operation }: Place, description: Description): string {
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${exampleHost}${filled(path, operation)}'`];
   if (!isForAll(operation)) lines.push('-H "authorization: Bearer $GATEWAY_KEY"');
@@ -30,7 +30,7 @@ export function curlSample({ method, path, operation }: Place, description: Desc
 const isForAll = ({ security = [] }: Operation): boolean =>
   security.some((it) => Object.keys(it).length === 0);
 
-/** Names in braces are left for whoever reads it; what a query has to have is written out. */
+/** Placeholders in braces are for the reader to replace; required query parameters are filled in. */
 function filled(path: string, { parameters = [] }: Operation): string {
   const needed = parameters.filter((it) => it.in === 'query' && it.required);
   const query = needed.map(({ name }) => `${name}=…`).join('&');
@@ -59,13 +59,13 @@ console.log(completion.choices[0]?.message.content);`,
   getModel: "const model = await client.models.retrieve('sim/assistant');",
 };
 
-/** The call with OpenAI's SDK, where that has one for it. */
+/** The call with OpenAI's SDK, if it supports it. */
 export function sdkSample({ operationId }: Operation): string | undefined {
   const call = sdkCalls[operationId];
   return call === undefined ? undefined : `${opened}${call}`;
 }
 
-/** The least that a schema takes: required members alone, the first of choices. */
+/** A minimal value of a schema: required members only, the first of alternatives. */
 function exampleValue(schema: Schema, description: Description, depth = 0): unknown {
   if (schema.$ref !== undefined) {
     const named = description.components.schemas[nameOf(schema.$ref)];

@@ -1,10 +1,10 @@
 import type { Schema } from './document.ts';
 import { html, inline, type Markup } from './markup.ts';
 
-/** How deep members of members are unfolded; named schemas are linked and not unfolded. */
+/** Maximum depth of inline members; named schemas are linked. */
 const depthMax = 6;
 
-/** What a schema takes, in a few words. */
+/** A short description of a schema's type. */
 export function typeOf(schema: Schema): Markup {
   if (schema.$ref !== undefined) {
     const name = nameOf(schema.$ref);
@@ -28,13 +28,13 @@ function joined(parts: Markup[], by = ' or '): Markup {
 
 export const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
-/** The schema of the values, where an object takes members of any name. */
+/** The schema of values, for objects with arbitrary keys. */
 function valuesOf({ additionalProperties, patternProperties }: Schema): Schema | undefined {
   if (typeof additionalProperties === 'object') return additionalProperties;
   return Object.values(patternProperties ?? {})[0];
 }
 
-/** What a value is held to beside its type. */
+/** The constraints of a value besides its type. */
 export function boundsOf(schema: Schema): string[] {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, format, pattern } = schema;
   return [
@@ -43,19 +43,19 @@ export function boundsOf(schema: Schema): string[] {
     ...between(minItems, maxItems, ' items'),
     ...(format === undefined ? [] : [format]),
     ...(pattern === undefined || pattern.length > 60 ? [] : [`fits ${pattern}`]),
-    ...(schema.default === undefined ? [] : [`${JSON.stringify(schema.default)} unless told`]),
+    ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
   ];
 }
 
 function between(min: number | undefined, max: number | undefined, unit: string): string[] {
-  // The largest safe integer is a bound of JSON and not of the service.
+  // The largest safe integer is a bound of JSON, not of the service.
   const top = max === Number.MAX_SAFE_INTEGER ? undefined : max;
   if (min !== undefined && top !== undefined) return [`${min} to ${top}${unit}`];
   if (min !== undefined) return [`at least ${min}${unit}`];
   return top === undefined ? [] : [`at most ${top}${unit}`];
 }
 
-/** The members of a schema as a list, those of unnamed schemas folded in. */
+/** The members of a schema as a list, with those of unnamed schemas inline. */
 export function membersOf(schema: Schema, depth = 0): Markup {
   const members = Object.entries(schema.properties ?? {});
   const inner = innerOf(schema);
@@ -73,14 +73,14 @@ export function membersOf(schema: Schema, depth = 0): Markup {
   return html`<ul class="members">${rows}</ul>`;
 }
 
-/** The one unnamed object that a schema is a list, a choice or a map of. */
+/** The unnamed object in a list, choice or map. */
 function innerOf(schema: Schema): Schema | undefined {
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
   const candidates = [...parts, schema.items, valuesOf(schema)].filter((it) => it !== undefined);
   return candidates.find((it) => it.$ref === undefined && (it.properties || innerOf(it)));
 }
 
-/** A schema where it is used: its type, and its members when it has no name to be looked up by. */
+/** A schema in place: its type, and its members unless it is named. */
 export function schemaView(schema: Schema): Markup {
   const says =
     schema.description !== undefined && html`<div class="says">${inline(schema.description)}</div>`;

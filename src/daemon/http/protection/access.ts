@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../../handler.ts';
 
-/** Fails when this kind of caller may not call: the endpoint's contract says who may. Roles are the feature's matter. */
+/** Fails if the endpoint's contract does not allow this kind of caller. Roles are checked by the feature. */
 export function checkAccess({ access, surface }: Endpoint, caller: Caller): void {
   if (access.loginOnly && caller.kind !== 'login') throw new ApiError('signed_out');
   switch (caller.kind) {
@@ -23,7 +23,7 @@ export function checkAccess({ access, surface }: Endpoint, caller: Caller): void
     }
     case 'token': {
       const { token } = access;
-      // The versioned API knows no tokens; the site API knows them all and lets each do what it was made for.
+      // The /v1 API accepts no tokens; the site API accepts all of them and checks their abilities.
       if (token === undefined) throw new ApiError(surface === 'v1' ? 'unauthenticated' : 'permission');
       if (token === 'any' || caller.abilities.has('*') || caller.abilities.has(token)) return;
       throw new ApiError('permission', { message: `The token lacks the ability \`${token}\`.` });

@@ -1,12 +1,12 @@
 import type { ServerCall } from '../server-call.ts';
 
-/** Notes which page may read the answer. Only origins that were named get here; without any, nothing is ever noted. */
+/** Records which origin may read the response. Only configured origins get here. */
 export function noteOrigin(call: ServerCall, origins: ReadonlySet<string>): void {
   const { origin } = call.headers;
   if (origin !== undefined && origins.has(origin)) call.corsOrigin = origin;
 }
 
-/** Whether a browser asks ahead for a page of an allowed origin. */
+/** Whether this is a preflight request from an allowed origin. */
 export function isPreflight(call: ServerCall): boolean {
   return (
     call.corsOrigin !== undefined &&

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
 import { isFromSocketFile } from '../listeners.ts';
 
-/** The values of the Host header that this daemon answers to. */
+/** The accepted values of the Host header. */
 export interface HostNames {
   has(host: string): boolean;
-  /** From now on the daemon listens here; loopback names carry its port. */
+  /** Sets the address listened on; loopback names include its port. */
   listenOn(host: string, port: number): void;
 }
 
-/** `extra` names are accepted as they are written and, when they have no port, with the one listened on. */
+/** `extra` names are accepted as written and, without a port, with the port listened on. */
 export function hostNames(extra: readonly string[]): HostNames {
   const names = new Set<string>();
   const listenOn = (host: string, port: number): void => {
@@ -25,7 +25,7 @@ export function hostNames(extra: readonly string[]): HostNames {
       if (!/:\d+$/.test(name)) names.add(`${name}:${port}`);
     }
     for (const name of extra) names.add(name.toLowerCase());
-    // A client leaves the port out where it is the usual one.
+    // Clients omit the default port.
     if (port === 80) for (const name of own) names.add(name);
   };
   listenOn('127.0.0.1', 80);
@@ -39,14 +39,14 @@ export interface GuardOptions {
 }
 
 /**
- * Tells why a request must not go further, by its headers alone: a web page is an attacker inside the loopback, and a
- * name that was rebound to 127.0.0.1 shows in Host only.
+ * Returns why a request must be rejected by its headers alone: web pages can attack through loopback, and DNS rebinding
+ * to 127.0.0.1 shows only in Host.
  */
 export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
   return (request: IncomingMessage): ApiError | undefined => {
     const { headers, rawHeaders } = request;
     const host = headers.host;
-    // Node drops the second of these two headers in silence; only the raw list shows it.
+    // Node silently drops duplicates of these two headers; only the raw list shows them.
     let hostCount = 0;
     let authorizationCount = 0;
     for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -71,7 +71,7 @@ export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
   };
 }
 
-/** No name leads to a Unix socket: what its clients write there is this machine, with or without a port. */
+/** A Unix socket has no name: its clients send any local name, with or without a port. */
 function isByItsFile({ socket }: IncomingMessage, host: string): boolean {
   return isFromSocketFile(socket) && /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host);
 }
@@ -84,7 +84,7 @@ function duplicate(authorizationCount: number): ApiError | undefined {
   });
 }
 
-// The host was found in the list before, so this only lets pages in that the daemon itself serves.
+// The host was accepted before, so this only allows pages that the daemon itself serves.
 function isSameOrigin(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** Bounds in bytes, milliseconds and numbers. Source of the defaults: those of HAProxy and Envoy, tightened by tests. */
+/** Limits in bytes, milliseconds and counts. Defaults are based on those of HAProxy and Envoy, tightened by tests. */
 export interface HttpLimits {
-  /** Of endpoints that name no bound of their own. */
+  /** For endpoints without a limit of their own. */
   bodyBytesMax: number;
   jsonDepthMax: number;
   headerBytesMax: number;
@@ -11,30 +11,30 @@ export interface HttpLimits {
   headersTimeoutMs: number;
   /** Until the whole request has arrived. */
   requestTimeoutMs: number;
-  /** How often connections are looked at for the two times above. */
+  /** How often connections are checked for the two timeouts above. */
   connectionCheckMs: number;
   keepAliveTimeoutMs: number;
   requestsPerConnectionMax: number;
-  /** Undefined: what the limit of open files leaves context for. */
+  /** Undefined: derived from the limit of open files. */
   connectionsMax: number | undefined;
-  /** How long the rest of a refused body is read and thrown away, so that its sender can read the refusal. */
+  /** How long the rest of a rejected body is read and discarded, so that its sender can read the response. */
   lingerMs: number;
-  /** A stream that is silent for so long carries a comment, so that nothing between takes it for dead. */
+  /** An idle stream sends a comment after this time, so that proxies keep it open. */
   heartbeatMs: number;
-  /** A reader who takes nothing for so long is cut off. */
+  /** A client that reads nothing for this long is disconnected. */
   stalledReaderMs: number;
-  /** What a stream may hold back for a slow reader before its source is paused. */
+  /** The amount a stream buffers for a slow reader before its source is paused. */
   streamBufferBytesMax: number;
-  /** Messages that may wait on one socket while another is answered. */
+  /** Messages queued on a socket while another is processed. */
   socketMessagesWaitingMax: number;
-  /** How long a socket may be open. */
+  /** Maximum lifetime of a socket. */
   socketLifetimeMs: number;
   /** After the deadline of a drain, for streams to write their last event. */
   drainGraceMs: number;
-  /** Requests without a credential, of one address. */
+  /** Requests without a credential, per address. */
   publicBurst: number;
   publicPerSecond: number;
-  /** Streams of one address that are open without a credential. */
+  /** Open streams without a credential, per address. */
   publicStreamsMax: number;
 }
 
@@ -62,12 +62,12 @@ export const httpLimits: HttpLimits = {
   publicStreamsMax: 100,
 };
 
-/** Each streamed call may need a second descriptor for its provider, and some stay free for files. */
+/** A streamed call may need a second descriptor for its provider, and some are reserved for files. */
 export function connectionsMaxFor(openFilesMax: number): number {
   return Math.max(16, Math.floor((openFilesMax - 256) / 2));
 }
 
-/** How many files this process may have open; undefined where the system does not tell it in a file. */
+/** The process's limit of open files; undefined if the system does not expose it. */
 export function openFilesMax(): number | undefined {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

@@ -12,10 +12,10 @@ import type { ServerContext } from '../server-context.ts';
 import { PeerWatch } from './peer-watch.ts';
 import { checkMessage, type Frame, readMessage } from './read-message.ts';
 
-/** Codes of the closing frame. Source: RFC 6455, 7.4.1. */
+/** Close codes. Source: RFC 6455, 7.4.1. */
 const closeCodes = { normal: 1000, goingAway: 1001, refused: 1008 } as const;
 
-/** Why the daemon closes a socket; `failure` is told in a frame before. */
+/** Why the daemon closes a socket; `failure` is sent in a frame first. */
 interface Ending {
   code: number;
   reason: string;
@@ -32,7 +32,7 @@ export interface OpenSocketOptions {
   socket: Socket;
 }
 
-/** One WebSocket: its messages wait in a line and are answered one at a time. */
+/** A WebSocket: its messages are queued and processed one at a time. */
 export class OpenSocket {
   readonly #options: OpenSocketOptions;
   readonly #watch: PeerWatch;
@@ -52,7 +52,7 @@ export class OpenSocket {
     const onRevoked = () => this.#revoke(revoked?.reason);
     revoked?.addEventListener('abort', onRevoked, { once: true });
     webSocket.on('message', (data, isBinary) => this.#receive({ bytes: data as Buffer, isBinary }));
-    // What is wrong with frames is told by the closing code; the `close` event follows.
+    // Protocol errors are reported by the close code; the `close` event follows.
     webSocket.on('error', () => {});
     webSocket.once('close', () => {
       revoked?.removeEventListener('abort', onRevoked);
@@ -61,7 +61,7 @@ export class OpenSocket {
     if (revoked?.aborted) onRevoked();
   }
 
-  /** Closes the socket once its running answer is over; what waits is not answered any more. */
+  /** Closes the socket after its current answer; queued messages are dropped. */
   drain(): void {
     this.#end({ code: closeCodes.goingAway, reason: 'The daemon is stopping.' });
   }
@@ -76,7 +76,7 @@ export class OpenSocket {
       reason instanceof ApiError
         ? reason
         : new ApiError('unauthenticated', { message: 'The key was revoked.' });
-    this.#end({ code: closeCodes.refused, reason: 'The key is not valid any more.', failure });
+    this.#end({ code: closeCodes.refused, reason: 'The key is no longer valid.', failure });
   }
 
   #receive(frame: Frame): void {
@@ -87,9 +87,9 @@ export class OpenSocket {
       this.#waiting.length >= context.limits.socketMessagesWaitingMax ||
       (this.#waiting.length > 0 && this.#waitingBytes + frame.bytes.length > messageLimit);
     if (isFull) {
-      const message = `Too many messages wait on this socket: at most ${context.limits.socketMessagesWaitingMax} may, of ${messageLimit} bytes together.`;
+      const message = `Too many messages are queued on this socket: at most ${context.limits.socketMessagesWaitingMax} are allowed, of ${messageLimit} bytes in total.`;
       this.#tell(new ApiError('rate_limited', { message }), context.options.makeRequestId());
-      // Whoever floods the socket and reads nothing would fill the memory with refusals.
+      // A client that floods the socket and reads nothing would fill the memory with rejections.
       if (webSocket.bufferedAmount > context.limits.streamBufferBytesMax) webSocket.terminate();
       return;
     }
@@ -123,11 +123,11 @@ export class OpenSocket {
       context.overload.admit(endpoint, message);
       const parent = turnParent(message, call.headers);
       if (parent !== undefined) context.options.onParent?.(requestId, parent);
-      // What was asked may be long, and so may the answer be.
+      // Frees the message, as it may be large and the answer may take long.
       frame.bytes = Buffer.alloc(0);
       const { chunks } = await reply.answer({ caller, requestId, message, signal: call.signal });
       isTaken = true;
-      // The answer may be long, and needs none of it.
+      // Frees the request for the duration of the answer.
       message = undefined;
       await this.#send(chunks);
     } catch (error) {
@@ -137,7 +137,7 @@ export class OpenSocket {
     }
   }
 
-  /** Whoever opened the socket may have lost a scope, or all of it, since. */
+  /** The caller may have lost scopes since the socket was opened. */
   async #callerNow(requestId: string): Promise<Caller> {
     const { context, call, endpoint } = this.#options;
     const { authorization, 'x-workspace-id': workspace } = call.headers;
@@ -147,9 +147,9 @@ export class OpenSocket {
       checkAccess(endpoint, caller);
       return caller;
     } catch (error) {
-      // What could not be looked up now may be found the next time.
+      // A failed lookup may succeed next time.
       if (error instanceof ApiError && (error.status === 401 || error.status === 403))
-        this.#end({ code: closeCodes.refused, reason: 'The credential is not good any more.' });
+        this.#end({ code: closeCodes.refused, reason: 'The credential is no longer valid.' });
       throw error;
     }
   }
@@ -167,7 +167,7 @@ export class OpenSocket {
         await this.#watch.untilTaken();
       }
     } finally {
-      // Its `finally` settles what was used, also when the reader has left.
+      // Its `finally` settles usage even if the client has left.
       await iterator.return?.();
     }
   }
@@ -216,8 +216,8 @@ export class OpenSocket {
 }
 
 /**
- * The span that a message belongs to, in the form of the header `traceparent`. A socket has one handshake and many turns:
- * a client that tells the span of each does so among the `client_metadata` of the message. Source: Codex.
+ * The span of a message, in the format of `traceparent`. A socket has one handshake and many turns, so clients send the
+ * span of each in the message's `client_metadata`. Source: Codex.
  */
 export function turnParent(message: unknown, handshake: IncomingHttpHeaders): string | string[] | undefined {
   const { client_metadata: metadata } = message as { client_metadata?: unknown };
@@ -229,8 +229,8 @@ export function turnParent(message: unknown, handshake: IncomingHttpHeaders): st
 }
 
 /**
- * The frames that server-sent events travel as on a socket: the JSON text of each event by itself. Neither comments nor
- * the closing `[DONE]` are told. `events` are whole events, whose JSON holds no raw line end.
+ * Converts server-sent events to socket frames: the JSON text of each event. Comments and the final `[DONE]` are
+ * skipped. `events` are complete events, whose JSON contains no raw line break.
  */
 export function framesOf(events: string): string[] {
   const frames: string[] = [];

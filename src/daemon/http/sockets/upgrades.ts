@@ -17,7 +17,7 @@ export function serveUpgrades(server: Server, context: ServerContext): void {
     [...context.socketAt].map(([path, handler]) => [path, socketDoor(handler, context)] as const),
   );
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // An answer on its way would have this one's in the middle of it, and after a new beginning nobody would send its own.
+    // Writing now would end up inside a response in progress.
     if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
       socket.destroy();
       return;
@@ -47,7 +47,7 @@ function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
 
 interface Connection {
   socket: Socket;
-  /** What came after the handshake. */
+  /** Bytes received after the handshake. */
   head: Buffer;
 }
 
@@ -142,14 +142,14 @@ async function refuse(context: ServerContext, call: ServerCall, path: string): P
 interface Offer {
   request: IncomingMessage;
   socket: Socket;
-  /** What came after the headers. */
+  /** Bytes received after the headers. */
   head: Buffer;
 }
 
 /**
  * Serves a request as if it had not offered another protocol, which may be ignored (RFC 9110, 7.8): some clients offer
- * HTTP/2 with every request. Node has stopped reading HTTP by now, so the connection begins anew with the same
- * headers but for the offer.
+ * HTTP/2 with every request. Node has stopped parsing HTTP by now, so the connection is handed over again with the same
+ * headers except the offer.
  */
 export function serveWithoutUpgrade(server: Server, { request, socket, head }: Offer): void {
   const { method, url, httpVersion, rawHeaders } = request;

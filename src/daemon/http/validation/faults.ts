@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
 
-/** One thing wrong with an input. `param` is null when it is the input as a whole. */
+/** A fault in an input. `param` is null for the input as a whole. */
 export interface Fault {
   param: string | null;
   message: string;
@@ -10,13 +10,13 @@ export interface Fault {
 type Schema = Record<string, unknown>;
 
 /**
- * What a validator found, in the words of somebody who wrote the input. Of a union, only the branch that was meant is
- * told: the one whose constant members (`type`, `role`) agree with the value.
+ * Translates a validator's errors for the author of the input. Of a union, only the intended branch is reported: the
+ * one whose constant members (`type`, `role`) match the value.
  */
 export function faultsOf(errors: readonly ErrorObject[], input: unknown): Fault[] {
   const faults: Fault[] = [];
   let rest = [...errors];
-  // A keyword that holds others reports after them, so the last error is always one of the outermost.
+  // Keywords with subschemas report after them, so the last error is always an outermost one.
   for (let outer = rest.pop(); outer !== undefined; outer = rest.pop()) {
     if (outer.keyword === 'if' || outer.keyword === 'propertyNames') {
       if (rest.length > 0) continue;
@@ -27,7 +27,7 @@ export function faultsOf(errors: readonly ErrorObject[], input: unknown): Fault[
     }
     const prefix = `${outer.schemaPath}/`;
     const path = outer.instancePath;
-    // Below a reference the path of the schema starts anew.
+    // The schema path restarts at a reference.
     const isInside = ({ schemaPath, instancePath }: ErrorObject) =>
       schemaPath.startsWith(prefix) || (schemaPath.startsWith('#/$defs/') && instancePath.startsWith(path));
     const inside = rest.filter(isInside);
@@ -57,10 +57,12 @@ function faultsOfUnion(union: ErrorObject, inside: readonly ErrorObject[], input
   if (fitting.length === 0) {
     return [{ param, message: `${subject(param)} must be ${alternatives(branches.flatMap(typesOf))}.` }];
   }
-  return [tagFault(fitting, union, input) ?? { param, message: `${subject(param)} has no accepted form.` }];
+  return [
+    tagFault(fitting, union, input) ?? { param, message: `${subject(param)} matches no accepted form.` },
+  ];
 }
 
-/** When every branch asks for another constant in the same member, that member is what is wrong. */
+/** If every branch requires a different constant in the same member, that member is wrong. */
 function tagFault(branches: readonly Schema[], union: ErrorObject, input: unknown): Fault | undefined {
   const tags = branches.map((branch) =>
     Object.entries((branch.properties ?? {}) as Record<string, Schema>).filter(
@@ -112,18 +114,18 @@ function subject(param: string | null): string {
   return param === null ? 'The body' : `\`${param}\``;
 }
 
-/** A pattern itself says little to most people, so the description of the field, which has an example, is told. */
+/** Patterns are hard to read, so the field's description, which has an example, is shown instead. */
 function patternsMessage({ schema, parentSchema, data }: ErrorObject): string {
   if (schema === oneLinePattern) return whyNotOneLine(String(data));
   const { description } = (parentSchema ?? {}) as { description?: unknown };
-  const unexpected = 'is not in the expected form';
+  const unexpected = 'is not in the expected format';
   return typeof description === 'string' ? `${unexpected}: ${description.replace(/\.$/, '')}` : unexpected;
 }
 
 function whyNotOneLine(text: string): string {
   const words = text.trim();
   if (words === '') return 'must not be blank';
-  if (words !== text) return 'must not begin or end with white space';
+  if (words !== text) return 'must not start or end with white space';
   return 'must be one line, without control characters';
 }
 
@@ -166,7 +168,7 @@ function predicate(error: ErrorObject): string {
     case 'multipleOf':
       return `must be a multiple of ${params.multipleOf}`;
     case 'uniqueItems':
-      return 'must not hold the same item twice';
+      return 'must not contain duplicates';
     case 'format':
       return params.format === 'date-time' ? 'must be an ISO 8601 time' : `must be a valid ${params.format}`;
     default:
@@ -198,12 +200,12 @@ function inWords(parts: readonly string[]): string {
   return `${parts.slice(0, -1).join(', ')} or ${parts.at(-1)}`;
 }
 
-/** Names longer than this are the caller's play; they are cut. */
+/** Longer names are truncated. */
 const nameCharsMax = 64;
 
 /**
- * The place of a fault as its caller would write it: `input[2].content`. Null for the whole input.
- * `pointer` is a JSON pointer (RFC 6901) into `input`; `member` is a field below it that is missing or too many.
+ * The location of a fault as the caller would write it: `input[2].content`. Null for the whole input. `pointer` is a
+ * JSON pointer (RFC 6901) into `input`; `member` is a missing or additional field below it.
  */
 export function parameterName(pointer: string, input: unknown, member?: string): string | null {
   let name = '';

@@ -6,7 +6,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { ServerCall } from '../server-call.ts';
 import { type Fault, faultsOf } from './faults.ts';
 
-/** Checks and fills in what a handler is handed: `params`, `query` and `body`. Compiled when it is first called. */
+/** Validates and completes a handler's input: `params`, `query` and `body`. Compiled on the first call. */
 export type InputCheck = (call: Pick<ServerCall, 'params' | 'query' | 'headers' | 'body'>) => void;
 
 export function inputCheck(endpoint: Endpoint): InputCheck {
@@ -34,24 +34,23 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
   };
 }
 
-/** The part of the check that needs the path alone. */
+/** The part of the check that needs only the path. */
 export function paramsCheck(endpoint: Endpoint): (call: Pick<ServerCall, 'params'>) => void {
   const params = lazily(endpoint.params, { coerce: true, all: false });
   return (call) => {
-    // A path that cannot name anything is a path that names nothing.
+    // An invalid path names nothing.
     if (params && params(call.params).length > 0) throw new ApiError('not_found');
   };
 }
 
 /**
- * Compiles the check of an endpoint's body now, which takes some ten milliseconds for that of a model call: for a time
- * when nobody waits.
+ * Compiles the check of an endpoint's body ahead of its first call, which takes some ten milliseconds for model calls.
  */
 export function prepareBodyCheck({ body, surface }: Endpoint): void {
   if (body) validatorOf(body, { coerce: false, all: surface === 'site' });
 }
 
-/** Compiles everything that the endpoint declares; throws what would otherwise only show on its first call. */
+/** Compiles all schemas of the endpoint; throws errors that would otherwise appear on its first call. */
 export function checkContract(endpoint: Endpoint): void {
   for (const part of [endpoint.params, endpoint.query, endpoint.headers, endpoint.body]) {
     if (part) new Ajv({ strictTypes: false, strictTuples: false, formats }).compile(standalone(part));
@@ -73,13 +72,13 @@ function refuse(faults: readonly Fault[], surface: Endpoint['surface']): void {
   if (first === undefined) return;
   const { param, message } = first;
   if (surface === 'v1') throw new ApiError('invalid_request', { param, message });
-  // Fields have the names that callers gave them: those of every object's own members too.
+  // Callers choose field names, including those of Object.prototype.
   const byField = Map.groupBy(faults, (fault) => fault.param ?? 'body');
   const errors = Object.fromEntries([...byField].map(([field, all]) => [field, all.map((it) => it.message)]));
   throw new ApiError('invalid_request', { param, message, extra: { errors } });
 }
 
-/** Formats of JSON Schema that contracts use. Another one fails when its endpoint is first called. */
+/** The JSON Schema formats that contracts use. Others fail when their endpoint is first called. */
 export const formats = {
   'date-time': {
     type: 'string' as const,
@@ -95,9 +94,9 @@ export const formats = {
 };
 
 export interface Dialect {
-  /** Text that is meant as a number or a boolean counts as one: paths and queries have nothing else. */
+  /** Converts strings to numbers and booleans: paths and queries contain only strings. */
   coerce: boolean;
-  /** All faults at once, or the first: what a caller is shown differs by surface. */
+  /** All faults or only the first: the two surfaces differ. */
   all: boolean;
 }
 
@@ -112,7 +111,7 @@ function ajvFor({ coerce, all }: Dialect): Ajv {
     coerceTypes: coerce ? 'array' : false,
     removeAdditional: false,
     useDefaults: coerce,
-    // A text of many digits becomes Infinity, which Ajv would otherwise spare all bounds.
+    // Many digits parse as Infinity, which Ajv would exempt from all bounds.
     strictNumbers: !coerce,
     verbose: true,
     addUsedSchema: false,
@@ -125,12 +124,12 @@ function ajvFor({ coerce, all }: Dialect): Ajv {
   return made;
 }
 
-// Contracts are checked by tests, not at every start; and what is compiled once need not be polished.
+// Contracts are checked by tests, not at every start, and compiled code need not be optimised.
 const quickToCompile = { meta: false, validateSchema: false, code: { optimize: false } } as const;
 
 const compiled = new WeakMap<TSchema, Map<Ajv, ValidateFunction>>();
 
-/** The validator of a contract's schema; compiled when it is first asked for. */
+/** The validator of a contract's schema; compiled on first use. */
 export function validatorOf(schema: TSchema, dialect: Dialect): ValidateFunction {
   const ajv = ajvFor(dialect);
   const known = compiled.get(schema) ?? new Map<Ajv, ValidateFunction>();
