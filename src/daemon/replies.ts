@@ -10,7 +10,7 @@ export interface PageRequest {
   after: string | undefined;
 }
 
-/** One page of a list as the contract `listOf` has it; `read` is asked for one item more, which tells of another page. */
+/** One page of a list as the contract `listOf` has it; `read` is asked for one more item, which shows whether there is another page. */
 export async function pageOf<Item, View>(
   { limit = pageSizeDefault, after }: { limit?: number; after?: string },
   read: (page: PageRequest) => Promise<readonly Item[]>,

@@ -49,7 +49,7 @@ export type NetworkFailureKind =
 /** Why a call to another host gave no (whole) answer. The message names the host and what was tried, for the operator. */
 export class NetworkFailure extends Error {
   readonly kind: NetworkFailureKind;
-  /** The same for whoever called: without hosts and addresses. */
+  /** The same for the caller, without hosts and addresses. */
   readonly reason: string | undefined;
 
   constructor(
@@ -75,7 +75,7 @@ export interface World {
   send(request: OutgoingRequest): Promise<IncomingAnswer>;
 }
 
-/** Does `work` every `everyMs` milliseconds until aborted. A failure is told, and the next turn comes all the same. */
+/** Runs `work` every `everyMs` milliseconds until aborted. A failure is reported and does not stop later runs. */
 export async function repeatedly(
   world: Pick<World, 'sleep'>,
   options: { everyMs: number; signal: AbortSignal; onFailure: (error: unknown) => void },

@@ -2,7 +2,7 @@
 export type KeychainFault =
   /** It is locked and only its owner can unlock it. */
   | 'locked'
-  /** It did not answer in time: mostly it waits for somebody to type a password. */
+  /** It did not answer in time, usually because it waits for a password. */
   | 'timed-out'
   /** The program's part for this platform cannot be loaded: libsecret is missing. */
   | 'no-library'
@@ -12,7 +12,7 @@ export type KeychainFault =
   | 'no-service'
   /** The service runs, but has no keyring to put anything into. */
   | 'no-keyring'
-  /** The operating system refused, or somebody did. */
+  /** The operating system or the user denied access. */
   | 'denied'
   /** Something was written and did not come back the same. */
   | 'not-kept'

@@ -16,8 +16,8 @@ export function pictureItem({ mimeType, data }: Picture): Json {
 }
 
 /** The image in an item of the Responses format; undefined for other items and unfinished ones. */
-export function pictureIn({ type: told, result, output_format: format }: Json): Picture | undefined {
-  if (told !== type || typeof result !== 'string' || result === '') return undefined;
+export function pictureIn({ type: itemType, result, output_format: format }: Json): Picture | undefined {
+  if (itemType !== type || typeof result !== 'string' || result === '') return undefined;
   const isPlain = typeof format === 'string' && /^[a-z]{1,10}$/.test(format);
   return { mimeType: `image/${isPlain ? format : 'png'}`, data: result };
 }

@@ -21,7 +21,7 @@ const exportTimeoutMs = 5_000;
 const attributeCharactersMax = 512;
 
 /** A call to report, and the caller's span. */
-type Told = { parent: ParentSpan | undefined } & (
+type ReportedCall = { parent: ParentSpan | undefined } & (
   | { usage: UsageRecord; settledMs: number }
   | { rejected: RejectedCall; code: string; at: number }
 );
@@ -59,24 +59,24 @@ export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, vers
     ],
   });
   const tracer = provider.getTracer('gateway', version);
-  let waiting: Told[] = [];
-  const tell = () => {
-    const told = waiting;
+  let waiting: ReportedCall[] = [];
+  const flush = () => {
+    const batch = waiting;
     waiting = [];
-    for (const one of told) {
-      if ('usage' in one) tellCall(tracer, one, contextOf(one.parent));
-      else tellRefused(tracer, one, contextOf(one.parent));
+    for (const one of batch) {
+      if ('usage' in one) reportCall(tracer, one, contextOf(one.parent));
+      else reportRejected(tracer, one, contextOf(one.parent));
     }
   };
-  const add = (told: Told) => {
+  const add = (call: ReportedCall) => {
     if (waiting.length >= queueMax) return;
-    if (waiting.push(told) === 1) setImmediate(tell);
+    if (waiting.push(call) === 1) setImmediate(flush);
   };
   return {
     settled: (usage, options) => add({ usage, ...options }),
     rejected: (rejected, options) => add({ rejected, ...options }),
     async close() {
-      tell();
+      flush();
       await provider.shutdown().catch(() => {});
     },
   };
@@ -86,7 +86,7 @@ function contextOf(parent: ParentSpan | undefined): Context {
   return parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
 }
 
-function tellCall(
+function reportCall(
   tracer: Tracer,
   { usage, settledMs }: { usage: UsageRecord; settledMs: number },
   parent: Context,
@@ -119,7 +119,7 @@ function tellCall(
   server.end(endedAt + settlementMs);
 }
 
-function tellRefused(
+function reportRejected(
   tracer: Tracer,
   { rejected: { call, ms }, code, at }: { rejected: RejectedCall; code: string; at: number },
   parent: Context,

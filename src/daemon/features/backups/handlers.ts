@@ -43,8 +43,8 @@ function eventsOf(make: Make, at: number): AsyncGenerator<string, void, undefine
     end = event;
     news.resolve();
   };
-  make((told) => {
-    progress = told;
+  make((latest) => {
+    progress = latest;
     news.resolve();
   }).then(
     (made) => tell(completed(made, at)),

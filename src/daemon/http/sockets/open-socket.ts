@@ -221,11 +221,11 @@ export class OpenSocket {
  */
 export function turnParent(message: unknown, handshake: IncomingHttpHeaders): string | string[] | undefined {
   const { client_metadata: metadata } = message as { client_metadata?: unknown };
-  const told =
+  const ownParent =
     typeof metadata === 'object' && metadata !== null && 'ws_request_header_traceparent' in metadata
       ? metadata.ws_request_header_traceparent
       : undefined;
-  return typeof told === 'string' ? told : handshake.traceparent;
+  return typeof ownParent === 'string' ? ownParent : handshake.traceparent;
 }
 
 /**
