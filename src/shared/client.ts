@@ -36,11 +36,6 @@ export interface Address<E extends Endpoint = Endpoint> {
   readonly contract?: E;
 }
 
-/** `address<typeof issueKey>('POST', '/v1/workspaces/{workspace}/keys')` compiles only if the contract matches. */
-export function address<E extends Endpoint>(method: E['method'], path: E['path']): Address<E> {
-  return { method, path };
-}
-
 export interface CallOptions {
   signal?: AbortSignal;
   /** Called with the response headers of a successful call, before its body is read. */

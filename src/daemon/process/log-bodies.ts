@@ -29,7 +29,7 @@ export function withLoggedBodies(handler: Handler, log: Log): Handler {
       return logReply(turn.requestId, await reply.answer(turn)) as StreamReply;
     }, reply.onRejected);
   return {
-    endpoint,
+    ...handler,
     async handle(call: Call<typeof endpoint>) {
       if (endpoint.body) logRequest(call.requestId, call.body);
       return logReply(call.requestId, await handle(call));
