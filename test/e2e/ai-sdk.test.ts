@@ -167,7 +167,7 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $backend', ({ ba
     const types: string[] = [];
     for await (const part of fullStream) types.push(part.type);
     expect(types).toContain('error');
-    expect(JSON.stringify(errors)).toContain('broke off');
+    expect(JSON.stringify(errors)).toContain('ended its answer early');
   });
 
   test('aborting a call ends the provider’s work', async () => {

@@ -60,7 +60,9 @@ test('the limit of background responses applies from the next one on', async () 
   const begun = await begin();
   const refused = await begin();
   expect([begun.status, refused.status]).toEqual([200, 429]);
-  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('(1)') } });
+  expect(await refused.json()).toMatchObject({
+    error: { message: expect.stringContaining('maximum of 1 background') },
+  });
   await write(`${first}background: { max_running: 2 }\n`);
   await cli('reload');
   expect((await begin()).status).toBe(200);

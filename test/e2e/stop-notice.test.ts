@@ -11,7 +11,9 @@ test('a stop prints a notice only if it has to wait for a call', async () => {
   });
   const answer = call.text();
   const stopped = busy.stop();
-  await eventually('the notice', () => busy.printed().stderr.startsWith('Running calls have 25 s to end;'));
+  await eventually('the notice', () =>
+    busy.printed().stderr.startsWith('Waiting up to 25 s for running calls;'),
+  );
   expect(await answer).toContain('response.completed');
   expect(await stopped).toBe(0);
 

@@ -91,7 +91,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
 
   test.each<[string, () => Promise<Record<string, string> | undefined>, RegExp]>([
     ['locked', async () => void (await session.start('locked')), /locked/],
-    ['gone', async () => void (await session.stop()), /Nothing in this session keeps secrets/],
+    ['gone', async () => void (await session.stop()), /No secret service is running/],
     ['out of reach', async () => ({ PATH: process.env.PATH ?? '' }), /no D-Bus/],
     [
       'without the item',
@@ -137,7 +137,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
       expect(hasWaited).toBe(false);
       const reported = await waiting;
       expect(reported.status).toBe(503);
-      expect(reported.body.error?.message).toMatch(/no answer in time/);
+      expect(reported.body.error?.message).toMatch(/did not respond in time/);
     } finally {
       session.goOn();
     }

@@ -53,7 +53,7 @@ describe('the faults of a file', () => {
       'config.yaml:9:28: unknown key `outputs`: did you mean `output`?',
       'config.yaml:10:5: `upstreams[1]` needs `models`',
       'config.yaml:13:9: `aliases.fast` must be text; put quotes around 5',
-      expect.stringMatching(/^config\.yaml:14:1: unknown key `default_modl`: known are listen, /),
+      expect.stringMatching(/^config\.yaml:14:1: unknown key `default_modl`: valid keys are listen, /),
     ]);
   });
 
@@ -71,8 +71,11 @@ describe('the faults of a file', () => {
       'providers: { openai: { headers: { Host: x } } }',
       /:1:35: the header host is set by the gateway itself/,
     ],
-    ['providers: { openai: { headers: { "a b": x } } }', /:1:35: this is no name of a header/],
-    ['providers: { openai: { headers: { x: "a\\nb" } } }', /:1:35: the header x holds what no header can/],
+    ['providers: { openai: { headers: { "a b": x } } }', /:1:35: this is not a valid header name/],
+    [
+      'providers: { openai: { headers: { x: "a\\nb" } } }',
+      /:1:35: the value of the header x has invalid characters/,
+    ],
     ['providers: { openai: { headers: { x: 5 } } }', /`providers\.openai\.headers\.x` must be text/],
     ['log: { level: loud }', /:1:15: `log\.level` must be one of trace, debug, info/],
   ])('%j: %s', async (text, expected) => {

@@ -79,7 +79,7 @@ describe('a body that breaks its contract', () => {
       'a text of another form',
       { model: 'm', usd: '5.1' },
       'usd',
-      '`usd` is not in the expected form: Whole dollars: `"5"`.',
+      '`usd` is not in the expected format: Whole dollars: `"5"`.',
     ],
     [
       'a text of two lines',
@@ -92,7 +92,7 @@ describe('a body that breaks its contract', () => {
       'a name with blanks around it',
       { model: 'm', title: 'a b ' },
       'title',
-      '`title` must not begin or end with white space.',
+      '`title` must not start or end with white space.',
     ],
     ['no object at all', [1], null, 'The body must be an object.'],
     ['null', null, null, 'The body must be an object.'],

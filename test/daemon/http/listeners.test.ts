@@ -207,7 +207,7 @@ describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () =
     make(path);
     const { message, isTaken } = await failureAt(path);
     expect({ message, isTaken }).toEqual({
-      message: expect.stringContaining('is no socket'),
+      message: expect.stringContaining('is not a socket'),
       isTaken: false,
     });
   });
@@ -224,7 +224,7 @@ describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () =
 
   test('is refused in a folder that is not there, or that others can write into', async () => {
     const folder = await aFolder();
-    expect((await failureAt(join(folder, 'no', 'gateway.sock'))).message).toContain('There is no folder');
+    expect((await failureAt(join(folder, 'no', 'gateway.sock'))).message).toContain('does not exist');
     chmodSync(folder, 0o770);
     expect((await failureAt(join(folder, 'gateway.sock'))).message).toContain(`chmod go-w ${folder}`);
     // In one like /tmp, others cannot rename it.

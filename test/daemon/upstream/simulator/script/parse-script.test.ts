@@ -69,7 +69,7 @@ describe('an invalid file', () => {
     ['hello', '1:1 the script must be a map with rules'],
     ['rules: [', /^test.yaml:1:9 this is not YAML: /],
     ['strict: true\nstrict: false', /^test.yaml:2:1 this is not YAML: Map keys must be unique/],
-    ['rules: *missing', '1:8 no anchor is named missing'],
+    ['rules: *missing', '1:8 there is no anchor named missing'],
     [
       'rules: [{ reply: {{message}} }]',
       '1:18 `rules[0].reply` must be text; put quotes around text that starts with {{',
