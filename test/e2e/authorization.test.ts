@@ -537,7 +537,7 @@ const patternOf = ({ path }: Endpoint) =>
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 
-test.each(named(endpoints))('%s does not exist for other methods, whoever calls', async (_id, endpoint) => {
+test.each(named(endpoints))('%s returns 404 for other methods, for any caller', async (_id, endpoint) => {
   // A name of ours may also be taken for an id: `compact` for that of a response.
   const { path: url } = requestOf(endpoint, exampleOf(endpoint, anyThings));
   const served = endpoints.filter((it) => patternOf(it).test(url)).map((it) => it.method as string);

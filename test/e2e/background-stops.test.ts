@@ -98,7 +98,7 @@ test('background responses of a killed daemon have failed and are settled at the
   expect({ holds, faults }).toEqual({ holds: [], faults: [] });
   expect(usage.map(({ status }) => status).sort()).toEqual(['completed', 'interrupted', 'interrupted']);
 
-  // Whoever saw more than was written down still gets the end, under sequences that go on from there.
+  // A client that saw more events than were stored still gets the end, with later sequence numbers.
   for (const after of [0, eventsIn(seen).at(-1)?.[0] as number, 1000]) {
     const rest = await (await ask(daemon, `/v1/responses/${id}?stream=true&starting_after=${after}`)).text();
     const events = eventsIn(rest);

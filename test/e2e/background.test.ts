@@ -216,7 +216,7 @@ describe('a background response that fails', () => {
 describe('a background response is refused', () => {
   test.each([
     ['that is not to be stored', { store: false }, 400, 'background'],
-    ['of a model that nobody has', { model: 'nobody/none' }, 404, 'model'],
+    ['of an unknown model', { model: 'nobody/none' }, 404, 'model'],
     ['without input', { input: undefined }, 400, 'input'],
   ])('%s', async (_what, change, status, param) => {
     const asked = { ...background, model: 'chat/any', ...change };

@@ -186,7 +186,7 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     },
   );
 
-  // Nobody has the model, so that what is timed is reading and checking.
+  // The model is unknown, so that only parsing and validation are measured.
   const bodyOf = (bytes: number) => {
     const empty = JSON.stringify(bodyWith({ model: 'nobody/has-it', instructions: '' }));
     return empty.replace('"instructions":""', `"instructions":"${'a'.repeat(bytes - empty.length)}"`);

@@ -41,8 +41,8 @@ function document(change: (text: string) => string): Behaviour {
 }
 
 const members = [
-  ['lists in a member that nobody knows', `"extra":${lists}`],
-  ['objects in a member that nobody knows', `"extra":${objects}`],
+  ['lists in an unknown member', `"extra":${lists}`],
+  ['objects in an unknown member', `"extra":${objects}`],
   ['usage', `"usage":{"input_tokens":1,"details":${objects}}`],
   ['choices', `"choices":${lists}`],
   ['an item', `"item":{"type":"thing","of":${lists}}`],

@@ -81,7 +81,7 @@ async function expectDescribed(answer: Response, status: number): Promise<void> 
 
 const nothing: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
 const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
-/** Whoever calls it with its own login is signed out. */
+/** Endpoints that sign the calling login out. */
 const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
 /** Its example is refused: what it deletes is needed. */
 const isRefused = (endpoint: Endpoint) => ['deleteProfile', 'revokeCurrentToken'].includes(endpoint.id);

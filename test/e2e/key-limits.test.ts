@@ -379,7 +379,7 @@ describe('the body sent to a provider', () => {
     ['a container', { type: 'code_interpreter', container: { type: 'auto' } }, 'tools[1]'],
     ['a shell in a container', { type: 'shell', environment: { type: 'container_auto' } }, 'tools[1]'],
     ['pictures of another model', { type: 'image_generation' }, 'tools[1]'],
-    ['a tool that nobody knows', { type: 'x_search' }, 'tools[1]'],
+    ['an unknown tool', { type: 'x_search' }, 'tools[1]'],
   ];
 
   test.each(fees)(

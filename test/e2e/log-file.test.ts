@@ -29,10 +29,10 @@ test('a daemon leaves a log that only its owner reads, and that outlives restart
   await daemon.stop({ keep: true });
   await (await startDaemon({ home })).stop({ keep: true });
   const { stdout } = await logs();
-  const told = messages(stdout);
-  expect(told.filter((msg) => msg === 'daemon started')).toHaveLength(2);
-  expect(told).toContain('request finished');
-  expect(told.at(-1)).toBe('daemon stopped');
+  const reported = messages(stdout);
+  expect(reported.filter((msg) => msg === 'daemon started')).toHaveLength(2);
+  expect(reported).toContain('request finished');
+  expect(reported.at(-1)).toBe('daemon stopped');
   expect((await stat(join(home, 'gateway.log'))).mode & 0o777).toBe(0o600);
   expect(stdout).not.toContain('unsaid');
   expect(stdout).not.toContain(daemon.key);
@@ -51,7 +51,7 @@ test('files are bounded, and the oldest goes', async () => {
   expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] ?? 0) + at));
 });
 
-test('a folder that cannot be written stops nobody', () => {
+test('a read-only folder does not prevent a start', () => {
   expect(() => openLogFile({ folder: '/nonexistent' }).write('lost\n')).not.toThrow();
 });
 

@@ -104,7 +104,7 @@ const beforeTheStart: BeforeCase[] = [
   { name: 'shows a web page', behaviour: webPage, code: 'server_error' },
   { name: 'sends a gzip bomb', behaviour: gzipBomb, code: 'broken_answer' },
   {
-    name: 'sends 100 Continue, which nobody asked for',
+    name: 'sends an unsolicited 100 Continue',
     behaviour: () => (call) => call.socket.write(`HTTP/1.1 100 Continue\r\n\r\n${bytesOf(call)}`),
     code: 'broken_answer',
   },

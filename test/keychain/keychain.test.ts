@@ -31,7 +31,7 @@ describe.skipIf(noSecretService !== undefined)('a real Secret Service', () => {
   describe('unlocked', () => {
     beforeAll(() => session.start('unlocked'));
 
-    test('gives back what was written, replaces it and deletes it', async () => {
+    test('returns, replaces and deletes a value', async () => {
       const keychain = open();
       expect(await keychain.get('login:a')).toBeUndefined();
       await keychain.set('login:a', 'first');
@@ -44,7 +44,7 @@ describe.skipIf(noSecretService !== undefined)('a real Secret Service', () => {
       expect(await keychain.get('login:b')).toBe('other');
     });
 
-    test('what a keychain would cut or garble is not written', async () => {
+    test('values that a keychain would truncate or change are rejected', async () => {
       for (const bad of ['', 'with space', 'zero\0byte', 'é', 'x'.repeat(1201)]) {
         await expect(open().set('login:bad', bad)).rejects.toBeInstanceOf(TypeError);
       }
@@ -59,22 +59,22 @@ describe.skipIf(noSecretService !== undefined)('a real Secret Service', () => {
       await session.start('locked');
     });
 
-    test.each(['get', 'delete'] as const)('%s says so instead of "no such item"', async (action) => {
+    test.each(['get', 'delete'] as const)('%s reports it instead of "no such item"', async (action) => {
       expect(await faultIn(open()[action]('master:one'))).toBe('locked');
     });
 
-    test('set says so', async () => {
+    test('set reports it', async () => {
       expect(await faultIn(open().set('master:two', 'new'))).toBe('locked');
     });
 
-    test('what was kept is there once it is open again', async () => {
+    test('values are available again after unlocking', async () => {
       await session.start('unlocked');
       expect(await open().get('master:one')).toBe('kept');
       expect(await open().get('master:two')).toBeUndefined();
     });
   });
 
-  test('a service that waits for a person is left after the time limit', async () => {
+  test('a service that waits for a person is abandoned after the timeout', async () => {
     await session.start('unlocked');
     session.hang();
     try {
@@ -87,7 +87,7 @@ describe.skipIf(noSecretService !== undefined)('a real Secret Service', () => {
     }
   });
 
-  test('a session without the service, and no session at all, are told apart', async () => {
+  test('a missing service and a missing session are distinguished', async () => {
     await session.stop();
     expect(await faultIn(open().get('master:one'))).toBe('no-service');
     const nowhere = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' };
@@ -99,7 +99,7 @@ describe.skipIf(noSecretService !== undefined)('a real Secret Service', () => {
   });
 });
 
-describe('the process around it', () => {
+describe('the child process', () => {
   let folder: string;
 
   beforeEach(async () => {
@@ -113,18 +113,18 @@ describe('the process around it', () => {
     return openKeychain({ timeoutMs, script: pathToFileURL(file) });
   };
 
-  test('one that cannot be stopped politely is killed', async () => {
+  test('is killed if it does not stop', async () => {
     const keychain = await running(`process.on('SIGTERM', () => {}); for (;;) ;`, 300);
     expect(await faultIn(keychain.get('a'))).toBe('timed-out');
   });
 
-  test('one that crashes is a failure like any other', async () => {
+  test('that crashes is reported as a failure', async () => {
     const keychain = await running(`process.kill(process.pid, 'SIGSEGV'); setInterval(() => {}, 1000);`);
     const failure = await keychain.get('a').catch((error: unknown) => error);
     expect(failure).toMatchObject({ fault: 'failed', detail: expect.stringContaining('SIGSEGV') });
   });
 
-  test('a secret is in neither its arguments nor its variables nor what is thrown', async () => {
+  test('exposes a secret neither in arguments nor variables nor errors', async () => {
     const keychain = await running(
       `process.stdin.resume(); process.stdin.on('end', () => process.stdout.write(JSON.stringify({
         ok: false, fault: 'failed', detail: JSON.stringify([process.argv, process.env]) })));`,

@@ -31,7 +31,7 @@ export async function replyOf<E extends Endpoint>(
   call: CallBy<E>,
 ): Promise<unknown> {
   const handler = handlers.find((candidate) => candidate.endpoint === endpoint);
-  if (!handler) throw new Error(`nobody handles ${endpoint.id}`);
+  if (!handler) throw new Error(`no handler for ${endpoint.id}`);
   return await handler.handle({
     requestId: 'req_test',
     params: {},

@@ -12,7 +12,7 @@ export interface Prism {
 const endWithParent = 'data:text/javascript,process.stdin.on("close",()=>process.exit()).resume()';
 
 /**
- * Prism as a proxy before `upstream`, comparing what passes with an OpenAPI document. It forwards everything and tells
+ * Prism as a proxy before `upstream`, comparing what passes with an OpenAPI document. It forwards everything and reports
  * what it found in the header `sl-violations`: its option `--errors` would answer some requests in place of the
  * upstream, and says nothing of a status that is not described.
  */

@@ -70,7 +70,7 @@ describe('the host', () => {
         await new Promise<void>((resolve) => server.listen({ path: place }, resolve));
         onTestFinished(() => void server.close());
       }
-      // Nobody listens at its port.
+      // No process listens on its port.
       const file = { url: 'http://127.0.0.1:1', socket: path, pid: process.pid };
       await writeFile(join(home, 'daemon.json'), JSON.stringify(file));
       await writeFile(join(home, 'login-key'), 'gwl_local', { mode: 0o600 });

@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const load = (env: Record<string, string> = {}, flags: ConfigFlags = {}) =>
   loadConfig({ flags, env: { GATEWAY_HOME: folder, ...env }, platform: 'linux', home: '/home/ada' });
 
-/** Loads a file; resolves to the sentences that a person would read, without the folder. */
+/** Loads a file; resolves to the reported sentences, without the folder. */
 async function faultsOf(text: string, env: Record<string, string> = {}): Promise<string[]> {
   await writeFile(join(folder, 'config.yaml'), text);
   const failure: unknown = await load(env).then(
@@ -26,7 +26,7 @@ async function faultsOf(text: string, env: Record<string, string> = {}): Promise
 }
 
 describe('the faults of a file', () => {
-  test('are told all at once, each with its line and column, from the top', async () => {
+  test('are reported together, each with its line and column, from top to bottom', async () => {
     const text = [
       '# mine',
       'listen:',
@@ -84,7 +84,7 @@ describe('the faults of a file', () => {
     expect(more).toEqual([]);
   });
 
-  test('are told with those of the environment', async () => {
+  test('are reported together with those of the environment', async () => {
     const faults = await faultsOf('simulat: x', { GATEWAY_PORT: '70000', GATEWAY_LOG_LEVEL: 'loud' });
     expect(faults).toEqual([
       'config.yaml:1:1: unknown key `simulat`: did you mean `simulate`?',
@@ -95,7 +95,7 @@ describe('the faults of a file', () => {
 });
 
 describe('a setting', () => {
-  test('comes from the flag, else the environment, else the file, else the defaults', async () => {
+  test('comes from the flag, then the environment, then the file, then the default', async () => {
     await writeFile(join(folder, 'config.yaml'), 'listen: { port: 3 }\nlog: { level: info }');
     const env = { GATEWAY_PORT: '2', GATEWAY_LOG_LEVEL: 'error' };
     expect(await load(env, { port: 1, logLevel: 'debug' })).toMatchObject({ port: 1, logLevel: 'debug' });
@@ -103,12 +103,12 @@ describe('a setting', () => {
     expect(await load()).toMatchObject({ port: 3, logLevel: 'info', host: '127.0.0.1' });
   });
 
-  test('that names a file means one beside the configuration', async () => {
+  test('resolves paths in the file against its folder', async () => {
     await writeFile(join(folder, 'config.yaml'), 'simulate: script.yaml');
     expect((await load()).simulatorScript).toBe(join(folder, 'script.yaml'));
   });
 
-  test('of a socket comes from where the port does; in the file it lies beside it', async () => {
+  test('resolves the socket like the port; in the file, relative to it', async () => {
     const text = 'listen: { socket: gateway.sock, socket_access: group }';
     await writeFile(join(folder, 'config.yaml'), text);
     const beside = { path: join(folder, 'gateway.sock'), access: 'group' };
@@ -122,7 +122,7 @@ describe('a setting', () => {
     expect((await load()).socketFile).toBeUndefined();
   });
 
-  test('that names a variable which is empty or not set leaves the upstream without a key', async () => {
+  test('with an empty or missing key variable leaves the upstream without a key', async () => {
     await writeFile(
       join(folder, 'config.yaml'),
       'upstreams: [{ name: x, base_url: "http://x/", key_env: X_KEY, models: ["*"] }]',
@@ -132,11 +132,11 @@ describe('a setting', () => {
   });
 });
 
-describe('what has to be typed to speak to the daemon', () => {
+describe('the command to reach the daemon', () => {
   const typed = async (env: Record<string, string>, flags: ConfigFlags = {}) =>
     (await loadConfig({ flags, env, platform: 'linux', home: '/home/ada' })).typed;
 
-  test('is the command alone where its files lie in the usual place', async () => {
+  test('is the plain command if its files are in the default folder', async () => {
     expect(await typed({})).toEqual({ name: 'gateway', first: undefined });
     expect(await typed({ npm_command: 'exec' })).toEqual({ name: 'npx gateway', first: undefined });
   });
@@ -144,7 +144,7 @@ describe('what has to be typed to speak to the daemon', () => {
   test.each([
     [{ GATEWAY_HOME: '/srv/g' }, {}, 'export GATEWAY_HOME=/srv/g'],
     [{}, { dataFolder: "/srv/Ada's data" }, "export GATEWAY_HOME='/srv/Ada'\\''s data'"],
-  ])('names the folder first where they do not: %j %j', async (env, flags, first) => {
+  ])('sets the folder first otherwise: %j %j', async (env, flags, first) => {
     expect((await typed(env as Record<string, string>, flags)).first).toBe(first);
   });
 });

@@ -14,32 +14,32 @@ interface Shape {
   items?: Shape;
 }
 
-/** The names of all settings, down to the last. */
+/** The names of all settings, including nested ones. */
 function namesOf({ properties = {}, items = {} }: Shape): string[] {
   const own = { ...properties, ...items.properties };
   return Object.entries(own).flatMap(([name, shape]) => [name, ...namesOf(shape)]);
 }
 
-test.each([...yamlOf(guide), ...yamlOf(readme)])('the file of a guide has no fault: %s', (yaml) => {
+test.each([...yamlOf(guide), ...yamlOf(readme)])("the guide's example is valid: %s", (yaml) => {
   expect(checkConfigText(yaml, 'config.yaml').faults).toEqual([]);
 });
 
-test('the guide names every setting', () => {
+test('the guide lists every setting', () => {
   const missing = namesOf(ConfigFile as Shape).filter((name) => !new RegExp(`\\b${name}\\b`).test(guide));
   // Known providers are listed in docs/providers.md.
   expect(missing.filter((name) => !isKnownProvider(name))).toEqual([]);
 });
 
-/** Those that are one word or number; where nothing holds, or a list or map does, the guide has an example. */
+/** Scalar settings; for lists, maps and settings without a default, the guide has an example. */
 const usual = Object.entries(defaults).filter(([, value]) => typeof value !== 'object');
 
-test.each(usual)('the guide tells that %s is %s unless set', (name, value) => {
+test.each(usual)('the guide says that %s defaults to %s', (name, value) => {
   const { file } = checkConfigText(yamlOf(guide)[0] ?? '', 'config.yaml');
-  const told = name.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], file);
-  expect(told).toBe(value);
+  const reported = name.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], file);
+  expect(reported).toBe(value);
 });
 
-test('the faults that the guide shows are told so', () => {
+test('the guide quotes actual faults', () => {
   const text = [
     'a: &a 1',
     'listen:',
@@ -51,10 +51,10 @@ test('the faults that the guide shows are told so', () => {
     '    base_url: http://x',
     '    prices: { input: 0.59, output: "1" }',
   ].join('\n');
-  const told = checkConfigText(text, 'config.yaml').faults.map(
+  const reported = checkConfigText(text, 'config.yaml').faults.map(
     ({ place, message }) => `${place}: ${message}`,
   );
   const shown = [...guide.matchAll(/^config\.yaml:.*$/gm)].map(([line]) => line);
   expect(shown.length).toBe(2);
-  for (const line of shown) expect(told).toContain(line);
+  for (const line of shown) expect(reported).toContain(line);
 });

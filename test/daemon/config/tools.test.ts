@@ -29,8 +29,8 @@ async function explained(name: string, env?: Record<string, string>) {
   return all.find((one) => one.name === name);
 }
 
-describe('where a value comes from', () => {
-  test('the default, the file with its line, and the environment before it', async () => {
+describe('the source of a value', () => {
+  test('is the default, or the file with its line, or the environment', async () => {
     expect(await explained('listen.port')).toMatchObject({ value: 4100, source: 'default', place: null });
     await writeFile(file, '# mine\nlisten:\n  port: 5000\n');
     expect(await explained('listen.port')).toMatchObject({
@@ -42,7 +42,7 @@ describe('where a value comes from', () => {
     expect(fromEnvironment).toMatchObject({ value: 6000, source: 'environment', place: 'GATEWAY_PORT' });
   });
 
-  test('a list is one setting, and a password in an address is not told', async () => {
+  test('lists count as one setting, and passwords in URLs are hidden', async () => {
     await writeFile(
       file,
       'upstreams:\n  - { name: one, base_url: "https://me:hidden@one.example/v1", models: ["*"] }\n',
@@ -52,13 +52,13 @@ describe('where a value comes from', () => {
     expect(JSON.stringify(upstreams)).not.toContain('hidden');
   });
 
-  test('a key is told by the name of its variable alone', async () => {
+  test('keys are shown only as the name of their variable', async () => {
     const all = await configTools.explain(place({ OPENAI_API_KEY: 'sk-secret-value' }));
     expect(JSON.stringify(all)).toContain('OPENAI_API_KEY');
     expect(JSON.stringify(all)).not.toContain('sk-secret-value');
   });
 
-  test('a file with faults is told with all of them', async () => {
+  test('all faults of an invalid file are reported', async () => {
     await writeFile(file, 'listen:\n  prot: 1\nmargin_percent: much\n');
     const { faults } = await configTools.explain(place());
     expect(faults.map((fault) => fault.place)).toEqual([`${file}:2:3`, `${file}:3:17`]);
@@ -75,13 +75,13 @@ aliases:
   fast: openai/gpt-5-mini
 `;
 
-  test('changes nothing else of the text', async () => {
+  test('leaves the rest of the text unchanged', async () => {
     await writeFile(file, written);
     expect(await configTools.set(place(), 'listen.port', '4200')).toEqual({ isChanged: true });
     expect(await readFile(file, 'utf8')).toBe(written.replace('port: 4100', 'port: 4200'));
   });
 
-  test('keeps the comments where something is added', async () => {
+  test('keeps comments where something is added', async () => {
     await writeFile(file, written);
     await configTools.set(place(), 'aliases.gpt-4.1', 'openai/gpt-4.1');
     await configTools.set(place(), 'cors.origins', '["https://app.example"]');
@@ -94,13 +94,13 @@ aliases:
     });
   });
 
-  test('makes the file where there is none, for its owner alone', async () => {
+  test('creates a missing file, readable only by its owner', async () => {
     await configTools.set(place(), 'log.level', 'info');
     expect(parse(await readFile(file, 'utf8'))).toEqual({ log: { level: 'info' } });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('writes text where text is wanted', async () => {
+  test('writes strings where strings are expected', async () => {
     await writeFile(
       file,
       'upstreams:\n  - { name: one, base_url: "https://one.example", models: [m], prices: { input: "1", output: "2" } }\n',
@@ -114,13 +114,13 @@ aliases:
     ['listen.prot', '1'],
     ['log.level', 'loud'],
     ['nothing', '1'],
-  ])('%s = %s is refused, and the file stays', async (name, value) => {
+  ])('%s = %s is rejected and the file unchanged', async (name, value) => {
     await writeFile(file, written);
     expect(await configTools.set(place(), name, value)).toMatchObject({ faults: [expect.any(Object)] });
     expect(await readFile(file, 'utf8')).toBe(written);
   });
 
-  test('a file that has faults already is not touched', async () => {
+  test('an invalid file is not changed', async () => {
     await writeFile(file, 'listen: [');
     expect(await configTools.set(place(), 'log.level', 'info')).toMatchObject({
       faults: [expect.any(Object)],
@@ -128,7 +128,7 @@ aliases:
     expect(await readFile(file, 'utf8')).toBe('listen: [');
   });
 
-  test('a link stays a link', async () => {
+  test('a symbolic link remains a link', async () => {
     const real = join(home, 'real.yaml');
     await writeFile(real, 'local_servers: true\n');
     await symlink(real, file);
@@ -137,7 +137,7 @@ aliases:
     expect((await import('node:fs')).lstatSync(file).isSymbolicLink()).toBe(true);
   });
 
-  test('taking it out takes empty maps with it', async () => {
+  test('removing it also removes empty maps', async () => {
     await writeFile(file, written);
     await configTools.set(place(), 'listen.port', undefined);
     expect(parse(await readFile(file, 'utf8'))).toEqual({ aliases: { fast: 'openai/gpt-5-mini' } });
@@ -146,7 +146,7 @@ aliases:
   });
 });
 
-test('the schema takes what the guide shows and refuses what the daemon refuses', async () => {
+test('the schema accepts what the guide shows and rejects what the daemon rejects', async () => {
   const check = new Ajv2020({ strict: false }).compile(configTools.schema());
   const guide = await readFile('docs/configuration.md', 'utf8');
   expect(check(parse(/```yaml\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''))).toBe(true);
@@ -157,7 +157,7 @@ describe('settings.ts and defaults.ts', () => {
   const names = settings.map(({ name }) => name);
 
   test.each(names.filter((name) => !name.startsWith('providers.')))(
-    'say of %s where it comes from and whether it waits for a restart',
+    'state the source of %s and whether it needs a restart',
     (name) => expect(Object.keys(knownSettings)).toContain(name),
   );
 

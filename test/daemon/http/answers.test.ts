@@ -29,8 +29,8 @@ async function failing(
 const failingWith = (code: ErrorCode, details?: ErrorDetails, parts = {}) =>
   failing(new ApiError(code, details), parts);
 
-describe('a plain answer', () => {
-  test('never carries what its contract does not declare', async () => {
+describe('a JSON response', () => {
+  test('contains only declared members', async () => {
     const Key = Type.Object({ id: Type.String(), note: Type.Union([Type.String(), Type.Null()]) });
     const { answer } = await answerOf(
       { data: [{ id: 'key_1', note: null, secret: 'gwk_x' }], owner: { password: 1 } },
@@ -39,7 +39,7 @@ describe('a plain answer', () => {
     expect(answer.body).toBe('{"data":[{"id":"key_1","note":null}]}');
   });
 
-  test('may hold one named schema twice, itself, or anything', async () => {
+  test('may contain a named schema twice, recursively, or any value', async () => {
     const Pet = Type.Object({ name: Type.String() }, { $id: 'Pet' });
     const Tree = Type.Cyclic({ Tree: Type.Object({ pet: Pet, kids: Type.Array(Type.Ref('Tree')) }) }, 'Tree');
     const value = {
@@ -54,20 +54,20 @@ describe('a plain answer', () => {
     expect(answer.json()).toEqual(value);
   });
 
-  test('that breaks its contract is our failure, and logged', async () => {
+  test('that violates its contract is a server error and logged', async () => {
     const { answer, logged } = await answerOf({}, { result: Type.Object({ id: Type.String() }) });
     expect(answer.statusCode).toBe(500);
     expect(logged).toHaveLength(1);
   });
 
-  test('is kept by no cache where a credential was needed', async () => {
+  test('is not cacheable if a credential was required', async () => {
     const { answer: closed } = await answerOf({}, { access: { login: 'any' } });
     expect(closed.headers['cache-control']).toBe('no-store');
     const { answer: open } = await answerOf({});
     expect(open.headers['cache-control']).toBeUndefined();
   });
 
-  test('may be text', async () => {
+  test('may be plain text', async () => {
     const { answer } = await answerOf('up 1\n', {
       contentType: 'text/plain; version=0.0.4',
       result: Type.String(),
@@ -76,14 +76,14 @@ describe('a plain answer', () => {
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4');
   });
 
-  test('names the request and the version', async () => {
+  test('has the request id and the version', async () => {
     const { answer } = await answerOf({});
     expect(answer.headers).toMatchObject({ 'x-request-id': 'req_1', 'x-service-version': '1.2.3' });
   });
 });
 
-describe('an answer that is bytes already', () => {
-  test.each([['{"é": 1}'], [new TextEncoder().encode('{"é": 1}')]])('passes as it is: %o', async (body) => {
+describe('a response of raw bytes', () => {
+  test.each([['{"é": 1}'], [new TextEncoder().encode('{"é": 1}')]])('is sent unchanged: %o', async (body) => {
     const { answer } = await answerOf(new RelayReply({ 'x-service-model': 'm' }, body));
     expect(answer.body).toBe('{"é": 1}');
     expect(answer.headers).toMatchObject({
@@ -94,7 +94,7 @@ describe('an answer that is bytes already', () => {
     });
   });
 
-  test('cannot smuggle a header', async () => {
+  test('cannot inject a header', async () => {
     const { answer, logged } = await answerOf(new RelayReply({ 'x-service-model': 'm\r\nx-evil: 1' }, '{}'));
     expect(answer.statusCode).toBe(500);
     expect(answer.headers['x-evil']).toBeUndefined();
@@ -102,8 +102,8 @@ describe('an answer that is bytes already', () => {
   });
 });
 
-describe('a failure on /v1', () => {
-  test('has exactly its members, and those that it adds', async () => {
+describe('an error on /v1', () => {
+  test('has exactly the documented members and its extra ones', async () => {
     const { answer } = await failingWith('insufficient_balance', {
       message: 'Add credit.',
       param: 'model',
@@ -131,11 +131,11 @@ describe('a failure on /v1', () => {
     ['upstream_failed', undefined],
     ['unavailable', undefined],
     ['server_error', undefined],
-  ])('%s tells clients whether to repeat it', async (code, header) => {
+  ])('%s tells clients whether to retry', async (code, header) => {
     expect((await failingWith(code)).answer.headers['x-should-retry']).toBe(header);
   });
 
-  test('tells how long to wait, in whole seconds', async () => {
+  test('says how long to wait, in whole seconds', async () => {
     const { answer } = await failingWith('rate_limited', { retryAfterSeconds: 1.2 });
     expect(answer.headers['retry-after']).toBe('2');
     expect((await failingWith('rate_limited')).answer.headers['retry-after']).toBeUndefined();
@@ -163,7 +163,7 @@ describe('a failure on /v1', () => {
     return implement(endpoint, async () => ({}) as never);
   };
 
-  test('of a path that takes other methods names them, in words and in `Allow`', async () => {
+  test('for a wrong method lists the allowed ones, in the message and in `Allow`', async () => {
     const { server } = await aServer([thing('GET'), thing('DELETE')]);
     const answer = await server.inject({ method: 'PUT', url: '/v1/things/a?b=c', payload: '{}' });
     expect([answer.statusCode, answer.headers.allow]).toEqual([404, 'GET, HEAD, DELETE']);
@@ -173,7 +173,7 @@ describe('a failure on /v1', () => {
     });
   });
 
-  test('on the site API says what it always says', async () => {
+  test('on the site API has its fixed messages', async () => {
     const { server } = await aServer([thing('GET', { path: '/api/things', surface: 'site' })]);
     const answer = await server.inject({ method: 'POST', url: '/api/things' });
     expect([answer.statusCode, answer.headers.allow, answer.body]).toEqual([
@@ -183,16 +183,13 @@ describe('a failure on /v1', () => {
     ]);
   });
 
-  test.each(['/ping', '/v1/v1/ping', '/v1/ping?x=/v1/y'])(
-    'at %s finds the way to the path that was meant',
-    async (url) => {
-      const { server } = await aServer([ping]);
-      const answer = await server.inject({ method: url.includes('?') ? 'POST' : 'GET', url });
-      expect(answer.json().error.message).toContain('/v1/ping');
-    },
-  );
+  test.each(['/ping', '/v1/v1/ping', '/v1/ping?x=/v1/y'])('at %s suggests the intended path', async (url) => {
+    const { server } = await aServer([ping]);
+    const answer = await server.inject({ method: url.includes('?') ? 'POST' : 'GET', url });
+    expect(answer.json().error.message).toContain('/v1/ping');
+  });
 
-  test('tells nothing of what was asked for', async () => {
+  test('does not repeat the requested path', async () => {
     const { server } = await aServer([ping]);
     const answer = await server.inject({ url: '/v1/gwk_aSecretInAPath?key=gwk_another' });
     expect(answer.body).not.toContain('gwk_');
@@ -200,8 +197,8 @@ describe('a failure on /v1', () => {
   });
 });
 
-describe('a failure that nobody foresaw', () => {
-  test('tells nothing, and is logged once with the request', async () => {
+describe('an unexpected error', () => {
+  test('reveals nothing and is logged once with the request', async () => {
     const { answer, logged } = await failing(
       new TypeError('cannot read gwk_secret', { cause: new Error('why') }),
     );
@@ -225,13 +222,13 @@ describe('a failure that nobody foresaw', () => {
     });
   });
 
-  test.each([['text'], [undefined], [null], [{ a: 1 }]])('may be anything: %o', async (thrown) => {
+  test.each([['text'], [undefined], [null], [{ a: 1 }]])('may be any value: %o', async (thrown) => {
     const { answer, logged } = await failing(thrown);
     expect(answer.statusCode).toBe(500);
     expect(logged).toHaveLength(1);
   });
 
-  test('never brings a quoted body into the log', async () => {
+  test('never logs a quoted body', async () => {
     let thrown: unknown;
     try {
       JSON.parse('secret-prompt');
@@ -242,7 +239,7 @@ describe('a failure that nobody foresaw', () => {
     expect(JSON.stringify(logged)).not.toContain('secret');
   });
 
-  test('may be thrown before anything is awaited', async () => {
+  test('may be thrown synchronously', async () => {
     const handler = {
       endpoint: anEndpoint({ method: 'GET' }),
       handle: () => {
@@ -253,13 +250,13 @@ describe('a failure that nobody foresaw', () => {
     expect((await server.inject({ url: '/v1/things' })).statusCode).toBe(500);
   });
 
-  test('of our own making is logged with its cause only where it is ours', async () => {
+  test('with an ApiError is logged with its cause only for server errors', async () => {
     expect((await failingWith('not_found', { cause: new Error('x') })).logged).toEqual([]);
   });
 });
 
-describe('a code that the endpoint does not declare', () => {
-  test('is a mistake that tests notice', async () => {
+describe('an undeclared error code', () => {
+  test('fails in tests', async () => {
     const { answer, logged } = await failing(new ApiError('conflict'), {}, { strictErrors: true });
     expect(answer.statusCode).toBe(500);
     expect(JSON.stringify(logged)).toContain('anEndpoint does not declare the error conflict');
@@ -269,7 +266,7 @@ describe('a code that the endpoint does not declare', () => {
   });
 });
 
-describe('a failure on the site surface', () => {
+describe('an error on the site API', () => {
   const site = { surface: 'site', path: '/api/things' } as const;
 
   test.each<[ErrorCode, number, unknown]>([
@@ -297,7 +294,7 @@ describe('a failure on the site surface', () => {
     });
   });
 
-  test('is told by the path where nothing is served', async () => {
+  test('is used by path where no endpoint matches', async () => {
     const { server } = await aServer([ping]);
     expect((await server.inject({ url: '/api/nothing' })).json()).toEqual({ message: 'Not found.' });
     expect((await server.inject({ url: '/apis' })).json().error.code).toBe('not_found');
@@ -317,8 +314,8 @@ describe('HEAD', () => {
   });
 });
 
-describe('for metrics', () => {
-  test('every request is told once it is over', async () => {
+describe('request metrics', () => {
+  test('every request is reported once it has ended', async () => {
     const { server, finished } = await aServer([ping, echo]);
     await server.inject({ url: '/v1/ping', headers: { authorization: 'Bearer key:runs' } });
     await server.inject({ url: '/v1/nothing' });
@@ -340,8 +337,8 @@ describe('for metrics', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  test('ends its call', async () => {
+describe('a disconnected client', () => {
+  test('cancels its call', async () => {
     const started = gate();
     const ended = gate<unknown>();
     const handler = implement(anEndpoint({ body: Type.Unknown() }), async ({ signal }) => {
@@ -361,7 +358,7 @@ describe('a client that leaves', () => {
     expect(logged).toEqual([]);
   });
 
-  test('in the middle of its body is no failure of ours', async () => {
+  test('in the middle of its body is not a server error', async () => {
     const { port, logged, finished } = await aListeningServer([echo]);
     const wire = new Wire(port).send(
       `POST /v1/echo HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"a":`,
@@ -373,7 +370,7 @@ describe('a client that leaves', () => {
     expect(logged).toEqual([]);
   });
 
-  test('is not taken for one who only finished sending', async () => {
+  test('is distinguished from one that only finished sending', async () => {
     const go = gate();
     let aborted: boolean | undefined;
     const handler = implement(anEndpoint({ body: Type.Unknown() }), async ({ signal }) => {
@@ -385,7 +382,7 @@ describe('a client that leaves', () => {
     const wire = new Wire(port).send(
       `POST /v1/things HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
     );
-    // By the time that another request was answered, the first one's body has been read and its stream closed.
+    // Once another request is answered, the first one's body has been read and its stream closed.
     for (let i = 0; i < 3; i += 1) await fetch(`http://127.0.0.1:${port}/v1/ping`);
     go.resolve();
     await wire.until(/ok/);

@@ -6,12 +6,12 @@ import { openApiDocument } from '../../../src/shared/contract/openapi.ts';
 import { oneLinePattern } from '../../../src/shared/contract/vocabulary.ts';
 import { endpoints } from '../../support/endpoints.ts';
 
-test('every contract that there is can be checked against', () => {
+test('every contract compiles', () => {
   expect(endpoints.length).toBeGreaterThan(0);
   for (const endpoint of endpoints) expect(() => checkContract(endpoint), endpoint.id).not.toThrow();
 });
 
-test('every number in an address has a bound above', () => {
+test('every number in a path or query has an upper bound', () => {
   const unbounded = endpoints.flatMap(({ id, params, query }) =>
     [params, query].flatMap((part) =>
       Object.entries((part as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {})
@@ -23,9 +23,9 @@ test('every number in an address has a bound above', () => {
   expect(unbounded).toEqual([]);
 });
 
-test('every name that people give is one line, neither blank nor with blanks around it', () => {
+test('every user-defined name is one line, not blank, and trimmed', () => {
   const names = ['name', 'displayName', 'title', 'reference'];
-  // Model calls follow the formats of others.
+  // Model calls follow external formats.
   const own = endpoints.filter(({ tag }) => tag !== 'Model calls');
   const given = own.flatMap(({ id, body }) =>
     Object.entries((body as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {})
@@ -52,7 +52,7 @@ test.each<[string, boolean]>([
   expect(new RegExp(oneLinePattern, 'u').test(name)).toBe(isOne);
 });
 
-test('all of them together are described in valid OpenAPI', async () => {
+test('all endpoints together form a valid OpenAPI document', async () => {
   const source = JSON.stringify(openApiDocument(endpoints, { version: '1.0.0-beta' }));
   const config = await createConfig({
     rules: { struct: 'error', 'no-unresolved-refs': 'error', 'operation-operationId-unique': 'error' },

@@ -29,7 +29,7 @@ async function* events(...texts: string[]) {
 }
 
 describe('a stream of events', () => {
-  test('has the headers that keep it flowing, and its chunks as they are', async () => {
+  test('has headers against buffering, and unchanged chunks', async () => {
     const { server } = await aServer([streaming(() => events('1', '2', '[DONE]'))]);
     const answer = await server.inject({ url: '/v1/things' });
     expect(answer.headers).toMatchObject({
@@ -42,7 +42,7 @@ describe('a stream of events', () => {
     expect(answer.body).toBe('data: 1\n\ndata: 2\n\ndata: [DONE]\n\n');
   });
 
-  test('reaches its reader chunk by chunk', async () => {
+  test('arrives chunk by chunk', async () => {
     const next = gate();
     const handler = streaming(async function* () {
       yield 'data: 1\n\n';
@@ -65,7 +65,7 @@ describe('a stream of events', () => {
     expect(String(chunk)).toBe('data: 1\n\n');
   });
 
-  test('may be large and quick without a port', async () => {
+  test('may be large and fast without a port', async () => {
     const { server } = await aServer([
       streaming(async function* () {
         for (let i = 0; i < 64; i += 1) yield `data: ${'x'.repeat(16_000)}\n\n`;
@@ -79,7 +79,7 @@ describe('a stream of events', () => {
     expect(length).toBe(64 * 16_008);
   });
 
-  test('that fails before its first chunk is a failure with a status', async () => {
+  test('that fails before its first chunk returns an error status', async () => {
     const handler = streaming(async function* () {
       if (Date.now() > 0) throw new ApiError('unavailable', { retryAfterSeconds: 3 });
       yield '';
@@ -91,7 +91,7 @@ describe('a stream of events', () => {
     expect(answer.json().error.code).toBe('unavailable');
   });
 
-  test('that breaks later is cut, so that no reader takes it for whole', async () => {
+  test('that fails later is cut, so that it never looks complete', async () => {
     const handler = streaming(async function* () {
       yield 'data: 1\n\n';
       throw new Error('bug');
@@ -102,7 +102,7 @@ describe('a stream of events', () => {
     expect(logged).toHaveLength(1);
   });
 
-  test('that waits for something to happen is open before it does', async () => {
+  test('that waits for an event sends its headers first', async () => {
     const { port } = await aListeningServer([
       streaming(
         async function* (signal) {
@@ -116,7 +116,7 @@ describe('a stream of events', () => {
     expect(statusesIn(await wire.until(/text\/event-stream.*\r\n\r\n/s))).toEqual([200]);
   });
 
-  test('for HEAD is its headers alone', async () => {
+  test('returns only headers for HEAD', async () => {
     let isClosed = false;
     const handler = streaming(
       () => ({
@@ -139,8 +139,8 @@ describe('a stream of events', () => {
   });
 });
 
-describe('a silent stream', () => {
-  test('carries comments, between whole events only', async () => {
+describe('an idle stream', () => {
+  test('sends comments, only between complete events', async () => {
     const next = gate();
     const handler = streaming(async function* () {
       yield 'data: 1\n\n';
@@ -158,7 +158,7 @@ describe('a silent stream', () => {
     expect(new Set(chunks.slice(1, -1))).toEqual(new Set([': keep-alive\n\n']));
   });
 
-  test('stays without a head until its first event: it may still fail with a status', async () => {
+  test('sends nothing before its first event, as it may still fail with a status', async () => {
     const next = gate();
     const handler = streaming(async function* () {
       await next.promise;
@@ -174,7 +174,7 @@ describe('a silent stream', () => {
   });
 });
 
-test('a running stream keeps nothing of what was asked', async () => {
+test('a running stream releases the request body', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const asked: WeakRef<object>[] = [];
@@ -211,7 +211,7 @@ async function* endingAfter(end: Promise<void>) {
 describe('a slow reader', () => {
   const chunk = `data: ${'x'.repeat(32 * 1024)}\n\n`;
 
-  test('holds back the source instead of filling the memory', async () => {
+  test('pauses the source instead of filling memory', async () => {
     let produced = 0;
     const handler = streaming(async function* () {
       while (produced < 100 * 1024 * 1024) {
@@ -224,7 +224,7 @@ describe('a slow reader', () => {
     await once(socket, 'connect');
     socket.pause();
     socket.write(get(port));
-    // Both kernels' buffers take what they take; past them the source must stand still.
+    // Kernel buffers fill up first; after that the source must pause.
     let before = -1;
     await expect
       .poll(
@@ -240,7 +240,7 @@ describe('a slow reader', () => {
     socket.destroy();
   });
 
-  test('who takes nothing at all is cut off, and its source ends', async () => {
+  test('that reads nothing is disconnected, and its source ends', async () => {
     const ended = gate();
     const handler = streaming(async function* () {
       try {
@@ -258,7 +258,7 @@ describe('a slow reader', () => {
     socket.destroy();
   });
 
-  test('who takes little at a time gets everything, also of one long answer', async () => {
+  test('that reads slowly receives everything, including one long response', async () => {
     const bytes = 24 * 1024 * 1024;
     const long = implement(
       anEndpoint({ method: 'GET' }),
@@ -290,7 +290,7 @@ describe('a slow reader', () => {
     await Promise.all(['/v1/things', '/v1/things/stream'].map(readSlowly));
   });
 
-  test('gets everything once it reads again', async () => {
+  test('receives everything after a pause', async () => {
     const handler = streaming(async function* () {
       for (let i = 0; i < 400; i += 1) yield chunk;
     });
@@ -308,8 +308,8 @@ describe('a slow reader', () => {
   });
 });
 
-describe('a reader who leaves', () => {
-  test('ends the source, whose last work is waited for', async () => {
+describe('a disconnected client', () => {
+  test('ends the source, whose cleanup is awaited', async () => {
     const log: string[] = [];
     const settled = gate();
     const handler = streaming(async function* (signal) {
@@ -333,7 +333,7 @@ describe('a reader who leaves', () => {
     expect(logged).toEqual([]);
   });
 
-  test('before the first chunk ends it too', async () => {
+  test('ends it before the first chunk too', async () => {
     const started = gate();
     const settled = gate();
     const handler = streaming(async function* (signal) {

@@ -98,7 +98,7 @@ const request = fc.record({
   ),
 });
 
-test('whatever is asked, the answer is one that is described', async () => {
+test('every request gets a documented response', async () => {
   const { server, logged } = await aServer([strict], { strictErrors: true });
   const statuses = new Set<number>();
   await fc.assert(

@@ -28,7 +28,10 @@ const login: Caller = {
   revoked: never,
 };
 
-/** `Bearer key:runs,keys` is a key with those scopes, `Bearer login` a login, nothing an anonymous caller, anything else is wrong. */
+/**
+ * `Bearer key:runs,keys` is a key with those scopes, `Bearer login` a login, no header an anonymous caller, anything
+ * else is invalid.
+ */
 export function authenticate(authorization: string | undefined): Caller {
   if (authorization === undefined) return { kind: 'anonymous' };
   if (authorization === 'Bearer login') return login;
@@ -37,7 +40,7 @@ export function authenticate(authorization: string | undefined): Caller {
   return keyWith(...(scopes.split(',').filter(Boolean) as ScopeName[]));
 }
 
-/** An endpoint with little to say, for tests that look at one thing. */
+/** A minimal endpoint, for tests of one aspect. */
 export function anEndpoint(parts: Partial<Endpoint>): Endpoint {
   return {
     id: 'anEndpoint',
@@ -53,7 +56,7 @@ export function anEndpoint(parts: Partial<Endpoint>): Endpoint {
   };
 }
 
-/** Answers with what it was handed. */
+/** Returns its input. */
 export const echo = implement(
   anEndpoint({ id: 'echo', path: '/v1/echo', body: Type.Unknown(), bodyRequired: false }),
   async ({ body }) => ({ body }),
@@ -63,7 +66,7 @@ export const ping = implement(anEndpoint({ id: 'ping', method: 'GET', path: '/v1
   pong: true,
 }));
 
-/** `GET /v1/things`, which streams one event at once and a second one later. */
+/** `GET /v1/things`, which streams one event immediately and a second one later. */
 export function aStream(later: Promise<void>): Handler {
   return implement(
     anEndpoint({ method: 'GET', stream: { event: {}, done: true, always: true } }),
@@ -125,14 +128,14 @@ export async function aListeningServer(
   return { ...fixture, port, url };
 }
 
-/** A bare connection, to say what no HTTP client would. */
+/** A raw connection, to send what no HTTP client would. */
 export class Wire {
   readonly socket: Socket;
   received = '';
   isClosed = false;
   #watchers: (() => void)[] = [];
 
-  /** To a port of this machine, or to whatever else `net.connect` reaches. */
+  /** Connects to a local port, or to anything that `net.connect` accepts. */
   constructor(place: number | NetConnectOpts) {
     const to = typeof place === 'number' ? { port: place, host: '127.0.0.1' } : place;
     this.socket = connect({ ...to, allowHalfOpen: true });
@@ -156,7 +159,7 @@ export class Wire {
     return this;
   }
 
-  /** Resolves once what was received matches; fails when the connection ends before. */
+  /** Resolves once the received text matches; fails when the connection closes first. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.received)) {
       if (this.isClosed) throw new Error(`closed after: ${this.received}`);
@@ -184,7 +187,7 @@ export function statusesIn(received: string): number[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** A promise that a test settles from outside. */
+/** A promise that a test settles. */
 export function gate<T = void>() {
   return Promise.withResolvers<T>();
 }

@@ -69,7 +69,7 @@ const ModelBody = Type.Object(
   { additionalProperties: true },
 );
 
-describe('a body that breaks its contract', () => {
+describe('an invalid body', () => {
   test.each<[string, unknown, string | null, string]>([
     ['a missing field', {}, 'model', '`model` is required.'],
     ['a wrong type', { model: 5 }, 'model', '`model` must be a string.'],
@@ -179,12 +179,12 @@ describe('a body that breaks its contract', () => {
     expect(status).toBe(400);
   });
 
-  test('is told without what it holds', async () => {
+  test('is reported without its value', async () => {
     const { json } = await send({ body: ModelBody }, { body: { model: ['sk-secret'], pay: 'sk-secret' } });
     expect(JSON.stringify(json)).not.toContain('sk-secret');
   });
 
-  test('cannot make its refusal long', async () => {
+  test('cannot inflate its error', async () => {
     const body = { model: 'm', metadata: { ['k'.repeat(100_000)]: 1 } };
     const { json } = await send({ body: ModelBody }, { body });
     expect(JSON.stringify(json).length).toBeLessThan(500);
@@ -200,7 +200,7 @@ describe('a body that breaks its contract', () => {
   });
 });
 
-test('a body that keeps it arrives unchanged, with what is not declared', async () => {
+test('a valid body arrives unchanged, with additional members', async () => {
   const body = {
     model: 'm',
     input: [{ type: 'call', call_id: '1', output: null, extra: [1] }],
@@ -210,7 +210,7 @@ test('a body that keeps it arrives unchanged, with what is not declared', async 
   expect(json.body).toEqual(body);
 });
 
-describe('names that mean something to the language', () => {
+describe('names of Object.prototype', () => {
   test.each(['__proto__', 'constructor', 'toString', 'then', 'lc', 'hasOwnProperty', 'valueOf'])(
     '%s',
     async (name) => {
@@ -246,7 +246,7 @@ describe('a query', () => {
     { additionalProperties: false },
   );
 
-  test('is text that is read as what it stands for', async () => {
+  test('is converted from text', async () => {
     const { json } = await send({ query }, { url: '/v1/things?limit=5&deep=true&key=a' });
     expect(json.query).toEqual({ limit: 5, deep: true, key: ['a'] });
     expect((await send({ query }, { url: '/v1/things?key=a&key=b' })).json.query).toEqual({
@@ -266,7 +266,7 @@ describe('a query', () => {
     [`limit=${'9'.repeat(400)}`, 'limit'],
     ['deep=yes', 'deep'],
     ['unknown=1', 'unknown'],
-  ])('%s is refused', async (text, param) => {
+  ])('%s is rejected', async (text, param) => {
     const { status, error } = await send({ query }, { url: `/v1/things?${text}` });
     expect([status, error.param]).toEqual([400, param]);
   });
@@ -275,7 +275,7 @@ describe('a query', () => {
 describe('a path', () => {
   const integer = Type.Object({ id: Type.Integer() });
 
-  test('hands on its parts, decoded', async () => {
+  test('passes on its decoded segments', async () => {
     const params = Type.Object({ id: Type.String(), key: Type.String() });
     const { json } = await send({ params }, { path: '/v1/{id}/keys/{key}', url: '/v1/a%20b/keys/c%2Fd' });
     expect(json.params).toEqual({ id: 'a b', key: 'c/d' });
@@ -283,7 +283,7 @@ describe('a path', () => {
     expect(whole.params).toEqual({ id: 42 });
   });
 
-  test('that names nothing is not found', async () => {
+  test('that can match nothing is not found', async () => {
     const answer = await send({ params: integer }, { path: '/v1/{id}', url: '/v1/abc' });
     expect(answer.error).toMatchObject({ type: 'not_found', code: 'not_found', param: null });
     expect(
@@ -291,7 +291,7 @@ describe('a path', () => {
     ).toBe(404);
   });
 
-  test('may end in a part with slashes', async () => {
+  test('may end with a part that contains slashes', async () => {
     const params = Type.Object({ id: Type.String({ minLength: 1 }) });
     const path = '/v1/models/{id...}';
     const { json } = await send({ params }, { path, url: '/v1/models/openai/gpt-5' });
@@ -300,7 +300,7 @@ describe('a path', () => {
   });
 });
 
-test('a header that is declared is checked', async () => {
+test('declared headers are validated', async () => {
   const headers = Type.Object({ 'Idempotency-Key': Type.Optional(Type.String({ maxLength: 8 })) });
   expect((await send({ headers }, { headers: { 'idempotency-key': 'short' } })).status).toBe(200);
   const { status, error } = await send({ headers }, { headers: { 'idempotency-key': 'x'.repeat(9) } });
@@ -319,7 +319,7 @@ describe('the site surface', () => {
   const site = (value: unknown) =>
     send({ surface: 'site', body }, { path: '/api/things', url: '/api/things', body: value });
 
-  test('tells every fault by field', async () => {
+  test('reports every fault by field', async () => {
     const { status, json } = await site({ body: '', zone: 1, extra: true });
     expect(status).toBe(422);
     expect(json).toEqual({
@@ -333,12 +333,12 @@ describe('the site surface', () => {
     });
   });
 
-  test('tells a body that is no object', async () => {
+  test('reports a body that is not an object', async () => {
     expect((await site('text')).json.errors).toEqual({ body: ['The body must be an object.'] });
   });
 });
 
-test('text of a hundred thousand characters is answered at once', async () => {
+test('text of a hundred thousand characters is validated quickly', async () => {
   const body = Type.Object({
     at: Type.String({ format: 'date-time' }),
     day: Type.String({ format: 'date' }),

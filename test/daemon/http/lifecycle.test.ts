@@ -8,7 +8,7 @@ import { aListeningServer, anEndpoint, aServer, gate, ping, statusesIn, Wire } f
 
 const get = (port: number, path = '/v1/ping') => `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
 
-/** Tells its signal's reason as its last event, as model streams do. */
+/** Sends its signal's reason as its last event, like model streams. */
 const openStream = implement(
   anEndpoint({
     id: 'openStream',
@@ -28,7 +28,7 @@ const openStream = implement(
 );
 
 describe('draining', () => {
-  test('lets running calls finish, then resolves', async () => {
+  test('waits for running calls, then resolves', async () => {
     const go = gate();
     const started = gate();
     const slow = implement(anEndpoint({ method: 'GET' }), async () => {
@@ -47,7 +47,7 @@ describe('draining', () => {
     expect(received).toMatch(/connection: close/i);
   });
 
-  test('refuses newcomers, on open connections and on new ones', async () => {
+  test('rejects new requests, on open and new connections', async () => {
     const { port, server } = await aListeningServer([openStream, ping]);
     const stream = new Wire(port).send(get(port, '/v1/stream'));
     const open = new Wire(port).send(get(port));
@@ -65,7 +65,7 @@ describe('draining', () => {
     await drained;
   });
 
-  test('at the deadline lets many streams write their last event', async () => {
+  test('lets many streams write their last event at the deadline', async () => {
     const { port, server, finished } = await aListeningServer([openStream]);
     const wires = Array.from({ length: 200 }, () => new Wire(port).send(get(port, '/v1/stream')));
     await Promise.all(wires.map((wire) => wire.until(/started/)));
@@ -76,7 +76,7 @@ describe('draining', () => {
     expect(finished.filter(({ aborted }) => aborted)).toEqual([]);
   });
 
-  test('tells a call that gives up at the deadline as unavailable', async () => {
+  test('reports a call that gives up at the deadline as unavailable', async () => {
     const started = gate();
     const slow = implement(anEndpoint({ method: 'GET' }), async ({ signal }) => {
       started.resolve();
@@ -91,7 +91,7 @@ describe('draining', () => {
     expect(logged).toEqual([]);
   });
 
-  test('cuts what does not end by itself', async () => {
+  test('closes connections that do not end', async () => {
     const started = gate();
     const deaf = implement(anEndpoint({ method: 'GET' }), () => {
       started.resolve();
@@ -105,7 +105,7 @@ describe('draining', () => {
     await server.close();
   });
 
-  test('waits for the last work of a call whose client is gone', async () => {
+  test('waits for the cleanup of calls whose client disconnected', async () => {
     const started = gate();
     const settle = gate();
     const log: string[] = [];
@@ -127,7 +127,7 @@ describe('draining', () => {
     expect(log).toEqual(['settled', 'drained']);
   });
 
-  test('may be shortened', async () => {
+  test('can be shortened', async () => {
     const { port, server } = await aListeningServer([openStream]);
     const wire = new Wire(port).send(get(port, '/v1/stream'));
     await wire.until(/started/);
@@ -139,7 +139,7 @@ describe('draining', () => {
 });
 
 describe('closing', () => {
-  test('does not wait for connections that ask for nothing or never finish asking', async () => {
+  test('does not wait for idle connections or incomplete requests', async () => {
     const { port, server } = await aListeningServer([ping]);
     const idle = new Wire(port).send(get(port));
     await idle.until(/pong/);
@@ -150,7 +150,7 @@ describe('closing', () => {
     await expect(fetch(`http://127.0.0.1:${port}/v1/ping`)).rejects.toThrow();
   });
 
-  test('can be asked for twice, and without ever having listened', async () => {
+  test('can be called twice, and before listening', async () => {
     const { server } = await aServer([ping]);
     await Promise.all([server.close(), server.close()]);
   });
@@ -178,7 +178,7 @@ describe('a WebSocket handshake', () => {
       'permission',
     ],
     ['where there is none', 'Authorization: Bearer login\r\n', 404, 'not_found'],
-  ])('%s is refused and its connection closed', async (_what, headers, status, type) => {
+  ])('%s is rejected and its connection closed', async (_what, headers, status, type) => {
     const { port, server } = await aListeningServer([handler]);
     const wire = new Wire(port).send(handshake(port, headers.replace('PORT', String(port))));
     const received = await wire.all();
@@ -188,14 +188,14 @@ describe('a WebSocket handshake', () => {
     await server.close();
   });
 
-  test('with frames sent ahead cannot reach another endpoint', async () => {
+  test('with early frames cannot reach another endpoint', async () => {
     const { port } = await aListeningServer([handler, ping]);
     const wire = new Wire(port).send(handshake(port) + get(port));
     const received = await wire.all();
     expect(received).not.toContain('pong');
   });
 
-  test('may be decided later than at once', async () => {
+  test('can be decided asynchronously', async () => {
     const authenticate = async () => {
       throw new ApiError('unauthenticated');
     };
@@ -203,7 +203,7 @@ describe('a WebSocket handshake', () => {
     expect(statusesIn(await new Wire(port).send(handshake(port)).all())).toEqual([401]);
   });
 
-  test('an offer of HTTP/2 is no handshake', async () => {
+  test('an HTTP/2 offer is not a handshake', async () => {
     const { port } = await aListeningServer([ping]);
     const wire = new Wire(port).send(
       `GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
@@ -213,7 +213,7 @@ describe('a WebSocket handshake', () => {
 });
 
 describe('connections', () => {
-  test('are closed after so many requests', async () => {
+  test('are closed after a maximum number of requests', async () => {
     const { port } = await aListeningServer([ping], { limits: { requestsPerConnectionMax: 2 } });
     const wire = new Wire(port).send(get(port));
     await wire.until(/pong/);
@@ -221,12 +221,12 @@ describe('connections', () => {
     expect(statusesIn(received)).toEqual([200, 200]);
   });
 
-  test('are closed when nothing is asked for a while', async () => {
+  test('are closed after an idle timeout', async () => {
     const { port } = await aListeningServer([ping], { limits: { keepAliveTimeoutMs: 20 } });
     expect(statusesIn(await new Wire(port).send(get(port)).all())).toEqual([200]);
   });
 
-  test('leave descriptors for providers and files', async () => {
+  test('reserve descriptors for providers and files', async () => {
     expect(connectionsMaxFor(32_768)).toBe(16_256);
     expect(connectionsMaxFor(256)).toBe(16);
     if (process.platform === 'linux') expect(openFilesMax()).toBeGreaterThan(0);
@@ -236,7 +236,7 @@ describe('connections', () => {
     expect(await new Wire(port).all()).toBe('');
   });
 
-  test('two servers do not share a port', async () => {
+  test('two servers cannot share a port', async () => {
     const { port } = await aListeningServer([ping]);
     const { server } = await aServer([ping]);
     await expect(server.listen({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' });

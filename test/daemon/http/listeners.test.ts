@@ -25,7 +25,7 @@ interface Wishes {
   options?: Partial<HttpServerOptions>;
 }
 
-/** A server that can be called by a Unix socket as well. */
+/** A server that also listens on a Unix socket. */
 async function aServerWithSocket({ path, access = 'owner', options }: Wishes = {}) {
   const file = path ?? join(await aFolder(), 'gateway.sock');
   const fixture = await aServer(handlers, options);
@@ -39,7 +39,7 @@ const get = (host: string, more = '') =>
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
-  test('is for its owner alone, or for its group, and leaves the umask as it was', async () => {
+  test('is accessible to its owner, or also its group, without changing the umask', async () => {
     const usual = process.umask(0o002);
     onTestFinished(() => void process.umask(usual));
     expect(modeOf((await aServerWithSocket()).path)).toBe(0o600);
@@ -47,7 +47,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
     expect(process.umask(0o002)).toBe(0o002);
   });
 
-  test('leads to the same server as its port', async () => {
+  test('serves the same API as the port', async () => {
     const { path, port } = await aServerWithSocket();
     for (const place of [{ path }, { port, host: '127.0.0.1' }]) {
       const received = await new Wire(place).send(get(`localhost:${port}`)).all();
@@ -67,17 +67,17 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
     ['localhost:80.evil.example', 403],
     ['0.0.0.0', 403],
     ['', 403],
-  ])('answers to the Host %j with %i', async (host, status) => {
+  ])('returns for the Host %j: %i', async (host, status) => {
     const { path } = await aServerWithSocket({ options: { allowedHosts: ['gateway.lan'] } });
     expect(statusesIn(await new Wire({ path }).send(get(host)).all())).toEqual([status]);
   });
 
-  test('gives the port no names that it has not', async () => {
+  test('adds no host names to the port', async () => {
     const { port } = await aServerWithSocket();
     expect(statusesIn(await new Wire(port).send(get('localhost')).all())).toEqual([403]);
   });
 
-  test('keeps the guards against pages', async () => {
+  test('keeps the protection against web pages', async () => {
     const { path } = await aServerWithSocket();
     const received = await new Wire({ path })
       .send(get('localhost', 'Origin: https://evil.example\r\n'))
@@ -85,7 +85,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
     expect(received).toContain('"code":"origin_not_allowed"');
   });
 
-  test('tells handlers where a call comes from, and counts its public calls together', async () => {
+  test('reports its connections to handlers as `unix`, and limits anonymous calls together', async () => {
     const seen: string[] = [];
     const { path } = await aServerWithSocket({
       options: {
@@ -107,7 +107,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
     ['slow headers', 'GET /v1/ping HTTP/1.1\r\nHost:', 408],
     ['no HTTP', 'HACK / HTTP/1.1\r\n\r\n', 400],
     ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 404],
-  ])('has the bounds of the port: %s', async (_what, text, status) => {
+  ])('has the limits of the port: %s', async (_what, text, status) => {
     const limits = { headersTimeoutMs: 60, requestTimeoutMs: 120, connectionCheckMs: 20 };
     const { path } = await aServerWithSocket({ options: { limits } });
     const received = await new Wire({ path }).send(text).all();
@@ -115,7 +115,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
     expect(received).toMatch(/x-request-id: req_\d+/);
   });
 
-  test('and the port have no more connections together than one server may', async () => {
+  test('shares the connection limit with the port', async () => {
     const { path, port } = await aServerWithSocket({ options: { limits: { connectionsMax: 2 } } });
     const keep = 'GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n'.replace('PORT', String(port));
     const first = new Wire({ path }).send(keep);
@@ -129,7 +129,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
     );
   });
 
-  test('is gone when the server is closed, whatever its clients do', async () => {
+  test('is removed when the server closes, whatever its clients do', async () => {
     const { path, server } = await aServerWithSocket();
     const idle = new Wire({ path }).send('GET /v1/ping HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await idle.until(/pong/);
@@ -140,7 +140,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
     expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('lets its running streams end, and refuses new calls meanwhile', async () => {
+  test('finishes its running streams and rejects new calls meanwhile', async () => {
     const later = gate();
     const streaming = aStream(later.promise);
     const path = join(await aFolder(), 'gateway.sock');
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
   });
 });
 
-/** Somebody else's server. */
+/** Another process's server. */
 async function listener(path: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen({ path }, resolve));
@@ -164,16 +164,16 @@ async function listener(path: string): Promise<Server> {
   return server;
 }
 
-/** A socket whose process is gone. */
+/** The stale socket of a killed process. */
 async function leaveBehind(path: string): Promise<void> {
   const server = await listener(`${path}.old`);
-  // Its file is renamed, so that closing it does not find it.
+  // Renamed, so that closing the server does not remove it.
   const { renameSync } = await import('node:fs');
   renameSync(`${path}.old`, path);
   await new Promise((resolve) => server.close(resolve));
 }
 
-describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () => {
+describe.skipIf(process.platform === 'win32')('the path of a Unix socket', () => {
   const failureAt = async (path: string) => {
     const failure: unknown = await aServerWithSocket({ path }).then(
       () => new Error('it was taken'),
@@ -183,14 +183,14 @@ describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () =
     return failure as SocketUnusable;
   };
 
-  test('may have what a dead daemon left', async () => {
+  test('may hold a stale socket', async () => {
     const path = join(await aFolder(), 'gateway.sock');
     await leaveBehind(path);
     await aServerWithSocket({ path });
     expect(statusesIn(await new Wire({ path }).send(get('localhost')).all())).toEqual([200]);
   });
 
-  test('is refused where somebody listens, who goes on', async () => {
+  test('is rejected if another process listens there', async () => {
     const path = join(await aFolder(), 'gateway.sock');
     const other = await listener(path);
     expect(await failureAt(path)).toMatchObject({ isTaken: true });
@@ -202,7 +202,7 @@ describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () =
     ['a file', (path: string) => writeFileSync(path, 'mine')],
     ['a folder', (path: string) => mkdirSync(path)],
     ['a link', (path: string) => symlinkSync('/nonexistent', path)],
-  ])('is refused where there is %s, which stays', async (_what, make) => {
+  ])('is rejected if it holds %s, which is left unchanged', async (_what, make) => {
     const path = join(await aFolder(), 'gateway.sock');
     make(path);
     const { message, isTaken } = await failureAt(path);
@@ -212,7 +212,7 @@ describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () =
     });
   });
 
-  test('is refused with a path that is too long, in bytes, and taken up to that', async () => {
+  test('is limited in bytes', async () => {
     const folder = await aFolder();
     const max = process.platform === 'darwin' ? 103 : 107;
     const context = max - Buffer.byteLength(folder) - 1;
@@ -222,23 +222,23 @@ describe.skipIf(process.platform === 'win32')('the place of a Unix socket', () =
     expect(statSync(exact).isSocket()).toBe(true);
   });
 
-  test('is refused in a folder that is not there, or that others can write into', async () => {
+  test('is rejected in a missing folder, or one writable by others', async () => {
     const folder = await aFolder();
     expect((await failureAt(join(folder, 'no', 'gateway.sock'))).message).toContain('does not exist');
     chmodSync(folder, 0o770);
     expect((await failureAt(join(folder, 'gateway.sock'))).message).toContain(`chmod go-w ${folder}`);
-    // In one like /tmp, others cannot rename it.
+    // In a sticky folder such as /tmp, others cannot rename it.
     chmodSync(folder, 0o1777);
     await aServerWithSocket({ path: join(folder, 'gateway.sock') });
   });
 
-  test.runIf(process.getuid?.() === 0)('is refused in a folder of another user', async () => {
+  test.runIf(process.getuid?.() === 0)('is rejected in a folder of another user', async () => {
     const folder = await aFolder();
     chownSync(folder, 65_534, 65_534);
     expect((await failureAt(join(folder, 'gateway.sock'))).message).toContain('belongs to another user');
   });
 
-  test('that is refused leaves the server closed', async () => {
+  test('leaves the server closed if it is rejected', async () => {
     const folder = await aFolder();
     const { server } = await aServer(handlers);
     const path = join(folder, 'no', 'gateway.sock');
@@ -257,12 +257,12 @@ describe('a server at `localhost`', () => {
     return (await server.listen({ host: 'localhost', port: 0 })).port;
   };
 
-  test('is called by 127.0.0.1', async () => {
+  test('accepts connections to 127.0.0.1', async () => {
     const port = await listening();
     expect(statusesIn(await new Wire(port).send(get(`localhost:${port}`)).all())).toEqual([200]);
   });
 
-  test.runIf(hasIpv6)('is called by ::1 too, through the same guards', async () => {
+  test.runIf(hasIpv6)('accepts connections to ::1, with the same protection', async () => {
     const port = await listening();
     const place = { host: '::1', port };
     expect(statusesIn(await new Wire(place).send(get(`[::1]:${port}`)).all())).toEqual([200]);
@@ -279,6 +279,6 @@ test.each([
   ['::1', 'http://[::1]:4100'],
   ['0.0.0.0', 'http://127.0.0.1:4100'],
   ['::', 'http://[::1]:4100'],
-])('who listens on %s is called at %s', (host, url) => {
+])('a server on %s has the URL %s', (host, url) => {
   expect(serverUrl(host, 4100)).toBe(url);
 });

@@ -3,7 +3,7 @@ import { aListeningServer, aStream, echo, gate, ping, statusesIn, Wire } from '.
 
 const host = (port: number) => `Host: localhost:${port}\r\nContent-Type: application/json\r\n`;
 
-/** What would let a second request hide in the body of the first behind another reading of its bounds. */
+/** Request smuggling: bodies whose end is ambiguous. */
 const smuggled: [string, (port: number) => string][] = [
   [
     'a length and chunks',
@@ -48,7 +48,7 @@ const smuggled: [string, (port: number) => string][] = [
   ['another protocol', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
 ];
 
-describe('what is not plain HTTP', () => {
+describe('invalid HTTP', () => {
   test.each(smuggled)('%s: 400 and closed', async (_what, text) => {
     const { port } = await aListeningServer([echo, ping]);
     const received = await new Wire(port).send(text(port)).all();
@@ -58,7 +58,7 @@ describe('what is not plain HTTP', () => {
     expect(received).toMatch(/connection: close/i);
   });
 
-  test('a tunnel is refused', async () => {
+  test('CONNECT is rejected', async () => {
     const { port } = await aListeningServer([ping]);
     const received = await new Wire(port)
       .send('CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n')
@@ -67,7 +67,7 @@ describe('what is not plain HTTP', () => {
     expect(received).toMatch(/x-request-id: req_\d+/);
   });
 
-  test('an unknown expectation is ignored', async () => {
+  test('unknown expectations are ignored', async () => {
     const { port } = await aListeningServer([ping]);
     const wire = new Wire(port).send(
       `GET /v1/ping HTTP/1.1\r\n${host(port)}Expect: miracles\r\nConnection: close\r\n\r\n`,
@@ -75,7 +75,7 @@ describe('what is not plain HTTP', () => {
     expect(statusesIn(await wire.all())).toEqual([200]);
   });
 
-  test('nothing is served after it on the same connection', async () => {
+  test('nothing later on the same connection is served', async () => {
     const { port } = await aListeningServer([ping, echo]);
     const wire = new Wire(port).send(
       `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/ping HTTP/1.1\r\n${host(port)}\r\n`,
@@ -87,7 +87,7 @@ describe('what is not plain HTTP', () => {
 describe('a slow client', () => {
   const limits = { headersTimeoutMs: 60, requestTimeoutMs: 120, connectionCheckMs: 20 };
 
-  test('with its headers is told 408', async () => {
+  test('gets 408 while sending headers', async () => {
     const { port } = await aListeningServer([ping], { limits });
     const received = await new Wire(port).send('GET /v1/ping HTTP/1.1\r\nHost:').all();
     expect(statusesIn(received)).toEqual([408]);
@@ -95,7 +95,7 @@ describe('a slow client', () => {
     expect(received).toMatch(/x-request-id: req_\d+/);
   });
 
-  test('with its body is told 408', async () => {
+  test('gets 408 while sending the body', async () => {
     const { port, logged } = await aListeningServer([echo], { limits });
     const wire = new Wire(port).send(`POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 100\r\n\r\n{`);
     expect(statusesIn(await wire.all())).toEqual([408]);
@@ -105,7 +105,7 @@ describe('a slow client', () => {
   test.each([
     ['headers', (port: number) => `GET /v1/ping HTTP/1.1\r\n${host(port)}X-Slow: `],
     ['body', (port: number) => `POST /v1/echo HTTP/1.1\r\n${host(port)}Content-Length: 100000\r\n\r\n"`],
-  ])('that drips its %s is told 408 as well: each byte buys no time', async (_what, begun) => {
+  ])('gets 408 when it drips its %s: single bytes do not extend the timeout', async (_what, begun) => {
     const { port } = await aListeningServer([ping, echo], { limits });
     const wire = new Wire(port).send(begun(port));
     const drip = setInterval(() => wire.send('a'), 10);
@@ -113,12 +113,12 @@ describe('a slow client', () => {
     expect(statusesIn(await wire.all())).toEqual([408]);
   });
 
-  test('does not lose a stream that is older than a request may take', async () => {
+  test('does not affect a stream that outlives the request timeout', async () => {
     const later = gate();
     const handler = aStream(later.promise);
     const { port } = await aListeningServer([handler], { limits: { ...limits, heartbeatMs: 40 } });
     const wire = new Wire(port).send(`GET /v1/things HTTP/1.1\r\n${host(port)}\r\n`);
-    // Six comments are older than both times and a few looks at the connection.
+    // Six comments take longer than both timeouts and several checks of the connection.
     await wire.until(/(: keep-alive.*){6}/s);
     later.resolve();
     await wire.until(/data: 2/);
@@ -149,7 +149,7 @@ describe('a path', () => {
     expect(received).toMatch(/x-request-id: req_\d+/);
   });
 
-  test('that is written otherwise passes the same guards', async () => {
+  test('with different encoding passes the same checks', async () => {
     const { port } = await aListeningServer([ping]);
     for (const path of ['/v1/pi%6Eg', '/v1/%zz', '/nothing']) {
       const wire = new Wire(port).send(

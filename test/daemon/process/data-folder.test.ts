@@ -22,7 +22,7 @@ const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 
 describe.skipIf(process.platform === 'win32')('the data folder', () => {
-  test('is made for its owner alone, whatever the umask, with those that lead to it', async () => {
+  test('is created for its owner alone, whatever the umask, with its parents', async () => {
     const usual = process.umask(0);
     onTestFinished(() => void process.umask(usual));
     const path = join(await aFolder(), 'a', 'b');
@@ -30,29 +30,29 @@ describe.skipIf(process.platform === 'win32')('the data folder', () => {
     expect([modeOf(path), modeOf(join(path, '..'))]).toEqual([0o700, 0o700]);
   });
 
-  test('that others could read is closed to them', async () => {
+  test('becomes private if others could read it', async () => {
     const path = await aFolder();
     chmodSync(path, 0o755);
     await prepareDataFolder(path);
     expect(modeOf(path)).toBe(0o700);
   });
 
-  test.each([0o770, 0o702, 0o1777])('that others could write into (%o) is refused as it is', async (mode) => {
+  test.each([0o770, 0o702, 0o1777])('is rejected if others can write to it (%o)', async (mode) => {
     const path = await aFolder();
     chmodSync(path, mode);
     await expect(prepareDataFolder(path)).rejects.toThrow(`run: chmod 700 ${path}`);
     expect(modeOf(path)).toBe(mode & 0o777);
   });
 
-  test.runIf(isRoot)('of another user is refused', async () => {
+  test.runIf(isRoot)('is rejected if it belongs to another user', async () => {
     const path = await aFolder();
     chownSync(path, nobody, nobody);
     await expect(prepareDataFolder(path)).rejects.toThrow('belongs to another user');
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a secret of the data folder', () => {
-  test('is for its owner alone from the first moment, and whole', async () => {
+describe.skipIf(process.platform === 'win32')('a secret in the data folder', () => {
+  test('is private from the start, and written atomically', async () => {
     const usual = process.umask(0);
     onTestFinished(() => void process.umask(usual));
     const path = join(await aFolder(), 'login-key');
@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('a secret of the data folder', () 
     expect(await readSecretFile(path)).toBe('gwl_2');
   });
 
-  test.each(['', '.new'])('is written through no link (login-key%s)', async (ending) => {
+  test.each(['', '.new'])('is not written through links (login-key%s)', async (ending) => {
     const folder = await aFolder();
     const elsewhere = join(folder, 'elsewhere');
     writeFileSync(elsewhere, 'mine');
@@ -72,21 +72,21 @@ describe.skipIf(process.platform === 'win32')('a secret of the data folder', () 
     expect(await readSecretFile(join(folder, 'login-key'))).toBe('gwl_1');
   });
 
-  test.each([0o640, 0o604, 0o666])('that others can read (%o) is not used', async (mode) => {
+  test.each([0o640, 0o604, 0o666])('is not used if others can read it (%o)', async (mode) => {
     const path = join(await aFolder(), 'login-key');
     await writeSecretFile(path, 'gwl_1');
     chmodSync(path, mode);
     await expect(readSecretFile(path)).rejects.toThrow(`run: chmod 600 ${path}`);
   });
 
-  test('that is not there is none, and one that is no file is told', async () => {
+  test('is undefined if missing, and an error if it is not a file', async () => {
     const folder = await aFolder();
     expect(await readSecretFile(join(folder, 'login-key'))).toBeUndefined();
     mkdirSync(join(folder, 'login-key'), { mode: 0o700 });
     await expect(readSecretFile(join(folder, 'login-key'))).rejects.toMatchObject({ code: 'EISDIR' });
   });
 
-  test('that seals reasoning is made once, and one that was damaged is no reason for another', async () => {
+  test('for sealing is generated once and never replaced, even if damaged', async () => {
     const path = join(await aFolder(), 'data-key');
     const made = await dataKey(path, (count) => new Uint8Array(count).fill(7));
     expect(Buffer.from(await dataKey(path, () => expect.fail('it was made before')))).toEqual(

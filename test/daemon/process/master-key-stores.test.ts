@@ -38,7 +38,7 @@ async function failureIn(work: Promise<unknown>): Promise<string> {
   return (failure as Error).message;
 }
 
-describe('a file of somebody’s making', () => {
+describe('a user-provided key file', () => {
   const write = (text: string, mode = 0o600) => writeFile(path, text, { mode });
   const file = () => stores().file as MasterStore;
 
@@ -46,14 +46,14 @@ describe('a file of somebody’s making', () => {
     ['hex', (key: Buffer) => key.toString('hex')],
     ['base64, as openssl prints it', (key: Buffer) => `${key.toString('base64')}\n`],
     ['base64url, as an export prints it', (key: Buffer) => key.toString('base64url')],
-  ])('holds a key in %s', async (_, written) => {
+  ])('contains a key in %s', async (_, written) => {
     const key = randomBytes(32);
     await write(written(key));
     expect((await file().find(kid, now)).map(bytes)).toEqual([bytes(key)]);
     expect(bytes(await file().add(kid, randomBytes(32), unused))).toBe(bytes(key));
   });
 
-  test('may hold older keys after the newest, which is taken when it is new', async () => {
+  test('may list older keys after the current one', async () => {
     const [newer, older] = [randomBytes(32), randomBytes(32)];
     const isUsed = (key: Uint8Array) => bytes(key) === bytes(older);
     await write(`${older.toString('hex')}\n`);
@@ -77,7 +77,7 @@ describe('a file of somebody’s making', () => {
     ['is empty', () => write('\n'), '32-byte key'],
     ['is too short', () => write('abcdef'), '32-byte key'],
     ['has a line that is no key', () => write(`${'a'.repeat(64)}\npassword\n`), '32-byte key'],
-  ])('that %s is refused with what helps', async (_, make, remedy) => {
+  ])('that %s is rejected with a remedy', async (_, make, remedy) => {
     await make();
     const message = await failureIn(file().find(kid, now));
     expect(message).toContain(remedy);
@@ -89,7 +89,7 @@ describe('a file of somebody’s making', () => {
 describe('a plain file', () => {
   const plain = () => stores().plain as MasterStore;
 
-  test('keeps a key for its owner alone, and never writes over one', async () => {
+  test('contains a key for its owner alone, and is never overwritten', async () => {
     const key = randomBytes(32);
     expect(await plain().find(kid, now)).toEqual([]);
     await plain().add(kid, key, unused);
@@ -101,7 +101,7 @@ describe('a plain file', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('that others can read is not used', async () => {
+  test('is not used if others can read it', async () => {
     await plain().add(kid, randomBytes(32), unused);
     const [name = ''] = await readdir(folder);
     await chmod(join(folder, name), 0o644);
@@ -110,7 +110,7 @@ describe('a plain file', () => {
 });
 
 describe('a file with a passphrase', () => {
-  test('is read without its line end, and anew when it was mended', async () => {
+  test('is read without its line end, and again after it was corrected', async () => {
     const read = passphraseFrom(path);
     expect(await failureIn(read())).toContain(`${path} does not exist`);
     await writeFile(path, 'short\n', { mode: 0o600 });
@@ -121,13 +121,13 @@ describe('a file with a passphrase', () => {
     expect(await read()).toBe('another passphrase');
   });
 
-  test('that others can read is not used', async () => {
+  test('is not used if others can read it', async () => {
     await writeFile(path, 'correct horse battery');
     await chmod(path, 0o644);
     expect(await failureIn(passphraseFrom(path)())).toContain('chmod 600');
   });
 
-  test('may be a pipe, which gives it once', async () => {
+  test('may be a pipe that can be read once', async () => {
     const pipe = spawn('/bin/sh', ['-c', 'mkfifo -m 600 "$0" && echo "correct horse battery" > "$0"', path]);
     const written = once(pipe, 'close');
     await eventually('a pipe', async () => (await stat(path).catch(() => undefined))?.isFIFO() === true);
@@ -139,13 +139,13 @@ describe('a file with a passphrase', () => {
   });
 });
 
-test('what is not set up is not there', () => {
+test('stores that are not configured are absent', () => {
   const none = masterStores({ file: undefined, usesKeychain: false, plainFolder: undefined, env: {} });
   expect(Object.values(none).filter((store) => store !== undefined)).toEqual([]);
 });
 
 test.each(['', 'a'.repeat(63), 'a'.repeat(65), 'é'.repeat(43), `${'A'.repeat(42)} `, `${'A'.repeat(43)}==`])(
-  '%j is no master key',
+  '%j is not a valid master key',
   (text) => {
     expect(parseMasterKey(text)).toBeUndefined();
   },

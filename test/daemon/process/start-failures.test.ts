@@ -15,7 +15,7 @@ async function folder(): Promise<string> {
   return path;
 }
 
-/** A start that has to fail: its exit code and what a person reads. */
+/** A start that must fail: its exit code and message. */
 async function failedStart(home: string, options: Partial<ServeOptions> = {}) {
   let stderr = '';
   const exit = await serve({
@@ -28,8 +28,8 @@ async function failedStart(home: string, options: Partial<ServeOptions> = {}) {
   return { exit, stderr };
 }
 
-describe('a start that fails says in words', () => {
-  test.runIf(process.platform === 'linux')('who has the port', async () => {
+describe('a failed start reports', () => {
+  test.runIf(process.platform === 'linux')('which process uses the port', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
@@ -40,8 +40,8 @@ describe('a start that fails says in words', () => {
     expect(stderr).toContain('--port 0');
   });
 
-  test('that the machine has no such address', async () => {
-    // Of a block that is reserved for documentation: RFC 5737.
+  test('an address that the machine does not have', async () => {
+    // A block reserved for documentation: RFC 5737.
     const { exit, stderr } = await failedStart(await folder(), { host: '192.0.2.1' });
     expect({ exit, stderr }).toEqual({
       exit: 1,
@@ -49,7 +49,7 @@ describe('a start that fails says in words', () => {
     });
   });
 
-  test('that the data folder is a file', async () => {
+  test('a data folder that is a file', async () => {
     const path = join(await folder(), 'file');
     await writeFile(path, '');
     const { exit, stderr } = await failedStart(path);
@@ -57,7 +57,7 @@ describe('a start that fails says in words', () => {
     expect(stderr).toBe(`${path} is not a folder.\nChoose another folder with GATEWAY_HOME or --data.\n`);
   });
 
-  test('where the daemon answers that uses the folder', async () => {
+  test('the address of the daemon that uses the folder', async () => {
     const daemon = await startDaemon();
     onTestFinished(() => daemon.stop().then(() => {}));
     const { exit, stderr } = await failedStart(daemon.home);
@@ -65,7 +65,7 @@ describe('a start that fails says in words', () => {
     expect(stderr).toContain(`It runs at ${daemon.url} (pid ${process.pid}).`);
   });
 
-  test('what is wrong in the configuration and in the script, with their places', async () => {
+  test('faults of the configuration and the script, with their positions', async () => {
     const home = await folder();
     await writeFile(join(home, 'config.yaml'), 'margin_percent: -1\n');
     const config = await failedStart(home);
@@ -88,7 +88,7 @@ describe('a start that fails says in words', () => {
     ['SQLITE_CANTOPEN', 'This user cannot write to the database.'],
     ['SQLITE_BUSY', 'Another program is using gateway.db.'],
     ['SQLITE_IOERR_LOCK', 'The disk failed (SQLITE_IOERR_LOCK).'],
-  ])('what SQLite means by %s', async (code, sentence) => {
+  ])("SQLite's %s", async (code, sentence) => {
     const { text, exit } = await explainFailure(new Database.SqliteError('as SQLite says it', code));
     expect(exit).toBe(1);
     expect(text.split('\n')).toEqual([sentence, expect.stringMatching(/\.$/)]);

@@ -25,7 +25,7 @@ const facts = {
   found: Promise.resolve([] as Described[]),
 };
 
-test('the welcome names each command as it has to be typed, and nothing to type first unless needed', async () => {
+test('the banner shows commands as they must be typed, and an export only if needed', async () => {
   const text = await welcome(facts);
   expect(text).toContain('$(npx gateway keys default)');
   expect(text).toMatch(/^ {2}npx gateway tail +watch/m);
@@ -36,24 +36,24 @@ test('the welcome names each command as it has to be typed, and nothing to type 
   expect(elsewhere).not.toContain('npx');
 });
 
-test('the welcome has a key issued where the default one was revoked', async () => {
+test('the banner suggests to issue a key if the default one was revoked', async () => {
   const text = await welcome({ ...facts, hasDefaultKey: false });
   expect(text).toContain('"authorization: Bearer $(npx gateway keys issue --quiet)"');
 });
 
-test('the welcome tells who can be asked, and what the others lack', async () => {
+test('the banner lists available providers and what the others need', async () => {
   const text = await welcome({ ...facts, found: Promise.resolve([provider('ollama', null)]) });
   expect(text).toMatch(/providers +simulator, ollama\n +openai: no key: set OPENAI_API_KEY\n/);
 });
 
-test('the welcome names the socket that is listened on as well', async () => {
+test('the banner shows the additional socket', async () => {
   expect(await welcome(facts)).not.toContain('socket');
   const socketFile = { path: '/run/gateway.sock', access: 'owner' as const };
   const text = await welcome({ ...facts, config: { ...facts.config, socketFile } });
   expect(text).toContain('\n  socket     /run/gateway.sock\n');
 });
 
-test('the welcome names the proxies that calls go through, without their passwords', async () => {
+test('the banner shows the proxies in use, without passwords', async () => {
   expect(await welcome(facts)).not.toContain('proxy');
   const one = 'http://me:secret@proxy.test:3128';
   const proxies = { http: one, https: one, except: '' };
@@ -61,7 +61,7 @@ test('the welcome names the proxies that calls go through, without their passwor
   expect(text.match(/^ {2}proxy .*$/gm)).toEqual(['  proxy      http://proxy.test:3128']);
 });
 
-test('the welcome says what other machines may call', async () => {
+test('the banner warns what other machines can call', async () => {
   expect(await welcome(facts)).not.toMatch(/^ {2}network/m);
   const everywhere = { ...facts.config, host: '0.0.0.0' };
   expect(await welcome({ ...facts, config: everywhere })).toMatch(

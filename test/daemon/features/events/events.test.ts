@@ -290,13 +290,13 @@ describe('a gap', () => {
 
 test('a reader can filter by types and by key', async () => {
   const at = world.now();
-  const told: [type: string, key: string][] = [
+  const reported: [type: string, key: string][] = [
     ['request.completed', 'key_1'],
     ['request.failed', 'key_2'],
     ['key.revoked', 'key_1'],
     ['requests.other', 'key_1'],
   ];
-  for (const [type, key] of told) await store.append({ type, workspaceId: 'ws_acme', at, data: { key } });
+  for (const [type, key] of reported) await store.append({ type, workspaceId: 'ws_acme', at, data: { key } });
   const sequences = async (from: From) =>
     (await follow({ after: 0, ...from })).events().map(({ view }) => view.sequence);
   expect(await sequences({ type: 'request.*' })).toEqual([1, 2]);

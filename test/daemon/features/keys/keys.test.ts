@@ -134,7 +134,7 @@ describe('issuing a key', () => {
   test.each([
     ['a member', 'meg', 'acme'],
     ['a stranger', 'otto', 'acme'],
-    ['whoever names no workspace', 'ann', 'nowhere'],
+    ['an unknown workspace', 'ann', 'nowhere'],
   ])('is forbidden to %s', async (_who, name, workspace) => {
     await expect(daemon.issue(daemon.login(name), {}, workspace)).rejects.toMatchObject({
       code: 'permission',
@@ -265,8 +265,8 @@ describe('revoking a key', () => {
     for (const { secret } of [parent, child, grandchild]) {
       await expect(daemon.withSecret(secret)).rejects.toMatchObject({ code: 'unauthenticated' });
     }
-    const told = daemon.events.kept.filter(({ type }) => type === 'key.revoked');
-    expect(told.map(({ data }) => data.key).sort()).toEqual([parent.key.id, ...others].sort());
+    const reported = daemon.events.kept.filter(({ type }) => type === 'key.revoked');
+    expect(reported.map(({ data }) => data.key).sort()).toEqual([parent.key.id, ...others].sort());
   });
 
   test('leaves it no time to issue another', async () => {

@@ -406,7 +406,7 @@ test('while a person unlocks it, calls fail immediately with the known reason', 
 test('a daemon opens its vault when the keychain becomes available, and logs the reason once', async () => {
   await keep(started(), 'openai', 'sk-secret');
   keychain.trouble = 'The keychain is locked.';
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   let sleeps = 0;
   const world = {
     now: Date.now,
@@ -418,7 +418,7 @@ test('a daemon opens its vault when the keychain becomes available, and logs the
       if (sleeps === 3) keychain.trouble = undefined;
     },
   };
-  const log = { warn: (details: object) => told.push(details) };
+  const log = { warn: (details: object) => reported.push(details) };
   const vault = new Vault({
     store: storage.vault,
     masterStores: { keychain },
@@ -429,5 +429,5 @@ test('a daemon opens its vault when the keychain becomes available, and logs the
   await vault.keepOpen(new AbortController().signal);
   expect((await vault.status()).state).toBe('unlocked');
   expect(sleeps).toBe(3);
-  expect(told).toEqual([{ reason: expect.stringContaining('locked') }]);
+  expect(reported).toEqual([{ reason: expect.stringContaining('locked') }]);
 });

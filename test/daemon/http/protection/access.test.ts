@@ -48,7 +48,7 @@ describe('who may call', () => {
     expect([answer.status, answer.error?.code]).toEqual([status, code]);
   });
 
-  test('is answered the same whether the key is unknown or damaged', async () => {
+  test('is the same for unknown and malformed keys', async () => {
     const [one, other] = await Promise.all(
       ['Bearer unknown', 'garbage \u00e9'].map((it) => get(forKeys, it)),
     );
@@ -67,7 +67,7 @@ describe('who may call', () => {
     expect(answer.statusCode).toBe(401);
   });
 
-  test('may be found out later than at once', async () => {
+  test('can be checked asynchronously', async () => {
     const authenticate = async (authorization: string | undefined) => {
       if (authorization === 'Bearer gone') throw new ApiError('unauthenticated');
       return keyWith('runs');
@@ -76,7 +76,7 @@ describe('who may call', () => {
     expect((await get(forKeys, 'Bearer gone', {}, { authenticate })).status).toBe(401);
   });
 
-  test('is asked with what is being called', async () => {
+  test('receives the endpoint', async () => {
     const seen: unknown[] = [];
     await get(
       forAll,
@@ -101,25 +101,25 @@ describe('who may call', () => {
 });
 
 describe('a 401', () => {
-  test('has the type of its endpoint', async () => {
+  test("returns the endpoint's 401 type", async () => {
     const model = await get({ apiKey: 'responses' }, undefined, { unauthorizedType: 'unauthorized' });
     expect(model.error.type).toBe('unauthorized');
     expect((await get({ apiKey: 'responses' })).error.type).toBe('authentication');
   });
 
-  test('on the site surface is one sentence', async () => {
+  test('returns one sentence on the site API', async () => {
     const answer = await get({ login: 'any' }, 'Bearer wrong', { surface: 'site', path: '/api/things' });
     expect(answer.json).toEqual({ message: 'Unauthenticated.' });
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
   });
 
-  test('names the scheme to use', async () => {
+  test('names the authentication scheme', async () => {
     expect((await get({ login: 'any' })).headers['www-authenticate']).toBe('Bearer');
   });
 });
 
-describe('callers without a credential', () => {
-  test('are limited by address, and told how long to wait', async () => {
+describe('anonymous callers', () => {
+  test('are rate limited by address, with the time to wait', async () => {
     const handler = implement(anEndpoint({ method: 'GET' }), async () => ({}));
     const { server } = await aServer([handler], { limits: { publicBurst: 3, publicPerSecond: 0.1 } });
     const ask = (headers = {}, remoteAddress = '10.0.0.1') =>
@@ -134,7 +134,7 @@ describe('callers without a credential', () => {
     expect((await ask({ authorization: 'Bearer login' })).statusCode).toBe(200);
   });
 
-  test('have so many streams open from one address, and another once one is over', async () => {
+  test('have a limited number of open streams per address', async () => {
     const endless = async function* (signal: AbortSignal) {
       yield 'data: {}\n\n';
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -158,7 +158,7 @@ describe('callers without a credential', () => {
   });
 });
 
-test('a handler may rely on knowing its caller', async () => {
+test('handlers can rely on an identified caller', async () => {
   const handler = implement(anEndpoint({ method: 'GET', access: { apiKey: 'any' } }), async ({ caller }) => ({
     workspace: identified(caller).workspaceId,
   }));

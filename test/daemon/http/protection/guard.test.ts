@@ -9,7 +9,7 @@ const call = async (headers: Record<string, string>, options = {}) => {
 
 describe('the Host header', () => {
   test.each(['127.0.0.1:PORT', 'localhost:PORT', 'LocalHost:PORT', '[::1]:PORT'])(
-    '%s is served',
+    '%s is accepted',
     async (name) => {
       const { port } = await aListeningServer([ping]);
       const wire = new Wire(port).send(
@@ -28,7 +28,7 @@ describe('the Host header', () => {
     ['two of them', 'Host: localhost:PORT\r\nHost: localhost:PORT'],
     ['an empty one', 'Host:'],
     ['none', 'X-Nothing: 1'],
-  ])('is refused with %s', async (_what, header) => {
+  ])('is rejected with %s', async (_what, header) => {
     const { port } = await aListeningServer([ping]);
     const wire = new Wire(port).send(
       `GET /v1/ping HTTP/1.1\r\n${header.replaceAll('PORT', String(port))}\r\nConnection: close\r\n\r\n`,
@@ -39,12 +39,12 @@ describe('the Host header', () => {
     expect(received).toMatch(/x-request-id: req_\d+/);
   });
 
-  test('is refused without one in HTTP/1.0', async () => {
+  test('is required, also in HTTP/1.0', async () => {
     const { port } = await aListeningServer([ping]);
     expect(await new Wire(port).send('GET /v1/ping HTTP/1.0\r\n\r\n').all()).toContain('host_not_allowed');
   });
 
-  test('may be a configured name, alone or with the port listened on', () => {
+  test('may be a configured name, with or without the port', () => {
     const hosts = hostNames(['Gateway.lan', 'proxy.example:8443']);
     hosts.listenOn('192.168.1.5', 8787);
     const accepted = ['gateway.lan', 'gateway.lan:8787', 'proxy.example:8443', '192.168.1.5:8787'];
@@ -53,7 +53,7 @@ describe('the Host header', () => {
     expect(refused.filter((name) => hosts.has(name))).toEqual([]);
   });
 
-  test('may leave out the port where it is the usual one, and never names a wildcard', () => {
+  test('may omit the default port, and is never a wildcard', () => {
     const hosts = hostNames([]);
     hosts.listenOn('0.0.0.0', 80);
     expect(hosts.has('localhost')).toBe(true);
@@ -71,7 +71,7 @@ describe('a web page', () => {
     [{ origin: 'https://app.example, http://localhost:80' }],
     [{ 'sec-fetch-site': 'cross-site' }],
     [{ 'sec-fetch-site': 'same-site' }],
-  ])('is refused when it is not ours: %o', async (headers) => {
+  ])('is rejected from other origins: %o', async (headers) => {
     const answer = await call(headers, { allowedOrigins: ['https://app.example'] });
     expect(answer.statusCode).toBe(403);
     expect(answer.json().error).toMatchObject({ type: 'permission', code: 'origin_not_allowed' });
@@ -82,12 +82,12 @@ describe('a web page', () => {
     [{ 'sec-fetch-site': 'none' }],
     [{ 'sec-fetch-site': 'same-origin', origin: 'http://localhost:80' }],
     [{ 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }],
-  ])('is served with %o', async (headers) => {
+  ])('is accepted with %o', async (headers) => {
     const answer = await call(headers, { allowedOrigins: ['https://app.example'] });
     expect(answer.statusCode).toBe(200);
   });
 
-  test('is refused before its key is looked at and its body is read', async () => {
+  test('is rejected before its key and body are read', async () => {
     const seen: unknown[] = [];
     const { server } = await aServer([echo], {
       authenticate: (authorization) => {
@@ -105,7 +105,7 @@ describe('a web page', () => {
     expect(seen).toEqual([]);
   });
 
-  test('is never told that it may read answers', async () => {
+  test('never gets CORS headers', async () => {
     const { server } = await aServer([ping]);
     for (const method of ['OPTIONS', 'GET'] as const) {
       const { headers } = await server.inject({
@@ -121,7 +121,7 @@ describe('a web page', () => {
 describe('an allowed origin', () => {
   const options = { allowedOrigins: ['https://app.example'] };
 
-  test('may read answers, failures too', async () => {
+  test('may read responses, errors included', async () => {
     for (const headers of [{}, { authorization: 'Bearer wrong' }] as Record<string, string>[]) {
       const answer = await call({ origin: 'https://app.example', ...headers }, options);
       expect(answer.headers['access-control-allow-origin']).toBe('https://app.example');
@@ -129,7 +129,7 @@ describe('an allowed origin', () => {
     }
   });
 
-  test('gets its preflight answered', async () => {
+  test('gets a preflight response', async () => {
     const { server } = await aServer([ping], options);
     const answer = await server.inject({
       method: 'OPTIONS',
@@ -140,14 +140,14 @@ describe('an allowed origin', () => {
     expect(answer.headers['access-control-allow-headers']).toContain('authorization');
   });
 
-  test('is not named to others', async () => {
+  test('is not disclosed to others', async () => {
     const answer = await call({}, options);
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 });
 
 describe('headers', () => {
-  test('with two Authorizations are refused', async () => {
+  test('duplicate Authorization headers are rejected', async () => {
     const { port } = await aListeningServer([ping]);
     const wire = new Wire(port).send(
       `GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\nauthorization: Bearer login\r\nAuthorization: Bearer key:\r\nConnection: close\r\n\r\n`,
@@ -157,14 +157,14 @@ describe('headers', () => {
     expect(received).toContain('"param":"authorization"');
   });
 
-  test('more than a hundred are refused', async () => {
+  test('more than a hundred are rejected', async () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`x-${i}`, '1']));
     const answer = await call(many);
     expect(answer.statusCode).toBe(431);
     expect(answer.json().error.code).toBe('headers_too_large');
   });
 
-  test('larger than the bound are refused', async () => {
+  test('larger ones than the limit are rejected', async () => {
     const { port } = await aListeningServer([ping]);
     const received = await new Wire(port)
       .send(`GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\nX-Big: ${'a'.repeat(17_000)}\r\n\r\n`)
@@ -174,7 +174,7 @@ describe('headers', () => {
     expect(received).toMatch(/x-request-id: req_\d+/);
   });
 
-  test('of proxies are not believed', async () => {
+  test('of proxies are not trusted', async () => {
     const { server } = await aServer([ping], {
       authenticate: (_authorization, { remoteAddress }) => {
         expect(remoteAddress).toBe('127.0.0.1');

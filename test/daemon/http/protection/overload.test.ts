@@ -15,7 +15,7 @@ function afterLooks(...samples: Partial<LoadSample>[]): Overload {
 const late = { loopDelayMs: 300 };
 
 describe('the load', () => {
-  test('is well while the loop is late for less than five seconds in a row', () => {
+  test('is normal while the loop is late for less than five seconds in a row', () => {
     expect(afterLooks(late, late, late, late).load).toBe('well');
     expect(afterLooks(late, late, late, late, calm, late).load).toBe('well');
     expect(afterLooks(late, late, late, late, late).load).toBe('busy');
@@ -86,11 +86,11 @@ describe('a server', () => {
     };
   }
 
-  test('that is well takes everything', async () => {
+  test('accepts everything under normal load', async () => {
     expect((await statuses(new Overload())).statuses).toEqual([200, 200, 200, 200]);
   });
 
-  test('that is busy takes no new stream, says when to come again, and keeps no connection', async () => {
+  test('rejects new streams when busy, with Retry-After and without keep-alive', async () => {
     const { stream, statuses: all } = await statuses(afterLooks({ memoryShare: 0.8 }));
     expect(all).toEqual([503, 200, 200, 200]);
     expect(stream.headers['retry-after']).toBe('2');
@@ -98,7 +98,7 @@ describe('a server', () => {
     expect(stream.json().error).toMatchObject({ type: 'unavailable', code: 'unavailable' });
   });
 
-  test('that is overwhelmed takes only what relieves it or ends something', async () => {
+  test('accepts only calls that reduce load when overwhelmed', async () => {
     expect((await statuses(afterLooks({ memoryShare: 0.9 }))).statuses).toEqual([503, 503, 503, 200]);
   });
 });

@@ -6,14 +6,14 @@ function limiter(options = {}) {
   return { clock, rate: addressRateLimit({ burst: 2, perSecond: 4, elapsed: () => clock.ms, ...options }) };
 }
 
-test('an address may use up its burst, then waits for one token at a time', () => {
+test('an address can use its burst, then one token at a time', () => {
   const { clock, rate } = limiter();
   expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
   clock.ms += 250;
   expect([rate.take('a'), rate.take('a')]).toEqual([0, 1]);
 });
 
-test('a token that is given back can be taken again, and none can be made up', () => {
+test('a returned token can be used again, and no more than that', () => {
   const { rate } = limiter();
   rate.giveBack('a');
   expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
@@ -23,20 +23,20 @@ test('a token that is given back can be taken again, and none can be made up', (
   expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
 });
 
-test('a bucket never holds more than its burst', () => {
+test('a bucket never exceeds its burst', () => {
   const { clock, rate } = limiter();
   clock.ms += 3_600_000;
   expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
 });
 
-test('being refused costs nothing', () => {
+test('rejections consume nothing', () => {
   const { clock, rate } = limiter();
   for (let i = 0; i < 100; i += 1) rate.take('a');
   clock.ms += 250;
   expect(rate.take('a')).toBe(0);
 });
 
-test('addresses do not share a bucket, but those of one IPv6 network do', () => {
+test('addresses have separate buckets, except those of one IPv6 network', () => {
   const { rate } = limiter({ burst: 1 });
   expect([rate.take('10.0.0.1'), rate.take('10.0.0.2'), rate.take('::ffff:10.0.0.3')]).toEqual([0, 0, 0]);
   expect(rate.take('2001:db8:1:2:aaaa::1')).toBe(0);
@@ -47,7 +47,7 @@ test('addresses do not share a bucket, but those of one IPv6 network do', () => 
   expect(rate.take('::1')).toBe(0);
 });
 
-test('only so many addresses are remembered, those seen last', () => {
+test('the number of tracked addresses is limited, least recently seen dropped first', () => {
   const { rate } = limiter({ burst: 1, addressesMax: 2 });
   rate.take('a');
   rate.take('b');

@@ -84,7 +84,7 @@ describe('a handshake', () => {
       400,
       'invalid_request',
     ],
-  ])('%s is refused as any request, and its connection ends', async (what, headers, status, type) => {
+  ])('%s is rejected like any request, and its connection closes', async (what, headers, status, type) => {
     const { url, server } = await aListeningServer([echo]);
     const address = `${url}/v1/responses${what.includes('address') ? `?key=${key}` : ''}`;
     const refusal = await openSocket(address, {
@@ -100,7 +100,7 @@ describe('a handshake', () => {
     expect(performance.now() - startedAt).toBeLessThan(200);
   });
 
-  test('without a key of the protocol is refused', async () => {
+  test('without a WebSocket key is rejected', async () => {
     const { port } = await aListeningServer([echo]);
     const wire = new Wire(port).send(
       `GET /v1/responses HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nAuthorization: Bearer ${key}\r\n\r\n`,
@@ -108,14 +108,14 @@ describe('a handshake', () => {
     expect(statusesIn(await wire.all())).toEqual([400]);
   });
 
-  test('a plain request of the path is told what it is', async () => {
+  test('a plain request to the path returns an explanation', async () => {
     const { url } = await aListeningServer([echo]);
     const answer = await fetch(`${url}/v1/responses`, { headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(400);
     expect(((await answer.json()) as { error: unknown }).error).toMatchObject({ code: 'invalid_request' });
   });
 
-  test('an offer of HTTP/2 with a body is answered as if it had not been made', async () => {
+  test('an HTTP/2 offer with a body is served as if it had not been made', async () => {
     const taken = implement(anEndpoint({ path: '/v1/taken', body: Type.Unknown() }), async ({ body }) => ({
       body,
     }));
@@ -124,13 +124,13 @@ describe('a handshake', () => {
       `POST /v1/taken HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"a":"b`,
     );
     wire.send('cd"}');
-    // The connection stays good for more.
+    // The connection stays usable.
     await wire.until(/bcd/);
     wire.send(`GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
     expect(statusesIn(await wire.until(/pong/))).toEqual([200, 200]);
   });
 
-  test('while an answer is on its way ends the connection', async () => {
+  test('during a response ends the connection', async () => {
     const open = gate();
     const slow = implement(anEndpoint({ method: 'GET', path: '/v1/slow' }), async () => {
       await open.promise;
@@ -144,7 +144,7 @@ describe('a handshake', () => {
     open.resolve();
   });
 
-  test('offers of HTTP/2 behind an answer on its way end the connection and leave nothing running', async () => {
+  test('HTTP/2 offers during a response end the connection and leave no call running', async () => {
     const open = gate();
     const slow = implement(anEndpoint({ method: 'GET', path: '/v1/slow' }), async () => {
       await open.promise;
@@ -161,7 +161,7 @@ describe('a handshake', () => {
 });
 
 describe('messages', () => {
-  test('are answered one after another, each with an id of its own', async () => {
+  test('are processed in order, each with its own id', async () => {
     let running = 0;
     const handler = talk(({ message, requestId }) => {
       running += 1;
@@ -195,7 +195,7 @@ describe('messages', () => {
     ['no type', { text: 'Hello.' }, 'invalid_request', 'type'],
     ['a missing member', { type: 'say' }, 'invalid_request', 'text'],
     ['a wrong member', { type: 'say', text: 7 }, 'invalid_request', 'text'],
-  ])('%s is told in a frame, and the socket goes on', async (_what, message, code, param) => {
+  ])('%s is reported in a frame, and the socket stays open', async (_what, message, code, param) => {
     const { client } = await aSocket();
     client.send(message as string);
     expect(await client.next()).toEqual({
@@ -213,7 +213,7 @@ describe('messages', () => {
     expect(await client.next()).toMatchObject({ text: 'Still there.' });
   });
 
-  test('a failure of the handler is told in a frame, and what is ours is not told', async () => {
+  test('an error of the handler is reported in a frame, without internals', async () => {
     let count = 0;
     const { client, logged } = await aSocket(
       talk(() => {
@@ -230,7 +230,7 @@ describe('messages', () => {
     expect(logged).toHaveLength(1);
   });
 
-  test('wait in a bounded line; what does not fit is refused at once', async () => {
+  test('have a bounded queue; excess ones are rejected immediately', async () => {
     const open = gate();
     const handler = talk(async ({ message }) => {
       await open.promise;
@@ -246,7 +246,7 @@ describe('messages', () => {
     expect(client.events.filter(({ text }) => text).map(({ text }) => text)).toEqual(['1', '2', '3']);
   });
 
-  test('may wait up to so many bytes together', async () => {
+  test('have a queue limited in bytes too', async () => {
     const open = gate();
     const handler = talk(async ({ message }) => {
       await open.promise;
@@ -267,15 +267,15 @@ describe('messages', () => {
     expect(await client.closed).toMatchObject({ code: 1009 });
   });
 
-  test('in text that is not UTF-8 close the socket with 1007', async () => {
+  test('that are not UTF-8 close the socket with 1007', async () => {
     const { client } = await aSocket();
     client.webSocket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
     expect(await client.closed).toMatchObject({ code: 1007 });
   });
 });
 
-describe('a socket ends', () => {
-  /** An answer that goes on until its signal is aborted; `ended` tells how often one was let go of. */
+describe('a socket closes', () => {
+  /** A response that runs until its signal aborts; `ended` counts finished ones. */
   function endless() {
     const ended: string[] = [];
     const handler = talk(
@@ -298,7 +298,7 @@ describe('a socket ends', () => {
   }
 
   test.each(['close', 'terminate'] as const)(
-    'when the client leaves (%s), and so does its answer',
+    'with its response when the client disconnects (%s)',
     async (how) => {
       const { handler, ended } = endless();
       const { client, finished } = await aSocket(handler);
@@ -312,7 +312,7 @@ describe('a socket ends', () => {
     },
   );
 
-  test('within a moment of its key being revoked, and says why', async () => {
+  test('with a reason when its key is revoked', async () => {
     const revoked = new AbortController();
     const caller = { ...keyWith('responses'), revoked: revoked.signal };
     const { client } = await aSocket(echo, { authenticate: () => caller });
@@ -324,7 +324,7 @@ describe('a socket ends', () => {
     expect(await client.closed).toMatchObject({ code: 1008 });
   });
 
-  test('with the first message after its credential is good no more', async () => {
+  test('at the first message after its credential became invalid', async () => {
     let calls = 0;
     const { client } = await aSocket(echo, {
       authenticate: (authorization) => {
@@ -332,12 +332,12 @@ describe('a socket ends', () => {
         return calls === 1 ? authenticate(authorization) : keyWith('keys');
       },
     });
-    const [told] = await client.ask({ type: 'say', text: 'Hello.' });
-    expect(told).toMatchObject({ status: 403, error: { code: 'out_of_scope' } });
+    const [reported] = await client.ask({ type: 'say', text: 'Hello.' });
+    expect(reported).toMatchObject({ status: 403, error: { code: 'out_of_scope' } });
     expect(await client.closed).toMatchObject({ code: 1008 });
   });
 
-  test('not because the credential could not be looked up this time', async () => {
+  test('not when the credential could not be looked up this time', async () => {
     let calls = 0;
     const { client } = await aSocket(echo, {
       authenticate: (authorization) => {
@@ -346,13 +346,13 @@ describe('a socket ends', () => {
         return authenticate(authorization);
       },
     });
-    const [told] = await client.ask({ type: 'say', text: 'Hello.' });
-    expect(told).toMatchObject({ status: 503 });
+    const [reported] = await client.ask({ type: 'say', text: 'Hello.' });
+    expect(reported).toMatchObject({ status: 503 });
     client.send({ type: 'say', text: 'Hello.' });
     expect(await client.next()).toMatchObject({ type: 'echo', text: 'Hello.' });
   });
 
-  test('after its time, once the running answer is over', async () => {
+  test('after its maximum lifetime, once the current response has ended', async () => {
     const open = gate();
     const handler = talk(
       () =>
@@ -379,7 +379,7 @@ describe('a socket ends', () => {
     expect(await client.closed).toMatchObject({ code: 1000 });
   });
 
-  test('when the daemon stops: at once where nothing runs', async () => {
+  test('when the daemon stops: immediately if idle', async () => {
     const { client, server } = await aSocket();
     const startedAt = performance.now();
     await server.drain(5_000);
@@ -387,7 +387,7 @@ describe('a socket ends', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  test('when the daemon stops: at the limit where an answer goes on', async () => {
+  test('when the daemon stops: at the deadline during a response', async () => {
     const { handler } = endless();
     const { client, server } = await aSocket(handler);
     client.send({ type: 'say', text: '' });
@@ -420,7 +420,7 @@ describe('a socket ends', () => {
     expect(answered).toBe('Are you there?');
   });
 
-  test('when its reader takes nothing, and no more is made than fits', async () => {
+  test('when its peer reads nothing, without unbounded buffering', async () => {
     let made = 0;
     let isOver = false;
     const text = 'a'.repeat(10_000);

@@ -7,20 +7,20 @@ test('every remaining listener is called once, in whatever order others were rem
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 99 }), { maxLength: 120 }), (leaving) => {
       const { signal, ...controller } = watched();
-      const told: number[] = [];
-      const ends = Array.from({ length: 50 }, (_, who) => whenAborted(signal, () => told.push(who)));
+      const reported: number[] = [];
+      const ends = Array.from({ length: 50 }, (_, who) => whenAborted(signal, () => reported.push(who)));
       const left = new Set<number>();
       for (const choice of leaving) {
         if (choice < 50) {
           ends[choice]?.();
           left.add(choice);
-        } else ends.push(whenAborted(signal, () => told.push(ends.length)));
+        } else ends.push(whenAborted(signal, () => reported.push(ends.length)));
       }
       controller.abort();
       controller.abort();
       for (const end of ends) end();
-      expect(told.filter((who) => left.has(who))).toEqual([]);
-      expect(told).toHaveLength(ends.length - left.size);
+      expect(reported.filter((who) => left.has(who))).toEqual([]);
+      expect(reported).toHaveLength(ends.length - left.size);
     }),
   );
 });
@@ -34,25 +34,25 @@ test('a signal has one event listener, however many listeners it has here', () =
 test('a listener added after the abort is called immediately', () => {
   const { signal, abort } = watched();
   abort();
-  let told = 0;
+  let reported = 0;
   whenAborted(signal, () => {
-    told += 1;
+    reported += 1;
   })();
-  expect(told).toBe(1);
+  expect(reported).toBe(1);
 });
 
 test('a listener removed by another listener is not called', () => {
   const { signal, abort } = watched();
-  let told = 0;
+  let reported = 0;
   const ends: (() => void)[] = [];
   for (let i = 0; i < 2; i += 1) {
     ends[i] = whenAborted(signal, () => {
-      told += 1;
+      reported += 1;
       ends[1 - i]?.();
     });
   }
   abort();
-  expect(told).toBe(1);
+  expect(reported).toBe(1);
 });
 
 function watched() {

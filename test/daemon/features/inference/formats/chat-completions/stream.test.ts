@@ -11,12 +11,12 @@ test('the provider’s usage is passed on, except for the cost', () => {
   );
   const named = { id: 'chatcmpl-1', created: 1, model: 'm' };
   const stream = new ChatStream({ ...named, output, includeUsage: true, requestId: 'req_1' });
-  const told = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cost_usd: '9', audio_seconds: 4 };
+  const reported = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cost_usd: '9', audio_seconds: 4 };
   stream.batch({
     events: [],
     frames: [
       frame({ ...named, choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] }),
-      frame({ ...named, choices: [], usage: told }),
+      frame({ ...named, choices: [], usage: reported }),
     ],
   });
   const cost = { provider_usd: '0.001', margin_usd: '0.0001', total_usd: '0.0011' };
@@ -28,5 +28,5 @@ test('the provider’s usage is passed on, except for the cost', () => {
     completedAt: 0,
   });
   const { usage } = JSON.parse(text.split('\n')[0]?.replace(/^data: /, '') ?? '');
-  expect(usage).toMatchObject({ ...told, cost_usd: '0.0011' });
+  expect(usage).toMatchObject({ ...reported, cost_usd: '0.0011' });
 });

@@ -8,7 +8,7 @@ const started = 'event: response.created\ndata: {"type":"response.created","sequ
 const queued = JSON.stringify({ id, object: 'response', status: 'queued', output: [] });
 
 /** The text that a reader gets of a response without a run. */
-async function told(row: Partial<BackgroundResponse> | undefined, stored?: object): Promise<string> {
+async function reported(row: Partial<BackgroundResponse> | undefined, stored?: object): Promise<string> {
   const never = new AbortController().signal;
   const deps = {
     background: {
@@ -32,18 +32,18 @@ async function told(row: Partial<BackgroundResponse> | undefined, stored?: objec
 const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
 
 test('a response whose end could not be written ends as failed', async () => {
-  const text = await told({ isRunning: true });
+  const text = await reported({ isRunning: true });
   expect(typesIn(text)).toEqual(['response.created', 'error', 'response.failed']);
   expect(text).toContain('"sequence_number":2');
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
 });
 
 test('a response whose events broke off ends as stored', async () => {
-  const text = await told({ isRunning: false }, { id, status: 'completed', output: [] });
+  const text = await reported({ isRunning: false }, { id, status: 'completed', output: [] });
   expect(typesIn(text)).toEqual(['response.created', 'response.completed']);
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
 });
 
 test('a response that is deleted meanwhile does not appear finished', async () => {
-  expect(await told(undefined)).toBe(started);
+  expect(await reported(undefined)).toBe(started);
 });
