@@ -53,6 +53,7 @@ const offences: Record<string, [path: string, imported: string]> = {
   'features-do-no-io': ['src/daemon/features/keys', 'node:timers/promises'],
   'adapters-import-feature-types-only': ['src/daemon/storage', '../features/events/event-feed.ts'],
   'http-does-not-import-features': ['src/daemon/http', '../features/events/index.ts'],
+  'process-does-not-import-app': ['src/daemon/process', '../composition/accounts.ts'],
   'fastify-only-in-http': ['src/daemon/features/keys', 'fastify'],
   'ink-only-in-tui': ['src/cli', 'ink'],
   'sql-only-in-storage': ['src/daemon/features/keys', 'better-sqlite3'],
