@@ -175,6 +175,6 @@ describe('the command itself', () => {
 
   test('reports a server that is not a gateway', async () => {
     const { messages } = await run(line('ping'), { GATEWAY_HOST: `${daemon.url}/elsewhere` });
-    expect(messages[0].error.message).toMatch(/nothing at that path/);
+    expect(messages[0].error.message).toMatch(/path does not exist/);
   });
 });

@@ -11,7 +11,13 @@ test('the provider’s usage is passed on, except for the cost', () => {
   );
   const named = { id: 'chatcmpl-1', created: 1, model: 'm' };
   const stream = new ChatStream({ ...named, output, includeUsage: true, requestId: 'req_1' });
-  const reported = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cost_usd: '9', audio_seconds: 4 };
+  const reported = {
+    prompt_tokens: 1,
+    completion_tokens: 2,
+    total_tokens: 3,
+    cost_usd: '9',
+    audio_seconds: 4,
+  };
   stream.batch({
     events: [],
     frames: [
