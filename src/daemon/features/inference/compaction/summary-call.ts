@@ -4,8 +4,8 @@ import { pictureIn } from '../../../../shared/pictures.ts';
 import { type Json, notSealedHere } from '../fault.ts';
 import type { ContentPart, Inference, InputItem } from '../neutral.ts';
 import { isProviderSealed } from '../neutral.ts';
-import type { CallDeps } from '../pipeline/model-call.ts';
 import type { OutputItem } from '../pipeline/output.ts';
+import type { CallDeps } from '../pipeline/started-call.ts';
 
 /** For the notes and the reasoning before them, unless the request sets a limit. */
 const outputTokensDefault = 16_384;

@@ -1,5 +1,5 @@
 import type { Threads } from '../../threads/index.ts';
-import type { CallDeps } from '../pipeline/model-call.ts';
+import type { CallDeps } from '../pipeline/started-call.ts';
 import type { ResponsesStore } from '../stored/responses-store.ts';
 
 /** Settings that may change while the daemon runs; each call reads them once. */

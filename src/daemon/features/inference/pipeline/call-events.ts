@@ -1,7 +1,6 @@
 import type { EventFeed } from '../../events/index.ts';
-import type { CallObserver } from './call-observer.ts';
+import type { CallObserver, ModelCall } from './call-observer.ts';
 import { limitHit } from './key-policy.ts';
-import type { ModelCall } from './model-call.ts';
 
 /** Publishes the events `request.started`, `request.routed` and `limit.reached`, and announces the stored event of a settlement. */
 export function callEvents(feed: Pick<EventFeed, 'publish' | 'announce'>): CallObserver {

@@ -4,7 +4,7 @@ import type { KeyCaller, KeyDefaults, KeyPolicy, LoginCaller } from '../../../ha
 import type { RouteCaps } from '../../routing/index.ts';
 import { invalid } from '../fault.ts';
 import { uncountedFee } from '../pricing/provider-extras.ts';
-import type { ModelCall } from './model-call.ts';
+import type { ModelCall } from './call-observer.ts';
 
 /** The policy of a calling key; a login has none. */
 export function policyOf(caller: KeyCaller | LoginCaller): KeyPolicy | undefined {

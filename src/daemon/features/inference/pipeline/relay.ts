@@ -4,8 +4,8 @@ import type { IdempotencySlot } from '../../idempotency/index.ts';
 import { asApiError } from '../fault.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { cancellationError, settleReasonOf } from './cancellation.ts';
-import type { CallDeps, StartedCall } from './model-call.ts';
 import { errorType, type Settled, type StartedFailure, type StreamRenderer } from './renderer.ts';
+import type { CallDeps, StartedCall } from './started-call.ts';
 
 type RelayDeps = Pick<CallDeps, 'log'>;
 

@@ -4,13 +4,13 @@ import { asApiError, invalid, notSealedHere } from '../fault.ts';
 import { type Inference, isProviderSealed, type ReasoningOrigin } from '../neutral.ts';
 import { choicesOf, costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
 import { capOutputToBudget, type OutputBudget, uncappedBudget } from '../pricing/output-budget.ts';
-import { observersOf } from './call-observer.ts';
+import { type ModelCall, observersOf } from './call-observer.ts';
 import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
 import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
 import { Meter } from './meter.ts';
-import type { CallDeps, ModelCall, StartedCall } from './model-call.ts';
 import { createOutput } from './output.ts';
 import type { Sealer } from './sealing.ts';
+import type { CallDeps, StartedCall } from './started-call.ts';
 
 /** Routes of a plan that a trace includes. */
 const tracedRoutesMax = 8;

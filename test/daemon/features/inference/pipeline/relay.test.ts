@@ -3,10 +3,6 @@ import { IdempotencySlot } from '../../../../../src/daemon/features/idempotency/
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../../src/daemon/features/inference/index.ts';
 import type { CancelReason } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
 import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
-import type {
-  CallDeps,
-  StartedCall,
-} from '../../../../../src/daemon/features/inference/pipeline/model-call.ts';
 import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output.ts';
 import {
   answerWhole,
@@ -14,6 +10,10 @@ import {
   settleWhole,
 } from '../../../../../src/daemon/features/inference/pipeline/relay.ts';
 import type { StreamRenderer } from '../../../../../src/daemon/features/inference/pipeline/renderer.ts';
+import type {
+  CallDeps,
+  StartedCall,
+} from '../../../../../src/daemon/features/inference/pipeline/started-call.ts';
 import { createAdmission, type Settlement } from '../../../../../src/daemon/features/metering/index.ts';
 import { RelayReply } from '../../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../../src/shared/errors.ts';

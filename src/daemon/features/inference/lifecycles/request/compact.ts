@@ -7,7 +7,7 @@ import { readAnswer } from '../../formats/responses/parse-answer.ts';
 import { isCompactionTrigger } from '../../formats/responses/parse-input.ts';
 import { showInputPart, showUsage } from '../../formats/responses/render.ts';
 import type { InputItem, MessageItem } from '../../neutral.ts';
-import type { ModelCall } from '../../pipeline/model-call.ts';
+import type { ModelCall } from '../../pipeline/call-observer.ts';
 import { answerHeaders, answerWhole, settleWhole } from '../../pipeline/relay.ts';
 import { startCall } from '../../pipeline/start-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';

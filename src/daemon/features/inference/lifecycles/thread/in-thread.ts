@@ -2,7 +2,7 @@ import { sseDone } from '../../../../../shared/sse.ts';
 import { StreamReply } from '../../../../handler.ts';
 import { type ThreadRun, titleOf } from '../../../threads/index.ts';
 import { asApiError, invalid, isObject } from '../../fault.ts';
-import type { ModelCall } from '../../pipeline/model-call.ts';
+import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
 /** A thread named in a request, and the member that names it. */

@@ -8,8 +8,6 @@ import type { Meter } from './meter.ts';
 import type { Output } from './output.ts';
 import type { Sealer } from './sealing.ts';
 
-export type { ModelCall } from './call-observer.ts';
-
 /** A call that a provider has started to answer. */
 export interface StartedCall extends Pick<OpenedRoute, 'answer' | 'route'> {
   /** Reports the end of the answer to routing; to be called once. */
