@@ -117,7 +117,7 @@ const siteForEveryone: Row = { ...forEveryone, wrong: siteSignedOut };
 const ofOthers = { strangerKey: siteNotFound, strangerLogin: siteNotFound };
 const ownTokens: Row = { ...site, keyWithScope: siteForbidden, strangerKey: siteForbidden };
 
-const ofKeyOwner: Row = { ...loginOnly, strangerLogin: notFound };
+const ofKeyOwner: Row = loginOnly;
 
 /** Who may call what, as it was decided; the contracts have to come to the same. */
 const rows: Record<string, Row> = {
@@ -464,15 +464,19 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
   });
 });
 
-test.each(named(endpoints.filter(({ id }) => rows[id]?.strangerKey === notFound)))(
+const hidesThings = ({ id }: Endpoint) => rows[id]?.strangerKey === notFound || rows[id] === ofKeyOwner;
+
+test.each(named(endpoints.filter(hidesThings)))(
   '%s answers a stranger as if this workspace’s ids did not exist',
   async (_id, endpoint) => {
+    const { key, login } = place.stranger;
+    const secret = endpoint.access.loginOnly ? login : key;
     const ids = await place.createExamples(place.daemon.key);
     const unknown = Object.fromEntries(
       Object.entries(ids).map(([name, text]) => [name, `${text.slice(0, -4)}zzzz`]),
     ) as unknown as ExampleIds;
     const reported = async (asked: ExampleIds) => {
-      const { outcome, error } = await call(endpoint, bearer(place.stranger.key), { ids: asked });
+      const { outcome, error } = await call(endpoint, bearer(secret), { ids: asked });
       const words = Object.values(asked).reduce(
         (text, name) => text.replaceAll(name, 'ID'),
         error?.message ?? '',
@@ -537,18 +541,22 @@ const patternOf = ({ path }: Endpoint) =>
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 
-test.each(named(endpoints))('%s returns 404 for other methods, for any caller', async (_id, endpoint) => {
+test.each(named(endpoints))('%s returns 405 for other methods, to any caller', async (_id, endpoint) => {
   // A name of ours may also be taken for an id: `compact` for that of a response.
   const { path: url } = requestOf(endpoint, exampleOf(endpoint, anyThings));
   const served = endpoints.filter((it) => patternOf(it).test(url)).map((it) => it.method as string);
   if (served.includes('GET')) served.push('HEAD');
   for (const method of methods.filter((it) => !served.includes(it))) {
     for (const headers of [{}, bearer(place.daemon.key), bearer(place.daemon.login)]) {
-      const { outcome } = await call(endpoint, headers, { method });
-      const isRefused = endpoint.otherMethods === 'refused' && method !== 'OPTIONS' && method !== 'PROPFIND';
-      const ofVersioned = isRefused ? '405 invalid_request method_not_allowed' : notFound;
-      const gone = endpoint.surface === 'site' ? siteNotFound : ofVersioned;
-      expect([method, outcome]).toEqual([method, method === 'HEAD' ? gone.slice(0, 3) : gone]);
+      const answer = await fetch(place.daemon.url + url, { method, headers });
+      const body = await answer.text();
+      expect([method, answer.status]).toEqual([method, method === 'OPTIONS' ? 204 : 405]);
+      expect((answer.headers.get('allow') ?? '').split(', ').toSorted()).toEqual(
+        [...new Set(served), 'OPTIONS'].toSorted(),
+      );
+      if (method === 'HEAD' || method === 'OPTIONS') expect(body).toBe('');
+      else if (endpoint.surface === 'site') expect(Object.keys(JSON.parse(body))).toEqual(['message']);
+      else expect(JSON.parse(body).error.code).toBe('method_not_allowed');
     }
   }
 });

@@ -145,7 +145,7 @@ describe('the limits of a key', () => {
       await daemon.fetch(limitsOf(id), { headers: { authorization: `Bearer ${secret}` } }),
     );
     expect(outcome(asKey)).toEqual([401, 'signed_out', null]);
-    expect(outcome(await asOwner('GET', limitsOf('key_none')))).toEqual([404, 'not_found', null]);
+    expect(outcome(await asOwner('GET', limitsOf('key_none')))).toEqual([403, 'permission', null]);
   });
 });
 

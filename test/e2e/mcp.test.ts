@@ -251,7 +251,7 @@ describe('a single message', () => {
 
   test.each(['GET', 'DELETE'])('offers no stream and no session for %s', async (method) => {
     const answer = await fetch(`${daemon.url}/mcp`, { method });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
     expect(await answer.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
   });
 

@@ -25,7 +25,6 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, context: Ser
   const paramsOf = ({ params }: FastifyRequest) =>
     rest === undefined ? params : restParameter(params, rest);
   const url = endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
-  if (endpoint.otherMethods) rejectOtherMethods(app, endpoint.method, url, context);
   app.route({
     method: endpoint.method,
     url,
@@ -131,24 +130,6 @@ function permission(ask: NonNullable<Handler['permit']>, endpoint: Endpoint, { r
     }
     done();
   };
-}
-
-function rejectOtherMethods(
-  app: FastifyInstance,
-  only: Endpoint['method'],
-  url: string,
-  context: ServerContext,
-): void {
-  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => method !== only);
-  app.route({
-    method: methods,
-    url,
-    onRequest({ call }) {
-      call.response.setHeader('allow', only);
-      context.responder.fail(call, new ApiError('method_not_allowed'));
-    },
-    handler() {},
-  });
 }
 
 function limitRate(waitSeconds: number): void {

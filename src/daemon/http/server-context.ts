@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Handler } from '../handler.ts';
-import { notFoundError } from './not-found.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
 import { Overload } from './protection/overload.ts';
@@ -13,6 +12,7 @@ import {
 import { Responder } from './responder.ts';
 import { RunningCalls } from './running-calls.ts';
 import type { HttpServerOptions } from './server-options.ts';
+import { unmatchedRequest } from './unmatched-request.ts';
 
 /** Shared by all requests of a server. */
 export interface ServerContext {
@@ -25,8 +25,8 @@ export interface ServerContext {
   publicStreams: PublicStreams;
   responder: Responder;
   running: RunningCalls;
-  /** Responds to requests that match no endpoint. */
-  notFoundError: ReturnType<typeof notFoundError>;
+  /** The error for a request that matches no endpoint. */
+  unmatchedRequest: ReturnType<typeof unmatchedRequest>;
   /** By path, for any method. */
   endpointAt: ReadonlyMap<string, Endpoint>;
   /** Endpoints with a WebSocket, by path. */
@@ -62,7 +62,7 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
       isDraining: () => context.isDraining || context.overload.load !== 'well',
     }),
     running: new RunningCalls(),
-    notFoundError: notFoundError(options.handlers.map(({ endpoint }) => endpoint)),
+    unmatchedRequest: unmatchedRequest(options.handlers.map(({ endpoint }) => endpoint)),
     endpointAt: new Map(options.handlers.map(({ endpoint }) => [endpoint.path, endpoint])),
     socketAt: new Map(
       options.handlers.filter(({ endpoint }) => endpoint.socket).map((it) => [it.endpoint.path, it]),

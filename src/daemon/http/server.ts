@@ -147,9 +147,11 @@ function makeFastify(context: ServerContext): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     request.call = startRequest(context, request.raw, reply.raw);
     if (!acceptRequest(context, request.call)) return;
+    if (!request.is404) return done();
     // Before the body is read, as nothing will use it.
-    if (request.is404) context.responder.fail(request.call, context.notFoundError(request.call));
-    else done();
+    const error = context.unmatchedRequest(request.call);
+    if (error) context.responder.fail(request.call, error);
+    else context.responder.empty(request.call, {});
   });
   app.setErrorHandler((error: FastifyError, { call }) => {
     context.responder.fail(call, toApiError(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));

@@ -106,8 +106,6 @@ export interface Endpoint {
   readonly bodyLimit?: number;
   /** The error format of handlers that parse the body themselves. */
   readonly ownFaults?: TSchema;
-  /** Other methods of the path return 405, as its protocol requires, rather than 404. */
-  readonly otherMethods?: 'refused';
   readonly result: TSchema;
   readonly stream?: StreamShape;
   /** Set if the path is a WebSocket; a plain `GET` is then rejected and `result` is unused. */

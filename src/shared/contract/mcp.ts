@@ -69,7 +69,6 @@ export const callMcp = endpoint({
   bodyRequired: true,
   bodyLimit: messageBytesMax,
   ownFaults: McpAnswer,
-  otherMethods: 'refused',
   result: McpAnswer,
   stream: { event: McpAnswer, done: false, always: false },
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'unavailable'],

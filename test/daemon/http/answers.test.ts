@@ -143,8 +143,6 @@ describe('an error on /v1', () => {
 
   test.each([
     ['an unknown path', 'GET', '/v1/nothing'],
-    ['another method', 'PUT', '/v1/ping'],
-    ['a method that hardly anybody knows', 'PROPFIND', '/v1/ping'],
     ['a body for an unknown path', 'POST', '/v1/nothing'],
   ])('for %s is 404', async (_what, method, url) => {
     const { server } = await aServer([ping]);
@@ -163,24 +161,42 @@ describe('an error on /v1', () => {
     return implement(endpoint, async () => ({}) as never);
   };
 
-  test('for a wrong method lists the allowed ones, in the message and in `Allow`', async () => {
+  test.each(['PUT', 'PATCH', 'TRACE', 'PROPFIND'])('for %s lists the allowed methods', async (method) => {
     const { server } = await aServer([thing('GET'), thing('DELETE')]);
-    const answer = await server.inject({ method: 'PUT', url: '/v1/things/a?b=c', payload: '{}' });
-    expect([answer.statusCode, answer.headers.allow]).toEqual([404, 'GET, HEAD, DELETE']);
+    const request = { method: method as 'PUT', url: '/v1/things/a?b=c' };
+    const answer = await server.inject(method === 'TRACE' ? request : { ...request, payload: '{}' });
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD, DELETE, OPTIONS']);
     expect(answer.json().error).toMatchObject({
-      code: 'not_found',
-      message: '/v1/things/{id} supports GET, HEAD and DELETE, not PUT.',
+      type: 'invalid_request',
+      code: 'method_not_allowed',
+      message: `/v1/things/{id} supports GET, HEAD and DELETE, not ${method}.`,
     });
+    expect(answer.headers['x-request-id']).toBe('req_1');
   });
 
-  test('on the site API has its fixed messages', async () => {
+  test('lists the methods of every endpoint that the path matches', async () => {
+    const compact = thing('DELETE', { id: 'compact', path: '/v1/things/compact' });
+    const { server } = await aServer([thing('GET'), compact]);
+    const answer = await server.inject({ method: 'POST', url: '/v1/things/compact' });
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS']);
+  });
+
+  test('is not the answer to OPTIONS, which gets the allowed methods', async () => {
+    const { server } = await aServer([thing('GET')]);
+    const answer = await server.inject({ method: 'OPTIONS', url: '/v1/things/a' });
+    expect([answer.statusCode, answer.headers.allow, answer.body]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
+    expect((await server.inject({ method: 'OPTIONS', url: '/v1/nothing' })).statusCode).toBe(404);
+  });
+
+  test('on the site API has its format', async () => {
     const { server } = await aServer([thing('GET', { path: '/api/things', surface: 'site' })]);
-    const answer = await server.inject({ method: 'POST', url: '/api/things' });
-    expect([answer.statusCode, answer.headers.allow, answer.body]).toEqual([
-      404,
-      'GET, HEAD',
-      '{"message":"Not found."}',
-    ]);
+    const ask = async (url: string) => {
+      const { statusCode, headers, body } = await server.inject({ method: 'POST', url });
+      return [statusCode, headers.allow, body];
+    };
+    const message = '/api/things supports GET and HEAD, not POST.';
+    expect(await ask('/api/things')).toEqual([405, 'GET, HEAD, OPTIONS', JSON.stringify({ message })]);
+    expect(await ask('/api/nothing')).toEqual([404, undefined, '{"message":"Not found."}']);
   });
 
   test.each(['/ping', '/v1/v1/ping', '/v1/ping?x=/v1/y'])('at %s suggests the intended path', async (url) => {

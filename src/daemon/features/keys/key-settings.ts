@@ -27,28 +27,28 @@ export function keySettings(deps: KeySettingsDeps) {
 
   const find = async (caller: Identified, workspace: string, keyId: string) => {
     const membership = await workspaces.membership(caller, workspace);
-    const record = membership && (await store.byId(membership.workspaceId, keyId));
-    if (!record) throw noSuchKey();
-    return { record, membership };
+    return membership && (await store.byId(membership.workspaceId, keyId));
   };
   const owned = async (caller: Identified, workspace: string, keyId: string): Promise<KeyRecord> => {
     if (caller.kind !== 'login') throw new ApiError('signed_out');
-    const { record } = await find(caller, workspace, keyId);
-    if (record.ownerId === caller.userId) return record;
+    const record = await find(caller, workspace, keyId);
+    if (record?.ownerId === caller.userId) return record;
+    // The same whether the key exists or not.
     throw new ApiError('permission', {
-      message: 'Only the owner of a key can view and change its limits and defaults.',
+      message: 'You own no such key: only its owner can view and change the limits and defaults of a key.',
     });
   };
 
   return {
     /** A key and its usage, for members of its workspace. Fails with `not_found` for others. */
     async show(caller: Identified, workspace: string, keyId: string) {
-      const { record } = await find(caller, workspace, keyId);
+      const record = await find(caller, workspace, keyId);
+      if (!record) throw noSuchKey();
       const lastUsedAt = lastUse(record.id) ?? record.lastUsedAt;
       return { record: { ...record, lastUsedAt }, use: await admission.usedBy(record.id) };
     },
 
-    /** Fails with `signed_out`, `permission` or `not_found`. */
+    /** Fails with `signed_out`, or with `permission`, also if there is no such key. */
     get: async (caller: Identified, workspace: string, keyId: string): Promise<KeyLimits | null> =>
       (await owned(caller, workspace, keyId)).limits,
 

@@ -133,7 +133,7 @@ async function refuse(context: ServerContext, call: ServerCall, path: string): P
     const caller = await context.options.authenticate(call.headers.authorization, authContext);
     if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
     call.endpoint = undefined;
-    throw new ApiError('not_found');
+    throw context.unmatchedRequest(call) ?? new ApiError('not_found');
   } catch (error) {
     context.responder.fail(call, error);
   }

@@ -10,21 +10,28 @@ interface Route {
 }
 
 /**
- * The error for a request that matches no endpoint: it names the allowed methods, or the path that was probably meant.
- * A wrong method is a 404 too, as the API has no 405; `Allow` lists the methods.
+ * The error for a request, or an upgrade, that matches no endpoint. A known path with another method is 405 with `Allow`;
+ * for OPTIONS that header is the whole answer, and there is no error. An unknown path is 404, and the message suggests the
+ * intended one.
  */
-export function notFoundError(endpoints: readonly Endpoint[]): (call: ServerCall) => ApiError {
+export function unmatchedRequest(endpoints: readonly Endpoint[]): (call: ServerCall) => ApiError | undefined {
   let routes: Route[] | undefined;
   return ({ request, response }) => {
     routes ??= routesOf(endpoints);
     const [path = ''] = (request.url ?? '').split('?');
-    const route = routeAt(routes, path);
-    if (route !== undefined) {
-      response.setHeader('allow', route.methods.join(', '));
-      const message = `${route.path} supports ${listed(route.methods)}, not ${request.method}.`;
-      return new ApiError('not_found', { message });
+    const found = routesAt(routes, path);
+    if (found[0] !== undefined) {
+      // `/v1/responses/compact` is also the path of a response.
+      const methods = [...new Set(found.flatMap((route) => route.methods))];
+      if (methods.includes(request.method ?? '')) {
+        return new ApiError('not_found', { message: 'There is no WebSocket at this path.' });
+      }
+      response.setHeader('allow', [...methods, 'OPTIONS'].join(', '));
+      if (request.method === 'OPTIONS') return undefined;
+      const message = `${found[0].path} supports ${listed(methods)}, not ${request.method}.`;
+      return new ApiError('method_not_allowed', { message });
     }
-    const meant = routeAt(routes, `/v1${path.replace(/^\/v1(?=\/v1\/)/, '').replace(/^\/v1(?=\/)/, '')}`);
+    const [meant] = routesAt(routes, `/v1${path.replace(/^\/v1(?=\/v1\/)/, '').replace(/^\/v1(?=\/)/, '')}`);
     const message = meant
       ? `This path does not exist. Did you mean ${meant.path}?`
       : 'This path does not exist. See /docs, or /v1/openapi.json for programs.';
@@ -53,8 +60,8 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${escaped.replace(/\{\w+\\\.\\\.\\\.\}/, '.+').replace(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-function routeAt(routes: readonly Route[], path: string): Route | undefined {
-  return routes.find(({ pattern }) => pattern.test(path));
+function routesAt(routes: readonly Route[], path: string): Route[] {
+  return routes.filter(({ pattern }) => pattern.test(path));
 }
 
 /** `GET, HEAD and POST`. */
