@@ -2,17 +2,17 @@ import OpenAI from 'openai';
 import { describe, expect, test, vi } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
 import {
-  type BackendName,
   backendNames,
+  backend as backendOf,
   backendsForThisFile,
   keys,
   openAiAs,
+  providerNames,
 } from '../support/model-backends.ts';
 
 const backends = await backendsForThisFile();
 const client = openAiAs(backends.daemon);
 
-const behindHttp = backendNames.filter((backend) => backend !== 'simulator');
 const long = 'It all began when the moon was new and nobody had thought of money yet. '.repeat(20);
 
 /** The two ways to make a call; both throw what the SDK makes of a failure. */
@@ -28,37 +28,7 @@ const formats = {
 };
 const formatNames = ['responses', 'chat'] as const;
 
-interface ScriptedError {
-  status: number;
-  headers?: Record<string, string>;
-  message?: string;
-  param?: string;
-  code?: string;
-}
-
-/** Has the next call refused by whichever provider answers for the backend. */
-function refuse(backend: BackendName, error: ScriptedError): string {
-  const { status, headers = {}, message = 'Something went wrong.' } = error;
-  const model = backends.script(backend);
-  if (backend === 'anthropic') {
-    const types: Record<number, string> = {
-      400: 'invalid_request_error',
-      429: 'rate_limit_error',
-      500: 'api_error',
-    };
-    backends.anthropic.answer({ error: { status, type: types[status] ?? 'api_error', message, headers } });
-  } else if (backend === 'google') {
-    const names: Record<number, string> = {
-      400: 'INVALID_ARGUMENT',
-      429: 'RESOURCE_EXHAUSTED',
-      500: 'INTERNAL',
-    };
-    backends.google.answer({ error: { status, name: names[status] ?? 'INTERNAL', message, headers } });
-  } else {
-    backends.openai.script({ error: { ...error, type: 'invalid_request_error' } });
-  }
-  return model;
-}
+const { refuse } = backends;
 
 async function failureOf(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   const failure = await call.then(
@@ -102,7 +72,7 @@ describe.each(formatNames)('%s: mistakes of the caller', (format) => {
   });
 });
 
-describe.each(behindHttp)('a failure of %s', (backend) => {
+describe.each(providerNames)('a failure of %s', (backend) => {
   test.each(formatNames)(
     'a rejected request is the caller’s fault, and no other provider is tried (%s)',
     async (format) => {
@@ -130,14 +100,16 @@ describe.each(behindHttp)('a failure of %s', (backend) => {
     expect(failure).toMatchObject({ status: 502, code: 'upstream_failed', type: 'upstream_failed' });
     expect(failure.error).toMatchObject({ attempts: [{ status: 500, error_code: 'server_error' }] });
   });
+});
 
-  test('a rejected request names the parameter if the provider does', async () => {
-    if (backend === 'anthropic' || backend === 'google') return;
+test.each(providerNames.filter((name) => backendOf(name).namesParameters))(
+  'a request that %s rejects names the parameter',
+  async (backend) => {
     const model = refuse(backend, { status: 400, param: 'temperature', code: 'unsupported_value' });
     const failure = await failureOf(formats.responses(model));
     expect(failure).toMatchObject({ status: 400, param: 'temperature', code: 'unsupported_value' });
-  });
-});
+  },
+);
 
 test.each([
   ['chat', 'responses-only', 'max_output_tokens', 'max_completion_tokens'],
@@ -217,7 +189,7 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
 
     test.each(formatNames)('is an error status without streaming (%s)', async (format) => {
       // OpenAI's own formats have no whole answer that breaks off: the document comes or does not.
-      if (backend === 'openai' || (backend === 'chat-only' && format === 'chat')) return;
+      if (backendOf(backend).relays.includes(format)) return;
       const failure = await failureOf(formats[format](broken()));
       expect(failure).toMatchObject({ status: 502, code: 'upstream_failed' });
     });
@@ -271,25 +243,24 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
     );
 
     // The simulator has no work that could be ended.
-    test.each(backend === 'simulator' ? [] : [backend])('ends the work of %s without streaming', async () => {
-      const hasLeft = backends.watchDisconnect(backend);
-      const replies = backend === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
-      const model = backends.script(backend, ...replies);
-      if (backend === 'openai') backends.openai.script({ silent: true });
-      const leaving = new AbortController();
-      const call = client.responses.create({ model, input: 'Go on.' }, { signal: leaving.signal });
-      const outcome = expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
-      await vi.waitFor(() => expect(requestsAt()).toBeGreaterThan(0), {
-        interval: 2,
-        timeout: 60_000,
-      });
-      leaving.abort();
-      await outcome;
-      await hasLeft();
-    });
-
-    const requestsAt = () =>
-      (({ anthropic: backends.anthropic, google: backends.google })[backend as string] ?? backends.openai)
-        .requests.length;
+    test.each(backend === 'simulator' ? [] : [backend])(
+      'ends the work of %s without streaming',
+      async (name) => {
+        const hasLeft = backends.watchDisconnect(backend);
+        const replies = backend === 'openai' ? [] : [{ text: long, breaks: 'stall' } as const];
+        const model = backends.script(backend, ...replies);
+        if (backend === 'openai') backends.openai.script({ silent: true });
+        const leaving = new AbortController();
+        const call = client.responses.create({ model, input: 'Go on.' }, { signal: leaving.signal });
+        const outcome = expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
+        await vi.waitFor(() => expect(backends.bodiesOf(name)).not.toEqual([]), {
+          interval: 2,
+          timeout: 60_000,
+        });
+        leaving.abort();
+        await outcome;
+        await hasLeft();
+      },
+    );
   },
 );

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type BackendName, backendsForThisFile } from '../support/model-backends.ts';
+import {
+  backend as backendOf,
+  backendsForThisFile,
+  type ProviderName,
+  providerNames,
+} from '../support/model-backends.ts';
 
 type Json = Record<string, unknown>;
 
@@ -62,35 +67,11 @@ const continuations: Record<string, { first: Json; second: (first: Json & { outp
   },
 };
 
-/** The reasoning that a provider must receive in the second request, before the call it led to. */
-function expectThoughtAt(backend: BackendName): void {
-  if (backend === 'anthropic') {
-    const [, assistant] = backends.lastBody('anthropic').messages as { content: Json[] }[];
-    expect(assistant?.content).toEqual([
-      { type: 'thinking', thinking: thought, signature: expect.stringMatching(/./) },
-      { type: 'tool_use', id: expect.any(String), name: 'weather', input: { city: 'Oslo' } },
-    ]);
-  } else if (backend === 'google') {
-    const [, model] = backends.lastBody('google').contents as { parts: Json[] }[];
-    const call = model?.parts.find((part) => part.functionCall);
-    expect(call?.thoughtSignature).toEqual(expect.stringMatching(/./));
-    expect(call?.thoughtSignature).not.toBe('skip_thought_signature_validator');
-  } else if (backend === 'chat-only') {
-    const [, assistant] = backends.lastBody('chat-only').messages as Json[];
-    expect(assistant).toMatchObject({ reasoning_content: thought, tool_calls: [{}] });
-  } else {
-    const [, thoughts, call] = backends.lastBody('openai').input as Json[];
-    expect(thoughts).toMatchObject({
-      type: 'reasoning',
-      encrypted_content: expect.stringMatching(/^sealed-by-fake:/),
-    });
-    expect(call?.type).toBe('function_call');
-  }
-}
+/** The second request carries the reasoning, before the call it led to. */
+const expectThoughtAt = (backend: ProviderName) =>
+  backendOf(backend).expectReasoning(backends.lastBody(backend), thought);
 
-const thinking = ['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const;
-
-describe.each(thinking)('reasoning from %s is sent back to it', (backend) => {
+describe.each(providerNames)('reasoning from %s is sent back to it', (backend) => {
   test.each(Object.entries(continuations))('over %s', async (_name, { first, second }) => {
     for (const ask of [respond, respondStreamed]) {
       const model = backends.script(backend, thinksAndCalls, { text: 'It rains.' });
@@ -135,7 +116,7 @@ describe.each(thinking)('reasoning from %s is sent back to it', (backend) => {
     for (const [name, { first, second }] of Object.entries(continuations)) {
       const model = backends.script(backend, thinksAndCalls);
       const before = await respond({ model, tools, reasoning, input: [question], ...first });
-      for (const other of thinking.filter((each) => each !== backend)) {
+      for (const other of providerNames.filter((each) => each !== backend)) {
         const elsewhere = backends.script(other, { text: 'It rains.' });
         const answer = await respond({ model: elsewhere, tools, ...second(before) });
         expect(answer.status, `${name} at ${other}`).toBe('completed');
@@ -152,14 +133,13 @@ describe.each(thinking)('reasoning from %s is sent back to it', (backend) => {
   test('and to no other model of the provider', async () => {
     const model = backends.script(backend, thinksAndCalls);
     const before = await respond({ model, tools, reasoning, input: [question] });
-    const others: Record<string, string> = {
-      anthropic: 'anthropic/claude-opus-4-5',
-      google: 'google/gemini-3.1-pro-preview',
-      openai: 'openai/gpt-5.4',
-    };
-    const other = others[backend] ?? `${backend}/another`;
     backends.script(backend, { text: 'It rains.' });
-    await respond({ model: other, tools, previous_response_id: before.id, input: [resultOf(before.output)] });
+    await respond({
+      model: backendOf(backend).otherModel,
+      tools,
+      previous_response_id: before.id,
+      input: [resultOf(before.output)],
+    });
     const sent = JSON.stringify(backends.lastBody(backend));
     expect(sent).not.toMatch(/sealed-by-fake|"signature"|reasoning_content/);
   });

@@ -2,7 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { type BackendName, backendsForThisFile, openAiAs } from '../support/model-backends.ts';
+import {
+  backendsForThisFile,
+  openAiAs,
+  type ProviderName,
+  providerNames,
+} from '../support/model-backends.ts';
 
 const backends = await backendsForThisFile();
 const client = openAiAs(backends.daemon);
@@ -10,10 +15,7 @@ const client = openAiAs(backends.daemon);
 const service = { cache: 'read-write' };
 
 /** How often a provider was asked in this test. */
-function askedOf(backend: BackendName): number {
-  if (backend === 'anthropic') return backends.anthropic.requests.length;
-  return (backend === 'google' ? backends.google : backends.openai).requests.length;
-}
+const askedOf = (provider: ProviderName) => backends.bodiesOf(provider).length;
 
 async function respond(body: object) {
   const { data, response } = await client.responses.create({ service, ...body } as never).withResponse();
@@ -42,7 +44,7 @@ async function usageOf(requestId: string | null) {
   return (await answer.json()) as { charged_usd: string; provider: string; tokens: { output: number } };
 }
 
-describe.each(['openai', 'chat-only', 'anthropic', 'google'] as const)('a cached answer of %s', (backend) => {
+describe.each(providerNames)('a cached answer of %s', (backend) => {
   test('serves JSON and streams from one entry, with new ids and at no charge', async () => {
     const model = backends.script(backend, { text: 'Good morning to all of you!' });
     const input = `Say good morning (${backend}).`;

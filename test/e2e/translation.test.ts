@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageView } from '../../src/shared/contract/usage.ts';
-import { backendsForThisFile, openAiAs } from '../support/model-backends.ts';
+import {
+  backend as backendOf,
+  backendsForThisFile,
+  openAiAs,
+  providerNames,
+} from '../support/model-backends.ts';
 
 type Json = Record<string, unknown>;
 
@@ -110,7 +115,9 @@ describe('a request to Gemini', () => {
   });
 });
 
-test.each(['anthropic', 'google'] as const)('%s can be called without a user message', async (backend) => {
+const withOwnFormat = providerNames.filter((name) => backendOf(name).relays.length === 0);
+
+test.each(withOwnFormat)('%s can be called without a user message', async (backend) => {
   for (const input of [
     '',
     '  ',
@@ -158,7 +165,7 @@ describe('a request to a chat-only server', () => {
   });
 });
 
-test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
+test.each(providerNames)(
   'the next request to %s starts with the previous one, so that its cache is hit',
   async (backend) => {
     const model = backends.script(
@@ -314,7 +321,7 @@ test.each(['openai', 'chat-only', 'responses-only'] as const)(
   },
 );
 
-test.each(['openai', 'chat-only', 'responses-only', 'anthropic', 'google'] as const)(
+test.each(providerNames)(
   'fields that SDKs copy from an answer into their history are not sent to %s',
   async (backend) => {
     const echoed = { role: 'assistant', refusal: null, annotations: [], parsed: null, audio: null };

@@ -1,115 +1,99 @@
 import OpenAI from 'openai';
 import { afterAll, beforeEach } from 'vitest';
-import { type FakeAnthropic, startFakeAnthropic } from './fake-anthropic.ts';
-import { type FakeGemini, startFakeGemini } from './fake-gemini.ts';
-import { type FakeAnswer, type FakeOpenAi, startFakeOpenAi } from './fake-openai.ts';
+import { anthropicBackends } from './backends/anthropic.ts';
+import type { Backend, ScriptedError, ScriptedReply } from './backends/backend.ts';
+import { googleBackends } from './backends/google.ts';
+import { openaiBackends } from './backends/openai.ts';
+import { simulator } from './backends/simulator.ts';
 import { type RunningDaemon, startDaemon } from './start-daemon.ts';
 
-/**
- * Everything that can answer a call: the simulator, and each provider format behind a real socket. The two
- * `…-only` backends force a translation between OpenAI's own two formats.
- */
-export const backendNames = [
-  'simulator',
-  'openai',
-  'chat-only',
-  'responses-only',
-  'anthropic',
-  'google',
-] as const;
-export type BackendName = (typeof backendNames)[number];
+export type { ScriptedReply } from './backends/backend.ts';
 
-/** The next answer of a model, independent of its provider's format. The simulator answers by its own rules. */
-export interface ScriptedReply {
-  reasoning?: string;
-  text?: string;
-  calls?: { name: string; input?: Record<string, unknown> }[];
-  /** The pieces of parallel calls interleave if the format allows it. */
-  interleaved?: boolean;
-  refusal?: string;
-  /** Cut by the token limit or by a filter. */
-  finish?: 'length' | 'content_filter';
-  /** Breaks off within the text: connection cut, error event, or stalled stream. */
-  breaks?: 'cut' | 'error' | 'stall';
-  /** After that many events of the provider's format; a few by default. */
-  breaksAfter?: number;
-}
+/** All providers with a format of their own. The end-to-end tests of both formats run against each of them. */
+const providers = { openai: openaiBackends, anthropic: anthropicBackends, google: googleBackends };
 
-export interface Backends {
+type Providers = typeof providers;
+export type ProviderName = { [P in keyof Providers]: keyof Providers[P]['backends'] }[keyof Providers];
+export type BackendName = 'simulator' | ProviderName;
+
+/** Everything that can answer a call: the simulator, and each provider format behind a real socket. */
+const all = Object.assign(
+  { simulator },
+  ...Object.values(providers).map(({ backends }) => backends),
+) as Record<BackendName, Backend>;
+export const backendNames = Object.keys(all) as BackendName[];
+export const providerNames = backendNames.filter((name): name is ProviderName => name !== 'simulator');
+export const backend = (name: BackendName): Backend => all[name];
+export const keys = Object.assign({}, ...Object.values(providers).map(({ env }) => env)) as Record<
+  'OPENAI_API_KEY' | 'ANTHROPIC_API_KEY' | 'GEMINI_API_KEY',
+  string
+>;
+
+type Fakes = { [P in keyof Providers]: Awaited<ReturnType<Providers[P]['start']>>['fake'] };
+
+export interface Backends extends Fakes {
   daemon: RunningDaemon;
-  openai: FakeOpenAi;
-  anthropic: FakeAnthropic;
-  google: FakeGemini;
   /** Scripts the next answers of a backend; returns the model to call. */
-  script(backend: BackendName, ...replies: ScriptedReply[]): string;
-  /** The body that a provider was last sent. */
-  lastBody(backend: Exclude<BackendName, 'simulator'>): Record<string, unknown>;
+  script(name: BackendName, ...replies: ScriptedReply[]): string;
+  /** Has the provider reject the next call; returns the model to call. */
+  refuse(name: ProviderName, error: ScriptedError): string;
+  /** The bodies that a provider was sent. */
+  bodiesOf(name: ProviderName): Record<string, unknown>[];
+  lastBody(name: ProviderName): Record<string, unknown>;
   /** Call before a client disconnects: the returned promise resolves once the provider has lost a reader. */
-  watchDisconnect(backend: BackendName): () => Promise<void>;
+  watchDisconnect(name: BackendName): () => Promise<void>;
   /** Forgets all requests and scripts so far. */
   forget(): void;
   close(): Promise<void>;
 }
 
-export const keys = { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: 'sk-ant', GEMINI_API_KEY: 'AIza' };
-
-const models: Record<BackendName, string> = {
-  simulator: 'sim/assistant',
-  openai: 'openai/gpt-5-mini',
-  'chat-only': 'chat-only/fake',
-  'responses-only': 'responses-only/gpt-5-fake',
-  anthropic: 'anthropic/claude-sonnet-4-5',
-  google: 'google/gemini-3.5-flash',
-};
-
 /** One daemon with all backends. `more` is further text for its configuration. */
 export async function startBackends(more = ''): Promise<Backends> {
-  const [openai, anthropic, google] = await Promise.all([
-    startFakeOpenAi({ keys: [keys.OPENAI_API_KEY] }),
-    startFakeAnthropic({ keys: [keys.ANTHROPIC_API_KEY] }),
-    startFakeGemini({ keys: [keys.GEMINI_API_KEY] }),
-  ]);
-  const only = (wire: string) =>
-    `{name: ${wire}-only, base_url: "${openai.baseUrl}", key_env: OPENAI_API_KEY, models: ["*"], wire: ${wire}, prices: {input: "1", output: "2"}}`;
+  const started = await Promise.all(
+    Object.entries(providers).map(async ([name, { backends, start }]) => ({
+      name,
+      backends,
+      server: await start(),
+    })),
+  );
+  const configs = started.map(({ server }) => server.config);
   const config = `
 providers:
-  openai: {base_url: "${openai.baseUrl}"}
-  anthropic: {base_url: "${anthropic.baseUrl}"}
-  google: {base_url: "${google.baseUrl}"}
-upstreams: [${only('chat')}, ${only('responses')}]
+${configs.map((each) => `  ${each.providers ?? ''}`).join('\n')}
+upstreams: [${configs.flatMap((each) => each.upstreams ?? []).join(', ')}]
 ${more}`;
   const daemon = await startDaemon({ config, env: keys });
+  const serverOf = (name: ProviderName) => {
+    const found = started.find(({ backends }) => name in backends);
+    if (!found) throw new Error(`no provider has the backend ${name}`);
+    return found.server;
+  };
+  const script = (name: BackendName, ...replies: ScriptedReply[]) => {
+    if (name !== 'simulator') for (const reply of replies) serverOf(name).script(reply);
+    const { model } = all[name];
+    return typeof model === 'string' ? model : model(replies[0] ?? {});
+  };
+  const bodiesOf = (name: ProviderName) => serverOf(name).requests.map(({ body = {} }) => body);
+  const fakes = Object.fromEntries(
+    started.map(({ name, server }) => [name, server.fake]),
+  ) as unknown as Fakes;
   return {
+    ...fakes,
     daemon,
-    openai,
-    anthropic,
-    google,
-    script(backend, ...replies) {
-      for (const reply of replies) {
-        if (backend === 'anthropic') anthropic.answer(anthropicAnswer(reply));
-        else if (backend === 'google') google.answer(geminiAnswer(reply));
-        else if (backend !== 'simulator') openai.script(({ path }) => openAiAnswer(reply, path));
-      }
-      return backend === 'simulator' ? simulatorModel(replies[0] ?? {}) : models[backend];
+    script,
+    refuse(name, error) {
+      serverOf(name).refuse(error);
+      return script(name);
     },
-    lastBody(backend) {
-      const fake = { anthropic, google }[backend as string] ?? openai;
-      return fake.requests.at(-1)?.body ?? {};
-    },
-    watchDisconnect(backend) {
-      const fake = { anthropic, google }[backend as string];
-      const count = (fake?.dropped ?? 0) + 1;
-      return async () => {
-        if (fake) await fake.untilDropped(count);
-        else if (backend !== 'simulator') await openai.idle();
-      };
-    },
+    bodiesOf,
+    lastBody: (name) => bodiesOf(name).at(-1) ?? {},
+    watchDisconnect: (name) => (name === 'simulator' ? async () => {} : serverOf(name).watchDisconnect()),
     forget() {
-      for (const fake of [openai, anthropic, google]) fake.forget();
+      for (const { server } of started) server.forget();
     },
     close: async () => {
       await daemon.stop();
-      await Promise.all([openai.close(), anthropic.close(), google.close()]);
+      await Promise.all(started.map(({ server }) => server.close()));
     },
   };
 }
@@ -125,55 +109,4 @@ export async function backendsForThisFile(more = ''): Promise<Backends> {
 /** OpenAI's SDK without retries. */
 export function openAiAs({ url, key }: { url: string; key: string }): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
-}
-
-/** The simulator has a model for each way to fail. */
-function simulatorModel({ refusal, finish, breaks }: ScriptedReply): string {
-  if (refusal !== undefined) return 'sim/refuses';
-  if (finish === 'content_filter') return 'sim/filtered';
-  if (breaks === 'stall') return 'sim/slow';
-  return breaks ? 'sim/broken' : models.simulator;
-}
-
-function openAiAnswer(reply: ScriptedReply, path: string): FakeAnswer {
-  const { calls, interleaved = false, breaks, breaksAfter, ...same } = reply;
-  const events = breaksAfter ?? (path.endsWith('/responses') ? 6 : 3);
-  return {
-    ...same,
-    callsInterleave: interleaved,
-    ...(calls && { calls: calls.map(({ name, input }) => ({ name, arguments: input ?? '' })) }),
-    ...(breaks && { breakAfter: { events, by: breaks } }),
-  };
-}
-
-function anthropicAnswer(reply: ScriptedReply): Parameters<FakeAnthropic['answer']>[0] {
-  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 5 } = reply;
-  const by = { cut: 'reset', error: 'overloaded_error', stall: 'stall' } as const;
-  return {
-    blocks: [
-      ...(reasoning === undefined ? [] : [{ thinking: reasoning }]),
-      ...(text === undefined ? [] : [{ text }]),
-      ...calls.map(({ name, input }) => ({ tool: name, ...(input && { input }) })),
-    ],
-    ...(finish === 'length' && { stopReason: 'max_tokens' }),
-    ...(finish === 'content_filter' && { stopReason: 'refusal' }),
-    ...(refusal !== undefined && { stopReason: 'refusal', explanation: refusal }),
-    ...(breaks && { interrupt: { afterEvents: breaksAfter, by: by[breaks] } }),
-  };
-}
-
-function geminiAnswer(reply: ScriptedReply): Parameters<FakeGemini['answer']>[0] {
-  const { reasoning, text, calls = [], refusal, finish, breaks, breaksAfter = 2 } = reply;
-  if (refusal !== undefined) return { blockReason: 'PROHIBITED_CONTENT' };
-  const by = { cut: 'reset', error: 'error', stall: 'stall' } as const;
-  return {
-    parts: [
-      ...(reasoning === undefined ? [] : [{ thought: reasoning }]),
-      ...(text === undefined ? [] : [{ text }]),
-      ...calls.map(({ name, input }) => ({ call: name, ...(input && { args: input }) })),
-    ],
-    ...(finish === 'length' && { finishReason: 'MAX_TOKENS' }),
-    ...(finish === 'content_filter' && { finishReason: 'SAFETY' }),
-    ...(breaks && { interrupt: { afterEvents: breaksAfter, by: by[breaks] } }),
-  };
 }
