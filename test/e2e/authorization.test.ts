@@ -5,255 +5,19 @@ import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import type { ErrorCode } from '../../src/shared/errors.ts';
 import { makeSecret } from '../../src/shared/secrets.ts';
+import { forbidden, notFound, ofKeyOwner, siteForbidden, unauthenticated } from '../support/callers.ts';
 import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { type ExampleIds, exampleOf, requestOf } from '../support/example-calls.ts';
+import {
+  callersOf,
+  type ExampleIds,
+  exampleOf,
+  placeholderIds,
+  requestOf,
+  sampledIds,
+} from '../support/example-calls.ts';
 import { newToken } from '../support/site.ts';
 import { addMember, addPerson, createLogin, createUserExamples } from '../support/users.ts';
-
-/** What each kind of caller gets: a status, and for failures also type and code. */
-interface Row {
-  anonymous: string;
-  /** Any invalid credential: all of them get the same answer. */
-  wrong: string;
-  /** A key of the workspace that lacks the scope, or one without scopes if none is required. */
-  keyWithoutScope: string;
-  keyWithScope: string;
-  login: string;
-  /** Logins of other members of the workspace; by default as `login`, which is its owner's. */
-  admin?: string;
-  member?: string;
-  /** A key with all scopes, and a login, of another workspace, that ask for ids of this one. */
-  strangerKey: string;
-  strangerLogin: string;
-  /** Access tokens of the owner with all abilities and without the required one; 401 by default. */
-  token?: string;
-  tokenWithout?: string;
-}
-
-const ok = '200';
-const notFound = '404 not_found not_found';
-const forbidden = '403 permission permission';
-const signedOut = '401 authentication signed_out';
-const unauthenticated = '401 authentication unauthenticated';
-
-const forEveryone: Row = {
-  anonymous: ok,
-  wrong: unauthenticated,
-  keyWithoutScope: ok,
-  keyWithScope: ok,
-  login: ok,
-  strangerKey: ok,
-  strangerLogin: ok,
-  token: ok,
-  tokenWithout: ok,
-};
-const noTokens = { token: unauthenticated, tokenWithout: unauthenticated };
-const identified: Row = { ...forEveryone, ...noTokens, anonymous: unauthenticated };
-const scoped: Row = { ...identified, keyWithoutScope: '403 permission out_of_scope' };
-const ofAdmins = { member: forbidden };
-const modelCall: Row = {
-  ...scoped,
-  anonymous: '401 unauthorized unauthenticated',
-  wrong: '401 unauthorized unauthenticated',
-  token: '401 unauthorized unauthenticated',
-  tokenWithout: '401 unauthorized unauthenticated',
-};
-/** By a plain `GET`: an allowed caller learns that it is a socket. Handshakes are tested elsewhere. */
-const onlySocket = '400 invalid_request invalid_request';
-const socket: Row = {
-  ...modelCall,
-  keyWithScope: onlySocket,
-  login: onlySocket,
-  strangerKey: onlySocket,
-  strangerLogin: onlySocket,
-};
-const ownThing = { strangerKey: notFound, strangerLogin: notFound };
-const ownWorkspace = { strangerKey: forbidden, strangerLogin: forbidden };
-const loginOnly: Row = {
-  anonymous: signedOut,
-  wrong: unauthenticated,
-  keyWithoutScope: signedOut,
-  keyWithScope: signedOut,
-  login: ok,
-  admin: forbidden,
-  member: forbidden,
-  strangerKey: signedOut,
-  strangerLogin: forbidden,
-  token: signedOut,
-  tokenWithout: signedOut,
-};
-const anyLogin: Row = { ...loginOnly, admin: ok, member: ok, strangerLogin: ok };
-const ofWorkspace: Row = { ...anyLogin, strangerLogin: notFound };
-const anonymousOnly: Row = {
-  ...forEveryone,
-  keyWithoutScope: forbidden,
-  keyWithScope: forbidden,
-  login: forbidden,
-  strangerKey: forbidden,
-  strangerLogin: forbidden,
-  ...noTokens,
-};
-
-const siteSignedOut = '401 Unauthenticated.';
-const siteForbidden = '403 This action is unauthorized.';
-const siteNotFound = '404 Not found.';
-const siteInvalid = '422 The given data was invalid.';
-/** What people do on the site API. */
-const site: Row = {
-  anonymous: siteSignedOut,
-  wrong: siteSignedOut,
-  keyWithoutScope: siteForbidden,
-  keyWithScope: ok,
-  login: ok,
-  strangerKey: ok,
-  strangerLogin: ok,
-  token: ok,
-  tokenWithout: siteForbidden,
-};
-/** A thing of a workspace. */
-const ofSite: Row = { ...site, strangerKey: siteNotFound, strangerLogin: siteNotFound };
-const siteForEveryone: Row = { ...forEveryone, wrong: siteSignedOut };
-const ofOthers = { strangerKey: siteNotFound, strangerLogin: siteNotFound };
-const ownTokens: Row = { ...site, keyWithScope: siteForbidden, strangerKey: siteForbidden };
-
-const ofKeyOwner: Row = loginOnly;
-
-/** Who may call what, as it was decided; the contracts have to come to the same. */
-const rows: Record<string, Row> = {
-  createResponse: modelCall,
-  connectResponses: socket,
-  compactResponse: modelCall,
-  createChatCompletion: modelCall,
-  getResponse: { ...modelCall, ...ownThing },
-  deleteResponse: { ...modelCall, ...ownThing },
-  cancelResponse: { ...modelCall, ...ownThing },
-  listInputItems: { ...modelCall, ...ownThing },
-  listResponses: modelCall,
-  listModels: forEveryone,
-  getModel: forEveryone,
-  refreshModels: loginOnly,
-  listRates: forEveryone,
-  tokensServed: forEveryone,
-  openApi: forEveryone,
-  getReference: forEveryone,
-  health: forEveryone,
-  ready: forEveryone,
-  getKey: identified,
-  getUsage: { ...scoped, ...ownThing },
-  listUsage: scoped,
-  createThread: scoped,
-  listThreads: scoped,
-  getThread: { ...scoped, ...ownThing },
-  updateThread: { ...scoped, ...ownThing },
-  deleteThread: { ...scoped, ...ownThing },
-  listThreadMessages: { ...scoped, ...ownThing },
-  followThread: { ...scoped, ...ownThing },
-  stopThread: { ...scoped, ...ownThing },
-  listChats: site,
-  createChat: site,
-  getChat: ofSite,
-  listChatMessages: ofSite,
-  listRuns: ofSite,
-  listRunEvents: ofSite,
-  streamEvents: scoped,
-  getMetrics: forEveryone,
-  getTrace: { ...scoped, ...ownThing },
-  listTraces: scoped,
-  listKeys: { ...scoped, ...ownWorkspace },
-  issueKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
-  revokeKey: { ...scoped, ...ownThing, member: notFound },
-  createSession: anonymousOnly,
-  getSession: anyLogin,
-  listSessions: anyLogin,
-  signOut: anyLogin,
-  deleteSession: { ...anyLogin, strangerLogin: notFound },
-  addUser: loginOnly,
-  listUsers: loginOnly,
-  createLoginCode: loginOnly,
-  createWorkspace: anyLogin,
-  listWorkspaces: anyLogin,
-  getWorkspace: ofWorkspace,
-  updateWorkspace: { ...ofWorkspace, ...ofAdmins },
-  listMembers: ofWorkspace,
-  updateMember: { ...ofWorkspace, ...ofAdmins },
-  removeMember: { ...ofWorkspace, ...ofAdmins },
-  createInvitation: { ...ofWorkspace, ...ofAdmins },
-  listInvitations: { ...ofWorkspace, ...ofAdmins },
-  revokeInvitation: { ...ofWorkspace, ...ofAdmins },
-  acceptInvitation: anyLogin,
-  getCache: { ...scoped, ...ownWorkspace, ...ofAdmins },
-  clearCache: { ...scoped, ...ownWorkspace, ...ofAdmins },
-  listProviderKeys: { ...scoped, ...ownWorkspace, ...ofAdmins },
-  putProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
-  deleteProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
-  checkProviderKey: { ...scoped, ...ownWorkspace, ...ofAdmins },
-  getVault: loginOnly,
-  unlockVault: loginOnly,
-  rotateVault: loginOnly,
-  exportVault: loginOnly,
-  showKey: { ...scoped, ...ownThing },
-  setKeyDefaults: ofKeyOwner,
-  getLimits: ofKeyOwner,
-  setLimits: ofKeyOwner,
-  grantCredit: loginOnly,
-  listCredit: loginOnly,
-  verifyLedger: loginOnly,
-  getLedgerCheck: loginOnly,
-  listTokens: ownTokens,
-  createToken: ownTokens,
-  revokeToken: { ...ownTokens, strangerLogin: siteNotFound },
-  revokeTokens: ownTokens,
-  revokeCurrentToken: {
-    ...ownTokens,
-    login: siteNotFound,
-    strangerLogin: siteNotFound,
-    tokenWithout: ok,
-  },
-  getProfile: site,
-  getMe: site,
-  updateProfile: site,
-  // Of an unused address.
-  deleteProfile: {
-    ...site,
-    keyWithScope: siteInvalid,
-    login: siteInvalid,
-    strangerKey: siteInvalid,
-    strangerLogin: siteInvalid,
-    token: siteInvalid,
-  },
-  callMcp: { ...scoped, token: ok, tokenWithout: forbidden },
-  listWhispers: site,
-  sendWhisper: site,
-  listWhisperThreads: site,
-  streamWhispers: site,
-  getWhisper: { ...site, ...ofOthers },
-  readWhisper: { ...site, ...ofOthers },
-  readAllWhispers: site,
-  listShouts: siteForEveryone,
-  listZones: siteForEveryone,
-  streamShouts: siteForEveryone,
-  getShout: siteForEveryone,
-  postShout: site,
-  deleteShout: { ...site, strangerKey: siteForbidden, strangerLogin: siteForbidden },
-  listAutopilots: site,
-  createAutopilot: site,
-  getAutopilot: { ...site, ...ofOthers },
-  updateAutopilot: { ...site, ...ofOthers },
-  archiveAutopilot: { ...site, ...ofOthers },
-  getStatus: loginOnly,
-  createBackup: loginOnly,
-  getConfiguration: loginOnly,
-  reloadConfiguration: loginOnly,
-  stopDaemon: loginOnly,
-};
-
-/** One without a row fails, so that who may call it is decided. */
-function rowOf({ id }: Endpoint): Row {
-  const row = rows[id];
-  if (row === undefined) throw new Error(`authorization.test.ts has no row of ${id}: say who may call it`);
-  return row;
-}
 
 let place: DaemonWithStranger;
 /** In the owner's workspace. */
@@ -273,7 +37,7 @@ afterAll(async () => {
 });
 
 test('every endpoint has a row, and every row an endpoint', () => {
-  expect(Object.keys(rows).toSorted()).toEqual(endpoints.map(({ id }) => id).toSorted());
+  expect(sampledIds.toSorted()).toEqual(endpoints.map(({ id }) => id).toSorted());
 });
 
 /** A key of the workspace with these scopes; the same one each time. */
@@ -293,7 +57,7 @@ interface Answer {
 async function call(
   endpoint: Endpoint,
   headers: Record<string, string>,
-  { ids = anyThings, path: given, method }: { ids?: ExampleIds; path?: string; method?: string } = {},
+  { ids = placeholderIds, path: given, method }: { ids?: ExampleIds; path?: string; method?: string } = {},
 ): Promise<Answer> {
   const { body, ...request } = requestOf(endpoint, exampleOf(endpoint, ids));
   const answer = await fetch(place.daemon.url + (given ?? request.path), {
@@ -321,7 +85,6 @@ async function call(
 }
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
-const anyThings: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req_1', key: 'key_1' };
 
 /** Whether the example names something that must exist. */
 const namesThings = ({ id }: Endpoint) =>
@@ -334,7 +97,7 @@ const thingsFor = async (endpoint: Endpoint, key: string) =>
 
 /** Creates what an endpoint about users names, for the user of this login. */
 const withPeople = async (endpoint: Endpoint, login = place.daemon.login): Promise<ExampleIds> => ({
-  ...anyThings,
+  ...placeholderIds,
   workspace: place.workspace,
   ...(await createUserExamples(place.daemon, endpoint, login)),
 });
@@ -372,7 +135,7 @@ async function wrongCredentials(): Promise<[what: string, headers: Record<string
 const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
 
 describe.each(named(endpoints))('%s', (_id, endpoint) => {
-  const row = rowOf(endpoint);
+  const row = callersOf(endpoint);
   const { apiKey } = endpoint.access;
   const scopes: readonly string[] = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
 
@@ -464,7 +227,10 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
   });
 });
 
-const hidesThings = ({ id }: Endpoint) => rows[id]?.strangerKey === notFound || rows[id] === ofKeyOwner;
+const hidesThings = (endpoint: Endpoint) => {
+  const callers = callersOf(endpoint);
+  return callers.strangerKey === notFound || callers === ofKeyOwner;
+};
 
 test.each(named(endpoints.filter(hidesThings)))(
   '%s answers a stranger as if this workspace’s ids did not exist',
@@ -490,13 +256,15 @@ test.each(named(endpoints.filter(hidesThings)))(
 test.each(named(endpoints.filter(({ method }) => method === 'GET')))(
   '%s answers HEAD as it answers GET',
   async (id, endpoint) => {
-    expect((await call(endpoint, {}, { method: 'HEAD' })).outcome).toBe(rows[id]?.anonymous.slice(0, 3));
+    expect((await call(endpoint, {}, { method: 'HEAD' })).outcome).toBe(
+      callersOf({ id }).anonymous.slice(0, 3),
+    );
   },
 );
 
 /** What the caller may not do is refused before anybody looks at what was sent. */
 const refusedLogins = endpoints.flatMap((endpoint) => {
-  const row = rowOf(endpoint);
+  const row = callersOf(endpoint);
   const callers = { strangerLogin: row.strangerLogin, member: row.member ?? row.login };
   // A thing that is not there is another matter: what is asked of it may be wrong first.
   const byRole = endpoint.access.login !== 'any' && endpoint.surface === 'v1';
@@ -543,7 +311,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PR
 
 test.each(named(endpoints))('%s returns 405 for other methods, to any caller', async (_id, endpoint) => {
   // A name of ours may also be taken for an id: `compact` for that of a response.
-  const { path: url } = requestOf(endpoint, exampleOf(endpoint, anyThings));
+  const { path: url } = requestOf(endpoint, exampleOf(endpoint, placeholderIds));
   const served = endpoints.filter((it) => patternOf(it).test(url)).map((it) => it.method as string);
   if (served.includes('GET')) served.push('HEAD');
   for (const method of methods.filter((it) => !served.includes(it))) {
@@ -567,7 +335,7 @@ test.each(named(endpoints.filter(({ id }) => id !== 'stopDaemon')))(
   async (id, endpoint) => {
     const ids = await thingsFor(endpoint, place.daemon.key);
     const login = await loginFor(endpoint, place.daemon.login);
-    expect((await call(endpoint, bearer(login), { ids })).outcome).toBe(rows[id]?.login);
+    expect((await call(endpoint, bearer(login), { ids })).outcome).toBe(callersOf({ id }).login);
   },
 );
 

@@ -1,4 +1,31 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import {
+  anonymousOnly,
+  anyLogin,
+  forbidden,
+  forEveryone,
+  identified,
+  loginOnly,
+  modelCall,
+  notFound,
+  ofAdmins,
+  ofKeyOwner,
+  ofOthers,
+  ofSite,
+  ofWorkspace,
+  ok,
+  ownThing,
+  ownTokens,
+  ownWorkspace,
+  type Row,
+  scoped,
+  site,
+  siteForbidden,
+  siteForEveryone,
+  siteInvalid,
+  siteNotFound,
+  socket,
+} from './callers.ts';
 
 /** What examples about people may name. */
 export interface UserIds {
@@ -46,6 +73,14 @@ export interface ExampleIds extends UserIds, SiteIds, ThreadIds {
   key: string;
 }
 
+/** Valid ids of nothing that exists. */
+export const placeholderIds: ExampleIds = {
+  workspace: 'me',
+  response: 'resp_1',
+  request: 'req_1',
+  key: 'key_1',
+};
+
 export interface ExampleCall {
   params?: Record<string, string>;
   query?: Record<string, string>;
@@ -54,142 +89,475 @@ export interface ExampleCall {
 
 const hello = { model: 'sim/echo', input: 'Hello.' };
 
-/** A call that succeeds, for each endpoint by its id. */
-const examples: Record<string, (ids: ExampleIds) => ExampleCall> = {
-  createResponse: () => ({ body: hello }),
-  connectResponses: () => ({}),
-  compactResponse: () => ({ body: hello }),
-  createChatCompletion: () => ({
-    body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] },
-  }),
-  getResponse: ({ response }) => ({ params: { id: response } }),
-  deleteResponse: ({ response }) => ({ params: { id: response } }),
-  cancelResponse: ({ response }) => ({ params: { id: response } }),
-  listResponses: () => ({ query: { limit: '5' } }),
-  listInputItems: ({ response }) => ({ params: { id: response }, query: { order: 'asc' } }),
-  listModels: () => ({}),
-  getModel: () => ({ params: { model: 'sim/assistant' } }),
-  refreshModels: () => ({}),
-  listRates: () => ({}),
-  listKeys: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
-  issueKey: ({ workspace }) => ({
-    params: { workspace },
-    body: { name: 'another', scopes: ['responses'] },
-  }),
-  revokeKey: ({ workspace, key }) => ({ params: { workspace, key } }),
-  showKey: ({ workspace, key }) => ({ params: { workspace, key } }),
-  setKeyDefaults: ({ workspace, key }) => ({ params: { workspace, key }, body: { cache: 'read-write' } }),
-  getLimits: ({ workspace, key }) => ({ params: { workspace, key } }),
-  setLimits: ({ workspace, key }) => ({
-    params: { workspace, key },
-    body: { spend_cap: { usd: '5', period: 'day' }, models: ['sim/*'], max_price: null },
-  }),
-  grantCredit: () => ({ body: { workspace: 'me', usd: '5', note: 'A present.' } }),
-  listCredit: () => ({}),
-  verifyLedger: () => ({}),
-  getLedgerCheck: () => ({}),
-  getKey: () => ({}),
-  getUsage: ({ request }) => ({ params: { request_id: request } }),
-  listUsage: () => ({ query: { group_by: 'model' } }),
-  tokensServed: () => ({}),
-  getTrace: ({ request }) => ({ params: { request_id: request } }),
-  listTraces: () => ({ query: { status: 'completed', limit: '5' } }),
-  getMetrics: () => ({}),
-  createThread: () => ({ body: { title: 'Rain' } }),
-  listThreads: () => ({ query: { limit: '5' } }),
-  getThread: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
-  updateThread: ({ thread = 'th_1' }) => ({ params: { id: thread }, body: { title: 'Snow' } }),
-  deleteThread: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
-  listThreadMessages: ({ thread = 'th_1' }) => ({ params: { id: thread }, query: { limit: '5' } }),
-  followThread: ({ thread = 'th_1' }) => ({ params: { id: thread }, query: { after: '0' } }),
-  stopThread: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
-  listChats: () => ({ query: { limit: '5' } }),
-  createChat: () => ({ body: { title: 'Rain' } }),
-  getChat: ({ thread = 'th_1' }) => ({ params: { conversationId: thread } }),
-  listChatMessages: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
-  listRuns: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
-  listRunEvents: ({ thread = 'th_1', run = 'run_1' }) => ({ params: { conversationId: thread, run } }),
-  streamEvents: () => ({ query: { after: '0' } }),
-  getCache: ({ workspace }) => ({ params: { workspace } }),
-  clearCache: ({ workspace }) => ({ params: { workspace } }),
-  listProviderKeys: ({ workspace }) => ({ params: { workspace } }),
-  putProviderKey: ({ workspace }) => ({
-    params: { workspace, provider: 'vercel' },
-    body: { key: 'vck_example0123456789abcdef' },
-  }),
-  deleteProviderKey: ({ workspace }) => ({ params: { workspace, provider: 'vercel' } }),
-  checkProviderKey: ({ workspace }) => ({ params: { workspace, provider: 'openai' } }),
-  getVault: () => ({}),
-  unlockVault: () => ({ body: {} }),
-  rotateVault: () => ({ body: {} }),
-  exportVault: () => ({}),
-  createSession: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code, name: 'laptop' } }),
-  getSession: () => ({}),
-  listSessions: () => ({ query: { limit: '5' } }),
-  signOut: () => ({}),
-  deleteSession: ({ session = 'key_1' }) => ({ params: { session } }),
-  addUser: ({ handle = 'somebody' }) => ({ body: { handle, name: 'Somebody' } }),
-  listUsers: () => ({ query: { limit: '5' } }),
-  createLoginCode: ({ user = 'usr_1' }) => ({ params: { user } }),
-  createWorkspace: () => ({ body: { name: 'Laboratory' } }),
-  listWorkspaces: () => ({ query: { limit: '5' } }),
-  getWorkspace: ({ workspace }) => ({ params: { workspace } }),
-  updateWorkspace: ({ workspace }) => ({ params: { workspace }, body: { name: 'Personal' } }),
-  listMembers: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
-  updateMember: ({ workspace, user = 'usr_1' }) => ({
-    params: { workspace, user },
-    body: { role: 'member' },
-  }),
-  removeMember: ({ workspace, user = 'usr_1' }) => ({ params: { workspace, user } }),
-  createInvitation: ({ workspace }) => ({ params: { workspace }, body: { role: 'member', note: 'for Ann' } }),
-  listInvitations: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
-  revokeInvitation: ({ workspace, invitation = 'invite_1' }) => ({ params: { workspace, invitation } }),
-  acceptInvitation: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code } }),
-  listTokens: () => ({}),
-  createToken: () => ({ body: { name: 'laptop', abilities: ['whispers:read', 'whispers:write'] } }),
-  revokeCurrentToken: () => ({}),
-  revokeToken: ({ token = 'tok_1' }) => ({ params: { tokenId: token } }),
-  revokeTokens: () => ({}),
-  getProfile: () => ({}),
-  updateProfile: () => ({ body: { name: 'Somebody Else' } }),
-  deleteProfile: () => ({ body: { email: 'nobody@example.com' } }),
-  getMe: () => ({ query: { chat_limit: '5' } }),
-  callMcp: () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }),
-  listWhispers: () => ({ query: { limit: '5' } }),
-  sendWhisper: ({ peer = 'somebody' }) => ({ body: { body: 'Hello.', recipientHandle: peer } }),
-  listWhisperThreads: () => ({ query: { limit: '5' } }),
-  streamWhispers: () => ({}),
-  getWhisper: ({ whisper = '1' }) => ({ params: { id: whisper } }),
-  readWhisper: ({ whisper = '1' }) => ({ params: { id: whisper } }),
-  readAllWhispers: () => ({}),
-  listShouts: () => ({ query: { limit: '5' } }),
-  postShout: () => ({ body: { body: 'Hear me.', zone: 'dev' } }),
-  listZones: () => ({ query: { limit: '5' } }),
-  streamShouts: () => ({}),
-  getShout: ({ shout = '1' }) => ({ params: { id: shout } }),
-  deleteShout: ({ shout = '1' }) => ({ params: { id: shout } }),
-  listAutopilots: () => ({ query: { limit: '5' } }),
-  createAutopilot: () => ({ body: { displayName: 'Night Watch', policy: { model: 'sim/echo' } } }),
-  getAutopilot: ({ autopilot = 'ap_1' }) => ({ params: { autopilot } }),
-  updateAutopilot: ({ autopilot = 'ap_1' }) => ({ params: { autopilot }, body: { status: 'disabled' } }),
-  archiveAutopilot: ({ autopilot = 'ap_1' }) => ({ params: { autopilot } }),
-  health: () => ({}),
-  ready: () => ({}),
-  openApi: () => ({}),
-  getReference: () => ({}),
-  getStatus: () => ({}),
-  createBackup: () => ({}),
-  getConfiguration: () => ({}),
-  reloadConfiguration: () => ({}),
-  stopDaemon: () => ({}),
+interface Sample {
+  /** What each kind of caller gets, as it was decided; the contract has to agree. */
+  callers: Row;
+  /** A call that succeeds; by default without parameters and body. */
+  example?: (ids: ExampleIds) => ExampleCall;
+}
+
+/** Each endpoint by its id. */
+const samples: Record<string, Sample> = {
+  createResponse: {
+    callers: modelCall,
+    example: () => ({ body: hello }),
+  },
+  connectResponses: {
+    callers: socket,
+  },
+  compactResponse: {
+    callers: modelCall,
+    example: () => ({ body: hello }),
+  },
+  createChatCompletion: {
+    callers: modelCall,
+    example: () => ({
+      body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] },
+    }),
+  },
+  getResponse: {
+    callers: { ...modelCall, ...ownThing },
+    example: ({ response }) => ({ params: { id: response } }),
+  },
+  deleteResponse: {
+    callers: { ...modelCall, ...ownThing },
+    example: ({ response }) => ({ params: { id: response } }),
+  },
+  cancelResponse: {
+    callers: { ...modelCall, ...ownThing },
+    example: ({ response }) => ({ params: { id: response } }),
+  },
+  listResponses: {
+    callers: modelCall,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  listInputItems: {
+    callers: { ...modelCall, ...ownThing },
+    example: ({ response }) => ({ params: { id: response }, query: { order: 'asc' } }),
+  },
+  listModels: {
+    callers: forEveryone,
+  },
+  getModel: {
+    callers: forEveryone,
+    example: () => ({ params: { model: 'sim/assistant' } }),
+  },
+  refreshModels: {
+    callers: loginOnly,
+  },
+  listRates: {
+    callers: forEveryone,
+  },
+  listKeys: {
+    callers: { ...scoped, ...ownWorkspace },
+    example: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
+  },
+  issueKey: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({
+      params: { workspace },
+      body: { name: 'another', scopes: ['responses'] },
+    }),
+  },
+  revokeKey: {
+    callers: { ...scoped, ...ownThing, member: notFound },
+    example: ({ workspace, key }) => ({ params: { workspace, key } }),
+  },
+  showKey: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ workspace, key }) => ({ params: { workspace, key } }),
+  },
+  setKeyDefaults: {
+    callers: ofKeyOwner,
+    example: ({ workspace, key }) => ({ params: { workspace, key }, body: { cache: 'read-write' } }),
+  },
+  getLimits: {
+    callers: ofKeyOwner,
+    example: ({ workspace, key }) => ({ params: { workspace, key } }),
+  },
+  setLimits: {
+    callers: ofKeyOwner,
+    example: ({ workspace, key }) => ({
+      params: { workspace, key },
+      body: { spend_cap: { usd: '5', period: 'day' }, models: ['sim/*'], max_price: null },
+    }),
+  },
+  grantCredit: {
+    callers: loginOnly,
+    example: () => ({ body: { workspace: 'me', usd: '5', note: 'A present.' } }),
+  },
+  listCredit: {
+    callers: loginOnly,
+  },
+  verifyLedger: {
+    callers: loginOnly,
+  },
+  getLedgerCheck: {
+    callers: loginOnly,
+  },
+  getKey: {
+    callers: identified,
+  },
+  getUsage: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ request }) => ({ params: { request_id: request } }),
+  },
+  listUsage: {
+    callers: scoped,
+    example: () => ({ query: { group_by: 'model' } }),
+  },
+  tokensServed: {
+    callers: forEveryone,
+  },
+  getTrace: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ request }) => ({ params: { request_id: request } }),
+  },
+  listTraces: {
+    callers: scoped,
+    example: () => ({ query: { status: 'completed', limit: '5' } }),
+  },
+  getMetrics: {
+    callers: forEveryone,
+  },
+  createThread: {
+    callers: scoped,
+    example: () => ({ body: { title: 'Rain' } }),
+  },
+  listThreads: {
+    callers: scoped,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  getThread: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
+  },
+  updateThread: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ thread = 'th_1' }) => ({ params: { id: thread }, body: { title: 'Snow' } }),
+  },
+  deleteThread: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
+  },
+  listThreadMessages: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ thread = 'th_1' }) => ({ params: { id: thread }, query: { limit: '5' } }),
+  },
+  followThread: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ thread = 'th_1' }) => ({ params: { id: thread }, query: { after: '0' } }),
+  },
+  stopThread: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
+  },
+  listChats: {
+    callers: site,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  createChat: {
+    callers: site,
+    example: () => ({ body: { title: 'Rain' } }),
+  },
+  getChat: {
+    callers: ofSite,
+    example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread } }),
+  },
+  listChatMessages: {
+    callers: ofSite,
+    example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
+  },
+  listRuns: {
+    callers: ofSite,
+    example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
+  },
+  listRunEvents: {
+    callers: ofSite,
+    example: ({ thread = 'th_1', run = 'run_1' }) => ({ params: { conversationId: thread, run } }),
+  },
+  streamEvents: {
+    callers: scoped,
+    example: () => ({ query: { after: '0' } }),
+  },
+  getCache: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace } }),
+  },
+  clearCache: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace } }),
+  },
+  listProviderKeys: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace } }),
+  },
+  putProviderKey: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({
+      params: { workspace, provider: 'vercel' },
+      body: { key: 'vck_example0123456789abcdef' },
+    }),
+  },
+  deleteProviderKey: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace, provider: 'vercel' } }),
+  },
+  checkProviderKey: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace, provider: 'openai' } }),
+  },
+  getVault: {
+    callers: loginOnly,
+  },
+  unlockVault: {
+    callers: loginOnly,
+    example: () => ({ body: {} }),
+  },
+  rotateVault: {
+    callers: loginOnly,
+    example: () => ({ body: {} }),
+  },
+  exportVault: {
+    callers: loginOnly,
+  },
+  createSession: {
+    callers: anonymousOnly,
+    example: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code, name: 'laptop' } }),
+  },
+  getSession: {
+    callers: anyLogin,
+  },
+  listSessions: {
+    callers: anyLogin,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  signOut: {
+    callers: anyLogin,
+  },
+  deleteSession: {
+    callers: { ...anyLogin, strangerLogin: notFound },
+    example: ({ session = 'key_1' }) => ({ params: { session } }),
+  },
+  addUser: {
+    callers: loginOnly,
+    example: ({ handle = 'somebody' }) => ({ body: { handle, name: 'Somebody' } }),
+  },
+  listUsers: {
+    callers: loginOnly,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  createLoginCode: {
+    callers: loginOnly,
+    example: ({ user = 'usr_1' }) => ({ params: { user } }),
+  },
+  createWorkspace: {
+    callers: anyLogin,
+    example: () => ({ body: { name: 'Laboratory' } }),
+  },
+  listWorkspaces: {
+    callers: anyLogin,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  getWorkspace: {
+    callers: ofWorkspace,
+    example: ({ workspace }) => ({ params: { workspace } }),
+  },
+  updateWorkspace: {
+    callers: { ...ofWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace }, body: { name: 'Personal' } }),
+  },
+  listMembers: {
+    callers: ofWorkspace,
+    example: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
+  },
+  updateMember: {
+    callers: { ...ofWorkspace, ...ofAdmins },
+    example: ({ workspace, user = 'usr_1' }) => ({
+      params: { workspace, user },
+      body: { role: 'member' },
+    }),
+  },
+  removeMember: {
+    callers: { ...ofWorkspace, ...ofAdmins },
+    example: ({ workspace, user = 'usr_1' }) => ({ params: { workspace, user } }),
+  },
+  createInvitation: {
+    callers: { ...ofWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace }, body: { role: 'member', note: 'for Ann' } }),
+  },
+  listInvitations: {
+    callers: { ...ofWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
+  },
+  revokeInvitation: {
+    callers: { ...ofWorkspace, ...ofAdmins },
+    example: ({ workspace, invitation = 'invite_1' }) => ({ params: { workspace, invitation } }),
+  },
+  acceptInvitation: {
+    callers: anyLogin,
+    example: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code } }),
+  },
+  listTokens: {
+    callers: ownTokens,
+  },
+  createToken: {
+    callers: ownTokens,
+    example: () => ({ body: { name: 'laptop', abilities: ['whispers:read', 'whispers:write'] } }),
+  },
+  revokeCurrentToken: {
+    callers: {
+      ...ownTokens,
+      login: siteNotFound,
+      strangerLogin: siteNotFound,
+      tokenWithout: ok,
+    },
+  },
+  revokeToken: {
+    callers: { ...ownTokens, strangerLogin: siteNotFound },
+    example: ({ token = 'tok_1' }) => ({ params: { tokenId: token } }),
+  },
+  revokeTokens: {
+    callers: ownTokens,
+  },
+  getProfile: {
+    callers: site,
+  },
+  updateProfile: {
+    callers: site,
+    example: () => ({ body: { name: 'Somebody Else' } }),
+  },
+  deleteProfile: {
+    // Of an unused address.
+    callers: {
+      ...site,
+      keyWithScope: siteInvalid,
+      login: siteInvalid,
+      strangerKey: siteInvalid,
+      strangerLogin: siteInvalid,
+      token: siteInvalid,
+    },
+    example: () => ({ body: { email: 'nobody@example.com' } }),
+  },
+  getMe: {
+    callers: site,
+    example: () => ({ query: { chat_limit: '5' } }),
+  },
+  callMcp: {
+    callers: { ...scoped, token: ok, tokenWithout: forbidden },
+    example: () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }),
+  },
+  listWhispers: {
+    callers: site,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  sendWhisper: {
+    callers: site,
+    example: ({ peer = 'somebody' }) => ({ body: { body: 'Hello.', recipientHandle: peer } }),
+  },
+  listWhisperThreads: {
+    callers: site,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  streamWhispers: {
+    callers: site,
+  },
+  getWhisper: {
+    callers: { ...site, ...ofOthers },
+    example: ({ whisper = '1' }) => ({ params: { id: whisper } }),
+  },
+  readWhisper: {
+    callers: { ...site, ...ofOthers },
+    example: ({ whisper = '1' }) => ({ params: { id: whisper } }),
+  },
+  readAllWhispers: {
+    callers: site,
+  },
+  listShouts: {
+    callers: siteForEveryone,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  postShout: {
+    callers: site,
+    example: () => ({ body: { body: 'Hear me.', zone: 'dev' } }),
+  },
+  listZones: {
+    callers: siteForEveryone,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  streamShouts: {
+    callers: siteForEveryone,
+  },
+  getShout: {
+    callers: siteForEveryone,
+    example: ({ shout = '1' }) => ({ params: { id: shout } }),
+  },
+  deleteShout: {
+    callers: { ...site, strangerKey: siteForbidden, strangerLogin: siteForbidden },
+    example: ({ shout = '1' }) => ({ params: { id: shout } }),
+  },
+  listAutopilots: {
+    callers: site,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  createAutopilot: {
+    callers: site,
+    example: () => ({ body: { displayName: 'Night Watch', policy: { model: 'sim/echo' } } }),
+  },
+  getAutopilot: {
+    callers: { ...site, ...ofOthers },
+    example: ({ autopilot = 'ap_1' }) => ({ params: { autopilot } }),
+  },
+  updateAutopilot: {
+    callers: { ...site, ...ofOthers },
+    example: ({ autopilot = 'ap_1' }) => ({ params: { autopilot }, body: { status: 'disabled' } }),
+  },
+  archiveAutopilot: {
+    callers: { ...site, ...ofOthers },
+    example: ({ autopilot = 'ap_1' }) => ({ params: { autopilot } }),
+  },
+  health: {
+    callers: forEveryone,
+  },
+  ready: {
+    callers: forEveryone,
+  },
+  openApi: {
+    callers: forEveryone,
+  },
+  getReference: {
+    callers: forEveryone,
+  },
+  getStatus: {
+    callers: loginOnly,
+  },
+  createBackup: {
+    callers: loginOnly,
+  },
+  getConfiguration: {
+    callers: loginOnly,
+  },
+  reloadConfiguration: {
+    callers: loginOnly,
+  },
+  stopDaemon: {
+    callers: loginOnly,
+  },
 };
 
-/** The example of an endpoint; one without an example fails, so that no endpoint goes untried. */
-export function exampleOf({ id }: Endpoint, ids: ExampleIds): ExampleCall {
-  const example = examples[id];
-  if (example === undefined) throw new Error(`example-calls.ts has no example of ${id}`);
-  return example(ids);
+function sampleOf({ id }: Pick<Endpoint, 'id'>): Sample {
+  const sample = samples[id];
+  if (sample === undefined) throw new Error(`example-calls.ts has no entry for ${id}`);
+  return sample;
 }
+
+export const sampledIds = Object.keys(samples);
+
+/** An endpoint without an entry fails, so that who may call it is decided. */
+export const callersOf = (endpoint: Pick<Endpoint, 'id'>): Row => sampleOf(endpoint).callers;
+
+export const exampleOf = (endpoint: Endpoint, ids: ExampleIds): ExampleCall =>
+  sampleOf(endpoint).example?.(ids) ?? {};
 
 /** What `fetch` is called with. */
 export function requestOf(
