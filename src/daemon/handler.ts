@@ -51,6 +51,8 @@ export interface KeyDefaults {
   cache: CacheMode | null;
   /** Whether responses are stored. */
   store: boolean | null;
+  /** Whether streams carry `service:*` events. */
+  events: boolean | null;
 }
 
 /** The restrictions and defaults of a key, and of the key that issued it. Changes by the owner apply immediately. */

@@ -149,7 +149,14 @@ export const failures = {
   server_error: { status: 500, type: 'server_error', message: 'Internal server error.', ...wait },
   model_error: { status: 500, type: 'model_error', message: 'The model failed to respond.', ...wait },
   upstream_failed: { status: 502, type: 'upstream_failed', message: 'All providers failed.', ...wait },
-  no_route: { status: 503, type: 'no_route', message: 'No provider can serve this request.', ...wait },
+  // Transient only where a benched provider returns, which `Retry-After` then announces.
+  no_route: {
+    status: 503,
+    type: 'no_route',
+    message: 'No provider can serve this request.',
+    retry: 'no',
+    exit: exitCodes.tryLater,
+  },
   unavailable: {
     status: 503,
     type: 'unavailable',

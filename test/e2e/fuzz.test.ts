@@ -94,7 +94,7 @@ const richBodies: Record<string, readonly unknown[]> = {
     { spend_cap: { usd: '5', period: 'day' }, max_price: { input: '1', output: null }, models: ['sim/*'] },
     { requests_per_minute: 5, expires_at: '2099-01-01T00:00:00Z', spend_cap: null },
   ],
-  setKeyDefaults: [{ cache: 'read-only', store: false }, { cache: null }],
+  setKeyDefaults: [{ cache: 'read-only', store: false, events: false }, { cache: null }],
   grantCredit: [{ workspace: 'me', usd: '0.5', note: 'A present.', reference: null }],
   putProviderKey: [{ key: 'sk-example-0123456789abcdef' }],
   unlockVault: [{ passphrase: 'correct horse' }],

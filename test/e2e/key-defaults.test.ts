@@ -45,7 +45,7 @@ async function ask(secret: string, body: object, { path = '/v1/responses', to = 
 describe('a key that uses the cache by default', () => {
   test('uses it in both formats, unless a call opts out', async () => {
     const { secret, defaults } = await issue({ defaults: { cache: 'read-write' } });
-    expect(defaults).toEqual({ cache: 'read-write', store: null });
+    expect(defaults).toEqual({ cache: 'read-write', store: null, events: null });
     const input = 'What is a mutex?';
     expect((await ask(secret, { input })).cache).toBe('miss');
     expect((await ask(secret, { input })).cache).toBe('hit');
@@ -55,7 +55,8 @@ describe('a key that uses the cache by default', () => {
     expect((await ask(secret, chat, { path })).cache).toBe('miss');
     expect((await ask(secret, chat, { path })).cache).toBe('hit');
     // Others of the workspace are not asked whether they want to.
-    expect((await ask(daemon.key, { input })).cache).toBeNull();
+    expect((await ask(daemon.key, { input, service: null })).cache).toBeNull();
+    expect((await ask(daemon.key, { ...chat, service: null }, { path })).cache).toBeNull();
   });
 
   test('follows its owner’s change from the next call on', async () => {
@@ -65,11 +66,16 @@ describe('a key that uses the cache by default', () => {
     expect(await (await set(id, { cache: 'read-write' })).json()).toEqual({
       cache: 'read-write',
       store: null,
+      events: null,
     });
     expect((await ask(secret, { input })).cache).toBe('miss');
     expect((await ask(secret, { input })).cache).toBe('hit');
     await set(id, { store: false });
-    expect(await (await set(id, { cache: null })).json()).toEqual({ cache: null, store: false });
+    expect(await (await set(id, { cache: null })).json()).toEqual({
+      cache: null,
+      store: false,
+      events: null,
+    });
     expect((await ask(secret, { input })).cache).toBeNull();
   });
 
@@ -79,7 +85,7 @@ describe('a key that uses the cache by default', () => {
       defaults: { cache: 'read-only', store: false },
     });
     const heir = await issue({ scopes: ['responses'], defaults: { store: true } }, parent.secret);
-    expect(heir.defaults).toEqual({ cache: 'read-only', store: true });
+    expect(heir.defaults).toEqual({ cache: 'read-only', store: true, events: null });
   });
 
   test('rejects an unknown mode, and cannot change itself', async () => {
@@ -131,5 +137,29 @@ describe('a response without `store`', () => {
       store: true,
       isKept: true,
     });
+  });
+});
+
+describe('a key without service events', () => {
+  const eventsOf = async (secret: string, service: object | null) => {
+    const json = { model: 'sim/echo', input: 'Hello.', stream: true, service };
+    const answer = await daemon.fetch('/v1/responses', { json, headers: bearer(secret) });
+    return (await answer.text()).match(/(?<=^event: )service:\w+/gm) ?? [];
+  };
+
+  test('streams none, unless a call asks for them', async () => {
+    const { id, secret } = await issue({ defaults: { events: false } });
+    expect(await eventsOf(secret, null)).toEqual([]);
+    expect(await eventsOf(secret, { events: true })).toEqual(['service:route', 'service:cost']);
+    await set(id, { events: null });
+    expect(await eventsOf(secret, {})).toEqual(['service:route', 'service:cost']);
+  });
+
+  test('streams none on a socket either', async () => {
+    const { secret } = await issue({ defaults: { events: false } });
+    const client = await openSocket(`${daemon.url}/v1/responses`, { key: secret });
+    const events = await client.ask({ type: 'response.create', model: 'sim/echo', input: 'Hello.' });
+    expect(events.filter(({ type }) => type.startsWith('service:'))).toEqual([]);
+    expect(events.at(-1).type).toBe('response.completed');
   });
 });

@@ -92,6 +92,24 @@ describe('a response on a socket', () => {
   });
 });
 
+test('opens at a path with a slash at its end too', async () => {
+  const client = await openSocket(`${daemon.url}/v1/responses/`, { key: daemon.key });
+  expect((await client.ask(create({ input: 'On.' }))).at(-1).type).toBe('response.completed');
+});
+
+test('an unknown previous response is a 400 on a socket, where clients then start a new chain', async () => {
+  const client = await open();
+  const [frame] = await client.ask(create({ input: 'On.', previous_response_id: 'resp_none' }));
+  expect(frame).toMatchObject({
+    status: 400,
+    error: {
+      type: 'invalid_request',
+      code: 'previous_response_not_found',
+      param: 'previous_response_id',
+    },
+  });
+});
+
 test('a failure within an answer is reported with status and position, and the socket stays open', async () => {
   const client = await open();
   const events = await client.ask(create({ model: 'sim/broken', input: 'Hello.' }));

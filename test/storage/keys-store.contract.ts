@@ -94,7 +94,7 @@ export function keysStoreContract(open: OpenStorage): void {
 
     test('keep their defaults until they are changed, in their own workspace alone', async () => {
       const { keys } = await openWithOwner();
-      const defaults = { cache: 'read-write', store: false } as const;
+      const defaults = { cache: 'read-write', store: false, events: null } as const;
       await keys.insert(aKey('key_1', { defaults }));
       expect((await keys.byDigest('digest of key_1'))?.defaults).toEqual(defaults);
       expect(await keys.setDefaults('ws_2', 'key_1', null)).toBe(false);

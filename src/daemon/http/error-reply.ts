@@ -39,8 +39,21 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
 export function errorFrame(error: ApiError, context: Omit<ErrorContext, 'surface'>): string {
   const retryAfter = retryAfterOf(error);
   const headers = retryAfter === undefined ? undefined : { 'retry-after': retryAfter };
-  const body = { ...v1Error(error, context), ...(headers && { headers }) };
-  return JSON.stringify({ type: 'error', status: error.status, error: body });
+  const body = { ...v1Error(error, context), ...frameType(error), ...(headers && { headers }) };
+  return JSON.stringify({ type: 'error', status: frameStatus(error), error: body });
+}
+
+/** On a socket, clients start a new chain after a 400 with this code; a 404 would mean the endpoint. */
+function isLostContext({ code }: ApiError): boolean {
+  return code === 'previous_response_not_found';
+}
+
+function frameStatus(error: ApiError): number {
+  return isLostContext(error) ? failures.invalid_request.status : error.status;
+}
+
+function frameType(error: ApiError): { type?: string } {
+  return isLostContext(error) ? { type: failures.invalid_request.type } : {};
 }
 
 /** The Retry-After header, in whole seconds. */

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../../shared/errors.ts';
 import { shapeFault } from '../../shared/json-shape.ts';
 
@@ -40,9 +42,43 @@ export function checkBodyHeaders(headers: IncomingHttpHeaders, bytesMax: number)
   const hasBody = headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
   if (!hasBody) return;
   if (length !== undefined && Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
-  const encoding = headers['content-encoding'];
-  if (!isJson(headers['content-type']) || (encoding !== undefined && encoding !== 'identity')) {
-    throw new ApiError('unsupported_media_type');
+  if (!isJson(headers['content-type'])) throw new ApiError('unsupported_media_type');
+  decompressionOf(headers);
+}
+
+const decompressions = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+} as const;
+
+/** How a body is decompressed, undefined if it is not compressed. Fails with `unsupported_media_type`. */
+function decompressionOf({ 'content-encoding': header }: IncomingHttpHeaders) {
+  const encoding = header?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return undefined;
+  if (Object.hasOwn(decompressions, encoding)) return decompressions[encoding as keyof typeof decompressions];
+  throw new ApiError('unsupported_media_type', {
+    message: `The content encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported. Send the body as gzip, deflate, br or zstd, or uncompressed.`,
+  });
+}
+
+/** Decompresses a body. Fails with `limit_exceeded` as soon as it exceeds `bytesMax`. */
+export async function decompress(
+  bytes: Buffer,
+  headers: IncomingHttpHeaders,
+  bytesMax: number,
+): Promise<Buffer> {
+  const decompressBytes = decompressionOf(headers);
+  if (decompressBytes === undefined) return bytes;
+  try {
+    return await decompressBytes(bytes, { maxOutputLength: bytesMax });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(bytesMax);
+    throw new ApiError('invalid_request', {
+      message: `The body is not valid ${headers['content-encoding']} data.`,
+    });
   }
 }
 

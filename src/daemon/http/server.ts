@@ -2,7 +2,7 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { rawAnswers } from './connection-errors.ts';
 import { addEndpoint } from './endpoint-route.ts';
-import { bodyTooLarge, parseJson } from './json-body.ts';
+import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
 import { watchLoad } from './protection/overload.ts';
@@ -112,7 +112,12 @@ function makeFastify(context: ServerContext): FastifyInstance {
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    routerOptions: { maxParamLength: limits.pathParameterCharsMax },
+    routerOptions: {
+      maxParamLength: limits.pathParameterCharsMax,
+      // Base URLs are often configured with a slash at their end.
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+    },
     http: {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersTimeoutMs,
@@ -135,12 +140,20 @@ function makeFastify(context: ServerContext): FastifyInstance {
   serveUpgrades(app.server, context);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    try {
-      request.call.rawBody = bytes as Buffer;
-      const isForHandler = request.call.endpoint?.ownFaults !== undefined;
-      done(null, isForHandler ? undefined : parseJson(bytes as Buffer, limits.jsonDepthMax));
-    } catch (error) {
-      done(error as Error);
+    const { call } = request;
+    const take = (plain: Buffer): void => {
+      try {
+        call.rawBody = plain;
+        const isForHandler = call.endpoint?.ownFaults !== undefined;
+        done(null, isForHandler ? undefined : parseJson(plain, limits.jsonDepthMax));
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+    if (call.headers['content-encoding'] === undefined) take(bytes as Buffer);
+    else {
+      const bytesMax = call.endpoint?.bodyLimit ?? limits.bodyBytesMax;
+      decompress(bytes as Buffer, call.headers, bytesMax).then(take, done);
     }
   });
   app.decorateRequest('call', null as never);

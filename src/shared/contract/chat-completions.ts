@@ -89,7 +89,7 @@ export const CreateChatCompletionBody = Type.Object(
     verbosity: maybe(Type.String()),
     store: maybe(Type.Boolean()),
     metadata: maybe(AnyObject),
-    service: Type.Optional(ServiceMember),
+    service: maybe(ServiceMember),
   },
   {
     $id: 'CreateChatCompletion',

@@ -13,6 +13,7 @@ export const KeyDefaultsChange = Type.Object(
   {
     cache: maybe(Mode('For calls without `service.cache`.')),
     store: maybe(Type.Boolean({ description: 'For `POST /v1/responses` without `store`.' })),
+    events: maybe(Type.Boolean({ description: 'For streams of calls without `service.events`.' })),
   },
   {
     $id: 'KeyDefaultsChange',
@@ -26,6 +27,7 @@ export const KeyDefaults = Type.Object(
   {
     cache: nullable(Mode('For calls without `service.cache`.')),
     store: nullable(Type.Boolean({ description: 'For `POST /v1/responses` without `store`.' })),
+    events: nullable(Type.Boolean({ description: 'For streams of calls without `service.events`.' })),
   },
   {
     $id: 'KeyDefaults',
@@ -39,7 +41,7 @@ export const setKeyDefaults = endpoint({
   path: '/v1/workspaces/{workspace}/keys/{key}/defaults',
   summary: 'Set the defaults of a key.',
   description:
-    'Defaults for calls that do not set these options: use of the response cache, and storage of responses. Only the key’s owner may change them, never the key itself. Omitted members are unchanged; null clears. Applies from the next request.',
+    'Defaults for calls that do not set these options: use of the response cache, storage of responses, and `service:*` events in streams. Only the key’s owner may change them, never the key itself. Omitted members are unchanged; null clears. Applies from the next request.',
   tag: 'Keys',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',

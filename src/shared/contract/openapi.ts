@@ -213,7 +213,7 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
     const hasOwn = endpoint.ownFaults && (status === 400 || status === 404);
     const schema = hasOwn ? { anyOf: [usual, endpoint.ownFaults] } : usual;
     const canWait = codes.some(
-      (code) => failures[code].retry === 'after-waiting' || code === 'limit_reached',
+      (code) => failures[code].retry === 'after-waiting' || code === 'limit_reached' || code === 'no_route',
     );
     responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${failures[code].message}`).join(' '),

@@ -173,7 +173,7 @@ export const CreateResponseBody = Type.Object(
     service_tier: maybe(Type.String()),
     safety_identifier: maybe(Type.String({ maxLength: 64 })),
     prompt_cache_key: maybe(Type.String({ maxLength: 64 })),
-    service: Type.Optional(ServiceMember),
+    service: maybe(ServiceMember),
   },
   {
     $id: 'CreateResponse',

@@ -38,7 +38,7 @@ function key(id: string, more: Partial<Key> = {}): Key {
     models: null,
     actions: null,
     limits: { spend_cap: null, max_price: null, models: null, requests_per_minute: null, expires_at: null },
-    defaults: { cache: null, store: null },
+    defaults: { cache: null, store: null, events: null },
     hint: 'gwk_aB3d…x9Zk',
     created_at: new Date(at).toISOString(),
     last_used_at: null,

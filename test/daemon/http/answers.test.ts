@@ -131,8 +131,15 @@ describe('an error on /v1', () => {
     ['upstream_failed', undefined],
     ['unavailable', undefined],
     ['server_error', undefined],
+    ['no_route', 'false'],
   ])('%s tells clients whether to retry', async (code, header) => {
     expect((await failingWith(code)).answer.headers['x-should-retry']).toBe(header);
+  });
+
+  test('a route that returns by itself is worth waiting for', async () => {
+    const { answer } = await failingWith('no_route', { retryAfterSeconds: 300 });
+    expect(answer.headers).toMatchObject({ 'retry-after': '300' });
+    expect(answer.headers['x-should-retry']).toBeUndefined();
   });
 
   test('says how long to wait, in whole seconds', async () => {

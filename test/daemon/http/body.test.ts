@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
@@ -47,8 +48,35 @@ describe('a body', () => {
     expect(json.error).toMatchObject({ type: 'invalid_request', code: 'unsupported_media_type' });
   });
 
-  test('is not decompressed', async () => {
-    expect((await send('{}', 'application/json', { 'content-encoding': 'gzip' })).status).toBe(415);
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['GZIP', gzipSync],
+    ['identity', Buffer.from],
+  ])('may be compressed as %s', async (encoding, compress) => {
+    const answer = await send(compress('{"a":1}'), 'application/json', { 'content-encoding': encoding });
+    expect(answer).toMatchObject({ status: 200, json: { body: { a: 1 } } });
+  });
+
+  test.each(['compress', 'gzip, br'])('in the unknown encoding %s is refused by name', async (encoding) => {
+    const { status, json } = await send('{}', 'application/json', { 'content-encoding': encoding });
+    expect(status).toBe(415);
+    expect(json.error.message).toContain(encoding);
+  });
+
+  test('that expands beyond the limit is rejected before it is whole', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+    expect(bomb.length).toBeLessThan(100_000);
+    const { status, json } = await send(bomb, 'application/json', { 'content-encoding': 'gzip' });
+    expect([status, json.error.code]).toEqual([413, 'limit_exceeded']);
+  });
+
+  test('that is not in the encoding it names is rejected', async () => {
+    const { status, json } = await send('{"a":1}', 'application/json', { 'content-encoding': 'gzip' });
+    expect([status, json.error.message]).toEqual([400, 'The body is not valid gzip data.']);
   });
 
   test.each([

@@ -8,7 +8,7 @@ import { example } from '../../manifest/options.ts';
 import type { Column } from '../../output/table.ts';
 import { resolveKey } from './resolve-key.ts';
 
-const names = ['cache', 'store'] as const satisfies readonly (keyof KeyDefaultsChange)[];
+const names = ['cache', 'store', 'events'] as const satisfies readonly (keyof KeyDefaultsChange)[];
 
 export const keyDefaultsCommand = (context: Context) =>
   defaultFlags(
@@ -41,7 +41,7 @@ async function changeDefaults(
   if (Object.keys(body).length === 0) {
     throw new CliError('No default was given.', {
       exit: exitCodes.usage,
-      next: `Give --cache, --store or --clear. To see the current defaults: gateway keys show ${key}`,
+      next: `Give --cache, --store, --events or --clear. To see the current defaults: gateway keys show ${key}`,
     });
   }
   const params = { workspace, key: await resolveKey(context, { workspace, key }) };
@@ -59,6 +59,11 @@ const columns: Column<KeyDefaults>[] = [
     value: (it) => it.store,
     show: ({ store }) => (store === null ? byHost : store ? 'yes' : 'no'),
   },
+  {
+    title: 'events',
+    value: (it) => it.events,
+    show: ({ events }) => (events === null ? byHost : events ? 'on' : 'off'),
+  },
 ];
 
 /** Repeated here because loading the contract would load its schemas. */
@@ -68,6 +73,7 @@ const cacheModes = ['off', 'read-only', 'read-write'] as const satisfies readonl
 interface DefaultFlags {
   cache?: CacheMode | undefined;
   store?: 'yes' | 'no' | undefined;
+  events?: 'on' | 'off' | undefined;
 }
 
 /** Adds the options that set a key's defaults. */
@@ -81,18 +87,29 @@ export function defaultFlags<A extends unknown[], O extends Record<string, unkno
         'yes',
         'no',
       ] as const),
+    )
+    .addOption(
+      new Option(
+        '--events <whether>',
+        'whether streams carry `service:*` events by default; off for clients that reject unknown events',
+      ).choices(['on', 'off'] as const),
     );
 }
 
 /** The change that the given flags describe. */
-export function defaultsChange({ cache, store }: DefaultFlags): KeyDefaultsChange {
-  return { ...(cache !== undefined && { cache }), ...(store !== undefined && { store: store === 'yes' }) };
+export function defaultsChange({ cache, store, events }: DefaultFlags): KeyDefaultsChange {
+  return {
+    ...(cache !== undefined && { cache }),
+    ...(store !== undefined && { store: store === 'yes' }),
+    ...(events !== undefined && { events: events === 'on' }),
+  };
 }
 
 /** A key's defaults on one line; empty if it has none of its own. */
-export function defaultsText({ cache, store }: KeyDefaults): string {
+export function defaultsText({ cache, store, events }: KeyDefaults): string {
   const parts: string[] = [];
   if (cache !== null) parts.push(`cache ${cache}`);
   if (store !== null) parts.push(store ? 'stored' : 'not stored');
+  if (events !== null) parts.push(events ? 'events' : 'no events');
   return parts.join(', ');
 }

@@ -16,7 +16,7 @@ const noLimits: KeyLimits = {
   expiresAt: null,
 };
 
-const noDefaults: KeyDefaults = { cache: null, store: null };
+const noDefaults: KeyDefaults = { cache: null, store: null, events: null };
 
 interface Change {
   change: LimitsChange;
@@ -65,13 +65,13 @@ export function limitsView(limits: KeyLimits | null): Limits {
 
 /** Applies a change to defaults: absent members stay, null clears. Returns null if none are left. */
 export function changedDefaults(before: KeyDefaults | null, change: KeyDefaultsChange): KeyDefaults | null {
-  const { cache = before?.cache ?? null, store = before?.store ?? null } = change;
-  return cache === null && store === null ? null : { cache, store };
+  const { cache, store, events } = { ...noDefaults, ...before, ...change };
+  return cache === null && store === null && events === null ? null : { cache, store, events };
 }
 
 /** The API's form of defaults. */
 export function defaultsView(defaults: KeyDefaults | null): KeyDefaultsView {
-  return { ...(defaults ?? noDefaults) };
+  return { ...noDefaults, ...defaults };
 }
 
 function priceView(price: NanoUsd | null): string | null {

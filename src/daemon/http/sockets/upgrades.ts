@@ -29,11 +29,17 @@ export function serveUpgrades(server: Server, context: ServerContext): void {
     socket.on('error', () => socket.destroy());
     const call = startRequest(context, request, responseOn(socket, request));
     if (!acceptRequest(context, call)) return;
-    const [path = ''] = (request.url ?? '').split('?', 1);
+    const path = plainPath(request.url);
     const door = request.method === 'GET' ? listeners.get(path) : undefined;
     if (door) door(call, { socket, head });
     else void refuse(context, call, path);
   });
+}
+
+/** The path as the router of HTTP requests reads it: without doubled and trailing slashes. */
+function plainPath(url = ''): string {
+  const [path = ''] = url.split('?', 1);
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
 }
 
 /** The HTTP response to an upgrade request. The connection closes after it, as the client expects frames. */

@@ -6,14 +6,14 @@ import { invalid } from '../fault.ts';
 
 /** The member `service` of a request: the caller's options for the gateway itself. */
 export interface ServiceOptions extends RoutePreferences {
-  /** Whether a stream may carry `service:*` events. */
-  events: boolean;
+  /** Whether a stream may carry `service:*` events; undefined where the key or the host decides. */
+  events?: boolean | undefined;
 }
 
-const defaultServiceOptions: ServiceOptions = { events: true };
+const defaultServiceOptions: ServiceOptions = {};
 
-export function parseServiceOptions(service: ServiceMember | undefined): ServiceOptions {
-  if (service === undefined) return defaultServiceOptions;
+export function parseServiceOptions(service: ServiceMember | null | undefined): ServiceOptions {
+  if (service === undefined || service === null) return defaultServiceOptions;
   const { route, max_price: maxPrice } = service;
   return {
     pay: service.pay,
@@ -28,7 +28,7 @@ export function parseServiceOptions(service: ServiceMember | undefined): Service
     only: route?.only,
     ignore: route?.ignore,
     sort: route?.sort,
-    events: service.events ?? true,
+    events: service.events,
     cache: service.cache,
   };
 }

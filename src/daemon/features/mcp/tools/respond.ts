@@ -4,13 +4,14 @@ import {
   createResponse,
   type ResponseResource,
 } from '../../../../shared/contract/responses.ts';
+import { ServiceMember } from '../../../../shared/contract/service-member.ts';
 import { responseText } from '../../../../shared/response-text.ts';
 import { type SseEvent, SseReader } from '../../../../shared/sse.ts';
 import { type ToolAnswer, type ToolContext, tool } from '../tool.ts';
 
 const { model, instructions, previous_response_id, max_output_tokens, temperature, store } =
   CreateResponseBody.properties;
-const { max_price, fallbacks } = CreateResponseBody.properties.service.properties;
+const { max_price, fallbacks } = ServiceMember.properties;
 
 const Question = Type.Object(
   {

@@ -2,6 +2,7 @@ import type { RelayReply, StreamReply } from '../../../../handler.ts';
 import { startCreate } from '../../compaction/start-create.ts';
 import { invalid } from '../../fault.ts';
 import { requireInput } from '../../formats/responses/parse.ts';
+import { defaultsOf } from '../../pipeline/key-policy.ts';
 import type { ServiceOptions } from '../../pipeline/service-member.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
@@ -51,6 +52,6 @@ async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayRepl
 }
 
 /** Whether a stream of this call carries `service:*` events. */
-export function wantsServiceEvents({ strictEvents }: RespondCall, options: ServiceOptions): boolean {
-  return options.events && !strictEvents;
+export function wantsServiceEvents({ strictEvents, caller }: RespondCall, options: ServiceOptions): boolean {
+  return !strictEvents && (options.events ?? defaultsOf(caller)?.events ?? true);
 }

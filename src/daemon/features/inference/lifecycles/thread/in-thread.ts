@@ -14,7 +14,7 @@ export interface NamedThread {
 interface NamingBody {
   model: string;
   conversation?: unknown;
-  service?: { thread?: string | null } | undefined;
+  service?: { thread?: string | null } | null | undefined;
   previous_response_id?: string | null;
 }
 
