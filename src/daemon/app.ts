@@ -11,7 +11,7 @@ import type { Provider } from './composition/providers-from-config.ts';
 import { createSite } from './composition/site.ts';
 import type { LiveSettings } from './config/live-settings.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
-import { Catalog, catalogHandlers, LiveSpeed } from './features/catalog/index.ts';
+import { Catalog, catalogHandlers, LiveSpeed, unknownModels } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
 import {
   callEvents,
@@ -69,6 +69,8 @@ export function createApp(deps: AppDeps) {
     authenticate: authenticator(features),
     catalog: features.catalog,
     providers,
+    /** Warnings about the current configuration. */
+    configWarnings: () => unknownModels(features.catalog, live),
     vault: ownKeys.vault,
     /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */
     bootstrap: features.bootstrap,

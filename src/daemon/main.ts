@@ -67,7 +67,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreOutcome> 
 
 /** What commands do with the configuration without asking a daemon. */
 export async function loadConfigTools(): Promise<ConfigTools> {
-  return (await import('./config/tools.ts')).configTools;
+  return (await import('./composition/config-tools.ts')).configTools;
 }
 
 type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret'> & {
@@ -140,6 +140,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
       });
       applyReload(live, next);
       app.providers.replaceConfigured(configured);
+      return app.configWarnings();
     },
   });
   let url = '';
@@ -213,7 +214,7 @@ function startBackgroundWork(config: Config, app: App, { environment, log, stora
     const { askSecret: ask, stderr } = environment;
     void unlockAtStart({ vault: app.vault, ask, stderr, log }, asking.signal);
   }
-  void checkAfterStart(app, { storage, log }, background.signal);
+  void checkAfterStart(app, { storage, log, stderr: environment.stderr }, background.signal);
   return {
     stopAsking: () => asking.abort(),
     async stop(): Promise<void> {
@@ -226,10 +227,18 @@ function startBackgroundWork(config: Config, app: App, { environment, log, stora
 /** Loads the prices and checks the data: slow, and not needed before the first call. Never rejects. */
 async function checkAfterStart(
   app: App,
-  { storage, log }: Pick<Resources, 'storage' | 'log'>,
+  { storage, log, stderr }: Pick<Resources, 'storage' | 'log'> & Pick<Environment, 'stderr'>,
   stopped: AbortSignal,
 ): Promise<void> {
-  await app.catalog.load().catch((error: unknown) => log.warn({ err: error }, 'prices could not be loaded'));
+  try {
+    await app.catalog.load();
+    for (const { setting, message } of await app.configWarnings()) {
+      log.warn({ setting }, message);
+      stderr.write(`Warning: ${setting}: ${message}\n`);
+    }
+  } catch (error) {
+    log.warn({ err: error }, 'prices could not be loaded');
+  }
   if (stopped.aborted) return;
   try {
     const { ok, problems } = await storage.check();

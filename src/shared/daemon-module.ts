@@ -1,3 +1,4 @@
+import type { ConfigWarning } from './contract/configuration.ts';
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
 /** The parts of the daemon that commands call. They are injected, since neither side imports the other. */
@@ -19,6 +20,8 @@ export interface ConfigTools {
     name: string,
     value: string | undefined,
   ): Promise<{ faults: ConfigFault[] } | { isChanged: boolean }>;
+  /** Problems that do not keep a daemon from starting, such as unknown models. Expects a file without faults. */
+  warnings(place: ConfigPlace): Promise<ConfigWarning[]>;
   schema(): Record<string, unknown>;
 }
 

@@ -1,9 +1,9 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { configTools } from '../../src/daemon/config/tools.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { configTools } from '../../src/daemon/composition/config-tools.ts';
 import { eventually } from '../support/eventually.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
@@ -140,6 +140,67 @@ test('`config set` rejects an invalid value with the reason', async () => {
     stderr: expect.stringContaining('margin_percent'),
   });
   expect(await cli('config', 'get', 'nothing')).toMatchObject({ code: 2 });
+});
+
+describe('the default model', () => {
+  const status = async () => JSON.parse((await cli('status', '--json')).stdout);
+  const priced = `${first}upstreams:
+  - { name: dear, base_url: "http://127.0.0.1:9/v1", models: [large], prices: { input: "1", output: "2" } }
+`;
+
+  test('does not become one that costs money by itself', async () => {
+    await write(priced);
+    await cli('reload');
+    expect(await status()).toMatchObject({
+      default_model: 'sim/assistant',
+      default_model_source: 'simulator',
+      suggested_model: 'dear/large',
+    });
+    const { stderr } = await cli('respond', 'Hi.', '--no-stdin');
+    expect(stderr).toContain('gateway config set default_model dear/large ($1 in and $2 out');
+    expect(stderr).toContain('sim/assistant via simulator');
+  });
+
+  test('is what the configuration says, for commands and for responses without a model', async () => {
+    const json = { input: 'Hi.', model: null };
+    const refused = await daemon.fetch('/v1/responses', { json });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { param: 'model' } });
+    await cli('config', 'set', 'default_model', 'sim/echo');
+    expect(await status()).toMatchObject({
+      default_model: 'sim/echo',
+      default_model_source: 'configuration',
+    });
+    const { stderr } = await cli('respond', 'Hi.', '--no-stdin');
+    expect(stderr).toContain('sim/echo via simulator');
+    expect(stderr).not.toContain('default_model');
+    expect(await (await daemon.fetch('/v1/responses', { json })).json()).toMatchObject({ model: 'sim/echo' });
+    expect(await (await daemon.fetch('/v1/responses', { json: { input: 'Hi.' } })).json()).toMatchObject({
+      model: 'sim/echo',
+    });
+  });
+
+  test('and aliases are set with a warning if the catalog has no such model', async () => {
+    const { code, stderr } = await cli('config', 'set', 'default_model', 'openai/gpt-5-minni');
+    expect(code).toBe(0);
+    expect(stderr).toContain('Warning: default_model: There is no model “openai/gpt-5-minni”. Did you mean');
+    await cli('config', 'unset', 'default_model');
+    const alias = await cli('config', 'set', 'aliases.bad', 'nosuch/model', '--json');
+    expect(JSON.parse(alias.stdout).warnings).toMatchObject([
+      { setting: 'aliases.bad', model: 'nosuch/model' },
+    ]);
+    expect((await cli('reload')).stderr).toContain('Warning: aliases.bad:');
+  });
+
+  test('is checked without a daemon, too', async () => {
+    const home = await temporaryHome();
+    const offline = (...args: string[]) =>
+      runCli(args, { env: { GATEWAY_HOME: home }, loadConfigTools: async () => configTools });
+    const { code, stderr } = await offline('config', 'set', 'default_model', 'nosuch/model');
+    expect(code).toBe(0);
+    expect(stderr).toContain('Warning: default_model: There is no model “nosuch/model”.');
+    expect((await offline('config', 'set', 'default_model', 'ollama/qwen3')).stderr).not.toContain('Warning');
+  });
 });
 
 test('`config path` and `config schema` need no daemon', async () => {

@@ -528,6 +528,7 @@ const samples: Record<string, Sample> = {
   getReference: {
     callers: forEveryone,
   },
+  getServiceStatus: { callers: forEveryone },
   getStatus: {
     callers: loginOnly,
   },

@@ -8,7 +8,7 @@ import { compactResponse } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
 import { showCancelledCost } from './respond/bill.ts';
-import { modelOf } from './respond/request-body.ts';
+import { modelOf } from './respond/choose-model.ts';
 
 interface CompactFlags {
   model?: string | undefined;

@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
-import type { ConfigFault, ConfigPlace, ExplainedSetting } from '../../shared/daemon-module.ts';
+import type { ConfigWarning } from '../../shared/contract/configuration.ts';
+import type { ConfigFault, ConfigPlace, ConfigTools, ExplainedSetting } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
@@ -95,25 +96,45 @@ async function change(context: Context, { name, value, file }: Change): Promise<
   const outcome = await tools.set(place, name, value);
   if ('faults' in outcome) throw configError(outcome.faults, 'Nothing was written.');
   const path = tools.path(place);
-  if (context.out.wantsJson()) await context.out.document({ file: path, changed: outcome.isChanged });
-  if (!outcome.isChanged) return context.out.note(`${path} already says so.`);
   const isRunning = file === undefined && readDaemonFile(context) !== undefined;
-  context.out.note(`Written to ${path}.${isRunning ? await reloadAfterChange(context, name) : ''}`);
+  const reloaded = outcome.isChanged && isRunning ? await reloadAfterChange(context, name) : undefined;
+  const warnings = reloaded?.warnings ?? (await warningsOf(tools, place));
+  if (context.out.wantsJson())
+    await context.out.document({ file: path, changed: outcome.isChanged, warnings });
+  context.out.note(
+    outcome.isChanged ? `Written to ${path}.${reloaded?.sentence ?? ''}` : `${path} already says so.`,
+  );
+  for (const { setting, message } of warnings) context.out.warn(`Warning: ${setting}: ${message}`);
 }
 
-/** Reloads the local daemon immediately, so that the next command sees the change. Returns the sentence to print. */
-async function reloadAfterChange(context: Context, name: string): Promise<string> {
+/** None when the environment keeps a daemon from starting: the command's own outcome matters more. */
+async function warningsOf(tools: ConfigTools, place: ConfigPlace): Promise<ConfigWarning[]> {
+  const { faults } = await tools.explain(place);
+  return faults.length > 0 ? [] : tools.warnings(place);
+}
+
+interface Reloaded {
+  /** What became of the change. */
+  sentence: string;
+  warnings?: ConfigWarning[];
+}
+
+/** Reloads the local daemon immediately, so that the next command sees the change. */
+async function reloadAfterChange(context: Context, name: string): Promise<Reloaded> {
   try {
     const client = context.clientFor(findHost(localName, context));
-    const { waiting } = await client.call(reloadConfiguration, {});
+    const { waiting, warnings } = await client.call(reloadConfiguration, {});
     const waits = waiting.some(
       (one) => name === one || name.startsWith(`${one}.`) || one.startsWith(`${name}.`),
     );
-    return waits
-      ? ' Restart the daemon to apply it: gateway stop, then gateway serve'
-      : ' The daemon has reloaded it.';
+    return {
+      sentence: waits
+        ? ' Restart the daemon to apply it: gateway stop, then gateway serve'
+        : ' The daemon has reloaded it.',
+      warnings,
+    };
   } catch {
-    return ' The daemon did not reload it: gateway reload';
+    return { sentence: ' The daemon did not reload it: gateway reload' };
   }
 }
 

@@ -10,6 +10,7 @@ export const reloadCommand = (context: Context) =>
     const report = await context.client().call(reloadConfiguration, {});
     if (context.out.wantsJson()) return context.out.document(report);
     await context.out.table(rowsOf(report), columns, { empty: 'No changes.' });
+    for (const { setting, message } of report.warnings) context.out.warn(`Warning: ${setting}: ${message}`);
     if (report.waiting.length > 0)
       context.out.note('Restart to apply the rest: gateway stop, then gateway serve');
   });

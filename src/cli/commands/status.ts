@@ -1,7 +1,13 @@
 import { Command } from '@commander-js/extra-typings';
-import type { DaemonStatus, ProviderStatus } from '../../shared/contract/daemon.ts';
+import type {
+  DaemonStatus,
+  DefaultModel,
+  ProviderStatus,
+  ServiceStatus,
+} from '../../shared/contract/daemon.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
-import { getStatus } from '../manifest/endpoints.ts';
+import { getServiceStatus, getStatus } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
@@ -12,13 +18,51 @@ export const statusCommand = (context: Context) =>
     .addHelpText('after', example('gateway status --json=url,pid'))
     .action(() => showStatus(context));
 
+/** Shows the daemon's status to its owner, and the service's to everyone else. */
 export async function showStatus(context: Context): Promise<void> {
-  const status = await context.client().call(getStatus, {});
-  await context.out.record(status, columns);
+  try {
+    const status = await context.client().call(getStatus, {});
+    await context.out.record(status, columns);
+    await showProviders(context, status.providers, providerColumns);
+  } catch (error) {
+    if (!(error instanceof ReceivedError) || !notOwner.test(error.code)) throw error;
+    const status = await context.client().call(getServiceStatus, {});
+    const { url } = context.host();
+    await context.out.record({ url, ...status }, serviceColumns);
+    await showProviders(context, status.providers, providerColumns.slice(0, 3));
+  }
+}
+
+const notOwner = /^(permission|signed_out|out_of_scope)$/;
+
+async function showProviders<Row>(context: Context, rows: Row[], titles: Column<Row>[]): Promise<void> {
   if (context.out.wantsJson() || context.out.isQuiet() || !context.io.stdout.isTty) return;
   context.out.text('\n');
-  await context.out.table(status.providers, providerColumns, { empty: 'No providers.' });
+  await context.out.table(rows, titles, { empty: 'No providers.' });
 }
+
+const sourceText: Readonly<Record<ServiceStatus['default_model_source'], string>> = {
+  configuration: 'set in the configuration',
+  local_server: 'not set; a local model',
+  simulator: 'not set; the built-in simulator',
+};
+
+const defaultModelColumn: Column<DefaultModel> = {
+  title: 'default_model',
+  value: (status) => status.default_model,
+  show: (status) => `${status.default_model} (${sourceText[status.default_model_source]})`,
+};
+
+const serviceColumns: Column<ServiceStatus & { url: string }>[] = [
+  { title: 'url', value: (status) => status.url },
+  { title: 'version', value: (status) => status.version },
+  {
+    title: 'state',
+    value: (status) => (status.writable ? 'serving' : 'not serving: nothing can be written'),
+    style: (status) => (status.writable ? 'green' : 'red'),
+  },
+  defaultModelColumn,
+];
 
 const columns: Column<DaemonStatus>[] = [
   { title: 'url', value: (status) => status.url },
@@ -32,7 +76,7 @@ const columns: Column<DaemonStatus>[] = [
   { title: 'version', value: (status) => status.version },
   { title: 'uptime_ms', value: (status) => status.uptime_ms, show: (status) => duration(status.uptime_ms) },
   { title: 'data_dir', value: (status) => status.data_dir },
-  { title: 'default_model', value: (status) => status.default_model },
+  defaultModelColumn,
   {
     title: 'storage',
     value: (status) => (status.storage.writable ? 'writable' : (status.storage.reason ?? 'not writable')),
@@ -46,7 +90,9 @@ const columns: Column<DaemonStatus>[] = [
   },
 ];
 
-const providerColumns: Column<ProviderStatus>[] = [
+const providerColumns: Column<
+  Pick<ProviderStatus, 'name' | 'state' | 'models'> & { reason?: string | null }
+>[] = [
   { title: 'provider', value: (provider) => provider.name },
   {
     title: 'state',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
-import { modelOf } from '../commands/respond/request-body.ts';
+import { chooseModel } from '../commands/respond/choose-model.ts';
 import type { Context } from '../context.ts';
 import { routeTo } from '../hosts/send.ts';
 import { getKey } from '../manifest/endpoints.ts';
@@ -88,7 +88,7 @@ function servicesOf(
     keyNames,
     log,
     now: context.now,
-    defaultModel: () => modelOf(context, {}),
+    defaultModel: async () => (await chooseModel(context, {})).model,
     follow: createFollower({
       now: context.now,
       sleep: (ms, signal) => context.sleep(ms, signal),

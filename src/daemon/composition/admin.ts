@@ -1,5 +1,6 @@
-import type { DaemonStatus, ProviderStatus } from '../../shared/contract/daemon.ts';
+import type { DaemonStatus, ProviderStatus, ServiceStatus } from '../../shared/contract/daemon.ts';
 import { isoTime } from '../../shared/time.ts';
+import type { LiveSettings } from '../config/live-settings.ts';
 import { aboutHandlers } from '../features/about/index.ts';
 import { type BackupFile, backupHandlers } from '../features/backups/index.ts';
 import { type Catalog, defaultModel } from '../features/catalog/index.ts';
@@ -35,6 +36,8 @@ export interface AdminDeps {
   world: World;
   telemetry: Telemetry;
   reloader: Pick<Reloader, 'describe' | 'reload'>;
+  /** Settings that a reload changes. */
+  live: Pick<LiveSettings, 'defaultModel'>;
   /** The files that belong in a backup alongside the database. */
   backupFiles: () => Promise<BackupFile[]>;
   process: ProcessFacts;
@@ -76,8 +79,8 @@ export function adminHandlers(
       requireDaemonOwner: features.workspaces.requireDaemonOwner,
     }),
     ...aboutHandlers({
-      status: statusReader({
-        ...{ storage, process, catalog: features.catalog, health: features.health },
+      ...statusReaders({
+        ...{ storage, process, catalog: features.catalog, health: features.health, live: deps.live },
         ...{ providers: features.providers.byName, vault: features.ownKeys.vault },
         elapsed: deps.world.elapsed,
       }),
@@ -92,6 +95,7 @@ export function adminHandlers(
 interface StatusDeps {
   catalog: Catalog;
   health: Pick<Health, 'benches'>;
+  live: Pick<LiveSettings, 'defaultModel'>;
   providers: ReadonlyMap<string, Provider>;
   storage: Pick<Storage, 'state'>;
   vault: Pick<Vault, 'status'>;
@@ -100,26 +104,16 @@ interface StatusDeps {
   elapsed: () => number;
 }
 
-/** Reads the daemon's status for the person who runs it. */
-export function statusReader({ catalog, health, providers, storage, vault, process, elapsed }: StatusDeps) {
+/** Read the status, for the person who runs the daemon and for its users. */
+export function statusReaders(deps: StatusDeps) {
+  const { catalog, health, live, providers, storage, vault, process, elapsed } = deps;
   const startedElapsed = elapsed();
-  return async (): Promise<DaemonStatus> => {
-    const { writable, reason } = storage.state();
+  const shared = async () => {
     const all = await catalog.all();
-    const { state, store, reason: vaultReason } = await vault.status();
     const benched = new Map(hostBenches(health).map((bench) => [bench.provider, bench.reason]));
     const descriptions = [...providers.values()].map(({ description }) => description);
     return {
-      url: process.url(),
-      socket: process.socket,
-      pid: process.pid,
-      version: process.version,
-      started_at: isoTime(process.startedAt),
-      uptime_ms: Math.round(elapsed() - startedElapsed),
-      data_dir: process.dataFolder,
-      default_model: defaultModel(all, descriptions),
-      storage: { writable, reason: reason ?? null },
-      vault: { state, store, reason: vaultReason },
+      ...defaultModel(live.defaultModel, all, descriptions),
       providers: descriptions.map(({ name, available, reason: why, models: served }): ProviderStatus => {
         const bench = benched.get(name);
         const models = all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length;
@@ -134,6 +128,36 @@ export function statusReader({ catalog, health, providers, storage, vault, proce
         };
       }),
     };
+  };
+  return {
+    async status(): Promise<DaemonStatus> {
+      const { writable, reason } = storage.state();
+      const { state, store, reason: vaultReason } = await vault.status();
+      const { providers: states, ...model } = await shared();
+      return {
+        url: process.url(),
+        socket: process.socket,
+        pid: process.pid,
+        version: process.version,
+        started_at: isoTime(process.startedAt),
+        uptime_ms: Math.round(elapsed() - startedElapsed),
+        data_dir: process.dataFolder,
+        ...model,
+        storage: { writable, reason: reason ?? null },
+        vault: { state, store, reason: vaultReason },
+        providers: states,
+      };
+    },
+    /** Without the reasons: they name variables and addresses of the host. */
+    async serviceStatus(): Promise<ServiceStatus> {
+      const { providers: states, ...model } = await shared();
+      return {
+        version: process.version,
+        writable: storage.state().writable,
+        ...model,
+        providers: states.map(({ name, state, models }) => ({ name, state, models })),
+      };
+    },
   };
 }
 

@@ -50,6 +50,8 @@ export interface Config {
   findsLocalServers: boolean;
   /** Whether new work is rejected under overload. */
   shedsLoad: boolean;
+  /** The model of calls that name none. */
+  defaultModel: string | undefined;
   aliases: Record<string, string>;
   timeouts: {
     connectMs: number;
@@ -175,6 +177,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     })),
     findsLocalServers: setting('local_servers'),
     shedsLoad: setting('shed_load'),
+    defaultModel: file.default_model,
     aliases: setting('aliases'),
     timeouts: {
       connectMs: setting('timeouts.connect_ms'),

@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 export interface LiveSettings {
   readonly aliases: Record<string, string>;
   readonly cache: Config['cache'];
+  defaultModel: string | undefined;
   marginPpm: number;
   allPrepaid: boolean;
   storesResponses: boolean;
@@ -12,10 +13,11 @@ export interface LiveSettings {
 }
 
 export function liveSettings(config: Config): LiveSettings {
-  const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
+  const { defaultModel, marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
   return {
     aliases: { ...config.aliases },
     cache: { ...config.cache },
+    defaultModel,
     marginPpm,
     allPrepaid,
     storesResponses,
@@ -26,8 +28,10 @@ export function liveSettings(config: Config): LiveSettings {
 
 /** Applies a new configuration to subsequent calls. */
 export function applyReload(live: LiveSettings, config: Config): void {
-  const { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
-  Object.assign(live, { marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax });
+  const { defaultModel, marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
+  Object.assign(live, {
+    ...{ defaultModel, marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax },
+  });
   Object.assign(live.cache, config.cache);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];
   Object.assign(live.aliases, config.aliases);

@@ -119,6 +119,9 @@ export const ConfigFile = Type.Object(
     upstreams: Type.Optional(Type.Array(UpstreamConfig, { description: 'a list of upstreams' })),
     local_servers: Type.Optional(flag),
     shed_load: Type.Optional(flag),
+    default_model: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'a model id such as openai/gpt-5' }),
+    ),
     aliases: Type.Optional(Type.Record(Type.String(), text, { description: 'a map of names' })),
     timeouts: Type.Optional(
       Type.Object(

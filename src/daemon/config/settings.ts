@@ -41,6 +41,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   upstreams: {},
   local_servers: restart,
   shed_load: restart,
+  default_model: {},
   aliases: {},
   margin_percent: {},
   'billing.mode': {},

@@ -7,7 +7,7 @@ import { schemaDocument } from './schema-document.ts';
 import { setValue } from './set-value.ts';
 
 /** Configuration operations that need no running daemon. */
-export const configTools: ConfigTools = {
+export const configTools: Omit<ConfigTools, 'warnings'> = {
   path: ({ file, ...surroundings }) => file ?? usualFile(surroundings),
 
   /** The configuration a daemon would read now, without flags. */

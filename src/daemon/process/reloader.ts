@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigurationView, ReloadReport } from '../../shared/contract/configuration.ts';
+import type { ConfigurationView, ConfigWarning, ReloadReport } from '../../shared/contract/configuration.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type Config, type ConfigFlags, ConfigInvalid, loadConfig } from '../config/config.ts';
 import type { ExplainedSetting } from '../config/explain.ts';
@@ -13,8 +13,11 @@ export interface ReloaderDeps {
   env: Record<string, string | undefined>;
   stderr: { write(text: string): unknown };
   log: Log;
-  /** Applies the settings that can change while calls run; when it fails, nothing has changed. */
-  apply: (config: Config) => Promise<void>;
+  /**
+   * Applies the settings that can change while calls run, and returns warnings about them; when it fails, nothing has
+   * changed.
+   */
+  apply: (config: Config) => Promise<ConfigWarning[]>;
 }
 
 export interface Reloader {
@@ -47,7 +50,7 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
     const isChanged = ({ name, value }: ExplainedSetting) =>
       !isDeepStrictEqual(settingIn(before, name)?.value, value);
     const changed = wanted.filter(isChanged);
-    await apply(next);
+    const warnings = await apply(next);
     log.level = next.logLevel;
     latest = next;
     running = wanted.map((setting) =>
@@ -55,7 +58,7 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
     );
     const names = (isLive: boolean) =>
       changed.filter((setting) => setting.isLive === isLive).map(({ name }) => name);
-    const report = { file: next.configFile, changed: names(true), waiting: names(false) };
+    const report = { file: next.configFile, changed: names(true), waiting: names(false), warnings };
     log.info({ ...report, changed: liveChanges(changed, before) }, 'configuration reloaded');
     return report;
   };
@@ -86,9 +89,10 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
     },
     async reloadUnattended() {
       try {
-        const { changed, waiting } = await enqueue();
+        const { changed, waiting, warnings } = await enqueue();
         if (changed.length > 0) stderr.write(`Configuration changed: ${changed.join(', ')}.\n`);
         if (waiting.length > 0) stderr.write(`Restart to apply: ${waiting.join(', ')}.\n`);
+        for (const { setting, message } of warnings) stderr.write(`Warning: ${setting}: ${message}\n`);
       } catch (error) {
         if (!(error instanceof ConfigInvalid)) return log.warn({ err: error }, 'reload failed');
         log.warn({ faults: error.faults }, 'invalid configuration ignored');

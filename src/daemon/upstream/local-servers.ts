@@ -4,7 +4,9 @@ import type { World } from '../world.ts';
 import { objectsOf, textOf } from './json.ts';
 import { readList } from './list-models.ts';
 
-export type LocalServerName = 'ollama' | 'lmstudio' | 'llamacpp' | 'vllm';
+export const localServerNames = ['ollama', 'lmstudio', 'llamacpp', 'vllm'] as const;
+
+export type LocalServerName = (typeof localServerNames)[number];
 
 /** A model server running on this machine. */
 export interface LocalServer {

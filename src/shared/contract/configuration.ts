@@ -23,12 +23,23 @@ export const ConfigurationView = Type.Object(
   { $id: 'Configuration' },
 );
 
+/** A problem of a valid configuration: the daemon starts with it, but some calls will fail. */
+export const ConfigWarning = Type.Object(
+  {
+    setting: Type.String({ description: '`aliases.fast`' }),
+    model: Type.String({ description: 'The name that the catalog does not have.' }),
+    message: Type.String(),
+  },
+  { $id: 'ConfigWarning' },
+);
+
 /** The result of a reload. */
 export const ReloadReport = Type.Object(
   {
     file: Type.String(),
     changed: Type.Array(Type.String(), { description: 'Settings that changed.' }),
     waiting: Type.Array(Type.String(), { description: 'Settings that take effect after a restart.' }),
+    warnings: Type.Array(ConfigWarning, { description: 'Names of models that the catalog does not have.' }),
   },
   { $id: 'ReloadReport' },
 );
@@ -65,4 +76,5 @@ export const reloadConfiguration = endpoint({
 
 export type SettingView = Static<typeof SettingView>;
 export type ConfigurationView = Static<typeof ConfigurationView>;
+export type ConfigWarning = Static<typeof ConfigWarning>;
 export type ReloadReport = Static<typeof ReloadReport>;

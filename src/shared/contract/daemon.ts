@@ -16,6 +16,21 @@ export const ProviderStatus = Type.Object(
   { $id: 'ProviderStatus' },
 );
 
+const defaultModel = {
+  default_model: Type.String({ description: 'The model of commands, and of responses, that name none.' }),
+  default_model_source: Type.Enum(['configuration', 'local_server', 'simulator'], {
+    description:
+      '`configuration`: the setting `default_model`. Without it: a model of a local server, else the simulator’s. Commands use either; a response then has to name its model.',
+  }),
+  suggested_model: nullable(
+    Type.String({
+      description: 'An available model to configure as the default; null if one is configured.',
+    }),
+  ),
+};
+
+const DefaultModel = Type.Object(defaultModel);
+
 /** The state of the daemon, for its owner. */
 export const DaemonStatus = Type.Object(
   {
@@ -30,7 +45,7 @@ export const DaemonStatus = Type.Object(
     started_at: Timestamp,
     uptime_ms: Type.Integer({ minimum: 0 }),
     data_dir: Type.String(),
-    default_model: nullable(Type.String()),
+    ...defaultModel,
     storage: Type.Object({
       writable: Type.Boolean(),
       reason: nullable(Type.String({ description: 'Why nothing can be written, for people.' })),
@@ -46,6 +61,31 @@ export const DaemonStatus = Type.Object(
   },
   { $id: 'DaemonStatus' },
 );
+
+/** The state of the service, for its users. */
+export const ServiceStatus = Type.Object(
+  {
+    version: Type.String(),
+    writable: Type.Boolean({ description: 'Whether calls can be recorded, and so served.' }),
+    ...defaultModel,
+    providers: Type.Array(Type.Pick(ProviderStatus, ['name', 'state', 'models'])),
+  },
+  { $id: 'ServiceStatus' },
+);
+
+export const getServiceStatus = endpoint({
+  id: 'getServiceStatus',
+  method: 'GET',
+  path: '/v1/status',
+  summary: 'Get the status of the service.',
+  description:
+    'Whether calls are served, by which providers, and the default model. The daemon’s owner finds more in `GET /v1/admin/status`.',
+  tag: 'Daemon',
+  access: everyone,
+  surface: 'v1',
+  result: ServiceStatus,
+  errors: ['unauthenticated'],
+});
 
 export const getStatus = endpoint({
   id: 'getStatus',
@@ -117,5 +157,7 @@ export const openApi = endpoint({
   errors: ['unauthenticated'],
 });
 
+export type DefaultModel = Static<typeof DefaultModel>;
+export type ServiceStatus = Static<typeof ServiceStatus>;
 export type DaemonStatus = Static<typeof DaemonStatus>;
 export type ProviderStatus = Static<typeof ProviderStatus>;

@@ -3,14 +3,14 @@ import { endpoint } from './endpoint.ts';
 import { ErrorReply } from './error-reply.ts';
 import { modelCallBodyLimit, socketErrors } from './model-call.ts';
 import { ResponseEvent } from './response-events.ts';
-import { CreateResponseBody } from './responses.ts';
+import { CreateResponseRequest } from './responses.ts';
 import { maybe } from './vocabulary.ts';
 
 /** A client message on the socket: a create call. */
 export const ResponseMessage = Type.Object(
   {
     type: Type.Literal('response.create'),
-    ...CreateResponseBody.properties,
+    ...CreateResponseRequest.properties,
     stream: maybe(Type.Boolean({ description: 'Ignored: the answer is always a stream of events.' })),
     generate: maybe(
       Type.Boolean({ description: '`false` prepares the context: nothing is generated or charged.' }),

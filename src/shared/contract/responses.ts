@@ -182,6 +182,25 @@ export const CreateResponseBody = Type.Object(
   },
 );
 
+/** What a client sends: a body that may leave out the model. */
+export const CreateResponseRequest = Type.Object(
+  {
+    ...CreateResponseBody.properties,
+    model: maybe(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'As in other calls; required unless the configuration has a `default_model`.',
+      }),
+    ),
+  },
+  {
+    $id: 'CreateResponseRequest',
+    additionalProperties: true,
+    description: 'Additional members are passed on to providers that speak this format.',
+  },
+);
+
 export type CreateResponseBody = Static<typeof CreateResponseBody>;
 
 const number = Type.Number();
@@ -255,7 +274,7 @@ export const createResponse = endpoint({
   surface: 'v1',
   unauthorizedType: 'unauthorized',
   headers: OnceHeaders,
-  body: CreateResponseBody,
+  body: CreateResponseRequest,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,
   result: ResponseResource,

@@ -19,6 +19,8 @@ const status: DaemonStatus = {
   uptime_ms: 7_500_000,
   data_dir: '/data',
   default_model: 'sim/assistant',
+  default_model_source: 'simulator',
+  suggested_model: null,
   storage: { writable: true, reason: null },
   vault: { state: 'no_vault', store: null, reason: null },
   providers: [
@@ -35,6 +37,28 @@ describe('status', () => {
     const { stdout } = await runCli(['status', '--no-color'], { env, tty: true });
     expect(stdout).toMatch(/uptime +2 h 5 min\n/);
     expect(stdout).toMatch(/openai +unavailable +0 +no key: set OPENAI_API_KEY\n/);
+  });
+
+  test('of a host that someone else runs is that of the service', async () => {
+    const { env } = await fakeDaemon({
+      'GET /v1/admin/status': (_call, reply) => fail(reply, 403, { code: 'permission', message: 'No.' }),
+      'GET /v1/status': () => ({
+        version,
+        writable: true,
+        default_model: 'acme/large',
+        default_model_source: 'configuration',
+        suggested_model: null,
+        providers: [{ name: 'acme', state: 'available', models: 5 }],
+      }),
+    });
+    const { stdout, code } = await runCli(['status', '--no-color'], { env, tty: true });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/state +serving\n/);
+    expect(stdout).toContain('acme/large (set in the configuration)');
+    expect(stdout).toMatch(/acme +available +5\n/);
+    expect(JSON.parse((await runCli(['status', '--json'], { env })).stdout)).toMatchObject({
+      writable: true,
+    });
   });
 
   test('is names and values in a pipe, and JSON on request', async () => {

@@ -346,45 +346,49 @@ describe('the question', () => {
     expect(stderr).toContain('The file /nonexistent/x does not exist.');
   });
 
-  test("goes to GATEWAY_MODEL, else to the daemon's default", async () => {
+  const status = (given: object) => ({
+    version: '0.1.0',
+    writable: true,
+    default_model: 'sim/assistant',
+    default_model_source: 'simulator',
+    suggested_model: null,
+    providers: [],
+    ...given,
+  });
+
+  test("goes to GATEWAY_MODEL, else to the daemon's default, also with a key", async () => {
     const { env, calls } = await fakeDaemon({
       'POST /v1/responses': () => response(),
-      'GET /v1/admin/status': () => ({ default_model: 'the/default' }),
+      'GET /v1/status': () => status({ default_model: 'the/default', default_model_source: 'configuration' }),
     });
     await runCli(['respond', 'Hi'], { env: { ...env, GATEWAY_MODEL: 'my/model' } });
     await runCli(['respond', 'Hi'], { env });
+    const { stderr } = await runCli(['respond', 'Hi'], { env: { ...env, GATEWAY_KEY: 'gwk_x' } });
     const models = calls.flatMap(({ body }) => (body ? [(body as { model: string }).model] : []));
-    expect(models).toEqual(['my/model', 'the/default']);
+    expect(models).toEqual(['my/model', 'the/default', 'the/default']);
+    expect(stderr).not.toContain('default_model');
   });
 
-  test('with a key that may not see the default, goes to an available model', async () => {
-    const model = (id: string, provider: string, available = true) => ({
-      id,
-      service: { providers: [{ provider, available }] },
-    });
-    let listed = [
-      model('sim/assistant', 'simulator'),
-      model('acme/gone', 'acme', false),
-      model('acme/there', 'acme'),
-      model('anthropic/claude-haiku-4-5', 'anthropic'),
-    ];
-    const { env, calls } = await fakeDaemon({
+  test('names a model that nobody chose, and the price of another', async () => {
+    let now = status({ suggested_model: 'acme/large' });
+    const { env } = await fakeDaemon({
       'POST /v1/responses': () => response(),
-      'GET /v1/admin/status': (_call, reply) => fail(reply, 401, { code: 'signed_out', message: 'No.' }),
-      'GET /v1/models': () => ({ object: 'list', data: listed }),
+      'GET /v1/status': () => now,
+      'GET /v1/models/acme/large': () => ({
+        id: 'acme/large',
+        service: { prices: { input: '0.25', output: '2' } },
+      }),
     });
-    const say = () => runCli(['respond', 'Hi'], { env: { ...env, GATEWAY_KEY: 'gwk_x' } });
-    await say();
-    listed = listed.slice(0, 3);
-    await say();
-    listed = listed.slice(0, 2);
-    await say();
-    const asked = calls.flatMap(({ body }) => (body ? [(body as { model: string }).model] : []));
-    expect(asked).toEqual(['anthropic/claude-haiku-4-5', 'acme/there', 'sim/assistant']);
-    listed = listed.slice(1);
-    const { code, stderr } = await say();
-    expect(code).toBe(exitCodes.usage);
-    expect(stderr).toContain('--model');
+    expect((await runCli(['respond', 'Hi'], { env })).stderr).toContain(
+      'No default_model is set, so sim/assistant answers: the built-in simulator. To ask another: ' +
+        'gateway config set default_model acme/large ($0.25 in and $2 out per million tokens)\n',
+    );
+    now = status({ default_model: 'ollama/qwen3', default_model_source: 'local_server' });
+    expect((await runCli(['respond', 'Hi'], { env })).stderr).toContain(
+      'so ollama/qwen3 answers: a local model. To keep it: gateway config set default_model ollama/qwen3\n',
+    );
+    now = status({});
+    expect((await runCli(['respond', 'Hi'], { env })).stderr).not.toContain('default_model');
   });
 });
 

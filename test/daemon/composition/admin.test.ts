@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { statusReader } from '../../../src/daemon/composition/admin.ts';
+import { statusReaders } from '../../../src/daemon/composition/admin.ts';
 
 test('uptime keeps increasing when the wall clock is set back', async () => {
   let elapsed = 500;
-  const read = statusReader({
+  const { status } = statusReaders({
     catalog: { all: async () => [] } as never,
     health: { benches: () => [] } as never,
+    live: { defaultModel: undefined },
     providers: new Map(),
     storage: { state: () => ({ writable: true, reason: undefined }) },
     vault: { status: async () => ({ state: 'no_vault', store: null, reason: null }) } as never,
@@ -20,5 +21,5 @@ test('uptime keeps increasing when the wall clock is set back', async () => {
     elapsed: () => elapsed,
   });
   elapsed += 1234.4;
-  expect(await read()).toMatchObject({ uptime_ms: 1234, started_at: '9999-01-01T00:00:00.000Z' });
+  expect(await status()).toMatchObject({ uptime_ms: 1234, started_at: '9999-01-01T00:00:00.000Z' });
 });

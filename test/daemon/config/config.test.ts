@@ -41,7 +41,7 @@ describe('the faults of a file', () => {
       '    base_url: https://x.example/v1',
       'aliases:',
       '  fast: 5',
-      'default_modl: sim/echo',
+      'nonsense: sim/echo',
     ].join('\n');
     expect(await faultsOf(text)).toEqual([
       'config.yaml:3:3: unknown key `prot`: did you mean `port`?',
@@ -53,7 +53,7 @@ describe('the faults of a file', () => {
       'config.yaml:9:28: unknown key `outputs`: did you mean `output`?',
       'config.yaml:10:5: `upstreams[1]` needs `models`',
       'config.yaml:13:9: `aliases.fast` must be text; put quotes around 5',
-      expect.stringMatching(/^config\.yaml:14:1: unknown key `default_modl`: valid keys are listen, /),
+      expect.stringMatching(/^config\.yaml:14:1: unknown key `nonsense`: valid keys are listen, /),
     ]);
   });
 

@@ -20,6 +20,12 @@ const owner: Caller = {
   revoked: new AbortController().signal,
 };
 
+const model = {
+  default_model: 'sim/assistant',
+  default_model_source: 'simulator',
+  suggested_model: null,
+} as const;
+
 const status: DaemonStatus = {
   url: 'http://127.0.0.1:4100',
   socket: null,
@@ -28,7 +34,7 @@ const status: DaemonStatus = {
   started_at: '2026-11-21T08:00:00.000Z',
   uptime_ms: 1500,
   data_dir: '/data',
-  default_model: 'sim/assistant',
+  ...model,
   storage: { writable: true, reason: null },
   vault: { state: 'no_vault', store: null, reason: null },
   providers: [{ name: 'simulator', state: 'available', models: 4, reason: null }],
@@ -45,6 +51,7 @@ beforeEach(() => {
   documents = 0;
   handlers = aboutHandlers({
     status: async () => status,
+    serviceStatus: async () => ({ ...model, version: '0.1.0', writable: true, providers: [] }),
     stop: () => {
       stops += 1;
     },

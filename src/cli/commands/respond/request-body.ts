@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import type { ModelProvider } from '../../../shared/contract/models.ts';
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { preferredModels } from '../../../shared/preferred-models.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { createThread, getStatus, listModels } from '../../manifest/endpoints.ts';
+import { createThread } from '../../manifest/endpoints.ts';
+import { modelOf } from './choose-model.ts';
 
 export interface RequestFlags {
   prompt: string;
@@ -72,39 +70,6 @@ async function inputOf(context: Context, flags: RequestFlags): Promise<CreateRes
   const asked = text === '' ? [] : [{ type: 'input_text', text }];
   return [{ type: 'message', role: 'user', content: [...asked, ...parts] }];
 }
-
-/** The model from the flags, the environment or the daemon's default. */
-export async function modelOf(context: Context, { model }: Pick<RequestFlags, 'model'>): Promise<string> {
-  const named = model ?? (context.env.GATEWAY_MODEL || undefined);
-  if (named !== undefined) return named;
-  const fallback = await defaultModel(context);
-  if (fallback != null) return fallback;
-  throw new CliError('No model was given.', {
-    exit: exitCodes.usage,
-    next: 'Set --model or GATEWAY_MODEL. Models: gateway models list',
-  });
-}
-
-async function defaultModel(context: Context): Promise<string | null | undefined> {
-  try {
-    return (await context.client().call(getStatus, {})).default_model;
-  } catch (error) {
-    if (error instanceof ReceivedError && /^(signed_out|permission|out_of_scope)$/.test(error.code))
-      return await firstAnswering(context);
-    throw error;
-  }
-}
-
-/** A default for callers who may not see the host's own: a preferred model, or the first available one. */
-async function firstAnswering(context: Context): Promise<string | undefined> {
-  const { data } = await context.client().call(listModels, {});
-  const answering = data.filter(({ service }) => service.providers.some(({ available }) => available));
-  const preferred = preferredModels.find((id) => answering.some((model) => model.id === id));
-  const real = answering.find(({ service }) => service.providers.some(isReal));
-  return preferred ?? (real ?? answering[0])?.id;
-}
-
-const isReal = ({ provider, available }: ModelProvider) => available && provider !== 'simulator';
 
 function toolsOf(path: string): CreateResponseBody['tools'] {
   const value = readJson(path);

@@ -1,5 +1,5 @@
 import { render } from 'ink';
-import { modelOf } from '../../commands/respond/request-body.ts';
+import { chooseModel } from '../../commands/respond/choose-model.ts';
 import { textOf } from '../../commands/threads.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
@@ -22,7 +22,8 @@ const messagesMax = 1000;
 
 /** Chats with a model until the user quits. Fails before the first prompt if the daemon does not answer. */
 export async function startChat(context: Context, { model, thread, instructions }: ChatFlags): Promise<void> {
-  const conversation = new Conversation({ model: await modelOf(context, { model }), thread });
+  const chosen = await chooseModel(context, { model });
+  const conversation = new Conversation({ model: chosen.model, thread });
   conversation.system = instructions;
   const host = context.host();
   const chat: ChatModel = new ChatModel(conversation, {
@@ -35,6 +36,7 @@ export async function startChat(context: Context, { model, thread, instructions 
     },
   });
   if (thread !== undefined) await printThread(context, chat, thread);
+  if (chosen.hint !== undefined) chat.print('note', chosen.hint);
   chat.print('note', `${conversation.model}; /help shows the commands.`);
   const instance = render(<ChatApp chat={chat} paint={context.out.paint.stdout} />, {
     interactive: true,

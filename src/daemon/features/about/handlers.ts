@@ -1,9 +1,11 @@
 import {
   type DaemonStatus,
+  getServiceStatus,
   getStatus,
   health,
   openApi,
   ready,
+  type ServiceStatus,
   stopDaemon,
 } from '../../../shared/contract/daemon.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -11,6 +13,7 @@ import { implement, RelayReply } from '../../handler.ts';
 
 export interface AboutDependencies {
   status(): Promise<DaemonStatus>;
+  serviceStatus(): Promise<ServiceStatus>;
   /** Starts to stop and returns immediately, so that the response can still be sent. */
   stop(): void;
   pid: number;
@@ -36,6 +39,8 @@ export const aboutHandlers = (deps: AboutDependencies) => {
     }),
 
     implement(getStatus, () => deps.status()),
+
+    implement(getServiceStatus, () => deps.serviceStatus()),
 
     implement(stopDaemon, async () => {
       deps.stop();

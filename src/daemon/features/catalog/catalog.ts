@@ -1,6 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { ownValue } from '../../../shared/own-value.ts';
-import { preferredModels } from '../../../shared/preferred-models.ts';
 import type { World } from '../../world.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
 import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';
@@ -132,6 +131,12 @@ export class Catalog {
     return this.#all.models;
   }
 
+  /** Whether a resolved model is a known one; providers with a list of models are sent other names, too. */
+  isKnown({ id, offers }: Pick<Resolution, 'id' | 'offers'>): boolean {
+    const acceptsAny = ({ provider }: Offer) => this.#index.providers.get(provider)?.models === '*';
+    return this.#index.slots.has(id) || offers.some(acceptsAny);
+  }
+
   /** Suggests ids for a misspelled name. */
   nearest(name: string): string[] {
     return nearestNames(name, this.#index.slots.keys());
@@ -178,17 +183,3 @@ export class Catalog {
 }
 
 const noPrices: PriceLibrary = { names: () => [], find: () => undefined, sourceOf: () => undefined };
-
-/** The default model of commands: one of the first available provider, or else the simulator's. */
-export function defaultModel(all: readonly Resolution[], providers: readonly ProviderDescription[]): string {
-  const inOrder = providers.filter(({ kind, available }) => available && kind !== 'simulator');
-  for (const provider of inOrder) {
-    const has = (id: string) =>
-      all.some((model) => model.id === id && model.offers.some((offer) => offer.provider === provider.name));
-    const found =
-      preferredModels.find(has) ??
-      all.find((model) => model.offers.some((offer) => offer.provider === provider.name))?.id;
-    if (found !== undefined) return found;
-  }
-  return 'sim/assistant';
-}

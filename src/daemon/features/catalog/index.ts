@@ -1,4 +1,5 @@
-export { Catalog, type CatalogSettings, defaultModel } from './catalog.ts';
+export { Catalog, type CatalogSettings } from './catalog.ts';
+export { defaultModel } from './default-model.ts';
 export { freePrices, nanoFromDecimal, pricesFromDecimals, type WrittenPrices } from './exact-price.ts';
 export { catalogHandlers } from './handlers.ts';
 export { type ListedModel, type ListingProvider, modelListings } from './listing.ts';
@@ -6,3 +7,4 @@ export { type LiveNumbers, type LiveReader, LiveSpeed } from './live-speed.ts';
 export { type Capabilities, type Modality, unknownCapabilities } from './model-traits.ts';
 export type { ModelDetails, Offer, ProviderDescription, ProviderKind, Resolution } from './offer.ts';
 export { loadPriceLibrary, type PriceLibrary } from './price-library.ts';
+export { unknownModels } from './unknown-models.ts';

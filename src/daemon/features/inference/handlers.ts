@@ -8,7 +8,7 @@ import type { Background } from './lifecycles/background/background.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
 import { compact } from './lifecycles/request/compact.ts';
 import { complete } from './lifecycles/request/complete.ts';
-import { withStoreDefault } from './lifecycles/request/read-request.ts';
+import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
 import { respond } from './lifecycles/request/respond.ts';
 import { responseSockets } from './lifecycles/socket/socket-session.ts';
 import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
@@ -28,7 +28,7 @@ export function inferenceHandlers(
       idempotency.once(onceOf(call, createResponse), (signal, slot) => {
         const { requestId, headers } = call;
         const caller = identified(call.caller);
-        const body = withStoreDefault(deps, caller, call.body);
+        const body = withStoreDefault(deps, caller, withDefaultModel(deps, call.body));
         const strictEvents = wantsStrictEvents(headers);
         const respondCall = { caller, requestId, signal, body, strictEvents, slot };
         return body.background === true ? background.start(respondCall) : respond(deps, respondCall);

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultModel, type ProviderDescription } from '../../../../src/daemon/features/catalog/index.ts';
+import {
+  defaultModel,
+  type ProviderDescription,
+  unknownModels,
+} from '../../../../src/daemon/features/catalog/index.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { catalogOf, library, makers, prices, provider, simulator } from '../../../support/catalog.ts';
 import { failureOf } from '../../../support/failure-of.ts';
@@ -198,10 +202,48 @@ describe('prices', () => {
   });
 });
 
-test('the default model is one of the first available provider, else the simulator’s', async () => {
-  const named = async (providers: ProviderDescription[]) =>
-    defaultModel(await catalogOf(providers).all(), providers);
-  expect(await named([...makers, simulator])).toBe('openai/gpt-5-mini');
-  expect(await named([provider('ollama', 'local', { models: ['qwen3'] }), simulator])).toBe('ollama/qwen3');
-  expect(await named([provider('openai', 'openai', { available: false }), simulator])).toBe('sim/assistant');
+describe('the default model', () => {
+  const of = async (providers: ProviderDescription[], configured?: string) =>
+    defaultModel(configured, await catalogOf(providers).all(), providers);
+  const ollama = provider('ollama', 'local', { models: ['nomic-embed-text', 'qwen3'] });
+
+  test('is the configured one, whatever else is available', async () => {
+    expect(await of([...makers, ollama, simulator], 'acme/large')).toEqual({
+      default_model: 'acme/large',
+      default_model_source: 'configuration',
+      suggested_model: null,
+    });
+  });
+
+  test('never costs money without being configured; a paid one is suggested', async () => {
+    expect(await of([...makers, simulator])).toEqual({
+      default_model: 'sim/assistant',
+      default_model_source: 'simulator',
+      suggested_model: 'openai/gpt-5-mini',
+    });
+    expect(await of([provider('openai', 'openai', { available: false }), simulator])).toMatchObject({
+      default_model: 'sim/assistant',
+      suggested_model: null,
+    });
+  });
+
+  test('is one of a local server that can answer', async () => {
+    expect(await of([ollama, simulator])).toEqual({
+      default_model: 'ollama/qwen3',
+      default_model_source: 'local_server',
+      suggested_model: null,
+    });
+  });
+});
+
+test('configured names that no provider has are listed, with the nearest ones', async () => {
+  const aliases = { fast: 'openai/gpt-5-mini', chained: 'fast', odd: 'nosuch/model' };
+  const catalog = catalogOf([...makers, simulator], { aliases });
+  expect(await unknownModels(catalog, { defaultModel: 'fast', aliases })).toMatchObject([
+    { setting: 'aliases.chained', model: 'fast' },
+    { setting: 'aliases.odd', model: 'nosuch/model', message: expect.stringContaining('nosuch/model') },
+  ]);
+  expect(await unknownModels(catalog, { defaultModel: 'openai/gpt-5-minni', aliases: {} })).toMatchObject([
+    { setting: 'default_model', message: expect.stringContaining('Did you mean openai/gpt-5-mini') },
+  ]);
 });

@@ -4,6 +4,8 @@ import type { ResponsesStore } from '../stored/responses-store.ts';
 
 /** Settings that may change while the daemon runs; each call reads them once. */
 export interface InferenceSettings {
+  /** The model of calls that name none; undefined: they are rejected. */
+  readonly defaultModel: string | undefined;
   /** Added to provider prices, in millionths. */
   readonly marginPpm: number;
   /** Whether responses are stored when neither the call nor its key says. */

@@ -59,6 +59,16 @@ export async function readRequest(
   return { inference: parseResponses(body, items), options, ownItems };
 }
 
+/** The body with the configured default model if it names none. Fails if there is no default. */
+export function withDefaultModel<B extends { model?: string | null }>(
+  { settings: { defaultModel } }: Pick<InferenceDeps, 'settings'>,
+  body: B,
+): B & { model: string } {
+  const model = body.model ?? defaultModel;
+  if (model === undefined) throw invalid('model', 'Name a model: no `default_model` is configured.');
+  return { ...body, model };
+}
+
 /** The body with `store: false` when the key's defaults or the daemon's settings say so and the request says nothing. */
 export function withStoreDefault<B extends Pick<CreateResponseBody, 'store' | 'background'>>(
   { settings }: Pick<InferenceDeps, 'settings'>,

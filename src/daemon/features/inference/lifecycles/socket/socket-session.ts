@@ -10,7 +10,12 @@ import { inputTokens, noTokens } from '../../pricing/cost-bound.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredTurn } from '../../stored/responses-store.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
-import { readRequest, withStoreDefault } from '../request/read-request.ts';
+import {
+  type RespondCall,
+  readRequest,
+  withDefaultModel,
+  withStoreDefault,
+} from '../request/read-request.ts';
 import { respond, responsesEndpoint } from '../request/respond.ts';
 import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
 
@@ -43,7 +48,7 @@ async function answer(
   turn: Turn<ResponseMessage>,
 ): Promise<StreamReply> {
   const { type: _type, generate, stream_id: streamId, stream_options: _options, ...sent } = turn.message;
-  const body = withStoreDefault(deps, identified(turn.caller), sent);
+  const body = withStoreDefault(deps, identified(turn.caller), withDefaultModel(deps, sent));
   if (streamId !== undefined && streamId !== null)
     throw invalid('stream_id', 'A socket carries one response at a time; open another socket.');
   if (body.background === true)
@@ -83,7 +88,7 @@ async function* thenEnd(chunks: AsyncIterable<string>, end: () => void): AsyncGe
 }
 
 type WarmUp = Pick<Turn<ResponseMessage>, 'caller'> & {
-  body: Omit<ResponseMessage, 'type'>;
+  body: RespondCall['body'];
   history: SocketMemory;
   remember: (turn: StoredTurn, options: { isStored: boolean }) => void;
 };

@@ -1,0 +1,33 @@
+import type { ConfigWarning } from '../../../shared/contract/configuration.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { Catalog } from './catalog.ts';
+
+/** Warnings about configured model names that the catalog does not have. */
+export async function unknownModels(
+  catalog: Pick<Catalog, 'resolve' | 'isKnown' | 'nearest'>,
+  configured: {
+    readonly defaultModel: string | undefined;
+    readonly aliases: Readonly<Record<string, string>>;
+  },
+): Promise<ConfigWarning[]> {
+  const { defaultModel, aliases } = configured;
+  const named = Object.entries(aliases).map(([name, model]) => ({ setting: `aliases.${name}`, name, model }));
+  if (defaultModel !== undefined)
+    named.unshift({ setting: 'default_model', name: defaultModel, model: defaultModel });
+  const warnings: ConfigWarning[] = [];
+  for (const { setting, name, model } of named) {
+    try {
+      const found = await catalog.resolve(name);
+      if (catalog.isKnown(found)) continue;
+      const nearest = catalog.nearest(found.id);
+      const advice = nearest.length > 0 ? ` Did you mean ${nearest.join(' or ')}?` : '';
+      const [offer] = found.offers;
+      const message = `The catalog has no model “${found.id}”; ${offer?.provider} is sent the name as it is.${advice}`;
+      warnings.push({ setting, model, message });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      warnings.push({ setting, model, message: error.message });
+    }
+  }
+  return warnings;
+}
