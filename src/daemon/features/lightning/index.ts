@@ -1,0 +1,9 @@
+export {
+  decodeInvoice,
+  encodeInvoice,
+  InvalidInvoice,
+  type Invoice,
+  type InvoiceNetwork,
+  type InvoiceTerms,
+} from './bolt11.ts';
+export { createMnemonic, mnemonicFault, type NodeKey, nodeKeyOf, normalizeMnemonic } from './mnemonic.ts';
