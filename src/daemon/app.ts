@@ -108,7 +108,7 @@ function createFeatures(deps: AppDeps) {
   const randomBytes = (count: number) => world.randomBytes(count);
   const events = eventFeed({ store: storage.events, world });
   const live = new LiveSpeed(world);
-  const hostWorkspace = { id: undefined as string | undefined };
+  const hostWorkspace = { id: undefined as string | undefined, createdAt: now() };
   const health = new Health(world, {
     onBench: (bench) => recordBench(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
   });
@@ -144,6 +144,7 @@ function createFeatures(deps: AppDeps) {
     async bootstrap(files: Parameters<typeof bootstrap>[1]) {
       const made = await bootstrap(first, files);
       hostWorkspace.id = made.workspaceId;
+      hostWorkspace.createdAt = made.workspaceCreatedAt;
       return made;
     },
     catalog,
@@ -218,7 +219,11 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
     );
   const all: Handler[] = [
     ...inferenceHandlers(calls.inference, calls),
-    ...catalogHandlers({ catalog, live, listings: features.providers.listings, settings: deps.live, world }),
+    ...catalogHandlers({
+      ...{ catalog, live, world, listings: features.providers.listings, settings: deps.live },
+      ownKeysOf: features.ownKeys.ownKeysOf,
+      hostCreatedAt: () => features.hostWorkspace.createdAt,
+    }),
     ...keyHandlers({ ...features, settings: features.keySettings }),
     ...creditHandlers(features.credit),
     ...peopleHandlers({

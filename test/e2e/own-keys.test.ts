@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ModelEntry } from '../../src/shared/contract/models.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
@@ -143,6 +144,18 @@ describe('a call on the workspace’s own key', () => {
     expect(Number(body.service?.cost.provider_usd)).toBeGreaterThan(0);
     expect(Number(body.service?.cost.margin_usd)).toBe(0);
     expect(body.service?.cost.total_usd).toBe(body.service?.cost.provider_usd);
+  });
+
+  test('is for a model that the list shows as available, to the workspace only', async () => {
+    await put(good);
+    const availabilityFor = async (as: string) =>
+      ((await ask(`/v1/models/${model}`, { as })).body as unknown as ModelEntry).service;
+    expect((await availabilityFor(daemon.key)).providers[0]).toMatchObject({ available: true, reason: null });
+    const answer = await fetch(`${daemon.url}/v1/models/${model}`);
+    expect(((await answer.json()) as ModelEntry).service.providers[0]).toMatchObject({ available: false });
+    await ask(`${place}/openai`, { method: 'DELETE' });
+    expect((await availabilityFor(daemon.key)).providers[0]).toMatchObject({ available: false });
+    await put(good);
   });
 
   test('counts as paid in the tokens served, and as own-key in the usage', async () => {

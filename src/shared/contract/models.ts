@@ -82,7 +82,11 @@ export const ModelEntry = Type.Object(
   {
     id: Type.String({ description: 'The value for `model`: `family/name`.' }),
     object: Type.Literal('model'),
-    created: Type.Integer({ minimum: 0, description: 'Unix seconds; 0 if unknown.' }),
+    created: Type.Integer({
+      minimum: 0,
+      description:
+        'When the model was published, in Unix seconds; where that is unknown, when this host was set up.',
+    }),
     owned_by: Type.String(),
     service: Type.Object({
       name: Type.String({ description: 'A display name.' }),
@@ -104,7 +108,7 @@ export const listModels = endpoint({
   path: '/v1/models',
   summary: 'List models.',
   description:
-    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed.',
+    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed. With a credential, models are available that the workspace’s own provider keys can call.',
   tag: 'Models',
   access: everyone,
   surface: 'v1',

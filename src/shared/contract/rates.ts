@@ -14,7 +14,7 @@ export const Rate = Type.Object(
 /** The prices of one model at one provider; null if unknown. */
 export const RateRow = Type.Object(
   {
-    model: Type.String(),
+    model: Type.String({ description: 'Its id; `NAME/*` for all models that a provider does not list.' }),
     provider: Type.String(),
     kind: Type.Literal('list'),
     input: nullable(Rate),

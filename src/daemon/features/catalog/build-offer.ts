@@ -3,6 +3,7 @@ import type { Prices } from '../../../shared/money.ts';
 import { ownValue } from '../../../shared/own-value.ts';
 import { freePrices } from './exact-price.ts';
 import { isMaker, isReseller } from './model-index.ts';
+import { snapshotTime } from './model-names.ts';
 import { traitsOf } from './model-traits.ts';
 import type { Offer, ProviderDescription } from './offer.ts';
 import type { PricedModel, PriceLibrary } from './price-library.ts';
@@ -36,7 +37,7 @@ export function buildOffer(
     prices: settled ?? listed?.prices ?? null,
     contextLength: details?.contextLength ?? listed?.contextLength ?? traits.contextLength,
     outputTokensMax: details?.outputTokensMax ?? traits.outputTokensMax,
-    createdAt: details?.createdAt ?? null,
+    createdAt: details?.createdAt ?? snapshotTime(providerModel) ?? listed?.createdAt ?? null,
     capabilities: { ...traits.capabilities, ...details?.capabilities },
     wires: provider.wires,
     available: provider.available,

@@ -22,6 +22,19 @@ export interface CatalogSettings {
 const cachedMax = 2000;
 const minuteMs = 60_000;
 
+/** The models as workspaces see them that have their own keys for the same providers. */
+interface View {
+  index: ModelIndex;
+  canCall: (provider: ProviderDescription) => boolean;
+  names: Map<string, CachedName>;
+  all: { models: readonly Resolution[]; validUntil: number } | undefined;
+}
+
+interface OwnKeys {
+  /** The providers for which the workspace has its own keys. */
+  ownKeys?: ReadonlySet<string> | undefined;
+}
+
 interface CachedName {
   slot: ModelSlot;
   resolution: Resolution;
@@ -38,9 +51,10 @@ export class Catalog {
   #providers: readonly ProviderDescription[];
   #library: PriceLibrary | undefined;
   #loading: Promise<PriceLibrary> | undefined;
-  #index: ModelIndex;
-  readonly #cache = new Map<string, CachedName>();
-  #all: { models: readonly Resolution[]; validUntil: number } | undefined;
+  /** Without own keys. */
+  #hostView: View;
+  /** By the providers that only own keys make callable. */
+  readonly #views = new Map<string, View>();
 
   constructor(settings: CatalogSettings) {
     this.#world = settings.world;
@@ -48,7 +62,7 @@ export class Catalog {
     this.#fallbacks = settings.fallbacks ?? {};
     this.#loadPrices = settings.loadPrices ?? loadPriceLibrary;
     this.#providers = settings.providers;
-    this.#index = indexModels(this.#providers, undefined);
+    this.#hostView = this.#createView(({ available }) => available);
   }
 
   /** Loads the prices, to be called once the server listens. Whatever needs them earlier waits. */
@@ -74,20 +88,17 @@ export class Catalog {
     return this.#providers;
   }
 
-  /**
-   * Resolves a model name. `ownKeys` are the providers for which the workspace has its own keys: unlisted names are
-   * forwarded to them, too. Fails with `model_not_found`.
-   */
-  async resolve(name: string, options: { ownKeys?: ReadonlySet<string> } = {}): Promise<Resolution> {
+  /** Resolves a model name. Unlisted names are forwarded to providers that can be called. Fails with `model_not_found`. */
+  async resolve(name: string, options: OwnKeys = {}): Promise<Resolution> {
     if (this.#library === undefined && !this.#needsNoPrices(name)) await this.load();
     const now = this.#world.now();
-    const known = this.#cache.get(name);
+    const view = this.#viewOf(options);
+    const known = view.names.get(name);
     if (known !== undefined && now < known.validUntil) return known.resolution;
-    const slot = known?.slot ?? this.#find(name, options.ownKeys);
+    const slot = known?.slot ?? resolveName(this.#aliasOf(name), view.index, view.canCall);
     const resolution = this.#price(slot, name, now);
-    // Names that only one workspace's own key can use are not cached for others.
-    const isShared = slot.at.some(({ provider }) => provider.available) || this.#index.slots.has(slot.id);
-    if (isShared) this.#store(name, { slot, ...resolution });
+    if (view.names.size >= cachedMax) view.names.clear();
+    view.names.set(name, { slot, ...resolution });
     return resolution.resolution;
   }
 
@@ -95,11 +106,7 @@ export class Catalog {
    * Resolves a model and its fallbacks, in order: the caller's, or else the configured ones. Fails with the position of a
    * caller's fallback that does not exist as `param`; configured ones that do not exist are skipped.
    */
-  async resolveAll(
-    name: string,
-    fallbacks: readonly string[],
-    options: { ownKeys?: ReadonlySet<string> } = {},
-  ): Promise<Resolution[]> {
+  async resolveAll(name: string, fallbacks: readonly string[], options: OwnKeys = {}): Promise<Resolution[]> {
     const first = await this.resolve(name, options);
     const all = [first];
     const named = fallbacks.length > 0;
@@ -116,52 +123,64 @@ export class Catalog {
     return all;
   }
 
-  /** Every model with all its offers, available ones first. */
-  async all(): Promise<readonly Resolution[]> {
+  /** Every model with all its offers, callable ones first. */
+  async all(options: OwnKeys = {}): Promise<readonly Resolution[]> {
     await this.load();
     const now = this.#world.now();
-    if (this.#all !== undefined && now < this.#all.validUntil) return this.#all.models;
-    const priced = [...this.#index.slots.values()].map((slot) => this.#price(slot, slot.id, now));
+    const view = this.#viewOf(options);
+    if (view.all !== undefined && now < view.all.validUntil) return view.all.models;
+    const priced = [...view.index.slots.values()].map((slot) => this.#price(slot, slot.id, now));
     const models = priced.map(({ resolution }) => resolution);
-    const isLive = (resolution: Resolution) => resolution.offers.some((offer) => offer.available);
-    this.#all = {
+    const isLive = ({ id }: Resolution) =>
+      view.index.slots.get(id)?.at.some(({ provider }) => view.canCall(provider)) ?? false;
+    view.all = {
       models: [...models.filter(isLive), ...models.filter((resolution) => !isLive(resolution))],
       validUntil: Math.min(...priced.map(({ validUntil }) => validUntil), Number.POSITIVE_INFINITY),
     };
-    return this.#all.models;
+    return view.all.models;
   }
 
   /** Whether a resolved model is a known one; providers with a list of models are sent other names, too. */
   isKnown({ id, offers }: Pick<Resolution, 'id' | 'offers'>): boolean {
-    const acceptsAny = ({ provider }: Offer) => this.#index.providers.get(provider)?.models === '*';
-    return this.#index.slots.has(id) || offers.some(acceptsAny);
+    const acceptsAny = ({ provider }: Offer) => this.#hostView.index.providers.get(provider)?.models === '*';
+    return this.#hostView.index.slots.has(id) || offers.some(acceptsAny);
   }
 
   /** Suggests ids for a misspelled name. */
   nearest(name: string): string[] {
-    return nearestNames(name, this.#index.slots.keys());
+    return nearestNames(name, this.#hostView.index.slots.keys());
   }
 
   #reindex(): void {
-    this.#index = indexModels(this.#providers, this.#library);
-    this.#cache.clear();
-    this.#all = undefined;
+    this.#hostView = this.#createView(({ available }) => available);
+    this.#views.clear();
+  }
+
+  #createView(canCall: View['canCall']): View {
+    const index = indexModels(this.#providers, this.#library, canCall);
+    return { index, canCall, names: new Map(), all: undefined };
+  }
+
+  #viewOf({ ownKeys }: OwnKeys): View {
+    if (ownKeys === undefined || ownKeys.size === 0) return this.#hostView;
+    const added = this.#providers.filter(({ available, name }) => !available && ownKeys.has(name));
+    if (added.length === 0) return this.#hostView;
+    const names = new Set(added.map(({ name }) => name));
+    const key = [...names].join(' ');
+    const view =
+      this.#views.get(key) ?? this.#createView(({ available, name }) => available || names.has(name));
+    this.#views.set(key, view);
+    return view;
   }
 
   /** The simulator, local servers and models with configured prices do not need the library. */
   #needsNoPrices(name: string): boolean {
-    const slot = this.#index.slots.get(this.#aliasOf(name));
+    const slot = this.#hostView.index.slots.get(this.#aliasOf(name));
     return slot?.at.every(({ provider, providerModel }) => settledPrices(provider, providerModel)) ?? false;
   }
 
   #aliasOf(name: string): string {
     return ownValue(this.#aliases, name) ?? name;
-  }
-
-  #find(name: string, ownKeys: ReadonlySet<string> | undefined): ModelSlot {
-    const canForward = (provider: ProviderDescription) =>
-      provider.available || (ownKeys?.has(provider.name) ?? false);
-    return resolveName(this.#aliasOf(name), this.#index, canForward);
   }
 
   #price(slot: ModelSlot, name: string, now: number): { resolution: Resolution; validUntil: number } {
@@ -174,11 +193,6 @@ export class Catalog {
     }
     const fallbacks = ownValue(this.#fallbacks, name) ?? ownValue(this.#fallbacks, slot.id) ?? [];
     return { resolution: { id: slot.id, offers, fallbacks }, validUntil };
-  }
-
-  #store(name: string, entry: CachedName): void {
-    if (this.#cache.size >= cachedMax) this.#cache.clear();
-    this.#cache.set(name, entry);
   }
 }
 

@@ -17,18 +17,32 @@ import {
 import { isoTime } from '../../../shared/time.ts';
 import type { LiveNumbers, LiveReader } from './live-speed.ts';
 import type { Capabilities } from './model-traits.ts';
-import type { Offer, Resolution } from './offer.ts';
+import type { Offer, ProviderDescription, Resolution } from './offer.ts';
+
+/** What the host and the caller's workspace add to a model. */
+export interface ModelContext {
+  live: LiveReader;
+  /** The providers for which the workspace has its own keys. */
+  ownKeys: ReadonlySet<string>;
+  /** When the host was set up, in Unix seconds. */
+  hostCreatedAt: number;
+}
 
 /** A model in `/v1/models`. Prices for long inputs are not among the four shown. */
-export function toModelEntry(resolution: Resolution, live: LiveReader): ModelEntry {
-  const { id, offers } = resolution;
+export function toModelEntry(
+  { id, offers: hostOffers }: Resolution,
+  { live, ownKeys, hostCreatedAt }: ModelContext,
+): ModelEntry {
+  const offers = hostOffers.map((offer) =>
+    ownKeys.has(offer.provider) ? { ...offer, available: true, reason: null } : offer,
+  );
   const measured = offers.map((offer) => live.read(offer.provider, offer.model));
   const slash = id.indexOf('/');
   const best = cheapest(offers);
   return {
     id,
     object: 'model',
-    created: offers.find((offer) => offer.createdAt !== null)?.createdAt ?? 0,
+    created: offers.find((offer) => offer.createdAt !== null)?.createdAt ?? hostCreatedAt,
     owned_by: slash > 0 ? id.slice(0, slash) : (offers[0]?.provider ?? id),
     service: {
       name: offers[0]?.title ?? id,
@@ -116,17 +130,29 @@ function most(numbers: readonly (number | null)[]): number | null {
 }
 
 /** The rate card at `now`, with a margin in millionths (50 000 = 5 %). */
-export function toRateCard(all: readonly Resolution[], marginPpm: number, now: number): RateCard {
+export function toRateCard(
+  all: readonly Resolution[],
+  providers: readonly ProviderDescription[],
+  { marginPpm, now }: { marginPpm: number; now: number },
+): RateCard {
+  const listed = all.flatMap(({ offers }) => offers);
+  // The price of every model that the provider does not list.
+  const others = providers.flatMap(({ name, models, prices }) =>
+    models === '*' && prices?.['*'] ? [{ model: `${name}/*`, provider: name, prices: prices['*'] }] : [],
+  );
   return {
     object: 'list',
     unit: 'USD per million tokens',
     margin_percent: marginPpm / 10_000,
     as_of: isoTime(now),
-    data: all.flatMap(({ offers }) => offers.map((offer) => toRateRow(offer, marginPpm))),
+    data: [...listed, ...others].map((offer) => toRateRow(offer, marginPpm)),
   };
 }
 
-function toRateRow({ model, provider, prices }: Offer, marginPpm: number): RateRow {
+function toRateRow(
+  { model, provider, prices }: Pick<Offer, 'model' | 'provider' | 'prices'>,
+  marginPpm: number,
+): RateRow {
   const rate = (price: NanoUsd | undefined) => (price === undefined ? null : toRate(price, marginPpm));
   return {
     model,

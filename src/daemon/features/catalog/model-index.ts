@@ -32,6 +32,7 @@ const vercelFamilies = /^(openai|anthropic|google)\//;
 export function indexModels(
   providers: readonly ProviderDescription[],
   library: PriceLibrary | undefined,
+  canCall: (provider: ProviderDescription) => boolean,
 ): ModelIndex {
   const slots = new Map<string, ModelSlot>();
   const byCanonicalName = new Map<string, ModelSlot>();
@@ -54,7 +55,7 @@ export function indexModels(
     const makersOwn = [...slots.values()];
     for (const name of resoldNames(provider, library, makersOwn)) {
       // Hides hundreds of models that only a reseller without a key has.
-      if (provider.available || byCanonicalName.has(canonicalName(name))) add(provider, name, name);
+      if (canCall(provider) || byCanonicalName.has(canonicalName(name))) add(provider, name, name);
     }
   }
   return {
@@ -74,7 +75,10 @@ export function idOf(provider: ProviderDescription, name: string): string {
 function namesOf(provider: ProviderDescription, library: PriceLibrary | undefined): readonly string[] {
   if (provider.models !== undefined && provider.models !== '*') return provider.models;
   const listed = Object.keys(provider.details ?? {});
-  if (!isMaker(provider.kind)) return listed;
+  if (!isMaker(provider.kind)) {
+    const priced = Object.keys(provider.prices ?? {}).filter((name) => name !== '*');
+    return [...new Set([...listed, ...priced])];
+  }
   const names = listed.length > 0 ? listed : (library?.names(provider.kind) ?? []);
   return names.filter((name) => isCurrentModel(provider.kind, name));
 }

@@ -1,3 +1,5 @@
+import { parseTime, unixSeconds } from '../../../shared/time.ts';
+
 /** Longer names are not compared: no model has one. */
 const comparedCharsMax = 100;
 
@@ -20,6 +22,14 @@ export function suffixesOf(id: string): string[] {
     suffixes.push(id.slice(slash + 1));
   }
   return suffixes;
+}
+
+/** The date of the earliest snapshot in a text, in Unix seconds: `gpt-5-2025-08-07`, `claude-opus-4-20250514`. */
+export function snapshotTime(text: string): number | undefined {
+  const dates = [...text.matchAll(/\b(20[2-9]\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])\b/g)];
+  const times = dates.map(([, year, month, day]) => parseTime(`${year}-${month}-${day}`));
+  const known = times.filter((time) => time !== undefined);
+  return known.length > 0 ? unixSeconds(Math.min(...known)) : undefined;
 }
 
 /** Up to three ids similar to `name`, the most likely first. */

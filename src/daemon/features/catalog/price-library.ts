@@ -2,6 +2,7 @@ import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/gena
 import type { NanoUsd, Prices, PriceTier, TokenPrices } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { freePrices, nanoFromDecimal } from './exact-price.ts';
+import { snapshotTime } from './model-names.ts';
 
 /** A model in the price library. */
 export interface PricedModel {
@@ -10,6 +11,8 @@ export interface PricedModel {
   title: string | undefined;
   description: string | undefined;
   contextLength: number | undefined;
+  /** The date of its first snapshot, in Unix seconds. */
+  createdAt?: number | undefined;
   /** Null if unknown, or if parts are not priced by the token. */
   prices: Prices | null;
   /** Whether the price depends on the date or the time of day. */
@@ -63,6 +66,7 @@ function describe(model: ModelInfo, now: number): PricedModel {
     title: model.name,
     description: model.description,
     contextLength: model.context_window,
+    createdAt: snapshotTime(JSON.stringify(model.match)),
     prices: pricesOf(model, now),
     isConditional: Array.isArray(model.prices),
   };

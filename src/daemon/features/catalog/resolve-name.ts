@@ -8,24 +8,24 @@ const shownCharsMax = 120;
 
 /**
  * Finds a model by, in this order: its id in any spelling; a provider's name before a model's (`openrouter/…`, `groq/…`),
- * which pins that provider; a suffix that is unique among the available models, or among all. Unlisted names are forwarded
- * to providers that accept any name, if `canForward` allows it.
+ * which pins that provider; a suffix that is unique among the callable models, or among all. Unlisted names are forwarded
+ * to callable providers that accept any name.
  */
 export function resolveName(
   name: string,
   index: ModelIndex,
-  canForward: (provider: ProviderDescription) => boolean,
+  canCall: (provider: ProviderDescription) => boolean,
 ): ModelSlot {
   const canonical = canonicalName(name);
   const exact = index.slots.get(name) ?? index.byCanonicalName.get(canonical);
   if (exact) return exact;
-  const pinned = resolvePinned(name, index, canForward);
+  const pinned = resolvePinned(name, index, canCall);
   if (pinned) return pinned;
   const bySuffix = index.bySuffix.get(canonical) ?? [];
-  const callable = bySuffix.filter((slot) => slot.at.some(({ provider }) => provider.available));
+  const callable = bySuffix.filter((slot) => slot.at.some(({ provider }) => canCall(provider)));
   const [only, second] = callable.length > 0 ? callable : bySuffix;
   if (only && !second) return only;
-  const forwarded = bySuffix.length === 0 ? forwardToReseller(name, index, canForward) : undefined;
+  const forwarded = bySuffix.length === 0 ? forwardToReseller(name, index, canCall) : undefined;
   if (forwarded) return forwarded;
   throw notFound(name, bySuffix, index);
 }
@@ -33,7 +33,7 @@ export function resolveName(
 function resolvePinned(
   name: string,
   index: ModelIndex,
-  canForward: (provider: ProviderDescription) => boolean,
+  canCall: (provider: ProviderDescription) => boolean,
 ): ModelSlot | undefined {
   const slash = name.indexOf('/');
   const rest = name.slice(slash + 1);
@@ -45,7 +45,7 @@ function resolvePinned(
     if (slot && location) return { id: slot.id, at: [location] };
   }
   const acceptsAnyName = provider.models === undefined || provider.models === '*';
-  if (!acceptsAnyName || provider.kind === 'simulator' || !canForward(provider)) return undefined;
+  if (!acceptsAnyName || provider.kind === 'simulator' || !canCall(provider)) return undefined;
   const id = isReseller(provider.kind) ? rest : idOf(provider, rest);
   return { id, at: [{ provider, providerModel: rest }] };
 }
@@ -54,12 +54,12 @@ function resolvePinned(
 function forwardToReseller(
   name: string,
   index: ModelIndex,
-  canForward: (provider: ProviderDescription) => boolean,
+  canCall: (provider: ProviderDescription) => boolean,
 ): ModelSlot | undefined {
   const family = name.slice(0, Math.max(0, name.indexOf('/')));
   if (family === '' || index.providers.get(family)?.kind === 'simulator') return undefined;
   const at = [...index.providers.values()]
-    .filter((provider) => isReseller(provider.kind) && provider.models === '*' && canForward(provider))
+    .filter((provider) => isReseller(provider.kind) && provider.models === '*' && canCall(provider))
     .map((provider) => ({ provider, providerModel: name }));
   return at.length > 0 ? { id: name, at } : undefined;
 }

@@ -28,6 +28,7 @@ const localLogin = 'local';
 export interface Bootstrap {
   userId: string;
   workspaceId: string;
+  workspaceCreatedAt: number;
   /** Whether this was the first start. */
   isFresh: boolean;
   /** Whether the default key is active. */
@@ -42,12 +43,19 @@ export interface Bootstrap {
  */
 export async function bootstrap(deps: BootstrapDeps, files: FirstSecrets): Promise<Bootstrap> {
   const found = await deps.store.owner();
-  const owner = found ? { userId: found.user.id, workspaceId: found.workspace.id } : await createOwner(deps);
+  const { workspaceCreatedAt, ...owner } = found
+    ? {
+        userId: found.user.id,
+        workspaceId: found.workspace.id,
+        workspaceCreatedAt: found.workspace.createdAt,
+      }
+    : await createOwner(deps);
   const login = (await isActiveLogin(deps, files.login)) ? undefined : await issueLogin(deps, owner.userId);
   // A revoked default key is not replaced, only an unknown one or one whose file is missing.
   const standing = files.defaultKey === undefined ? 'unknown' : await deps.keys.standing(files.defaultKey);
   const defaultKey = standing === 'unknown' ? (await deps.keys.issueFor(owner, 'default')).secret : undefined;
-  return { ...owner, isFresh: !found, hasDefaultKey: standing !== 'ended', write: { login, defaultKey } };
+  const hasDefaultKey = standing !== 'ended';
+  return { ...owner, workspaceCreatedAt, isFresh: !found, hasDefaultKey, write: { login, defaultKey } };
 }
 
 async function createOwner(deps: BootstrapDeps) {
@@ -59,7 +67,7 @@ async function createOwner(deps: BootstrapDeps) {
     user: { id: userId, handle: 'owner', name: 'Owner', createdAt: at },
     workspace: { id: workspaceId, slug: 'personal', name: 'Personal', createdAt: at },
   });
-  return { userId, workspaceId };
+  return { userId, workspaceId, workspaceCreatedAt: at };
 }
 
 async function isActiveLogin(deps: BootstrapDeps, secret: string | undefined): Promise<boolean> {

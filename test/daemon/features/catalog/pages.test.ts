@@ -11,14 +11,29 @@ import { catalogOf, makers, prices, provider, simulator } from '../../../support
 import { fakeWorld } from '../../../support/fake-world.ts';
 
 describe('the public pages', () => {
-  function pages(providers: ProviderDescription[], marginPpm = 0) {
+  function pages(
+    providers: ProviderDescription[],
+    { marginPpm = 0, ownKeys = [] }: { marginPpm?: number; ownKeys?: string[] } = {},
+  ) {
     const world = fakeWorld();
     const live = new LiveSpeed(world);
-    const catalog = catalogOf(providers, { world });
-    const listings = { refresh: async () => [] };
-    return { live, handlers: catalogHandlers({ catalog, live, listings, settings: { marginPpm }, world }) };
+    const handlers = catalogHandlers({
+      ...{ catalog: catalogOf(providers, { world }), live, world, settings: { marginPpm } },
+      listings: { refresh: async () => [] },
+      ownKeysOf: (workspaceId) => new Set(workspaceId === 'ws_1' ? ownKeys : []),
+      hostCreatedAt: () => Date.UTC(2026, 10, 20),
+    });
+    return { live, handlers };
   }
   const anonymous = { caller: { kind: 'anonymous' } } as const;
+  const login = {
+    kind: 'login',
+    loginId: 'key_1',
+    userId: 'usr_1',
+    revoked: new AbortController().signal,
+  } as const;
+  const member = { caller: { ...login, workspaceId: 'ws_1' } };
+  const stranger = { caller: { ...login, workspaceId: 'ws_2' } };
 
   test('a model shows its providers, their availability, prices and speed', async () => {
     const { live, handlers } = pages([
@@ -80,7 +95,7 @@ describe('the public pages', () => {
   test('a rate is the provider’s price, the margin and their exact sum', async () => {
     const { handlers } = pages(
       [makers[0] as ProviderDescription, provider('dark', 'compatible', { models: ['m'] })],
-      33_333,
+      { marginPpm: 33_333 },
     );
     const card = await callHandler(handlers, listRates, anonymous);
     expect(card).toMatchObject({ margin_percent: 3.3333, as_of: '2026-11-21T08:00:00.000Z' });
@@ -92,5 +107,70 @@ describe('the public pages', () => {
       cached_input: { provider_usd: '0.5', margin_usd: '0.0166665', total_usd: '0.5166665' },
     });
     expect(card.data.at(-1)).toMatchObject({ model: 'dark/m', input: null, output: null });
+  });
+
+  test('the workspace’s own keys make models available, to its callers only', async () => {
+    const { handlers } = pages(
+      [
+        provider('openai', 'openai', { available: false }),
+        provider('openrouter', 'openrouter', { available: false }),
+        simulator,
+      ],
+      { ownKeys: ['openai', 'openrouter'] },
+    );
+    const idsOf = async (who: typeof anonymous | typeof member) =>
+      (await callHandler(handlers, listModels, who)).data.map(({ id }) => id);
+    const gpt = { params: { model: 'gpt-5' } };
+    const own = await callHandler(handlers, getModel, { ...member, ...gpt });
+    expect(own.service.providers).toMatchObject([
+      { provider: 'openai', available: true, reason: null },
+      { provider: 'openrouter', available: true, reason: null },
+    ]);
+    expect((await idsOf(member))[0]).toBe('openai/gpt-5');
+    // Only OpenRouter has it.
+    expect(await idsOf(member)).toContain('x-ai/grok-4');
+    expect((await callHandler(handlers, getModel, { ...member, params: { model: 'grok-4' } })).id).toBe(
+      'x-ai/grok-4',
+    );
+    for (const other of [anonymous, stranger]) {
+      const { service } = await callHandler(handlers, getModel, { ...other, ...gpt });
+      expect(service.providers[0]).toMatchObject({ available: false, reason: 'no key: set OPENAI_API_KEY' });
+      expect(await idsOf(other)).not.toContain('x-ai/grok-4');
+      expect((await idsOf(other))[0]).toBe('sim/assistant');
+    }
+  });
+
+  test('a provider that accepts any model posts its prices', async () => {
+    const { handlers } = pages([
+      provider('box', 'compatible', {
+        models: '*',
+        prices: { special: prices, '*': { ...prices, input: 1 } },
+      }),
+      provider('dark', 'compatible', { models: '*' }),
+    ]);
+    const { data } = await callHandler(handlers, listRates, anonymous);
+    expect(data.map(({ model, provider: name, input }) => [model, name, input?.total_usd])).toEqual([
+      ['box/special', 'box', '2'],
+      ['box/*', 'box', '0.000000001'],
+    ]);
+  });
+
+  test('a model was created when its provider says, at its first snapshot, or with the host', async () => {
+    const day = (date: string) => Date.parse(date) / 1000;
+    const { handlers } = pages([
+      provider('openai', 'openai', { details: { 'gpt-5': { createdAt: 1_754_425_777 }, 'gpt-5-mini': {} } }),
+      provider('box', 'compatible', { models: ['m-2025-08-07', 'm-20250514', 'gpt-4-1106'] }),
+      simulator,
+    ]);
+    const { data } = await callHandler(handlers, listModels, anonymous);
+    expect(Object.fromEntries(data.map(({ id, created }) => [id, created]))).toEqual({
+      'openai/gpt-5': 1_754_425_777,
+      'openai/gpt-5-mini': day('2026-11-20'),
+      'box/m-2025-08-07': day('2025-08-07'),
+      'box/m-20250514': day('2025-05-14'),
+      'box/gpt-4-1106': day('2026-11-20'),
+      'sim/assistant': day('2026-11-20'),
+      'sim/slow': day('2026-11-20'),
+    });
   });
 });
