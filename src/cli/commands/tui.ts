@@ -19,8 +19,8 @@ function needTerminal({ io, env }: Context, next: string): void {
   if (!io.stdin.isTty || !io.stdout.isTty || env.TERM === 'dumb') {
     throw new CliError('This needs a terminal.', { exit: exitCodes.usage, next });
   }
-  // In development mode React records every render, and its memory use grows.
-  env.NODE_ENV ??= 'production';
+  // Even if the shell sets development mode for other programs: in it React records every render, and memory use grows.
+  env.NODE_ENV = 'production';
 }
 
 export const chatCommand = (context: Context) =>

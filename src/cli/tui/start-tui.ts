@@ -7,6 +7,7 @@ import { routeTo } from '../hosts/send.ts';
 import { getKey } from '../manifest/endpoints.ts';
 import { formatFailure } from './format-failure.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
+import { limitMemory } from './limit-memory.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { allScreens } from './screens/all-screens.ts';
 import { CallLog, loggingClient } from './services/call-log.ts';
@@ -25,6 +26,7 @@ export interface TuiOptions {
 /** Runs the TUI until the user quits. Fails before it takes over the screen if the daemon does not answer. */
 export async function startTui(context: Context, { plain }: TuiOptions): Promise<void> {
   await context.client().call(getKey, {});
+  limitMemory();
   const host = context.host();
   const keyNames = new Map<string, string>();
   const screenOptions = {

@@ -1,9 +1,17 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bundleCli } from '../../support/bundled-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { missingTmux, startTmux } from '../../support/tmux.ts';
+
+const run = promisify(execFile);
+
+const memoryMaxMb = 150;
+const keyRounds = 40;
+const keysPerRound = 20;
 
 const whyNot = missingTmux();
 if (whyNot) process.stderr.write(`skipping the tests in a terminal: ${whyNot}\n`);
@@ -80,6 +88,30 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await ask();
     await tmux.shows(/● live/);
     await tmux.shows(/sim\/assistant[^\n]*\n[^\n]*sim\/assistant/);
+  });
+
+  test('memory stays bounded under traffic, also where the shell sets development mode', async () => {
+    const tmux = await startTmux({
+      columns: 200,
+      rows: 60,
+      env: { GATEWAY_HOME: daemon.home, NODE_ENV: 'development' },
+    });
+    onTestFinished(tmux.end);
+    await tmux.shows(/^\$/m);
+    const pidFile = join(daemon.home, 'tui.pid');
+    await tmux.text(`sh -c 'echo $$ > ${pidFile}; exec ${process.execPath} ${cli.program} tui'`);
+    await tmux.keys('Enter');
+    await tmux.shows(/● live/);
+    const pid = (await readFile(pidFile, 'utf8')).trim();
+    // Each key redraws immediately, so that minutes of redraws take seconds.
+    for (let round = 0; round < keyRounds; round += 1) {
+      await tmux.keys(...Array.from({ length: keysPerRound }, (_, at) => (at % 2 === 0 ? 'j' : 'k')));
+      await ask();
+    }
+    await tmux.text('?');
+    await tmux.shows(/Keys of Traffic/);
+    const { stdout } = await run('ps', ['-o', 'rss=', '-p', pid]);
+    expect(Number(stdout) / 1024).toBeLessThan(memoryMaxMb);
   });
 
   test('a killed TUI leaves the terminal usable', async () => {

@@ -35,7 +35,7 @@ export interface AccountFacts {
 }
 
 /** Background changes redraw at most this often; keys redraw immediately. */
-const redrawEveryMs = 100;
+const redrawEveryMs = 200;
 /** However many events request it, the same rows or page are reloaded at most this often. */
 const reloadEveryMs = 250;
 
