@@ -230,10 +230,12 @@ describe.concurrent.each(formatPairs)(
       },
     );
 
-    test('a broken answer without streaming is an error status, charged for the received text', async () => {
+    test('a broken answer without streaming is reported as failed, charged for the received text', async () => {
       const model = patient.chaos.addModel(upstream, cutAfter(started, 'reset'));
       const answer = await ask(patient, { wire, model, stream: false });
-      expect(answer.status).toBe(502);
+      // Of a document in the caller's format there is no output before its end.
+      const isFailedAnswer = wire === 'responses' && upstream === 'chat';
+      expect(answer.status).toBe(isFailedAnswer ? 200 : 502);
       expect(errorOf(answer).code).toBe('upstream_failed');
       await patient.waitForUsage(model);
     });

@@ -1,5 +1,5 @@
 import { SseTooLong } from '../../shared/sse.ts';
-import type { Batch } from '../features/inference/neutral.ts';
+import type { Batch, InferenceEvent } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
@@ -30,7 +30,8 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #decoder: Decoder;
   readonly #closingTimeoutMs: number;
   #closesAt = Number.POSITIVE_INFINITY;
-  #pushedBack: Batch | undefined;
+  /** Batches that were read ahead. */
+  #pushedBack: Batch[] = [];
   #hasEmitted = false;
   #isDone = false;
   #failure: UpstreamFailure | undefined;
@@ -47,17 +48,24 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     return this;
   }
 
-  /** Puts back the first batch, which the next `next` returns again. */
+  /** Puts back a batch, which `next` returns again. */
   pushBack(batch: Batch): void {
-    this.#pushedBack = batch;
+    this.#pushedBack.push(batch);
+  }
+
+  /** Reads ahead to the first output. */
+  async readToOutput(): Promise<void> {
+    const ahead = this.#pushedBack.splice(0);
+    while (!ahead.at(-1)?.events.some(isOutput)) {
+      const read = await this.next();
+      if (read.done) break;
+      ahead.push(read.value);
+    }
+    this.#pushedBack = ahead;
   }
 
   async next(): Promise<IteratorResult<Batch>> {
-    const pushedBack = this.#pushedBack;
-    if (pushedBack !== undefined) {
-      this.#pushedBack = undefined;
-      return { done: false, value: pushedBack };
-    }
+    if (this.#pushedBack.length > 0) return { done: false, value: this.#pushedBack.shift() as Batch };
     while (!this.#isDone) {
       const batch = await this.#read();
       if (!isEmpty(batch)) return this.#emit(batch);
@@ -74,7 +82,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   }
 
   return(): Promise<IteratorResult<Batch>> {
-    this.#pushedBack = undefined;
+    this.#pushedBack = [];
     this.#failure = undefined;
     this.#stop();
     return Promise.resolve(done);
@@ -162,6 +170,13 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     this.#isDone = true;
     this.#body.cancel();
   }
+}
+
+/** Whether an event is part of the answer's content. */
+function isOutput(event: InferenceEvent): boolean {
+  if ('delta' in event) return event.delta !== '';
+  if (event.type === 'item-started') return event.item.kind === 'opaque';
+  return event.type === 'item-done' || event.type === 'annotation';
 }
 
 function isEmpty({ events, frames }: Batch): boolean {

@@ -1,5 +1,6 @@
 import type { Batch } from '../features/inference/neutral.ts';
 import {
+  type JsonAnswer,
   type StreamAnswer,
   type Upstream,
   type UpstreamAnswer,
@@ -9,7 +10,7 @@ import {
 import type { IncomingAnswer, World } from '../world.ts';
 import type { Adapter } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
-import { parseObject } from './json.ts';
+import { listOf, parseObject } from './json.ts';
 import { upstreamFailureOf } from './network-failures.ts';
 import { errorStatusIn, readText } from './response-body.ts';
 
@@ -102,15 +103,22 @@ async function readDocument(
   if (adapter.readAnswer === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document that cannot be read`);
   }
-  const { tokens, finish, isRepaired } = adapter.readAnswer(json, call);
-  return {
+  const { tokens, finish, isRepaired, failure } = adapter.readAnswer(json, call);
+  const read: JsonAnswer = {
     kind: 'json',
     wire: call.inference.wire,
     bytes: isRepaired ? Buffer.from(JSON.stringify(json)) : bytes,
     json,
     tokens,
     finish,
+    ...(failure && { failure }),
   };
+  // Nothing was generated, so another provider can still answer.
+  if (failure && !tokens?.output && listOf(json.output).length === 0) {
+    const { kind, message, details } = failure;
+    throw new UpstreamFailure(kind, message, { ...details, answer: read });
+  }
+  return read;
 }
 
 /** Handles a document in place of a stream: an error with status 200, or the answer of a server that cannot stream. */
@@ -203,6 +211,8 @@ async function readStream(
     }
     if (first.done) throw new UpstreamFailure('broken', `${name} answered with an empty stream`);
     batches.pushBack(first.value);
+    // Nothing has been sent of a whole answer, so until there is output another provider can still answer.
+    if (!call.inference.stream) await batches.readToOutput();
     return { kind: 'stream', batches };
   } catch (error) {
     answer.body.cancel();

@@ -14,6 +14,7 @@ export const anthropicBackends: ProviderBackends<'anthropic', FakeAnthropic> = {
       relays: [],
       refusal: 'ending',
       namesParameters: false,
+      brokenCode: 'overloaded_error',
       expectReasoning({ messages }, reasoning) {
         const [, assistant] = messages as { content: unknown[] }[];
         expect(assistant?.content).toEqual([

@@ -35,6 +35,8 @@ export interface Backend {
   refusal: 'message' | 'ending' | 'blocked';
   /** Whether its errors name the parameter at fault. */
   namesParameters: boolean;
+  /** The error code of an answer that breaks off by an error: the provider's own, if it has one. */
+  brokenCode: string;
   /** Asserts that the request holds the reasoning, in front of the call that it led to. */
   expectReasoning(body: Record<string, unknown>, reasoning: string): void;
 }

@@ -14,6 +14,7 @@ export const googleBackends: ProviderBackends<'google', FakeGemini> = {
       relays: [],
       refusal: 'blocked',
       namesParameters: false,
+      brokenCode: 'UNAVAILABLE',
       expectReasoning({ contents }) {
         const [, model] = contents as { parts: Record<string, unknown>[] }[];
         const call = model?.parts.find((part) => part.functionCall);

@@ -12,6 +12,7 @@ const openai: Backend = {
   relays: ['responses', 'chat'],
   refusal: 'message',
   namesParameters: true,
+  brokenCode: 'server_error',
   expectReasoning({ input }) {
     const [, reasoning, call] = input as Json[];
     expect(reasoning).toMatchObject({

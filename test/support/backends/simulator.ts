@@ -7,6 +7,7 @@ export const simulator: Backend = {
   relays: [],
   refusal: 'message',
   namesParameters: false,
+  brokenCode: 'upstream_failed',
   expectReasoning: () => {},
 };
 

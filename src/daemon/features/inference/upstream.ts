@@ -41,6 +41,8 @@ export interface JsonAnswer {
   json: Record<string, unknown>;
   tokens: Tokens | undefined;
   finish: FinishReason;
+  /** Why the answer is not complete, if the provider says that it failed. */
+  failure?: UpstreamFailure;
 }
 
 export type UpstreamFailureKind =
@@ -66,6 +68,10 @@ export interface UpstreamFailureDetails {
   publicMessage?: string;
   code?: 'context_length_exceeded' | 'unsupported_value' | 'invalid_request';
   param?: string | null;
+  /** The provider's own error code, such as `server_error`; an identifier. */
+  providerCode?: string;
+  /** The provider's own answer with status `failed`. The caller gets it when no other provider answers. */
+  answer?: JsonAnswer;
   cause?: unknown;
 }
 

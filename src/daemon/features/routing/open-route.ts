@@ -27,7 +27,7 @@ export interface OpenDeps {
 /**
  * Tries routes until one answers. Throws an ApiError: immediately when the request is invalid, otherwise `model_not_found`
  * or `rate_limited` when all providers agree, else `upstream_failed`, with the attempts. Throws the signal's reason when
- * the client leaves.
+ * the client leaves. If the last provider sent an answer that says that it failed, this is the answer.
  */
 export async function openRoute(
   deps: OpenDeps,
@@ -49,8 +49,9 @@ export async function openRoute(
     try {
       const answer = await tryRoute(deps, request, route);
       const ms = deps.world.elapsed() - startedAt;
-      attempts.push(toAttempt(route, 200, null, ms));
-      return opened(deps, route, answer, ms);
+      const attempt = toAttempt(route, 200, null, ms);
+      attempts.push(attempt);
+      return opened(deps, route, answer, attempt);
     } catch (error) {
       const ms = deps.world.elapsed() - startedAt;
       if (signal.aborted) {
@@ -68,6 +69,9 @@ export async function openRoute(
       deps.onFailure?.(route.provider, error);
       if (!isSimulated(route)) deps.health.failed(route, error);
       if (isProviderFault(error)) deps.live.attempted(route.provider, route.offer.model, { isOk: false });
+      const isLast = error.kind === 'caller' || waiting.length === 0 || failed.length === attemptsMax - 1;
+      const { answer } = error.details;
+      if (isLast && answer) return { answer, route, ended: () => {} };
       if (error.kind === 'caller') throw invalidRequest(error, request.inference.wire, attempts);
       if (failed.length === 0 && waiting.length === 0 && isWorthRepeating(deps, route, error)) {
         repeated = route;
@@ -129,9 +133,10 @@ function opened(
   { health, live, world }: OpenDeps,
   route: ProviderRoute,
   answer: UpstreamAnswer,
-  ms: number,
+  attempt: Attempt,
 ): OpenedRoute<ProviderRoute> {
   const { model } = route.offer;
+  const { ms } = attempt;
   const isStream = answer.kind === 'stream';
   health.succeeded(route);
   live.attempted(route.provider, model, { isOk: true, ttftMs: isStream ? ms : undefined });
@@ -142,6 +147,7 @@ function opened(
     isOver = true;
     const durationMs = world.elapsed() - openedAt;
     if (failure !== undefined) {
+      attempt.errorCode = errorCodeOf(failure);
       if (!isSimulated(route)) health.failed(route, failure);
       if (isProviderFault(failure)) live.broke(route.provider, model);
     } else if (isStream && outputTokens > 1 && durationMs > 0) {

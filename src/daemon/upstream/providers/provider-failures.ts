@@ -22,13 +22,16 @@ interface Refusal {
   /** The provider's message; shown to the caller, sanitized, only if the failure is the caller's fault. */
   providerMessage: string | undefined;
   retryAfterSeconds: number | undefined;
+  /** The provider's error code, an identifier; empty for none. */
+  code: string;
 }
 
 /** The failure of a refused call, for providers whose messages may be shown. */
 export function refusalFailure(
   kind: UpstreamFailureKind,
-  { message, status, providerMessage, retryAfterSeconds }: Refusal,
+  { message, status, providerMessage, retryAfterSeconds, code }: Refusal,
 ): UpstreamFailure {
+  const providerCode = code !== '' && { providerCode: code };
   if (kind === 'caller') {
     const text = providerMessage || 'The provider refused the request.';
     const publicMessage = sanitizeProviderMessage(text);
@@ -37,9 +40,10 @@ export function refusalFailure(
       publicMessage,
       code: callerErrorCode(text),
       param: null,
+      ...providerCode,
     });
   }
-  const details: UpstreamFailureDetails = { status };
+  const details: UpstreamFailureDetails = { status, ...providerCode };
   const isTransient = kind === 'rate-limited' || kind === 'server';
   if (isTransient && retryAfterSeconds !== undefined) details.retryAfterSeconds = retryAfterSeconds;
   return new UpstreamFailure(kind, message, details);

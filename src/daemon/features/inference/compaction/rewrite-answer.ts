@@ -18,6 +18,7 @@ interface SummaryAnswer {
 export function summaryAsItem(answer: UpstreamAnswer, options: SummaryAnswer): UpstreamAnswer {
   const written = createOutput(options.makeId, () => '');
   if (answer.kind === 'stream') return { kind: 'stream', batches: sealed(answer.batches, written, options) };
+  if (answer.failure) return answer;
   const items = Array.isArray(answer.json.output) ? answer.json.output.filter(isObject) : [];
   items.forEach((item, index) => {
     for (const event of itemAsEvents(item, index, { provider: '', model: '' })) written.apply(event);

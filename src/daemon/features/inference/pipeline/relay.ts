@@ -1,9 +1,11 @@
 import { ApiError } from '../../../../shared/errors.ts';
 import type { RelayReply } from '../../../handler.ts';
 import type { IdempotencySlot } from '../../idempotency/index.ts';
+import { attemptView } from '../../routing/index.ts';
 import { asApiError } from '../fault.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { cancellationError, settleReasonOf } from './cancellation.ts';
+import type { SettleReason } from './meter.ts';
 import { errorType, type Settled, type StartedFailure, type StreamRenderer } from './renderer.ts';
 import type { CallDeps, StartedCall } from './started-call.ts';
 
@@ -28,10 +30,18 @@ function headerText(name: string): string {
   return name.toWellFormed().replace(/[^\x20-\x7e]/gu, encodeURIComponent);
 }
 
+/** How an answer ended before it was complete; without a failure it was canceled. */
+export interface CutShort {
+  failure: StartedFailure | undefined;
+  settled: Settled | undefined;
+}
+
 interface RelayOptions {
   renderer: StreamRenderer;
   /** Stores the answer. */
   keep?: (settled: Settled) => Promise<void>;
+  /** Stores an answer that failed, or whose client left. */
+  keepCutShort?: (end: CutShort) => Promise<void>;
 }
 
 /**
@@ -41,7 +51,7 @@ interface RelayOptions {
 export async function* relayStream(
   deps: RelayDeps,
   started: StartedCall,
-  { renderer, keep }: RelayOptions,
+  { renderer, keep, keepCutShort }: RelayOptions,
 ): AsyncGenerator<string> {
   const { meter, answer } = started;
   let head = '';
@@ -65,35 +75,52 @@ export async function* relayStream(
     yield head + renderer.finish(settled);
   } catch (error) {
     if (started.canceled() === 'client-left') return;
-    const { failure, settled } = await settleFailed(deps, started, error);
+    const { failure, reason } = reportFailure(deps, started, error);
+    const settled = await meter.settle(reason).catch(() => undefined);
+    await keepCutShort?.({ failure, settled });
     yield head + renderer.fail(failure, settled);
   } finally {
     started.release();
     started.abort.abort('over');
-    if (!meter.isSettled) await meter.settle({ status: 'canceled' }).catch(() => {});
+    if (!meter.isSettled) {
+      const settled = await meter.settle({ status: 'canceled' }).catch(() => undefined);
+      await keepCutShort?.({ failure: undefined, settled });
+    }
   }
 }
 
-/** Settles an answer that failed after its start, and returns the failure for the caller. */
-async function settleFailed(
-  deps: RelayDeps,
-  started: StartedCall,
-  error: unknown,
-): Promise<{ failure: StartedFailure; settled: Settled | undefined }> {
+/** Reports the failure of an answer after its start. Returns it for the caller, and how to settle the call. */
+function reportFailure({ log }: RelayDeps, started: StartedCall, cause: unknown) {
   const canceled = started.canceled();
-  const { code, message, status } = failureOf(started, error);
-  if (code === 'server_error') deps.log.warn({ err: error }, 'an answer failed');
-  const settled = await started.meter.settle(settleReasonOf(canceled, code)).catch(() => undefined);
-  if (!canceled && error instanceof UpstreamFailure) started.finishRoute({ failure: error });
-  return { failure: { type: errorType(code), code, message, status }, settled };
+  const isProviders = !canceled && cause instanceof UpstreamFailure;
+  if (isProviders) started.finishRoute({ failure: cause });
+  const error = failureOf(started, cause);
+  const { code, message, status } = error;
+  if (code === 'server_error') log.warn({ err: cause }, 'an answer failed');
+  const own = isProviders ? providerCode(cause) : undefined;
+  const failure: StartedFailure = { type: errorType(code), code: own ?? code, message, status };
+  return { failure, error, reason: settleReasonOf(canceled, code) };
 }
 
 function failureOf(started: StartedCall, error: unknown): ApiError {
   const canceled = started.canceled();
   if (canceled) return cancellationError(canceled);
   if (!(error instanceof UpstreamFailure)) return asApiError(error);
-  const message = `The provider ${started.route.provider} ended its answer early.`;
-  return new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', { message });
+  const { publicMessage } = error.details;
+  const code = providerCode(error);
+  const message =
+    publicMessage ??
+    `The provider ${started.route.provider} ended its answer early${code ? ` (${code})` : ''}.`;
+  return new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', {
+    message,
+    extra: { attempts: started.meter.attempts.map(attemptView) },
+    cause: error,
+  });
+}
+
+/** The provider's own error code, unless it is about the account there, which is not the caller's. */
+function providerCode({ kind, details }: UpstreamFailure): string | undefined {
+  return kind === 'authentication' || kind === 'billing' ? undefined : details.providerCode;
 }
 
 /** Reads a provider's stream to its end, for an answer that is returned whole. */
@@ -113,6 +140,8 @@ export async function readStream({ answer, meter, output }: StartedCall): Promis
 interface StoredReply {
   render: (settled: Settled) => RelayReply;
   slot: IdempotencySlot | undefined;
+  /** How to settle an answer that failed. */
+  reason?: SettleReason;
 }
 
 /**
@@ -123,8 +152,11 @@ export async function settleWhole(
   { meter }: StartedCall,
   stored?: StoredReply,
 ): Promise<{ settled: Settled; reply: RelayReply | undefined }> {
-  const status = meter.finish === 'stop' ? 'completed' : 'incomplete';
-  const { render, slot } = stored ?? {};
+  const {
+    render,
+    slot,
+    reason = { status: meter.finish === 'stop' ? 'completed' : 'incomplete' },
+  } = stored ?? {};
   let reply: RelayReply | undefined;
   const answer =
     render &&
@@ -133,31 +165,30 @@ export async function settleWhole(
       reply = render(settled);
       return slot.record(reply);
     });
-  const settled = await meter.settle({ status, ...(answer && { answer }) });
+  const settled = await meter.settle({ ...reason, ...(answer && { answer }) });
   return { settled, reply };
 }
 
-/** Runs `answer`, and settles and releases the call however it ends. A failure becomes an HTTP status. */
+/**
+ * Runs `answer`, and settles and releases the call however it ends. A failure becomes an HTTP status, unless the format
+ * has answers that failed: then `failed` settles a provider's failure and renders it.
+ */
 export async function answerWhole<T>(
   deps: RelayDeps,
   started: StartedCall,
   answer: () => Promise<T>,
+  failed?: (failure: StartedFailure, reason: SettleReason) => Promise<T>,
 ): Promise<T> {
   try {
     return await answer();
-  } catch (error) {
-    const canceled = started.canceled();
-    if (canceled) {
-      const failure = cancellationError(canceled);
-      await started.meter.settle(settleReasonOf(canceled, failure.code)).catch(() => {});
-      throw failure;
+  } catch (cause) {
+    if (failed && !started.canceled() && cause instanceof UpstreamFailure) {
+      const { failure, reason } = reportFailure(deps, started, cause);
+      return await failed(failure, reason);
     }
-    const { failure } = await settleFailed(deps, started, error);
-    if (!(error instanceof UpstreamFailure)) throw asApiError(error);
-    throw new ApiError(failure.code === 'rate_limited' ? 'rate_limited' : 'upstream_failed', {
-      message: failure.message,
-      cause: error,
-    });
+    const { error, reason } = reportFailure(deps, started, cause);
+    await started.meter.settle(reason).catch(() => {});
+    throw error;
   } finally {
     started.release();
     if (started.answer.kind === 'stream') started.abort.abort('over');

@@ -33,6 +33,7 @@ export function anthropicFailure(
     status,
     providerMessage: textOf(error.message),
     retryAfterSeconds: retryAfterSeconds(headers),
+    code: loggableType(error),
   });
 }
 
@@ -40,10 +41,11 @@ export function anthropicFailure(
 export function anthropicStreamFailure(name: string, event: Json): UpstreamFailure {
   const error = objectOf(event.error) ?? {};
   const kind = kindOf(500, error);
-  const message = `${name} broke off with ${loggableType(error) || 'an error'}`;
-  if (kind !== 'caller') return new UpstreamFailure(kind, message);
+  const code = loggableType(error);
+  const message = `${name} broke off with ${code || 'an error'}`;
+  if (kind !== 'caller') return new UpstreamFailure(kind, message, code === '' ? {} : { providerCode: code });
   const providerMessage = textOf(error.message);
-  return refusalFailure(kind, { message, status: 400, providerMessage, retryAfterSeconds: undefined });
+  return refusalFailure(kind, { message, status: 400, providerMessage, retryAfterSeconds: undefined, code });
 }
 
 function kindOf(status: number, error: Json): UpstreamFailureKind {

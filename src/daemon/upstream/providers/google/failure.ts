@@ -46,6 +46,7 @@ function toFailure(
     status,
     providerMessage,
     retryAfterSeconds,
+    code: loggableStatus(error),
   });
 }
 

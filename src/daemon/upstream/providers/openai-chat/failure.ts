@@ -49,6 +49,7 @@ export function openAiFailure(
   if (retryAfter !== undefined) details.retryAfterSeconds = retryAfter;
   if (kind === 'caller') Object.assign(details, callerDetails(status, info));
   const code = info.code || info.type;
+  if (code !== '') details.providerCode = code;
   return new UpstreamFailure(kind, `${name} answered ${status}${code && ` (${code})`}`, details);
 }
 

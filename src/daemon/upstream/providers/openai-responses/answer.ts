@@ -1,6 +1,7 @@
 import type { Tokens, ToolUses } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import type { Adapter } from '../../adapter.ts';
 import { countOf, isObject, type Json } from '../../json.ts';
 import { CallIds } from '../call-ids.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
@@ -14,7 +15,9 @@ const searchesMax = 10_000;
 export function readResponsesAnswer(
   json: Json,
   name: string,
-): { tokens: Tokens | undefined; finish: FinishReason; isRepaired: boolean } {
+): ReturnType<NonNullable<Adapter['readAnswer']>> {
+  const failure = failureIn(json, name);
+  if (failure) return { tokens: responsesTokensIn(json), finish: 'stop', failure };
   const finish = outcomeOf(json, name);
   if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
   let isRepaired = false;
@@ -37,14 +40,18 @@ export function readResponsesAnswer(
 
 /** How a response ended. Throws an UpstreamFailure if it failed or is incomplete. */
 export function outcomeOf(response: Json, name: string): FinishReason {
-  const { status, error, incomplete_details: details } = response;
-  if (status === 'failed' || (error !== undefined && error !== null)) {
-    throw openAiStreamFailure(name, error ?? {});
-  }
+  const { status, incomplete_details: details } = response;
+  const failure = failureIn(response, name);
+  if (failure) throw failure;
   if (status === 'completed') return 'stop';
   if (status !== 'incomplete') throw new UpstreamFailure('broken', `${name} ended its answer early`);
   const reason = isObject(details) ? details.reason : undefined;
   return reason === 'content_filter' ? 'content_filter' : 'max_output_tokens';
+}
+
+function failureIn({ status, error }: Json, name: string): UpstreamFailure | undefined {
+  if (status !== 'failed' && (error === undefined || error === null)) return undefined;
+  return openAiStreamFailure(name, error ?? {});
 }
 
 /** Reads usage in the Responses format. */

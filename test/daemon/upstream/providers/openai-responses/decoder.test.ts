@@ -280,6 +280,15 @@ describe('a whole answer', () => {
     });
   });
 
+  test('that failed has its usage and the failure', () => {
+    const document = responsesDocument(whole, asked);
+    const failed = { ...document, status: 'failed', error: { code: 'server_error', message: 'x' } };
+    expect(read(failed)).toMatchObject({
+      tokens: { input: 9, output: 8 },
+      failure: { kind: 'server', details: { providerCode: 'server_error' } },
+    });
+  });
+
   test('replaces the stream of a server that cannot stream', () => {
     const batch = adapter.documentAsBatch?.(responsesDocument(whole, asked), responses());
     const { text, calls, tokens, finish } = summary(batch?.events ?? []);
@@ -292,7 +301,6 @@ describe('a whole answer', () => {
   });
 
   test.each([
-    [{ status: 'failed', error: { code: 'server_error', message: 'x' } }, 'server'],
     [{ status: 'in_progress', output: [] }, 'broken'],
     [{ status: 'completed' }, 'broken'],
     [{ status: 'completed', output: [{ type: 'function_call', arguments: '{}' }] }, 'broken'],

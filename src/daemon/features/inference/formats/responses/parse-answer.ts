@@ -14,6 +14,7 @@ export async function readAnswer(started: StartedCall): Promise<void> {
   });
   if (answer.tokens) meter.report(answer.tokens);
   meter.finish = answer.finish;
+  if (answer.failure) throw answer.failure;
 }
 
 /** A complete item of the Responses format as events, so that all answers are assembled in the same way. */

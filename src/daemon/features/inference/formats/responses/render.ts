@@ -1,9 +1,11 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
+import { unixSeconds } from '../../../../../shared/time.ts';
 import { isObject, type Json } from '../../fault.ts';
 import type { ContentPart, InputItem, ReasoningOrigin } from '../../neutral.ts';
 import type { OutputItem, OutputPart } from '../../pipeline/output.ts';
+import type { Settled } from '../../pipeline/renderer.ts';
 
 /** The response object before the answer. It has every member; most echo the request. */
 export function startResource(
@@ -92,6 +94,33 @@ export function endResource(resource: Json, end: ResourceEnd): Json {
     usage: end.tokens ? showUsage(end.tokens) : null,
     ...(end.service && { service: end.service }),
   };
+}
+
+interface AnswerEnd extends Pick<ResourceEnd, 'error'> {
+  /** `answered` is complete or incomplete, by its finish reason. */
+  status: 'answered' | 'failed' | 'cancelled';
+  settled: Settled | undefined;
+  /** Whether sealed reasoning is shown. */
+  sealed: boolean;
+}
+
+/** The response object of a started answer, however it ended. */
+export function showResponse(
+  resource: Json,
+  items: readonly OutputItem[],
+  { status, settled, error, sealed }: AnswerEnd,
+): Json {
+  const isCut = status === 'cancelled' || (status === 'answered' && settled?.finish !== 'stop');
+  const answered = isCut ? 'incomplete' : 'completed';
+  return endResource(resource, {
+    status: status === 'answered' ? answered : status,
+    ...(status === 'answered' && isCut && { incompleteReason: settled?.finish ?? 'max_output_tokens' }),
+    ...(error && { error: { code: error.code, message: error.message } }),
+    output: showOutput(items, { sealed, isCut }),
+    tokens: settled?.tokens,
+    completedAt: unixSeconds(settled?.completedAt ?? 0),
+    service: settled?.service,
+  });
 }
 
 /** Neutral items in the Responses format, as stored in threads. `seal` encrypts provider-specific reasoning. */

@@ -1,11 +1,10 @@
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
-import { unixSeconds } from '../../../../../shared/time.ts';
 import { isObject, type Json } from '../../fault.ts';
 import type { Batch, RawFrame } from '../../neutral.ts';
 import type { Output } from '../../pipeline/output.ts';
 import type { Answering, Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { EventWriter, ItemEvents } from './item-events.ts';
-import { endResource, showItem, showOutput, showUsage } from './render.ts';
+import { showItem, showResponse, showUsage } from './render.ts';
 
 export interface ResponsesStreamOptions {
   /** The response object before the answer. */
@@ -70,7 +69,7 @@ export class ResponsesStream implements StreamRenderer {
     const status = settled.finish === 'stop' ? 'completed' : 'incomplete';
     if (this.#passing) this.#items.resume();
     const open = this.#items.close({ isCut: status === 'incomplete' });
-    const response = this.#end(status, settled);
+    const response = this.#end('answered', settled);
     return open + this.#cost(settled) + this.#writer.write(`response.${status}`, { response }) + sseDone;
   }
 
@@ -86,17 +85,9 @@ export class ResponsesStream implements StreamRenderer {
     return ended + cost + error + this.#writer.write('response.failed', { response }) + sseDone;
   }
 
-  #end(status: 'completed' | 'incomplete' | 'failed', settled?: Settled, error?: StartedFailure): Json {
+  #end(status: 'answered' | 'failed', settled: Settled | undefined, error?: StartedFailure): Json {
     const { resource, output, sealed } = this.#options;
-    return endResource(resource, {
-      status,
-      ...(status === 'incomplete' && { incompleteReason: settled?.finish ?? 'max_output_tokens' }),
-      ...(error && { error: { code: error.code, message: error.message } }),
-      output: showOutput(output.items, { sealed, isCut: status === 'incomplete' }),
-      tokens: settled?.tokens,
-      completedAt: unixSeconds(settled?.completedAt ?? 0),
-      service: settled?.service,
-    });
+    return showResponse(resource, output.items, { status, settled, sealed, ...(error && { error }) });
   }
 
   #cost(settled: Settled | undefined): string {

@@ -5,10 +5,10 @@ import type { ThreadRun } from '../../../threads/index.ts';
 import type { Json } from '../../fault.ts';
 import { readAnswer } from '../../formats/responses/parse-answer.ts';
 import { isCompactionTriggerJson } from '../../formats/responses/parse-input.ts';
-import { endResource, showOutput, startResource } from '../../formats/responses/render.ts';
+import { showOutput, showResponse, startResource } from '../../formats/responses/render.ts';
 import { ResponsesStream } from '../../formats/responses/stream.ts';
-import { answerHeaders, answerWhole, relayStream, settleWhole } from '../../pipeline/relay.ts';
-import type { Settled } from '../../pipeline/renderer.ts';
+import { answerHeaders, answerWhole, type CutShort, relayStream, settleWhole } from '../../pipeline/relay.ts';
+import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
 import type { StartedCall } from '../../pipeline/started-call.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredResponse, StoredTurn } from '../../stored/responses-store.ts';
@@ -38,8 +38,13 @@ interface StreamOptions {
   errorStatus?: boolean;
   /** Whether the client already got the events of the queued response. */
   wasQueued?: boolean;
-  /** Stores the response; by default in the responses store. */
+  /** Stores a finished response in place of the responses store; failed ones are then stored by the caller. */
   keep?: (settled: Settled) => Promise<void>;
+}
+
+interface ResponseEnd {
+  failure?: StartedFailure | undefined;
+  settled: Settled | undefined;
 }
 
 export function startSession(deps: InferenceDeps, call: RespondCall, ownItems: Json[]): SessionStart {
@@ -81,13 +86,14 @@ export class ResponseSession {
     started.meter.responseId = String(start.resource.id);
   }
 
-  stream({
-    serviceEvents,
-    errorStatus = false,
-    wasQueued = false,
-    keep = (settled) => this.#keep(settled),
-  }: StreamOptions): StreamReply {
+  stream({ serviceEvents, errorStatus = false, wasQueued = false, keep }: StreamOptions): StreamReply {
     const { route, output, meter } = this.#started;
+    const keeping = keep
+      ? { keep }
+      : {
+          keep: (settled: Settled) => this.#keep(settled),
+          keepCutShort: (end: CutShort) => this.#keepCutShort(end),
+        };
     const renderer = new ResponsesStream({
       resource: this.#resource,
       output,
@@ -102,19 +108,27 @@ export class ResponseSession {
       wasQueued,
       sealed: this.#start.showsSealed,
     });
-    const chunks = relayStream(this.#deps, this.#started, { renderer, keep });
+    const chunks = relayStream(this.#deps, this.#started, { renderer, ...keeping });
     return new StreamReply(answerHeaders(this.#started), chunks);
   }
 
   whole(slot?: IdempotencySlot): Promise<RelayReply> {
     const started = this.#started;
-    const render = (settled: Settled) => new RelayReply(answerHeaders(started, settled), this.#body(settled));
-    return answerWhole(this.#deps, started, async () => {
+    const renderAs = (failure?: StartedFailure) => (settled: Settled) =>
+      new RelayReply(answerHeaders(started, settled), this.#body({ failure, settled }));
+    const answer = async () => {
       await readAnswer(started);
+      const render = renderAs();
       const { settled, reply } = await settleWhole(started, { render, slot });
       await this.#keep(settled);
       started.finishRoute({ outputTokens: settled.tokens.output });
-      return reply?.body === this.#body(settled) ? reply : render(settled);
+      return reply?.body === this.#body({ settled }) ? reply : render(settled);
+    };
+    return answerWhole(this.#deps, started, answer, async (failure, reason) => {
+      const render = renderAs(failure);
+      const { settled, reply } = await settleWhole(started, { render, slot, reason });
+      await this.#keepCutShort({ failure, settled });
+      return reply?.body === this.#body({ failure, settled }) ? reply : render(settled);
     });
   }
 
@@ -130,18 +144,12 @@ export class ResponseSession {
 
   /** The response object of a canceled call. */
   cancelled(settled: Settled | undefined): Json {
-    return endResource(this.#resource, {
-      status: 'cancelled',
-      output: showOutput(this.#started.output.items, { sealed: this.#start.showsSealed, isCut: true }),
-      tokens: settled?.tokens,
-      completedAt: 0,
-      service: settled?.service,
-    });
+    return this.#show('cancelled', { settled });
   }
 
   /** The whole response, JSON text. The stored text and the reply are the same, unless it could not be stored. */
-  #body(settled: Settled): string {
-    this.#json ??= JSON.stringify(this.#end(settled));
+  #body({ failure, settled }: ResponseEnd): string {
+    this.#json ??= JSON.stringify(this.#show(failure ? 'failed' : 'answered', { failure, settled }));
     return this.#json;
   }
 
@@ -150,14 +158,13 @@ export class ResponseSession {
     this.#json = undefined;
   }
 
-  #end(settled: Settled): Json {
-    return endResource(this.#resource, {
-      status: settled.finish === 'stop' ? 'completed' : 'incomplete',
-      ...(settled.finish !== 'stop' && { incompleteReason: settled.finish }),
-      output: this.#output(settled, { sealed: this.#start.showsSealed }),
-      tokens: settled.tokens,
-      completedAt: unixSeconds(settled.completedAt),
-      service: settled.service,
+  #show(status: 'answered' | 'failed' | 'cancelled', { failure: error, settled }: ResponseEnd): Json {
+    const { showsSealed: sealed } = this.#start;
+    return showResponse(this.#resource, this.#started.output.items, {
+      status,
+      settled,
+      sealed,
+      ...(error && { error }),
     });
   }
 
@@ -179,14 +186,21 @@ export class ResponseSession {
       input: JSON.stringify(input),
       output: this.sealedOutput(settled),
     };
-    if (this.#resource.store === true) await this.#store(settled, turn);
+    if (this.#resource.store === true) await this.#store(this.#body({ settled }), turn);
     remember?.(turn, { isStored: this.#resource.store === true });
   }
 
-  async #store(settled: Settled, { id, input, output }: StoredTurn): Promise<void> {
+  /** Stores a failed or canceled response if requested. A conversation that continues it omits its output. */
+  async #keepCutShort({ failure, settled }: CutShort): Promise<void> {
+    if (this.#resource.store !== true) return;
+    const input = JSON.stringify(withIds(this.#start.ownItems, this.#deps.makeId));
+    const body = failure ? this.#body({ failure, settled }) : JSON.stringify(this.cancelled(settled));
+    await this.#store(body, { id: String(this.#resource.id), input, output: '[]' });
+  }
+
+  async #store(body: string, { id, input, output }: StoredTurn): Promise<void> {
     const { responses, settings, log } = this.#deps;
     const { workspaceId, requestId, previousId, createdAt } = this.#start;
-    const body = this.#body(settled);
     if (body.length + input.length > storedCharactersMax) return this.#markUnstored();
     const expiresAt = createdAt + settings.responsesKeptMs;
     const record: StoredResponse = {
