@@ -231,6 +231,7 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
       workspacesStore: storage.workspaces,
       workspaces,
       revocations: authentication,
+      lastUse: authentication.lastLoginUse,
       guesses: addressRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
       digest: sha256,
       ...{ events, makeId, randomBytes, now },

@@ -97,6 +97,11 @@ export function identified(caller: Caller): KeyCaller | LoginCaller {
   return caller;
 }
 
+/** The id of the key or login that calls. */
+export function credentialId(caller: KeyCaller | LoginCaller): string {
+  return caller.kind === 'key' ? caller.keyId : caller.loginId;
+}
+
 /** The caller of an endpoint that needs a login. */
 export function loginOf(caller: Caller): LoginCaller {
   if (caller.kind !== 'login') throw new ApiError('signed_out');

@@ -78,7 +78,7 @@ describe('setting a key', () => {
       updated_at: expect.any(String),
     });
     const list = await ask(place);
-    expect(list.body).toEqual({ object: 'list', data: [body] });
+    expect(list.body).toEqual({ object: 'list', data: [body], has_more: false, next: null });
     expect(JSON.stringify(list.body)).not.toContain('CANARY');
   });
 
@@ -137,7 +137,7 @@ describe('a call on the workspace’s own key', () => {
     await put(good);
     const { status, body, headers } = await call(service);
     expect(status).toBe(200);
-    expect(headers.get('x-service-cost-usd')).toBe('0');
+    expect(headers.get('x-service-cost-usd')).toBe(body.service?.cost.total_usd);
     expect(fake.requests.at(-1)?.headers.authorization).toBe(`Bearer ${good}`);
     expect(body.service).toMatchObject({ provider: 'openai', own_key: true });
     expect(Number(body.service?.charged_usd)).toBe(0);

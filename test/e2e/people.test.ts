@@ -7,6 +7,7 @@ import {
   addMember,
   addPerson,
   askDaemon,
+  createLogin,
   type Person,
 } from '../support/users.ts';
 
@@ -65,7 +66,9 @@ describe('a user', () => {
     expect(parseSecret(session.body.secret)).toBe('login');
     expect(codeOf(await ask('POST', '/v1/sessions', { json: { code: typed } }))).toBe('401 unauthenticated');
     const whoami = await ask('GET', '/v1/sessions/current', { as: session.body.secret });
-    expect(whoami.body).toMatchObject({ user: added.body.user, session: session.body.session });
+    const { last_used_at, ...login } = session.body.session;
+    expect(last_used_at).toBeNull();
+    expect(whoami.body).toMatchObject({ user: added.body.user, session: login });
   });
 
   test('has a unique handle, whatever its case', async () => {
@@ -130,6 +133,38 @@ describe('a login', () => {
     expect(JSON.stringify(body)).not.toContain('gwl_');
     const others = await ask('GET', '/v1/sessions', { as: max.login });
     expect(others.body.data.map((session: { id: string }) => session.id)).not.toContain(id);
+  });
+
+  test('has a time of last use that follows its calls', async () => {
+    const person = await addPerson(daemon, 'lea');
+    const { body } = await ask('GET', '/v1/key', { as: person.login });
+    expect(Date.now() - Date.parse(body.last_used_at)).toBeLessThan(60_000);
+    const sessions = await ask('GET', '/v1/sessions', { as: person.login });
+    expect(sessions.body.data[0].last_used_at >= body.last_used_at).toBe(true);
+  });
+
+  test('can be told from the user’s others in usage, traces and events', async () => {
+    const person = await addPerson(daemon, 'tom');
+    const phone = await createLogin(daemon, person.login);
+    const idOf = async (as: string) => (await ask('GET', '/v1/sessions/current', { as })).body.session.id;
+    const ids = [await idOf(person.login), await idOf(phone.secret)];
+    expect(ids[0]).not.toBe(ids[1]);
+    const json = { model: 'sim/echo', input: 'Hello.', store: false };
+    for (const as of [person.login, phone.secret]) await ask('POST', '/v1/responses', { as, json });
+    const usage = await ask('GET', '/v1/usage?group_by=key', { as: person.login });
+    expect(usage.body.data.map(({ group }: { group: string }) => group).toSorted()).toEqual(ids.toSorted());
+    const own = await ask('GET', `/v1/usage?key=${ids[1]}`, { as: person.login });
+    expect(own.body.total.requests).toBe(1);
+    const traces = await ask('GET', '/v1/traces', { as: person.login });
+    expect(traces.body.data.map(({ key }: { key: string }) => key)).toEqual(ids.toReversed());
+    const events = await daemon.fetch('/v1/events?after=0', {
+      headers: { authorization: `Bearer ${person.login}` },
+    });
+    let seen = '';
+    for await (const chunk of events.body as ReadableStream<Uint8Array>) {
+      seen += Buffer.from(chunk).toString();
+      if (ids.every((id) => seen.includes(`"key":"${id}"`))) break;
+    }
   });
 
   test('that signs out is rejected from then on, and its running streams end', async () => {

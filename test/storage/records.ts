@@ -118,6 +118,7 @@ export function aLogin(id: string, changes: Partial<LoginRecord> = {}): LoginRec
     digest: `digest of ${id}`,
     name: 'this machine',
     createdAt: morning,
+    lastUsedAt: null,
     revokedAt: null,
     ...changes,
   };

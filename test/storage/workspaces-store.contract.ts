@@ -57,6 +57,19 @@ export function workspacesStoreContract(open: OpenStorage): void {
       expect(await workspaces.loginById('key_l2')).toBeUndefined();
     });
 
+    test('keep the latest time of last use', async () => {
+      const { workspaces } = await open();
+      await workspaces.createOwner(owner);
+      await workspaces.insertLogin(aLogin('key_l1'));
+      await workspaces.insertLogin(aLogin('key_l2'));
+      const used = (id: string, at: number) => workspaces.touchLogins([{ id, at }]);
+      await used('key_l1', morning + 5);
+      await used('key_l1', morning + 2);
+      await used('key_gone', morning + 2);
+      expect(await workspaces.loginById('key_l1')).toEqual(aLogin('key_l1', { lastUsedAt: morning + 5 }));
+      expect(await workspaces.loginById('key_l2')).toEqual(aLogin('key_l2'));
+    });
+
     test('revoke only those of the same name that they replace', async () => {
       const { workspaces } = await open();
       await workspaces.createOwner(owner);

@@ -120,17 +120,23 @@ export function memoryWorkspacesStore(): WorkspacesStore & {
     role: async (workspaceId, userId) =>
       members.find((member) => member.workspaceId === workspaceId && member.userId === userId)?.role,
     async insertLogin(record) {
-      logins.push({ ...record });
+      logins.push({ ...record, lastUsedAt: null });
     },
     async replaceLogin(record) {
       for (const login of logins) {
         if (login.userId === record.userId && login.name === record.name)
           login.revokedAt ??= record.createdAt;
       }
-      logins.push({ ...record });
+      logins.push({ ...record, lastUsedAt: null });
     },
     loginByDigest: async (digest) => copy(logins.find((login) => login.digest === digest)),
     loginById: async (id) => copy(logins.find((login) => login.id === id)),
+    async touchLogins(uses) {
+      for (const { id, at } of uses) {
+        const login = logins.find((each) => each.id === id);
+        if (login) login.lastUsedAt = Math.max(at, login.lastUsedAt ?? 0);
+      }
+    },
   };
 }
 

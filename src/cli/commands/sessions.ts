@@ -30,6 +30,11 @@ const sessionColumns = (now: number): Column<Session>[] => [
     value: (session) => session.created_at,
     show: (session) => ago(session.created_at, now),
   },
+  {
+    title: 'last_used',
+    value: (session) => session.last_used_at,
+    show: ({ last_used_at }) => (last_used_at === null ? 'never' : ago(last_used_at, now)),
+  },
 ];
 
 export const revokeSessionCommand = (context: Context) =>

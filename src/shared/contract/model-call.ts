@@ -38,7 +38,7 @@ export const modelCallHeaders = {
   'x-service-upstream': 'The provider that answered.',
   'x-service-cache': '`hit` or `miss`, for calls that use the response cache.',
   'x-service-cost-usd':
-    'The cost of the answer in dollars; 0 with your own provider key. Absent on streams and when the price is unknown.',
+    'The cost of the answer in dollars, also when your own provider key paid it: `service.charged_usd` is 0 then. Absent on streams and when the price is unknown.',
 } as const;
 
 export const idempotencyKeyCharactersMax = 128;

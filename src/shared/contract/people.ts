@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { deleted, listOf, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
+import { deleted, listOf, nullable, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
 import { memberRef, Workspace } from './workspaces.ts';
 
 /** A user of this host. */
@@ -20,6 +20,7 @@ export const Session = Type.Object(
     id: Type.String(),
     name: Type.String({ description: 'The name of the machine or program.' }),
     created_at: Timestamp,
+    last_used_at: nullable(Timestamp),
     is_current: Type.Boolean({ description: 'Whether it is the calling login.' }),
   },
   { $id: 'Session' },

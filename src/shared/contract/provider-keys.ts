@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { knownProviders } from '../known-providers.ts';
 import { endpoint } from './endpoint.ts';
-import { deleted, Timestamp, WorkspaceReference } from './vocabulary.ts';
+import { deleted, listOf, Timestamp, WorkspaceReference } from './vocabulary.ts';
 
 const Provider = Type.Enum([...knownProviders], { description: 'The provider the key belongs to.' });
 
@@ -40,12 +40,13 @@ export const listProviderKeys = endpoint({
   method: 'GET',
   path: '/v1/workspaces/{workspace}/provider-keys',
   summary: 'List provider keys.',
-  description: 'Providers and fingerprints. For the workspace’s owner and admins, and keys they issued.',
+  description:
+    'Providers and fingerprints, all on one page. For the workspace’s owner and admins, and keys they issued.',
   tag: 'Provider keys',
   access,
   surface: 'v1',
   params: at,
-  result: Type.Object({ object: Type.Literal('list'), data: Type.Array(ProviderKey) }),
+  result: listOf(ProviderKey),
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });
 

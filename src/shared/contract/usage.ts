@@ -24,7 +24,7 @@ export const finishedCall = {
   endpoint: Type.String({ description: 'The path of the call.' }),
   model: Type.String(),
   provider: nullable(Type.String({ description: 'The provider that answered; null if none did.' })),
-  key: nullable(Type.String({ description: 'The id of the calling key; null for a login.' })),
+  key: nullable(Type.String({ description: 'The id of the calling key or login.' })),
   streamed: Type.Boolean(),
   status: Type.Enum([...callStatuses], {
     description:
@@ -61,12 +61,10 @@ const usageSums = {
 
 export const UsageSums = Type.Object(usageSums, { $id: 'UsageSums' });
 
-/** One row of a summary: a day (`2026-11-21`), a model, or a key's id (null: calls by logins). */
+/** One row of a summary: a day (`2026-11-21`), a model, or the id of a key or login. */
 export const UsageGroup = Type.Object(
   {
-    group: nullable(
-      Type.String({ description: 'A day, a model, or the id of a key; null for calls by logins.' }),
-    ),
+    group: nullable(Type.String({ description: 'A day, a model, or the id of a key or login.' })),
     ...usageSums,
   },
   { $id: 'UsageGroup' },
@@ -99,7 +97,9 @@ export const listUsage = endpoint({
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   surface: 'v1',
   query: Type.Object({
-    key: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls of this key.' })),
+    key: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only calls of the key or login with this id.' }),
+    ),
     model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls answered by this model.' })),
     since: Type.Optional(TimeBound),
     until: Type.Optional(TimeBound),

@@ -72,6 +72,13 @@ describe('the answer', () => {
     expect(stderr).toContain('req_fake');
   });
 
+  test('on the workspace’s own provider key says that nothing was charged', async () => {
+    const own = { ...service, charged_usd: '0', own_key: true };
+    const { env } = await whole(response({ service: own }));
+    const { stderr } = await runCli(ask, { env });
+    expect(stderr).toContain(' · $0.0001 on your own key, nothing charged · ');
+  });
+
   test('is only the text when piped, with the cost on stderr', async () => {
     const { env, calls } = await whole(response());
     const { code, stdout, stderr } = await runCli(ask, { env });

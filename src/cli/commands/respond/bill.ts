@@ -16,10 +16,18 @@ export function billOfResponse(response: ResponseResource, { requestId, tookMs }
   const { service, usage } = response;
   const parts = [service ? `${service.model} via ${service.provider}` : response.model];
   if (usage) parts.push(tokensText(Number(usage.input_tokens ?? 0), Number(usage.output_tokens ?? 0)));
-  if (service) parts.push(dollars(service.cost?.total_usd));
+  if (service) parts.push(costText(service, service.cost?.total_usd));
   parts.push(duration(tookMs));
   if (requestId) parts.push(requestId);
   return parts.join(' · ');
+}
+
+/** What an answer cost. With the workspace's own provider key, the provider bills it, and nothing is charged here. */
+export function costText(
+  { cost, own_key }: Pick<UsageView, 'cost' | 'own_key'>,
+  charged: string | undefined,
+): string {
+  return own_key ? `${dollars(cost?.total_usd)} on your own key, nothing charged` : dollars(charged);
 }
 
 const settleWaitMs = 3000;
@@ -29,8 +37,13 @@ const pollMs = 100;
 export async function showCancelledCost(context: Context, requestId: string | undefined): Promise<void> {
   const usage = requestId === undefined ? undefined : await billOf(context, requestId);
   if (usage) {
-    const { tokens, charged_usd, model } = usage;
-    const parts = [model, tokensText(tokens.input, tokens.output), dollars(charged_usd), usage.request_id];
+    const { tokens, model } = usage;
+    const parts = [
+      model,
+      tokensText(tokens.input, tokens.output),
+      costText(usage, usage.charged_usd),
+      usage.request_id,
+    ];
     context.out.warn(`Cancelled. ${parts.join(' · ')}`);
   } else {
     context.out.warn('Cancelled. For its cost, if any: gateway usage');

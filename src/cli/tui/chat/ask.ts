@@ -7,11 +7,10 @@ import {
   isText,
   noteEvent,
 } from '../../commands/respond/answer.ts';
-import { billOf, billOfResponse, tokensText } from '../../commands/respond/bill.ts';
+import { billOf, billOfResponse, costText, tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { createResponse } from '../../manifest/endpoints.ts';
-import { dollars } from '../../output/amount.ts';
 import type { Conversation } from './conversation.ts';
 
 interface AskOptions {
@@ -116,7 +115,7 @@ async function partial(
   }
   const { tokens, charged_usd: charged, cost, model, request_id: id } = usage;
   conversation.count({ input: tokens.input, output: tokens.output, costUsd: cost === null ? null : charged });
-  const parts = [model, tokensText(tokens.input, tokens.output), dollars(charged), id];
+  const parts = [model, tokensText(tokens.input, tokens.output), costText(usage, charged), id];
   return { text, bill: `${status} ${parts.join(' · ')}` };
 }
 

@@ -1,10 +1,11 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
+import type { Session } from '../../../shared/contract/people.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { collectPages } from '../../hosts/pages.ts';
-import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../manifest/endpoints.ts';
+import { issueKey, listKeys, listSessions, revokeKey, setLimits, showKey } from '../../manifest/endpoints.ts';
 import { ago } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';
@@ -104,7 +105,17 @@ function usedStyle(row: KeyRow): 'red' | 'yellow' | undefined {
   return share >= 1 ? 'red' : 'yellow';
 }
 
+/** The user's own logins; a key has none. */
+async function loginsOf(client: Services['client']): Promise<readonly Session[]> {
+  try {
+    return (await client.call(listSessions, { query: { limit: 100 } })).data;
+  } catch {
+    return [];
+  }
+}
+
 async function load({ client, keyNames }: Services): Promise<KeyRow[]> {
+  for (const { id, name } of await loginsOf(client)) keyNames.set(id, `login ${name}`);
   const keys = await collectPages(keysMax, (query) =>
     client.call(listKeys, { params: { workspace }, query }),
   );

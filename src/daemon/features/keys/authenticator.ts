@@ -11,7 +11,7 @@ import type { KeysStore } from './store.ts';
 
 export interface AuthenticatorDeps {
   keysStore: Pick<KeysStore, 'byDigest' | 'byId' | 'touch'>;
-  workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf'>;
+  workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf' | 'touchLogins'>;
   /** Without it, access tokens are not accepted. */
   tokensStore?: Pick<TokensStore, 'byDigest' | 'touch'>;
   /** The digest of a whole secret. */
@@ -94,8 +94,9 @@ export function authenticator(deps: AuthenticatorDeps) {
         callers.remove((caller) => caller.kind === 'key' && caller.keyId === keyId);
       }),
 
-    /** When a key or token was last used, if not stored yet. */
+    /** When a credential was last used, if not stored yet. */
     lastUse: uses.lastKey,
+    lastLoginUse: uses.lastLogin,
     lastTokenUse: uses.lastToken,
 
     /** Stores the times of last use periodically until aborted, and once more at the end. */
@@ -115,7 +116,7 @@ function credentialIn(header: string): { secret: string; kind: CredentialKind } 
 /** Returns the caller if its credential is still valid, and records its use. */
 function admission(
   { now, onExpired }: AuthenticatorDeps,
-  note: Record<'key' | 'token', (id: string, at: number) => void>,
+  note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>,
 ) {
   return (caller: Authenticated): Caller => {
     if (caller.kind === 'key' && caller.policy?.isRestricted && isExpired(caller.policy, now())) {
@@ -124,6 +125,7 @@ function admission(
     }
     if (caller.revoked.aborted) throw new ApiError('unauthenticated');
     if (caller.kind === 'key') note.key(caller.keyId, now());
+    else if (caller.kind === 'login') note.login(caller.loginId, now());
     else if (caller.kind === 'token') {
       if (caller.expiresAt !== null && caller.expiresAt <= now()) throw new ApiError('unauthenticated');
       note.token(caller.tokenId, now());

@@ -60,7 +60,7 @@ export function toLoginView(record: LoginRecord, workspaceId: string, { spend, b
     workspace: workspaceId,
     scopes: [...scopeNames],
     created_at: isoTime(record.createdAt),
-    last_used_at: null,
+    last_used_at: timeOrNull(record.lastUsedAt),
     balance_usd: balance === null ? null : formatUsd(balance),
     spend_usd: spendView(spend),
     limits: noLimits,

@@ -25,7 +25,7 @@ export interface KeysDeps {
   /** The balance of a prepaid workspace; null for a postpaid one. */
   balanceOf?: (workspaceId: string) => Promise<NanoUsd | null>;
   events: Pick<EventFeed, 'record'>;
-  authenticator: Pick<Authenticator, 'revoke' | 'lastUse'>;
+  authenticator: Pick<Authenticator, 'revoke' | 'lastUse' | 'lastLoginUse'>;
   digest: (secret: string) => string;
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
@@ -117,7 +117,8 @@ export function keys(deps: KeysDeps) {
       }
       const login = await deps.logins.loginById(caller.loginId);
       if (!login) throw new ApiError('unauthenticated');
-      return toLoginView(login, caller.workspaceId, { spend, balance });
+      const lastUsedAt = authenticator.lastLoginUse(login.id) ?? login.lastUsedAt;
+      return toLoginView({ ...login, lastUsedAt }, caller.workspaceId, { spend, balance });
     },
   };
 }

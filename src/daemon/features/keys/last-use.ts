@@ -1,5 +1,6 @@
 import { repeatedly, type World } from '../../world.ts';
 import type { TokensStore } from '../tokens/index.ts';
+import type { WorkspacesStore } from '../workspaces/index.ts';
 import type { KeysStore } from './store.ts';
 
 const flushEveryMs = 30_000;
@@ -32,19 +33,22 @@ function lastUseLog(write: (uses: { id: string; at: number }[]) => Promise<void>
 
 export interface LastUseDeps {
   keysStore: Pick<KeysStore, 'touch'>;
+  workspacesStore: Pick<WorkspacesStore, 'touchLogins'>;
   tokensStore?: Pick<TokensStore, 'touch'>;
 }
 
-/** When keys and tokens were last used. */
-export function credentialUses({ keysStore, tokensStore }: LastUseDeps) {
+/** When keys, logins and tokens were last used. */
+export function credentialUses({ keysStore, workspacesStore, tokensStore }: LastUseDeps) {
   const keys = lastUseLog((uses) => keysStore.touch(uses.map(({ id, at }) => ({ keyId: id, at }))));
+  const logins = lastUseLog((uses) => workspacesStore.touchLogins(uses));
   const tokens = lastUseLog(async (uses) => tokensStore?.touch(uses));
   return {
-    note: { key: keys.note, token: tokens.note },
+    note: { key: keys.note, login: logins.note, token: tokens.note },
     lastKey: keys.last,
+    lastLogin: logins.last,
     lastToken: tokens.last,
     async keepFlushed(world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) {
-      await Promise.all([keys, tokens].map((log) => log.keepFlushed(world, signal, onFailure)));
+      await Promise.all([keys, logins, tokens].map((log) => log.keepFlushed(world, signal, onFailure)));
     },
   };
 }

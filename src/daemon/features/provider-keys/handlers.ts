@@ -13,7 +13,7 @@ import type { ProviderKeyRecord } from './store.ts';
 export const providerKeyHandlers = (keys: ProviderKeys) => [
   implement(listProviderKeys, async ({ caller, params }) => {
     const records = await keys.list(identified(caller), params.workspace);
-    return { object: 'list', data: records.map(toProviderKey) };
+    return { object: 'list', data: records.map(toProviderKey), has_more: false, next: null };
   }),
 
   implement(

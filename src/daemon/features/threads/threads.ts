@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
-import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import { credentialId, type KeyCaller, type LoginCaller } from '../../handler.ts';
 import { type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
 import { ThreadRun } from './thread-run.ts';
@@ -115,8 +115,7 @@ export class Threads {
       throw new ApiError('out_of_scope', { param, message: 'The key lacks the scope `threads`.' });
     }
     const { store, makeId, bounds = boundsDefault } = this.#deps;
-    const key = caller.kind === 'key' ? caller.keyId : null;
-    const meta = { request_id: requestId, endpoint, key };
+    const meta = { request_id: requestId, endpoint, key: credentialId(caller) };
     const record = { id: makeId('run'), threadId, requestId, model, meta, startedAt: this.#now() };
     const run = new ThreadRun(this.#runDeps(), record);
     const event = { id: makeId('evt'), type: 'run_started', payload: { model, request_id: requestId } };

@@ -4,6 +4,7 @@ export type { PeopleStore } from './people-store.ts';
 export { isReservedHandle } from './slugs.ts';
 export type {
   LoginRecord,
+  NewLogin,
   UserRecord,
   WorkspaceRecord,
   WorkspaceRole,

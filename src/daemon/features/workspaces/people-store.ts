@@ -1,5 +1,12 @@
 import type { PageRequest } from '../../replies.ts';
-import type { LoginRecord, NewWorkspace, UserRecord, WorkspaceRecord, WorkspaceRole } from './store.ts';
+import type {
+  LoginRecord,
+  NewLogin,
+  NewWorkspace,
+  UserRecord,
+  WorkspaceRecord,
+  WorkspaceRole,
+} from './store.ts';
 
 /** A one-time login code. Times in milliseconds since 1970. */
 export interface LoginCodeRecord {
@@ -66,7 +73,7 @@ export interface PeopleStore {
   /** Also removes codes that expired before this one was created. */
   insertCode(record: LoginCodeRecord): Promise<void>;
   /** Consumes a code, inserts the login and returns its user's id; undefined if the code is invalid at `createdAt`. */
-  redeemCode(digest: string, login: Omit<LoginRecord, 'userId'>): Promise<string | undefined>;
+  redeemCode(digest: string, login: Omit<NewLogin, 'userId'>): Promise<string | undefined>;
   /** A user's active logins, oldest first. */
   logins(userId: string, page: PageRequest): Promise<LoginRecord[]>;
   /** False if the user has no such active login. */

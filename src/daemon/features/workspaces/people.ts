@@ -8,7 +8,7 @@ import type { EventFeed } from '../events/index.ts';
 import { makeCode, readCode } from './codes.ts';
 import type { LoginCodeRecord, PeopleStore } from './people-store.ts';
 import { isReservedHandle, slugsFor } from './slugs.ts';
-import type { UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './store.ts';
+import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './store.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface PeopleDeps {
@@ -17,6 +17,8 @@ export interface PeopleDeps {
   workspaces: Pick<Workspaces, 'membership' | 'roleOf' | 'forgetRole'>;
   /** Called once the end of a login or membership is on disk. */
   revocations: { revoke(loginId: string): void; endMembership(workspaceId: string, userId: string): void };
+  /** When a login was last used, if not stored yet. */
+  lastUse: (loginId: string) => number | undefined;
   /** Limits login attempts per address: `take` returns 0, or the seconds to wait. */
   guesses: { take(address: string): number; giveBack(address: string): void };
   events: Pick<EventFeed, 'record'>;
@@ -79,6 +81,10 @@ export function users(deps: PeopleDeps) {
 /** Logs users in and out. */
 export function sessions(deps: PeopleDeps) {
   const { store, now } = deps;
+  const withLastUse = (login: LoginRecord): LoginRecord => ({
+    ...login,
+    lastUsedAt: deps.lastUse(login.id) ?? login.lastUsedAt,
+  });
   return {
     /** Fails with `unauthenticated` for an invalid code, and with `rate_limited` after a few of those. */
     async logIn(address: string, { code, name }: { code: string; name: string | undefined }) {
@@ -104,7 +110,7 @@ export function sessions(deps: PeopleDeps) {
       }
       deps.guesses.giveBack(address);
       return {
-        login,
+        login: { ...login, lastUsedAt: null },
         secret,
         user: await userOf(deps, userId),
         standing: await standingAtHome(deps, userId),
@@ -114,10 +120,12 @@ export function sessions(deps: PeopleDeps) {
     async current(caller: LoginCaller) {
       const login = await deps.workspacesStore.loginById(caller.loginId);
       if (!login) throw new ApiError('unauthenticated');
-      return { login, user: await userOf(deps, caller.userId), standing: await standingOf(deps, caller) };
+      const user = await userOf(deps, caller.userId);
+      return { login: withLastUse(login), user, standing: await standingOf(deps, caller) };
     },
 
-    logins: (caller: LoginCaller, page: PageRequest) => store.logins(caller.userId, page),
+    logins: async (caller: LoginCaller, page: PageRequest) =>
+      (await store.logins(caller.userId, page)).map(withLastUse),
 
     /** Ends one of the caller's logins. Fails with `not_found`. */
     async end(caller: LoginCaller, loginId: string): Promise<void> {

@@ -28,8 +28,11 @@ export interface LoginRecord {
   digest: string;
   name: string;
   createdAt: number;
+  lastUsedAt: number | null;
   revokedAt: number | null;
 }
+
+export type NewLogin = Omit<LoginRecord, 'lastUsedAt'>;
 
 export interface WorkspacesStore {
   /** Creates owner, workspace and membership on the first start. The store assigns the site API's number. */
@@ -41,9 +44,11 @@ export interface WorkspacesStore {
   /** The workspace that `me` names: the first one that the user joined. */
   homeOf(userId: string): Promise<WorkspaceRecord | undefined>;
   role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined>;
-  insertLogin(record: LoginRecord): Promise<void>;
+  insertLogin(record: NewLogin): Promise<void>;
   /** Inserts it and revokes the user's other logins of the same name, at its `createdAt`. */
-  replaceLogin(record: LoginRecord): Promise<void>;
+  replaceLogin(record: NewLogin): Promise<void>;
   loginByDigest(digest: string): Promise<LoginRecord | undefined>;
   loginById(id: string): Promise<LoginRecord | undefined>;
+  /** Records times of last use; an older time than the stored one is ignored. */
+  touchLogins(uses: { id: string; at: number }[]): Promise<void>;
 }

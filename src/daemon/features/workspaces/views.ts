@@ -9,10 +9,11 @@ export function toUser({ id, handle, name, createdAt }: Omit<UserRecord, 'number
 }
 
 export function toSession(
-  { id, name, createdAt }: Pick<LoginRecord, 'id' | 'name' | 'createdAt'>,
+  { id, name, createdAt, lastUsedAt }: Pick<LoginRecord, 'id' | 'name' | 'createdAt' | 'lastUsedAt'>,
   currentId: string,
 ): Session {
-  return { id, name, created_at: isoTime(createdAt), is_current: id === currentId };
+  const last_used_at = lastUsedAt === null ? null : isoTime(lastUsedAt);
+  return { id, name, created_at: isoTime(createdAt), last_used_at, is_current: id === currentId };
 }
 
 export function toWorkspace(record: WorkspaceRecord, role: WorkspaceRole): Workspace {

@@ -340,6 +340,21 @@ describe('the time of last use', () => {
     expect(record.lastUsedAt).toBe(firstUse + 60_000);
   });
 
+  test('is stored for logins, too', async () => {
+    const secret = newSecret('login');
+    const login = { id: 'key_login', userId: 'usr_ann', digest: sha256(secret), name: 'local' };
+    await workspacesStore.insertLogin({ ...login, createdAt: 0, revokedAt: null });
+    const end = new AbortController();
+    const flushing = authentic.keepFlushed(world, end.signal, () => {});
+    await ask(`Bearer ${secret}`);
+    const usedAt = world.now();
+    expect(authentic.lastLoginUse('key_login')).toBe(usedAt);
+    await world.advance(60_000);
+    expect(await workspacesStore.loginById('key_login')).toMatchObject({ lastUsedAt: usedAt });
+    end.abort();
+    await flushing;
+  });
+
   test('is not lost if it could not be stored', async () => {
     const secret = newSecret();
     const record = keep(secret);

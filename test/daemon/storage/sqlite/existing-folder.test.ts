@@ -101,7 +101,7 @@ test('a database of an older development version is refused', async () => {
   database.pragma('user_version = 13');
   database.close();
   await expect(open({ folder })).rejects.toThrow(
-    `has schema version 13; this version of Gateway supports version ${migrations.at(-1)?.version}`,
+    `has schema version 13; this version of Gateway supports versions 14 to ${migrations.at(-1)?.version}`,
   );
 });
 

@@ -1,3 +1,4 @@
+import { credentialId } from '../../../handler.ts';
 import type { EventFeed } from '../../events/index.ts';
 import type { CallObserver, ModelCall } from './call-observer.ts';
 import { limitHit } from './key-policy.ts';
@@ -6,8 +7,7 @@ import { limitHit } from './key-policy.ts';
 export function callEvents(feed: Pick<EventFeed, 'publish' | 'announce'>): CallObserver {
   const publish = (type: string, call: ModelCall, details: Record<string, unknown>) => {
     const { caller, requestId, endpoint } = call;
-    const key = caller.kind === 'key' ? caller.keyId : null;
-    const data = { request_id: requestId, endpoint, key, ...details };
+    const data = { request_id: requestId, endpoint, key: credentialId(caller), ...details };
     feed.publish({ type, workspaceId: caller.workspaceId, data });
   };
   return {

@@ -19,9 +19,8 @@ export function answerHeaders({ route }: StartedCall, settled?: Settled): Record
   };
   if (route.kind === 'cache') headers['x-service-cache'] = 'hit';
   else if (route.cacheMiss) headers['x-service-cache'] = 'miss';
-  const { cost, own_key: ownKey } = settled?.service ?? {};
-  // With the workspace's own key, the workspace pays the provider directly.
-  if (cost) headers['x-service-cost-usd'] = ownKey ? '0' : cost.total_usd;
+  const cost = settled?.service.cost;
+  if (cost) headers['x-service-cost-usd'] = cost.total_usd;
   return headers;
 }
 

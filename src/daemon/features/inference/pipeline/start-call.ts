@@ -1,3 +1,4 @@
+import { credentialId } from '../../../handler.ts';
 import type { HoldRecord } from '../../metering/index.ts';
 import type { OpenedRoute, Route } from '../../routing/index.ts';
 import { asApiError, invalid, notSealedHere } from '../fault.ts';
@@ -107,7 +108,7 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
   const record: HoldRecord = {
     requestId,
     workspaceId: caller.workspaceId,
-    keyId: caller.kind === 'key' ? caller.keyId : null,
+    keyId: credentialId(caller),
     endpoint,
     model: best.offer.model,
     streamed: inference.stream,

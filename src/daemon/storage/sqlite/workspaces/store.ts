@@ -33,6 +33,7 @@ export function workspacesStore({ orm, writer }: StoreContext): WorkspacesStore 
     insertLogin: (record) => writer.write('workspaces.insertLogin', record),
     replaceLogin: (record) => writer.write('workspaces.replaceLogin', record),
     loginByDigest: async (digest) => orm.select().from(logins).where(eq(logins.digest, digest)).get(),
+    touchLogins: (uses) => writer.write('workspaces.touchLogins', uses),
     loginById: async (id) => orm.select().from(logins).where(eq(logins.id, id)).get(),
   };
 }

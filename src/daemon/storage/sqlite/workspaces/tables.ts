@@ -49,6 +49,7 @@ export const logins = sqliteTable('logins', {
   name: text().notNull(),
   createdAt: integer().notNull(),
   revokedAt: integer(),
+  lastUsedAt: integer(),
 });
 
 export const loginCodes = sqliteTable('login_codes', {

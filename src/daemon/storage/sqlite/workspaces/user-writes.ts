@@ -1,10 +1,10 @@
 import type { LoginCodeRecord, PeopleStore } from '../../../features/workspaces/people-store.ts';
-import type { LoginRecord } from '../../../features/workspaces/store.ts';
+import type { NewLogin } from '../../../features/workspaces/store.ts';
 import { and, eq, gt, isNull, lt, type Orm } from '../engine/orm.ts';
 import { insertWorkspace } from './membership-writes.ts';
 import { loginCodes, logins, users } from './tables.ts';
 
-type Redemption = { digest: string; login: Omit<LoginRecord, 'userId'> };
+type Redemption = { digest: string; login: Omit<NewLogin, 'userId'> };
 
 export function userWrites(orm: Orm) {
   const insertCode = (record: LoginCodeRecord): void => {

@@ -1,5 +1,5 @@
-import type { LoginRecord, WorkspacesStore } from '../../../features/workspaces/store.ts';
-import { and, eq, isNull, type Orm } from '../engine/orm.ts';
+import type { NewLogin, WorkspacesStore } from '../../../features/workspaces/store.ts';
+import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { logins, members, users, workspaces } from './tables.ts';
 
 export function workspacesWrites(orm: Orm) {
@@ -15,10 +15,10 @@ export function workspacesWrites(orm: Orm) {
         .values({ userId: user.id, workspaceId: workspace.id, role: 'owner', joinedAt: workspace.createdAt })
         .run();
     },
-    'workspaces.insertLogin': (record: LoginRecord): void => {
+    'workspaces.insertLogin': (record: NewLogin): void => {
       orm.insert(logins).values(record).run();
     },
-    'workspaces.replaceLogin': (record: LoginRecord): void => {
+    'workspaces.replaceLogin': (record: NewLogin): void => {
       const { userId, name } = record;
       orm
         .update(logins)
@@ -26,6 +26,15 @@ export function workspacesWrites(orm: Orm) {
         .where(and(eq(logins.userId, userId), eq(logins.name, name), isNull(logins.revokedAt)))
         .run();
       orm.insert(logins).values(record).run();
+    },
+    'workspaces.touchLogins': (uses: Parameters<WorkspacesStore['touchLogins']>[0]): void => {
+      for (const { id, at } of uses) {
+        orm
+          .update(logins)
+          .set({ lastUsedAt: at })
+          .where(and(eq(logins.id, id), or(isNull(logins.lastUsedAt), lt(logins.lastUsedAt, at))))
+          .run();
+      }
     },
   };
 }

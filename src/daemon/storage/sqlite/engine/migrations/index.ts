@@ -1,5 +1,6 @@
 import type { Migration } from '../migrate.ts';
 import { first } from './0014-first.ts';
+import { loginUses } from './0015-login-uses.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
-export const migrations: readonly Migration[] = [first];
+export const migrations: readonly Migration[] = [first, loginUses];
