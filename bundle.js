@@ -1,13 +1,7 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-
-/**
- * Small modules that come by the hundred: loading them one by one is most of a start. Everything else stays a package,
- * to be found, patched and audited as one.
- */
-const bundled = new Set(['typebox', 'undici', 'commander', '@commander-js/extra-typings']);
 
 /**
  * What every command loads, and what of it the daemon loads, too, lie in one file each: finding one takes Node longer
@@ -39,8 +33,22 @@ const askNode = {
     ),
 };
 
+/** The sources load Drizzle's CommonJS build, which is faster to find as a package; bundled, only what is used is read. */
+const drizzle = {
+  name: 'drizzle',
+  transform(code, id) {
+    if (!id.endsWith('/storage/sqlite/engine/orm.js')) return;
+    const imports = code.replace(
+      /^const (\w+) = require\('(drizzle-orm[^']*)'\);$/gm,
+      "import * as $1 from '$2';",
+    );
+    if (imports === code) throw new Error('orm.js does not load Drizzle as expected');
+    return imports;
+  },
+};
+
 // By its function and not its command, which lists every file that it writes.
-await build({
+const { output } = await build({
   input: {
     cli: 'build/cli/main.js',
     daemon: 'build/daemon/main.js',
@@ -49,10 +57,12 @@ await build({
     'keychain-child': 'build/keychain/keychain-child.js',
   },
   platform: 'node',
+  plugins: [drizzle],
   preserveEntrySignatures: 'allow-extension',
-  external: Object.keys(dependencies)
-    .filter((name) => !bundled.has(name))
-    .map((name) => new RegExp(`^${name}(/|$)`)),
+  // Dependencies stay packages. What else is imported is bundled: a few functions of a large package, or small modules
+  // that come by the hundred. React's tools for developers are not installed.
+  external: [...Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)), 'react-devtools-core'],
+  transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   output: {
     dir: 'dist',
     cleanDir: true,
@@ -74,6 +84,42 @@ await build({
 // Read by the daemon from beside itself, as in the sources.
 for (const name of ['reference-page.css', 'reference-page.js'])
   copyFileSync(`src/daemon/http/reference-page/${name}`, `dist/${name}`);
+
+// jq and the keychain's library look for their binaries beside themselves.
+for (const platform of [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm64',
+  'linux-x64',
+  'win32-arm64',
+  'win32-x64',
+]) {
+  mkdirSync(`dist/prebuilds/${platform}`, { recursive: true });
+  copyFileSync(
+    `node_modules/keytar/prebuilds/${platform}/keytar.node`,
+    `dist/prebuilds/${platform}/keytar.node`,
+  );
+}
+
+mkdirSync('dist/build');
+copyFileSync('node_modules/jq-wasm/dist/build/jq.wasm', 'dist/build/jq.wasm');
+
+/** The licenses of all bundled packages, which have to accompany their code. */
+function licenses() {
+  const folders = output.flatMap(({ moduleIds = [] }) =>
+    moduleIds.flatMap(
+      (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\\', '/'))?.[0] ?? [],
+    ),
+  );
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+    const text = file === undefined ? '' : `\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`;
+    return `${name} ${version} (${license})\n${text}`;
+  });
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
+}
+writeFileSync('dist/third-party-licenses.txt', licenses());
 
 const { schemaDocument } = await import('./build/daemon/config/schema-document.js');
 writeFileSync('dist/config.schema.json', `${JSON.stringify(schemaDocument(), null, 2)}\n`);

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -36,8 +36,32 @@ afterAll(async () => {
   await installed.remove();
 });
 
+/** The size of a folder's own files, without the packages in it. */
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name));
+  const own = paths.filter((path) => !path.slice(folder.length).includes('node_modules'));
+  return (await Promise.all(own.map(async (path) => (await stat(path)).size))).reduce((a, b) => a + b, 0);
+}
+
 test.skipIf(process.platform === 'win32')('npx finds the command of the clone', async () => {
   expect(await realpath('node_modules/.bin/gateway')).toBe(await realpath('bin/gateway.js'));
+});
+
+test.skipIf(process.platform === 'win32')("an old Node hands over to the clone's own", async () => {
+  const disguise = join(home, 'old-node.cjs');
+  const old = "{ ...process.versions, node: '20.20.2' }";
+  await writeFile(disguise, `Object.defineProperty(process, 'versions', { value: ${old} });`);
+  const asOld = (bin: string, ...args: string[]) => run(process.execPath, ['-r', disguise, bin, ...args]);
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+  expect((await asOld('bin/gateway.js', '--version')).stdout).toBe(`${version}\n`);
+  await expect(asOld('bin/gateway.js', 'nosuch')).rejects.toMatchObject({ code: 2 });
+  // An installed package has no Node of its own.
+  await expect(asOld(installed.bin, '--version')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('gateway needs Node 22.19 or newer; this is Node 20.20.2.'),
+  });
 });
 
 // The first npx in a clone makes npm set the clone up once more, which would build for half a minute before each first start.
@@ -45,7 +69,7 @@ test.skipIf(process.platform === 'win32')('npx does not rebuild what npm ci has 
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
   const builtAt = async () => (await stat('dist/cli.js')).mtimeMs;
   const before = await builtAt();
-  await run('sh', ['-c', scripts.prepare], { env: { ...process.env, npm_command: 'exec' } });
+  await run('sh', ['-c', scripts.dependencies], { env: { ...process.env, npm_command: 'exec' } });
   expect(await builtAt()).toBe(before);
 });
 
@@ -60,8 +84,17 @@ describe('the package', () => {
       'package.json',
     ]);
     const dist = paths.filter((path) => path.startsWith('dist/'));
-    for (const path of dist)
-      expect(path).toMatch(/^dist\/([a-z-]+(-[\w-]{8})?\.js|reference-page\.css|config\.schema\.json)$/);
+    const others = [
+      /^reference-page\.css$/,
+      /^config\.schema\.json$/,
+      /^third-party-licenses\.txt$/,
+      /^build\/jq\.wasm$/,
+      /^prebuilds\/[a-z0-9]+-[a-z0-9]+\/keytar\.node$/,
+    ];
+    for (const path of dist.map((one) => one.slice('dist/'.length)))
+      expect(/^[a-z-]+(-[\w-]{8})?\.js$/.test(path) || others.some((one) => one.test(path)), path).toBe(true);
+    for (const platform of ['darwin-arm64', 'linux-x64', 'win32-x64'])
+      expect(dist).toContain(`dist/prebuilds/${platform}/keytar.node`);
     for (const name of [
       'cli',
       'daemon',
@@ -85,6 +118,34 @@ describe('the package', () => {
     expect(others.length).toBeLessThan(Number(countMax));
   });
 
+  // npm warns about each of them when the package is installed globally.
+  test('has no install script, and no dependency with one', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
+      expect(scripts[name]).toBe(undefined);
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
+      packages: Record<string, { dev?: true; hasInstallScript?: true }>;
+    };
+    const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
+    expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
+  });
+
+  test('takes less than 60 MB with its dependencies', async () => {
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
+      packages: Record<string, { dev?: true; optional?: true }>;
+    };
+    const folders = Object.entries(packages).filter(([path, { dev, optional }]) => path && !dev && !optional);
+    const sizes = await Promise.all(folders.map(([path]) => sizeOf(path)));
+    const own = installed.files.reduce((sum, { size }) => sum + size, 0);
+    expect(sizes.reduce((sum, size) => sum + size, own)).toBeLessThan(60e6);
+  });
+
+  test('names the licenses of what is bundled', async () => {
+    const text = await readFile('dist/third-party-licenses.txt', 'utf8');
+    for (const name of ['ink', 'react', 'drizzle-orm', 'undici', 'zod', '@github/keytar', 'jq-wasm'])
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  });
+
   test('states its license, its minimum Node version and its changes', async () => {
     const { version, engines } = JSON.parse(await readFile('package.json', 'utf8'));
     expect(await readFile('CHANGELOG.md', 'utf8')).toContain(`## ${version}`);
@@ -106,6 +167,10 @@ describe('the built program', () => {
   test('answers a model call', async () => {
     const { stdout } = await gateway('respond', '--no-stdin', '--model', 'sim/echo', 'as published');
     expect(stdout).toBe('as published\n');
+  });
+
+  test('runs jq', async () => {
+    expect((await gateway('status', '--jq', '.url')).stdout).toBe(`${url}\n`);
   });
 
   test('issues a key that works', async () => {

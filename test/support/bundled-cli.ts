@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'rolldown';
@@ -16,13 +16,11 @@ export async function bundleCli(): Promise<{ program: string; remove(): Promise<
     entry,
     `import { main } from ${main};\nawait main({ serve: () => Promise.reject(new Error('no daemon here')) });\n`,
   );
-  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
   await build({
     input: entry,
     platform: 'node',
-    external: Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+    // Packages are found through the link.
+    external: [/^[@\w]/],
     output: { dir: join(folder, 'out'), format: 'esm', entryFileNames: '[name].js' },
     logLevel: 'silent',
   });
