@@ -79,7 +79,6 @@ export function ledgerStoreContract(open: OpenStorage): void {
         accounts: 2,
         entries: 2,
         grants: 2,
-        total: 0,
         problems: [],
         held: [],
       });

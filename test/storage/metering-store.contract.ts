@@ -91,7 +91,7 @@ export function meteringStoreContract(open: OpenStorage): void {
         code: 'conflict',
       });
       expect(await metering.spendOfKey('key_1', morning)).toEqual({ total: 786, day: 786, month: 786 });
-      expect(await ledger.verify()).toMatchObject({ accounts: 3, problems: [], total: 0 });
+      expect(await ledger.verify()).toMatchObject({ accounts: 3, problems: [] });
       expect((await metering.served())[0]?.requests).toBe(1);
     });
 
@@ -102,7 +102,7 @@ export function meteringStoreContract(open: OpenStorage): void {
       if (second) second.amount = amount;
       await expect(metering.settle({ ...aSettlement('req_1'), entries })).rejects.toThrow();
       expect(await metering.usage('req_1')).toBeUndefined();
-      expect(await ledger.verify()).toMatchObject({ accounts: 0, problems: [], total: 0 });
+      expect(await ledger.verify()).toMatchObject({ accounts: 0, problems: [] });
     });
   });
 

@@ -17,6 +17,7 @@ import { threadsStoreContract } from './threads-store.contract.ts';
 import { tokensStoreContract } from './tokens-store.contract.ts';
 import { tracesStoreContract } from './traces-store.contract.ts';
 import { vaultStoreContract } from './vault-store.contract.ts';
+import { walletStoreContract } from './wallet-store.contract.ts';
 import { whispersStoreContract } from './whispers-store.contract.ts';
 import { workspacesStoreContract } from './workspaces-store.contract.ts';
 
@@ -43,4 +44,5 @@ describe('SQLite', () => {
   profileStoreContract(open);
   backupStoreContract(open);
   autopilotsStoreContract(open);
+  walletStoreContract(open);
 });

@@ -15,6 +15,7 @@ import type { ThreadsStore } from '../features/threads/threads-store.ts';
 import type { TokensStore } from '../features/tokens/store.ts';
 import type { TracesStore } from '../features/traces/store.ts';
 import type { VaultStore } from '../features/vault/store.ts';
+import type { WalletStore } from '../features/wallet/store.ts';
 import type { WhispersStore } from '../features/whispers/store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/store.ts';
@@ -40,6 +41,7 @@ export interface Storage {
   traces: TracesStore;
   vault: VaultStore;
   providerKeys: ProviderKeysStore;
+  wallets: WalletStore;
   backups: BackupStore;
   /** Number of writes that are not committed yet. */
   writesWaiting(): number;

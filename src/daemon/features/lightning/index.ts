@@ -1,3 +1,12 @@
+export type {
+  BackendName,
+  InvoiceRequest,
+  IssuedInvoice,
+  LightningBackend,
+  PaymentFailure,
+  PaymentOutcome,
+  PaymentRequest,
+} from './backend.ts';
 export {
   decodeInvoice,
   encodeInvoice,

@@ -89,7 +89,7 @@ export function createCredit(deps: CreditDeps) {
     /** Verifies the ledger and looks for holds without a running call. */
     async verify(): Promise<LedgerCheck> {
       const before = admission.openRequests();
-      const { held, problems, total: _total, ...counts } = await store.verify();
+      const { held, problems, ...counts } = await store.verify();
       const after = admission.openRequests();
       const orphans = held.filter((id) => !before.has(id) && !after.has(id));
       // A call may have started and ended meanwhile; its hold is gone by now.

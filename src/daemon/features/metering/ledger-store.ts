@@ -37,8 +37,6 @@ export interface LedgerFindings {
   accounts: number;
   entries: number;
   grants: number;
-  /** The sum of all balances, which must be zero. */
-  total: NanoUsd;
   problems: string[];
   /** Ids of requests with a hold. */
   held: string[];

@@ -67,9 +67,19 @@ export interface UsageRecord {
   trace?: CallTrace;
 }
 
+/** Entries of wallets, in millisatoshis. */
+type WalletEntryKind =
+  | 'deposit'
+  | 'receipt'
+  | 'payment'
+  | 'payment_hold'
+  | 'payment_fee'
+  | 'payment_return'
+  | 'payment_excess';
+
 /** Moves `amount` > 0 from one account to another; an account is created by its first entry. */
 export interface LedgerEntry {
-  kind: 'provider_cost' | 'margin' | 'grant';
+  kind: 'provider_cost' | 'margin' | 'grant' | WalletEntryKind;
   debit: string;
   credit: string;
   amount: NanoUsd;

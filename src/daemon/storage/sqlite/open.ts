@@ -34,6 +34,7 @@ import { threadsStore } from './threads/store.ts';
 import { tokensStore } from './tokens/store.ts';
 import { tracesStore } from './traces/store.ts';
 import { providerKeysStore, vaultStore } from './vault/store.ts';
+import { walletStore } from './wallet/store.ts';
 import { whispersStore } from './whispers/store.ts';
 import { peopleStore } from './workspaces/people-store.ts';
 import { workspacesStore } from './workspaces/store.ts';
@@ -126,6 +127,7 @@ function stores(context: StoreContext) {
     traces: tracesStore(context),
     vault: vaultStore(context),
     providerKeys: providerKeysStore(context),
+    wallets: walletStore(context),
   };
 }
 

@@ -14,6 +14,7 @@ import { shoutsWrites } from './shouts/writes.ts';
 import { threadsWrites } from './threads/writes.ts';
 import { tokensWrites } from './tokens/writes.ts';
 import { providerKeysWrites, vaultWrites } from './vault/writes.ts';
+import { walletWrites } from './wallet/writes.ts';
 import { whispersWrites } from './whispers/writes.ts';
 import { invitationWrites } from './workspaces/invitation-writes.ts';
 import { membershipWrites } from './workspaces/membership-writes.ts';
@@ -42,6 +43,7 @@ export function otherWrites(database: Connection, totals: BatchTotals) {
     ...cacheWrites(orm),
     ...vaultWrites(orm),
     ...providerKeysWrites(orm),
+    ...walletWrites(database, orm, totals),
     ...eventsWrites(database, orm, totals),
   };
 }

@@ -7,7 +7,7 @@ import { DataNeedsRepair, isDamage } from './engine/errors.ts';
 import type { StorageLog } from './engine/log.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
-import { balanceProblems, balancesTotal, checkBalances } from './ledger/check-balances.ts';
+import { balanceProblems, balanceTotals, checkBalances } from './ledger/check-balances.ts';
 
 interface PrepareOptions {
   file: string;
@@ -82,7 +82,7 @@ function copyBeforeMigration(database: Connection, { file, now }: PrepareOptions
 /** After a clean shutdown the stored balances suffice; otherwise all entries are added up before anything is written. */
 function requireSoundBalances(database: Connection): void {
   const wasCleanShutdown = readMeta(database, 'clean_shutdown') === 1;
-  const sums = wasCleanShutdown ? { wrong: [], total: balancesTotal(database) } : checkBalances(database);
+  const sums = wasCleanShutdown ? { wrong: [], totals: balanceTotals(database) } : checkBalances(database);
   const problems = balanceProblems(sums);
   if (problems.length > 0) throw new DataNeedsRepair(database.name, problems.join('; '));
 }

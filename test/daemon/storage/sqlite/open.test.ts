@@ -173,7 +173,7 @@ describe('a balance changed in the file', () => {
   test('prevents the next start', async () => {
     await openAndClose();
     tamper(flipBit);
-    await expect(open({ folder })).rejects.toThrow('all balances add up to');
+    await expect(open({ folder })).rejects.toThrow('all balances in nano-dollars add up to');
   });
 
   test('prevents the start after an unclean shutdown even if the total is right', async () => {

@@ -102,6 +102,7 @@ const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'members.user_id': 'goes',
   'shouts.author': 'goes',
   'tokens.user_id': 'ends',
+  'wallets.owner_id': 'stays',
   'whispers.recipient': 'stays',
   'whispers.sender': 'stays',
 };

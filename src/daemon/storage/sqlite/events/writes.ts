@@ -5,14 +5,29 @@ import { asc, inArray, type Orm } from '../engine/orm.ts';
 import type { BatchTotals } from '../ledger/batch-totals.ts';
 import { events } from './tables.ts';
 
-export function eventsWrites(database: Connection, orm: Orm, totals: BatchTotals) {
-  return {
-    'events.append': (event: NewEvent): number => {
-      const sequence = totals.sequence + 1;
+/**
+ * Returns a function that stores events within another operation. It returns the sequence of the last one, which the
+ * operation passes to `BatchTotals.addEvent` once nothing can fail any more.
+ */
+export function eventInsert(orm: Orm, totals: BatchTotals) {
+  return (...added: readonly NewEvent[]): number => {
+    let { sequence } = totals;
+    for (const event of added) {
+      sequence += 1;
       orm
         .insert(events)
         .values({ ...event, sequence, data: JSON.stringify(event.data) })
         .run();
+    }
+    return sequence;
+  };
+}
+
+export function eventsWrites(database: Connection, orm: Orm, totals: BatchTotals) {
+  const insert = eventInsert(orm, totals);
+  return {
+    'events.append': (event: NewEvent): number => {
+      const sequence = insert(event);
       totals.addEvent(sequence);
       return sequence;
     },

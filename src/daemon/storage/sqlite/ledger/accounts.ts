@@ -5,3 +5,27 @@ export const grantsAccount = 'grants';
 export function workspaceAccount(workspaceId: string): string {
   return `workspace:${workspaceId}`;
 }
+
+/** Accounts in millisatoshis start with this; all others are in nano-dollars. */
+export const msatPrefix = 'msat:';
+
+/** The source of play money. */
+export const faucetAccount = `${msatPrefix}faucet`;
+/** Reserved for pending payments over Lightning. */
+export const inFlightAccount = `${msatPrefix}in-flight`;
+/** The other end of payments over Lightning: its balance is what was sent minus what was received. */
+export const lightningAccount = `${msatPrefix}lightning`;
+/** Bears fees beyond what was reserved for them. */
+export const hostAccount = `${msatPrefix}host`;
+
+/** What a wallet can spend. */
+export function walletAccount(walletId: string): string {
+  return `${msatPrefix}wallet:${walletId}`;
+}
+
+export type LedgerUnit = 'millisatoshis' | 'nano-dollars';
+
+/** Each entry moves money between two accounts of the same unit. */
+export function unitOf(account: string): LedgerUnit {
+  return account.startsWith(msatPrefix) ? 'millisatoshis' : 'nano-dollars';
+}

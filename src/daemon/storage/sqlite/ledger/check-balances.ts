@@ -1,12 +1,12 @@
 import type { Connection } from '../engine/connection.ts';
+import { type LedgerUnit, msatPrefix } from './accounts.ts';
 
-/** Amounts in nano-dollars. */
 export interface Balances {
   accounts: number;
   /** Accounts whose stored balance is not the sum of their entries. */
   wrong: { account: string; balance: number; sum: number }[];
-  /** The sum of all stored balances, which must be zero. */
-  total: number;
+  /** The sum of all stored balances of each unit, which must be zero. */
+  totals: Record<LedgerUnit, number>;
 }
 
 /** Compares all balances with the ledger entries. Reads the whole ledger: about half a microsecond per entry. */
@@ -30,18 +30,25 @@ export function checkBalances(database: Connection): Balances {
       .map((account) => ({ account, balance: stored.get(account) ?? 0, sum: sums.get(account) ?? 0 }))
       .filter(({ balance, sum }) => balance !== sum)
       .sort((a, b) => (a.account < b.account ? -1 : 1));
-    return { accounts: stored.size, wrong, total: balancesTotal(database) };
+    return { accounts: stored.size, wrong, totals: balanceTotals(database) };
   })();
 }
 
-/** The sum of all stored balances: zero, as each entry moves an amount between two accounts. */
-export function balancesTotal(database: Connection): number {
-  return database.prepare<[], number>('SELECT coalesce(sum(balance), 0) FROM accounts').pluck().get() ?? 0;
+/** The sums of all stored balances: zero, as each entry moves an amount between two accounts of one unit. */
+export function balanceTotals(database: Connection): Balances['totals'] {
+  const totals: Balances['totals'] = { 'nano-dollars': 0, millisatoshis: 0 };
+  const sums = database.prepare<[], { isMsat: 0 | 1; total: number }>(
+    `SELECT id GLOB '${msatPrefix}*' AS isMsat, sum(balance) AS total FROM accounts GROUP BY 1`,
+  );
+  for (const { isMsat, total } of sums.all()) totals[isMsat === 1 ? 'millisatoshis' : 'nano-dollars'] = total;
+  return totals;
 }
 
 /** The problems as clauses; empty if there are none. */
-export function balanceProblems({ wrong, total }: Pick<Balances, 'wrong' | 'total'>): string[] {
+export function balanceProblems({ wrong, totals }: Pick<Balances, 'wrong' | 'totals'>): string[] {
   const problems = wrong.map(({ account }) => `the balance of ${account} is not the sum of its entries`);
-  if (total !== 0) problems.push(`all balances add up to ${total} instead of zero`);
+  for (const [unit, total] of Object.entries(totals)) {
+    if (total !== 0) problems.push(`all balances in ${unit} add up to ${total} instead of zero`);
+  }
   return problems;
 }

@@ -1,9 +1,10 @@
 import type { LedgerFindings } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { grantsAccount, workspaceAccount } from './accounts.ts';
+import { grantsAccount, unitOf, workspaceAccount } from './accounts.ts';
 import { checkBalances } from './check-balances.ts';
 import { verifyChain } from './ledger-chain.ts';
 import { wrongSpending } from './spending.ts';
+import { walletProblems } from './wallet-problems.ts';
 
 /** How many problems of one kind are listed; the rest is counted. */
 const listedMax = 20;
@@ -14,26 +15,32 @@ export function verifyLedger(database: Connection): LedgerFindings {
     const count = (table: string) =>
       database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
     const ids = (sql: string) => database.prepare<[], string>(sql).pluck().all();
-    const { accounts, wrong, total } = checkBalances(database);
+    const { accounts, wrong, totals } = checkBalances(database);
     const problems = [
       ...sentences(
         wrong,
         ({ account, balance, sum }) =>
-          `The balance of ${account} is ${balance} nano-dollars, but its entries add up to ${sum}.`,
+          `The balance of ${account} is ${balance} ${unitOf(account)}, but its entries add up to ${sum}.`,
       ),
-      ...(total === 0 ? [] : [`All balances add up to ${total} nano-dollars instead of zero.`]),
+      ...Object.entries(totals)
+        .filter(([, total]) => total !== 0)
+        .map(([unit, total]) => `All balances in ${unit} add up to ${total} instead of zero.`),
       ...sentences(
         ids(chargesWithoutEntries),
         (id) => `The entries of ${id} do not match what the call was charged.`,
       ),
-      ...sentences(ids(entriesWithoutSource), (id) => `The entries of ${id} belong to no call or grant.`),
+      ...sentences(
+        ids(entriesWithoutSource),
+        (id) => `The entries of ${id} belong to no call, grant or wallet.`,
+      ),
       ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
       ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
       ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
+      ...walletProblems(database).flatMap(({ found, sentence }) => sentences(found, sentence)),
       ...verifyChain(database, { from: 0 }).problems,
     ];
     const held = ids('SELECT request_id FROM holds');
-    return { accounts, entries: count('entries'), grants: count('credit_grants'), total, problems, held };
+    return { accounts, entries: count('entries'), grants: count('credit_grants'), problems, held };
   })();
 }
 
@@ -50,7 +57,9 @@ const chargesWithoutEntries = `
 
 const entriesWithoutSource = `
   SELECT DISTINCT request_id FROM entries
-  WHERE request_id NOT IN (SELECT request_id FROM usage) AND request_id NOT IN (SELECT id FROM credit_grants)`;
+  WHERE request_id NOT IN (SELECT request_id FROM usage) AND request_id NOT IN (SELECT id FROM credit_grants)
+    AND request_id NOT IN (SELECT id FROM payments) AND request_id NOT IN (SELECT id FROM invoices)
+    AND request_id NOT IN (SELECT id FROM wallet_deposits)`;
 
 const wrongGrants = `
   SELECT id FROM credit_grants WHERE NOT EXISTS (

@@ -43,7 +43,7 @@ export function vaultWrites(orm: Orm) {
 }
 
 /** Whether secrets may be sealed under this master key now. */
-function isCurrentMaster(orm: Orm, kid: string): boolean {
+export function isCurrentMaster(orm: Orm, kid: string): boolean {
   const found = orm
     .select({ kid: vaultMasters.kid })
     .from(vaultMasters)

@@ -1,0 +1,143 @@
+import type { BackendName, PaymentFailure } from '../lightning/index.ts';
+import type { SealedSecret } from '../vault/index.ts';
+
+/** A wallet. Times are milliseconds since 1970, amounts millisatoshis. */
+export interface WalletRecord {
+  id: string;
+  /** The user or agent whose wallet it is. */
+  ownerId: string;
+  /** The workspace in which its events appear. */
+  workspaceId: string;
+  /** The public key that signs its invoices, in hexadecimal. */
+  nodeId: string;
+  createdAt: number;
+}
+
+export interface WalletBalance {
+  /** What can be spent. */
+  available: number;
+  /** Reserved for pending payments and their fees. */
+  pending: number;
+}
+
+export interface InvoiceRecord {
+  id: string;
+  walletId: string;
+  /** In hexadecimal. */
+  paymentHash: string;
+  /** The BOLT 11 text in lower case. */
+  invoice: string;
+  amount: number;
+  description: string;
+  backend: BackendName;
+  state: 'open' | 'paid';
+  /** What was received; null until it is paid. */
+  received: number | null;
+  createdAt: number;
+  expiresAt: number;
+  paidAt: number | null;
+}
+
+/** `preimage` is sealed; null if the back end has it. */
+export type NewInvoice = Omit<InvoiceRecord, 'state' | 'received' | 'paidAt'> & { preimage: string | null };
+
+export interface PaymentRecord {
+  id: string;
+  walletId: string;
+  paymentHash: string;
+  /** The BOLT 11 text in lower case. */
+  invoice: string;
+  amount: number;
+  /** The most that may be paid in fees. */
+  feeLimit: number;
+  /** Null until it succeeded. */
+  fee: number | null;
+  /** The payee's node id. */
+  payee: string;
+  description: string | null;
+  /** Whom the caller says it pays. */
+  host: string | null;
+  /** `embedded` if it was settled within the host. */
+  backend: BackendName;
+  state: 'pending' | 'succeeded' | 'failed';
+  failure: PaymentFailure | null;
+  /** Sealed; null until it succeeded. */
+  preimage: string | null;
+  createdAt: number;
+  /** When the invoice expires. */
+  expiresAt: number;
+  settledAt: number | null;
+}
+
+export type NewPayment = Omit<PaymentRecord, 'fee' | 'state' | 'failure' | 'preimage' | 'settledAt'>;
+
+/** Why no payment was recorded. `taken`: another payment of the invoice is pending or succeeded. */
+export type PaymentRefusal =
+  | { refused: 'insufficient'; available: number }
+  | { refused: 'taken'; payment: Pick<PaymentRecord, 'id' | 'walletId' | 'state'> }
+  | { refused: 'expired' | 'unknown-invoice' };
+
+/** How a pending payment ended. */
+export type Settlement = { id: string; at: number } & (
+  | { state: 'succeeded'; fee: number; preimage: string }
+  | { state: 'failed'; failure: PaymentFailure }
+);
+
+export interface ItemPage {
+  limit: number;
+  /** Only items with lower ids. */
+  before: string | undefined;
+}
+
+/** Each method is one transaction. */
+export interface WalletStore {
+  /**
+   * Stores a wallet and its phrase. `replaces` is the owner's current wallet, if another is to take its place. Returns
+   * without a change `stale` if the secret was sealed with an outdated master key or the current wallet is another one,
+   * `in-use` if the wallet to replace holds money or awaits some, and `other-owner` if the phrase is another owner's.
+   */
+  create(
+    wallet: WalletRecord,
+    secret: SealedSecret,
+    replaces: string | undefined,
+  ): Promise<'created' | 'stale' | 'in-use' | 'other-owner'>;
+  /** The current wallet of a user or agent. */
+  ofOwner(ownerId: string): Promise<WalletRecord | undefined>;
+  find(id: string): Promise<WalletRecord | undefined>;
+  balance(id: string): Promise<WalletBalance>;
+  /** Adds play money. Returns false without a change if the balance would exceed `max`. */
+  deposit(deposit: {
+    id: string;
+    walletId: string;
+    amount: number;
+    max: number;
+    at: number;
+  }): Promise<boolean>;
+
+  addInvoice(invoice: NewInvoice): Promise<void>;
+  invoice(id: string): Promise<InvoiceRecord | undefined>;
+  invoiceByHash(paymentHash: string): Promise<InvoiceRecord | undefined>;
+  /** Newest first. */
+  invoices(walletId: string, page: ItemPage): Promise<InvoiceRecord[]>;
+  /** Open invoices of a back end that expire after `since`, oldest first. */
+  openInvoices(options: { backend: BackendName; since: number; limit: number }): Promise<InvoiceRecord[]>;
+  /** Credits what was received for an open invoice. Returns undefined if it was paid before. */
+  receive(invoice: { id: string; received: number; at: number }): Promise<InvoiceRecord | undefined>;
+
+  /**
+   * Pays an invoice of this host: moves the amount between the wallets, marks the invoice as paid and copies its sealed
+   * preimage to the payment.
+   */
+  payWithin(payment: NewPayment): Promise<PaymentRecord | PaymentRefusal>;
+  /** Records a pending payment and reserves its amount and fee limit. */
+  startPayment(payment: NewPayment): Promise<PaymentRecord | PaymentRefusal>;
+  /** Settles a pending payment and returns unused money. Returns undefined if it is not pending any more. */
+  settlePayment(settlement: Settlement): Promise<PaymentRecord | undefined>;
+  payment(id: string): Promise<PaymentRecord | undefined>;
+  /** The pending or succeeded payment of a hash. */
+  paymentByHash(paymentHash: string): Promise<PaymentRecord | undefined>;
+  /** Newest first. */
+  payments(walletId: string, page: ItemPage): Promise<PaymentRecord[]>;
+  /** Oldest first. */
+  pendingPayments(limit: number): Promise<PaymentRecord[]>;
+}

@@ -1,0 +1,93 @@
+import type {
+  NewPayment,
+  PaymentRecord,
+  PaymentRefusal,
+  Settlement,
+} from '../../../features/wallet/store.ts';
+import { and, eq, gt, ne, type Orm } from '../engine/orm.ts';
+import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../ledger/accounts.ts';
+import type { Move, WalletBooking } from './booking.ts';
+import { invoices, payments } from './tables.ts';
+
+export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentSettled }: WalletBooking) {
+  /** Why the payment cannot be recorded now. */
+  const refusal = (payment: NewPayment): PaymentRefusal | undefined => {
+    const { walletId, paymentHash, amount, feeLimit, expiresAt, createdAt } = payment;
+    const isTaken = and(eq(payments.paymentHash, paymentHash), ne(payments.state, 'failed'));
+    const taken = orm.select().from(payments).where(isTaken).get();
+    if (taken)
+      return { refused: 'taken', payment: { id: taken.id, walletId: taken.walletId, state: taken.state } };
+    if (expiresAt <= createdAt) return { refused: 'expired' };
+    const left = available(walletId);
+    return left < amount + feeLimit ? { refused: 'insufficient', available: left } : undefined;
+  };
+
+  return {
+    'payments.payWithin': (payment: NewPayment): PaymentRecord | PaymentRefusal => {
+      const { id, walletId, amount, createdAt: at } = payment;
+      const isSame = and(
+        eq(invoices.paymentHash, payment.paymentHash),
+        eq(invoices.invoice, payment.invoice),
+      );
+      const invoice = orm.select().from(invoices).where(isSame).get();
+      if (!invoice || invoice.preimage === null || invoice.amount !== amount)
+        return { refused: 'unknown-invoice' };
+      const refused = refusal(payment);
+      if (refused) return refused;
+      const isOpen = and(eq(invoices.id, invoice.id), eq(invoices.state, 'open'), gt(invoices.expiresAt, at));
+      const opened = orm
+        .update(invoices)
+        .set({ state: 'paid', received: amount, paidAt: at })
+        .where(isOpen)
+        .run();
+      if (opened.changes === 0) return { refused: 'expired' };
+      const { preimage } = invoice;
+      const ended = { state: 'succeeded', fee: 0, failure: null, preimage, settledAt: at } as const;
+      const record: PaymentRecord = { ...payment, ...ended };
+      orm.insert(payments).values(record).run();
+      const move = { debit: walletAccount(walletId), credit: walletAccount(invoice.walletId), amount };
+      book(id, at, [{ kind: 'payment', ...move }], [invoicePaid(invoice, at), paymentSettled(record, at)]);
+      return record;
+    },
+
+    'payments.start': (payment: NewPayment): PaymentRecord | PaymentRefusal => {
+      const refused = refusal(payment);
+      if (refused) return refused;
+      const { id, walletId, amount, feeLimit, createdAt } = payment;
+      const open = { state: 'pending', fee: null, failure: null, preimage: null, settledAt: null } as const;
+      const record: PaymentRecord = { ...payment, ...open };
+      orm.insert(payments).values(record).run();
+      const move = { debit: walletAccount(walletId), credit: inFlightAccount, amount: amount + feeLimit };
+      book(id, createdAt, [{ kind: 'payment_hold', ...move }], []);
+      return record;
+    },
+
+    'payments.settle': (settlement: Settlement): PaymentRecord | undefined => {
+      const { id, at, ...outcome } = settlement;
+      const [record] = orm
+        .update(payments)
+        .set({ ...outcome, settledAt: at })
+        .where(and(eq(payments.id, id), eq(payments.state, 'pending')))
+        .returning()
+        .all();
+      if (!record) return undefined;
+      book(id, at, settlementMoves(record), [paymentSettled(record, at)]);
+      return record;
+    },
+  };
+}
+
+/** The moves that end the hold of a payment. Fees beyond the reserved limit are the host's. */
+function settlementMoves({ walletId, state, amount, feeLimit, fee }: PaymentRecord): Move[] {
+  const wallet = walletAccount(walletId);
+  const debit = inFlightAccount;
+  if (state === 'failed')
+    return [{ kind: 'payment_return', debit, credit: wallet, amount: amount + feeLimit }];
+  const charged = Math.min(fee ?? 0, feeLimit);
+  return [
+    { kind: 'payment', debit, credit: lightningAccount, amount },
+    { kind: 'payment_fee', debit, credit: lightningAccount, amount: charged },
+    { kind: 'payment_return', debit, credit: wallet, amount: feeLimit - charged },
+    { kind: 'payment_excess', debit: hostAccount, credit: lightningAccount, amount: (fee ?? 0) - charged },
+  ];
+}

@@ -1,0 +1,87 @@
+import type { InvoiceRecord, PaymentRecord, WalletStore } from '../../../features/wallet/store.ts';
+import { and, asc, columnsOf, desc, eq, gt, isNull, lt, ne, sql } from '../engine/orm.ts';
+import { walletAccount } from '../ledger/accounts.ts';
+import { accounts } from '../ledger/tables.ts';
+import type { StoreContext } from '../store-context.ts';
+import { invoices, payments, wallets } from './tables.ts';
+
+const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
+const { preimage: _preimage, ...invoiceColumns } = columnsOf(invoices);
+
+/** Literals, as SQLite does not use a partial index for a bound value. */
+const isOpen = sql`${invoices.state} = 'open'`;
+const isPending = sql`${payments.state} = 'pending'`;
+
+export function walletStore({ database, orm, writer }: StoreContext): WalletStore {
+  const findWallet = (where: ReturnType<typeof eq> | undefined) =>
+    orm.select(walletColumns).from(wallets).where(where).get();
+  const findInvoice = (where: ReturnType<typeof eq>): InvoiceRecord | undefined =>
+    orm.select(invoiceColumns).from(invoices).where(where).get();
+  const findPayment = (where: ReturnType<typeof eq> | undefined): PaymentRecord | undefined =>
+    orm.select().from(payments).where(where).get();
+
+  /** One snapshot, as a payment moves money from one to the other. */
+  const balance = database.transaction((id: string) => {
+    const held = sql<number>`coalesce(sum(${payments.amount} + ${payments.feeLimit}), 0)`;
+    const ofWallet = and(eq(payments.walletId, id), isPending);
+    return {
+      available:
+        orm
+          .select()
+          .from(accounts)
+          .where(eq(accounts.id, walletAccount(id)))
+          .get()?.balance ?? 0,
+      pending: orm.select({ held }).from(payments).where(ofWallet).get()?.held ?? 0,
+    };
+  });
+
+  return {
+    create: (wallet, secret, replaces) => writer.write('wallets.create', { wallet, secret, replaces }),
+    ofOwner: async (ownerId) => findWallet(and(eq(wallets.ownerId, ownerId), isNull(wallets.replacedAt))),
+    find: async (id) => findWallet(eq(wallets.id, id)),
+    balance: async (id) => balance(id),
+    deposit: (deposit) => writer.write('wallets.deposit', deposit),
+
+    addInvoice: (invoice) => writer.write('invoices.insert', invoice),
+    invoice: async (id) => findInvoice(eq(invoices.id, id)),
+    invoiceByHash: async (paymentHash) => findInvoice(eq(invoices.paymentHash, paymentHash)),
+    invoices: async (walletId, { limit, before }) =>
+      orm
+        .select(invoiceColumns)
+        .from(invoices)
+        .where(
+          and(eq(invoices.walletId, walletId), before === undefined ? undefined : lt(invoices.id, before)),
+        )
+        .orderBy(desc(invoices.id))
+        .limit(limit)
+        .all(),
+    openInvoices: async ({ backend, since, limit }) =>
+      orm
+        .select(invoiceColumns)
+        .from(invoices)
+        .where(and(isOpen, eq(invoices.backend, backend), gt(invoices.expiresAt, since)))
+        .orderBy(asc(invoices.expiresAt))
+        .limit(limit)
+        .all(),
+    receive: (invoice) => writer.write('invoices.receive', invoice),
+
+    payWithin: (payment) => writer.write('payments.payWithin', payment),
+    startPayment: (payment) => writer.write('payments.start', payment),
+    settlePayment: (settlement) => writer.write('payments.settle', settlement),
+    payment: async (id) => findPayment(eq(payments.id, id)),
+    paymentByHash: async (paymentHash) =>
+      findPayment(and(eq(payments.paymentHash, paymentHash), ne(payments.state, 'failed'))),
+    payments: async (walletId, { limit, before }) =>
+      orm
+        .select()
+        .from(payments)
+        .where(
+          and(eq(payments.walletId, walletId), before === undefined ? undefined : lt(payments.id, before)),
+        )
+        .orderBy(desc(payments.id))
+        .limit(limit)
+        .all(),
+    pendingPayments: async (limit) =>
+      orm.select().from(payments).where(isPending).orderBy(asc(payments.id)).limit(limit).all(),
+  };
+}

@@ -1,0 +1,60 @@
+import type { InvoiceRecord, PaymentRecord } from '../../../features/wallet/store.ts';
+import { integer, sqliteTable, text } from '../engine/orm.ts';
+
+/** Columns of a `WalletRecord`, and the name of its phrase in the vault. */
+export const wallets = sqliteTable('wallets', {
+  id: text().primaryKey(),
+  ownerId: text().notNull(),
+  workspaceId: text().notNull(),
+  nodeId: text().notNull(),
+  secret: text().notNull(),
+  createdAt: integer().notNull(),
+  /** Set when another wallet took its place. */
+  replacedAt: integer(),
+});
+
+/** Play money that wallets were given. */
+export const walletDeposits = sqliteTable('wallet_deposits', {
+  id: text().primaryKey(),
+  walletId: text().notNull(),
+  amount: integer().notNull(),
+  createdAt: integer().notNull(),
+});
+
+/** Columns of an `InvoiceRecord`, and the sealed preimage where the host has it. */
+export const invoices = sqliteTable('invoices', {
+  id: text().primaryKey(),
+  walletId: text().notNull(),
+  paymentHash: text().notNull(),
+  invoice: text().notNull(),
+  amount: integer().notNull(),
+  description: text().notNull(),
+  backend: text().notNull(),
+  state: text().$type<InvoiceRecord['state']>().notNull(),
+  received: integer(),
+  preimage: text(),
+  createdAt: integer().notNull(),
+  expiresAt: integer().notNull(),
+  paidAt: integer(),
+});
+
+/** Columns of a `PaymentRecord`. */
+export const payments = sqliteTable('payments', {
+  id: text().primaryKey(),
+  walletId: text().notNull(),
+  paymentHash: text().notNull(),
+  invoice: text().notNull(),
+  amount: integer().notNull(),
+  feeLimit: integer().notNull(),
+  fee: integer(),
+  payee: text().notNull(),
+  description: text(),
+  host: text(),
+  backend: text().notNull(),
+  state: text().$type<PaymentRecord['state']>().notNull(),
+  failure: text().$type<NonNullable<PaymentRecord['failure']>>(),
+  preimage: text(),
+  createdAt: integer().notNull(),
+  expiresAt: integer().notNull(),
+  settledAt: integer(),
+});

@@ -1,0 +1,396 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { NewInvoice, NewPayment, WalletRecord } from '../../src/daemon/features/wallet/store.ts';
+import type { Storage } from '../../src/daemon/storage/storage.ts';
+import { addUsers, morning, type OpenStorage } from './records.ts';
+
+const hourMs = 3_600_000;
+const depositMax = 1_000_000_000;
+
+const aWallet = (id: string, changes: Partial<WalletRecord> = {}): WalletRecord => ({
+  id,
+  ownerId: `owner of ${id}`,
+  workspaceId: 'ws_1',
+  nodeId: `node of ${id}`,
+  createdAt: morning,
+  ...changes,
+});
+const aSecret = (walletId: string, kid = 'master_1') => ({
+  ...{ name: `wallet|${walletId}`, version: 1, kid },
+  ...{ wrappedKey: 'wrapped', sealed: 'sealed' },
+});
+const anInvoice = (number: number, changes: Partial<NewInvoice> = {}): NewInvoice => ({
+  id: `inv_${number}`,
+  walletId: 'wal_2',
+  paymentHash: `hash ${number}`,
+  invoice: `lnbcrt${number}`,
+  amount: 1000,
+  description: 'Tea',
+  backend: 'embedded',
+  preimage: `sealed preimage ${number}`,
+  createdAt: morning,
+  expiresAt: morning + hourMs,
+  ...changes,
+});
+/** The payment of `anInvoice` with the same number. */
+const aPayment = (number: number, changes: Partial<NewPayment> = {}): NewPayment => ({
+  id: `pay_${number}`,
+  walletId: 'wal_1',
+  paymentHash: `hash ${number}`,
+  invoice: `lnbcrt${number}`,
+  amount: 1000,
+  feeLimit: 0,
+  payee: 'node of wal_2',
+  description: 'Tea',
+  host: null,
+  backend: 'embedded',
+  createdAt: morning + 1,
+  expiresAt: morning + hourMs,
+  ...changes,
+});
+const settledAt = morning + 9;
+
+export function walletStoreContract(open: OpenStorage): void {
+  const openWithWallets = async (count = 2): Promise<Storage> => {
+    const storage = await open();
+    await addUsers(storage);
+    const master = {
+      kid: 'master_1',
+      store: 'file',
+      proof: 'proof',
+      wrapped: null,
+      createdAt: morning,
+    } as const;
+    await storage.vault.addMaster(master);
+    for (let number = 1; number <= count; number += 1) {
+      const id = `wal_${number}`;
+      expect(await storage.wallets.create(aWallet(id), aSecret(id), undefined)).toBe('created');
+    }
+    return storage;
+  };
+  const fund = async ({ wallets }: Storage, amount: number, walletId = 'wal_1') =>
+    expect(
+      await wallets.deposit({ id: `dep_${walletId}`, walletId, amount, max: depositMax, at: morning }),
+    ).toBe(true);
+  const balances = async ({ wallets }: Storage, ...ids: string[]) =>
+    await Promise.all(ids.map(async (id) => (await wallets.balance(id)).available));
+  const expectSound = async ({ ledger }: Storage) => expect((await ledger.verify()).problems).toEqual([]);
+
+  describe('a wallet', () => {
+    test('is created once per owner, and only under the current master key', async () => {
+      const { wallets } = await openWithWallets(1);
+      const another = aWallet('wal_9', { ownerId: 'owner of wal_1' });
+      expect(await wallets.create(another, aSecret('wal_9'), undefined)).toBe('stale');
+      expect(await wallets.create(aWallet('wal_9'), aSecret('wal_9', 'master_0'), undefined)).toBe('stale');
+      const copied = aWallet('wal_9', { nodeId: 'node of wal_1' });
+      expect(await wallets.create(copied, aSecret('wal_9'), undefined)).toBe('other-owner');
+      expect(await wallets.ofOwner('owner of wal_1')).toEqual(aWallet('wal_1'));
+      expect(await wallets.ofOwner('owner of wal_9')).toBeUndefined();
+      expect(await wallets.find('wal_9')).toBeUndefined();
+    });
+
+    test('is replaced only while it holds no money and awaits none', async () => {
+      const storage = await openWithWallets();
+      const { wallets } = storage;
+      const next = aWallet('wal_9', { ownerId: 'owner of wal_1', createdAt: morning + 1 });
+      await fund(storage, 1000);
+      expect(await wallets.create(next, aSecret('wal_9'), 'wal_1')).toBe('in-use');
+      await wallets.addInvoice(anInvoice(1));
+      await wallets.payWithin(aPayment(1));
+      await wallets.addInvoice(anInvoice(2, { walletId: 'wal_1' }));
+      expect(await wallets.create(next, aSecret('wal_9'), 'wal_1')).toBe('in-use');
+      const later = { ...next, createdAt: morning + hourMs };
+      expect(await wallets.create(later, aSecret('wal_9'), 'wal_1')).toBe('created');
+      expect(await wallets.ofOwner('owner of wal_1')).toEqual(later);
+      expect(await wallets.find('wal_1')).toEqual(aWallet('wal_1'));
+    });
+
+    test('takes deposits up to a maximum', async () => {
+      const storage = await openWithWallets(1);
+      await fund(storage, 600);
+      const deposit = { id: 'dep_2', walletId: 'wal_1', amount: 401, max: 1000, at: morning };
+      expect(await storage.wallets.deposit(deposit)).toBe(false);
+      expect(await storage.wallets.deposit({ ...deposit, amount: 400 })).toBe(true);
+      expect(await storage.wallets.balance('wal_1')).toEqual({ available: 1000, pending: 0 });
+      await expectSound(storage);
+    });
+  });
+
+  describe('a payment within the host', () => {
+    test('moves the amount, marks the invoice as paid and passes on the preimage', async () => {
+      const storage = await openWithWallets();
+      const { wallets, events } = storage;
+      await fund(storage, 1500);
+      await wallets.addInvoice(anInvoice(1));
+      const paid = await wallets.payWithin(aPayment(1));
+      const payment = {
+        ...aPayment(1),
+        ...{
+          state: 'succeeded',
+          fee: 0,
+          failure: null,
+          preimage: 'sealed preimage 1',
+          settledAt: morning + 1,
+        },
+      };
+      expect(paid).toEqual(payment);
+      expect(await wallets.payment('pay_1')).toEqual(payment);
+      const { preimage: _preimage, ...issued } = anInvoice(1);
+      const invoice = { ...issued, state: 'paid', received: 1000, paidAt: morning + 1 };
+      expect(await wallets.invoice('inv_1')).toEqual(invoice);
+      expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([500, 1000]);
+      expect((await events.after('ws_1', 0, 10)).map(({ type, data }) => ({ type, data }))).toEqual([
+        { type: 'invoice.paid', data: { invoice: 'inv_1' } },
+        { type: 'payment.settled', data: { payment: 'pay_1', status: 'succeeded' } },
+      ]);
+      await expectSound(storage);
+    });
+
+    test('is recorded at most once per invoice', async () => {
+      const storage = await openWithWallets(3);
+      const { wallets } = storage;
+      await fund(storage, 5000);
+      await fund(storage, 5000, 'wal_3');
+      await wallets.addInvoice(anInvoice(1));
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          wallets.payWithin(aPayment(1, { id: `pay_${at}`, walletId: at % 2 ? 'wal_1' : 'wal_3' })),
+        ),
+      );
+      const first = results.find((result) => 'state' in result);
+      const refused = results.filter((result) => 'refused' in result);
+      expect(refused).toHaveLength(19);
+      const { id, walletId, state } = first as NonNullable<typeof first> &
+        NewPayment & { state: 'succeeded' };
+      expect(refused.at(-1)).toEqual({ refused: 'taken', payment: { id, walletId, state } });
+      expect((await balances(storage, 'wal_1', 'wal_2', 'wal_3')).sort()).toEqual([1000, 4000, 5000].sort());
+      await expectSound(storage);
+    });
+
+    test('needs the whole amount, of which parallel payments can spend each part once', async () => {
+      const storage = await openWithWallets();
+      await fund(storage, 1000);
+      const numbers = Array.from({ length: 50 }, (_, at) => at);
+      await Promise.all(numbers.map((at) => storage.wallets.addInvoice(anInvoice(at, { amount: 600 }))));
+      const results = await Promise.all(
+        numbers.map((at) => storage.wallets.payWithin(aPayment(at, { amount: 600 }))),
+      );
+      expect(results.filter((result) => 'state' in result)).toHaveLength(1);
+      expect(
+        results.filter((result) => 'refused' in result && result.refused === 'insufficient'),
+      ).toHaveLength(49);
+      expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([400, 600]);
+      await expectSound(storage);
+    });
+
+    test('needs the same invoice, its amount and its expiry', async () => {
+      const storage = await openWithWallets();
+      const { wallets } = storage;
+      await fund(storage, 5000);
+      await wallets.addInvoice(anInvoice(1));
+      await wallets.addInvoice(anInvoice(2, { preimage: null }));
+      const unknown = { refused: 'unknown-invoice' };
+      expect(await wallets.payWithin(aPayment(1, { invoice: 'lnbcrt1forged' }))).toEqual(unknown);
+      expect(await wallets.payWithin(aPayment(1, { amount: 1 }))).toEqual(unknown);
+      expect(await wallets.payWithin(aPayment(2))).toEqual(unknown);
+      expect(await wallets.payWithin(aPayment(3))).toEqual(unknown);
+      const late = aPayment(1, { createdAt: morning + hourMs });
+      expect(await wallets.payWithin(late)).toEqual({ refused: 'expired' });
+      // Claims a later expiry than that of the stored invoice.
+      const stretched = { ...late, expiresAt: morning + 2 * hourMs };
+      expect(await wallets.payWithin(stretched)).toEqual({ refused: 'expired' });
+      expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([5000, 0]);
+    });
+
+    test('to oneself leaves the balance as it is', async () => {
+      const storage = await openWithWallets();
+      await fund(storage, 1000);
+      await storage.wallets.addInvoice(anInvoice(1, { walletId: 'wal_1' }));
+      expect(await storage.wallets.payWithin(aPayment(1))).toMatchObject({ state: 'succeeded' });
+      expect(await balances(storage, 'wal_1')).toEqual([1000]);
+      await expectSound(storage);
+    });
+  });
+
+  describe('a payment over Lightning', () => {
+    const outgoing = (number: number, changes: Partial<NewPayment> = {}) =>
+      aPayment(number, { feeLimit: 50, backend: 'node', ...changes });
+    const success = { state: 'succeeded', preimage: 'sealed', at: settledAt } as const;
+    const failure = { state: 'failed', failure: 'no_route', at: settledAt } as const;
+
+    test('reserves amount and fee limit, and charges the real fee', async () => {
+      const storage = await openWithWallets(1);
+      const { wallets } = storage;
+      await fund(storage, 2000);
+      expect(await wallets.startPayment(outgoing(1))).toMatchObject({ state: 'pending', settledAt: null });
+      expect(await wallets.balance('wal_1')).toEqual({ available: 950, pending: 1050 });
+      expect(await wallets.startPayment(outgoing(2))).toEqual({ refused: 'insufficient', available: 950 });
+      expect((await wallets.pendingPayments(10)).map(({ id }) => id)).toEqual(['pay_1']);
+      await expectSound(storage);
+      expect(await wallets.settlePayment({ id: 'pay_1', fee: 7, ...success })).toMatchObject({ fee: 7 });
+      expect(await wallets.balance('wal_1')).toEqual({ available: 993, pending: 0 });
+      expect(await wallets.pendingPayments(10)).toEqual([]);
+      await expectSound(storage);
+    });
+
+    test('never charges more than the fee limit', async () => {
+      const storage = await openWithWallets(1);
+      await fund(storage, 1050);
+      await storage.wallets.startPayment(outgoing(1));
+      await storage.wallets.settlePayment({ id: 'pay_1', fee: 80, ...success });
+      expect(await storage.wallets.balance('wal_1')).toEqual({ available: 0, pending: 0 });
+      await expectSound(storage);
+    });
+
+    test('returns everything when it fails, and can be tried again then', async () => {
+      const storage = await openWithWallets(1);
+      const { wallets } = storage;
+      await fund(storage, 1050);
+      await wallets.startPayment(outgoing(1));
+      const again = outgoing(1, { id: 'pay_2' });
+      const taken = { id: 'pay_1', walletId: 'wal_1', state: 'pending' };
+      expect(await wallets.startPayment(again)).toEqual({ refused: 'taken', payment: taken });
+      expect(await wallets.settlePayment({ id: 'pay_1', ...failure })).toMatchObject({ failure: 'no_route' });
+      expect(await wallets.balance('wal_1')).toEqual({ available: 1050, pending: 0 });
+      expect(await wallets.startPayment(again)).toMatchObject({ id: 'pay_2', state: 'pending' });
+      expect(await wallets.paymentByHash('hash 1')).toMatchObject({ id: 'pay_2' });
+      await expectSound(storage);
+    });
+
+    test('is settled once', async () => {
+      const storage = await openWithWallets(1);
+      const { wallets } = storage;
+      await fund(storage, 5000);
+      await wallets.startPayment(outgoing(1));
+      const results = await Promise.all([
+        wallets.settlePayment({ id: 'pay_1', fee: 1, ...success }),
+        wallets.settlePayment({ id: 'pay_1', ...failure }),
+        wallets.settlePayment({ id: 'pay_1', fee: 1, ...success }),
+      ]);
+      expect(results.map((result) => result?.state)).toEqual(['succeeded', undefined, undefined]);
+      expect(await balances(storage, 'wal_1')).toEqual([3999]);
+      await expectSound(storage);
+    });
+  });
+
+  describe('an invoice', () => {
+    test('that is paid over Lightning is credited once', async () => {
+      const storage = await openWithWallets();
+      const { wallets } = storage;
+      await wallets.addInvoice(anInvoice(1, { backend: 'node', preimage: null }));
+      const query = { backend: 'node', since: morning, limit: 10 };
+      expect((await wallets.openInvoices(query)).map(({ id }) => id)).toEqual(['inv_1']);
+      const receive = () => wallets.receive({ id: 'inv_1', received: 1100, at: settledAt });
+      const results = await Promise.all([receive(), receive(), receive()]);
+      expect(results.map((result) => result?.received)).toEqual([1100, undefined, undefined]);
+      expect(await balances(storage, 'wal_2')).toEqual([1100]);
+      expect(await wallets.openInvoices(query)).toEqual([]);
+      await expectSound(storage);
+    });
+
+    test('has a payment hash of its own', async () => {
+      const { wallets } = await openWithWallets();
+      await wallets.addInvoice(anInvoice(1));
+      await expect(wallets.addInvoice(anInvoice(1, { id: 'inv_2' }))).rejects.toThrow();
+    });
+
+    test('is listed newest first, like payments, page by page', async () => {
+      const storage = await openWithWallets();
+      const { wallets } = storage;
+      await fund(storage, 10_000);
+      for (const number of [1, 2, 3]) {
+        await wallets.addInvoice(anInvoice(number));
+        await wallets.payWithin(aPayment(number));
+      }
+      const ids = (items: { id: string }[]) => items.map(({ id }) => id);
+      expect(ids(await wallets.invoices('wal_2', { limit: 2, before: undefined }))).toEqual([
+        'inv_3',
+        'inv_2',
+      ]);
+      expect(ids(await wallets.invoices('wal_2', { limit: 2, before: 'inv_2' }))).toEqual(['inv_1']);
+      expect(ids(await wallets.invoices('wal_1', { limit: 2, before: undefined }))).toEqual([]);
+      expect(ids(await wallets.payments('wal_1', { limit: 2, before: undefined }))).toEqual([
+        'pay_3',
+        'pay_2',
+      ]);
+      expect(ids(await wallets.payments('wal_1', { limit: 2, before: 'pay_2' }))).toEqual(['pay_1']);
+      expect(await wallets.invoiceByHash('hash 2')).toMatchObject({ id: 'inv_2' });
+    });
+  });
+
+  test('the ledger stays sound after any wallet operations, of which some fail', {
+    timeout: 60_000,
+  }, async () => {
+    const wallet = fc.constantFrom('wal_1', 'wal_2', 'wal_3');
+    const number = fc.integer({ min: 0, max: 12 });
+    const amount = fc.integer({ min: 1, max: 3000 });
+    const step = fc.oneof(
+      fc.record({ does: fc.constant('deposit' as const), wallet, amount }),
+      fc.record({ does: fc.constant('invoice' as const), wallet, number, amount }),
+      fc.record({ does: fc.constant('payWithin' as const), wallet, number, amount }),
+      fc.record({ does: fc.constant('start' as const), wallet, number, amount, limit: fc.nat(40) }),
+      fc.record({ does: fc.constant('settle' as const), number, fee: fc.option(fc.nat(60)) }),
+      fc.record({ does: fc.constant('receive' as const), number, amount }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 50, maxLength: 150 }), async (steps) => {
+        const storage = await openWithWallets(3);
+        const { wallets } = storage;
+        const amounts = new Map<number, number>();
+        const attempts = new Map<number, number>();
+        const results = steps.map((each, at): Promise<unknown> => {
+          switch (each.does) {
+            case 'deposit':
+              return wallets.deposit({
+                ...{
+                  id: `dep_${at}`,
+                  walletId: each.wallet,
+                  amount: each.amount,
+                  max: depositMax,
+                  at: morning,
+                },
+              });
+            case 'invoice':
+              if (!amounts.has(each.number)) amounts.set(each.number, each.amount);
+              return wallets.addInvoice(
+                anInvoice(each.number, { walletId: each.wallet, amount: each.amount }),
+              );
+            case 'payWithin':
+              return wallets.payWithin(
+                aPayment(each.number, {
+                  ...{
+                    id: `pay_w${at}`,
+                    walletId: each.wallet,
+                    amount: amounts.get(each.number) ?? each.amount,
+                  },
+                }),
+              );
+            case 'start':
+              attempts.set(each.number, at);
+              return wallets.startPayment(
+                aPayment(each.number, {
+                  ...{ id: `pay_s${at}`, walletId: each.wallet, amount: each.amount, feeLimit: each.limit },
+                  ...{ paymentHash: `outside ${each.number}`, backend: 'node' },
+                }),
+              );
+            case 'settle': {
+              const id = `pay_s${attempts.get(each.number)}`;
+              return wallets.settlePayment(
+                each.fee === null
+                  ? { id, state: 'failed', failure: 'no_route', at: settledAt }
+                  : { id, state: 'succeeded', fee: each.fee, preimage: 'sealed', at: settledAt },
+              );
+            }
+            default:
+              return wallets.receive({ id: `inv_${each.number}`, received: each.amount, at: settledAt });
+          }
+        });
+        await Promise.allSettled(results);
+        await expectSound(storage);
+        for (const balance of await balances(storage, 'wal_1', 'wal_2', 'wal_3'))
+          expect(balance).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 12 },
+    );
+  });
+}
