@@ -18,6 +18,7 @@ import {
   createSealer,
   type InferenceDeps,
   inferenceHandlers,
+  translatingUpstreams,
 } from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
@@ -133,7 +134,7 @@ function createFeatures(deps: AppDeps) {
     live,
     world,
     settings: deps.live,
-    upstreams: { get: (name) => providers.byName.get(name)?.upstream },
+    upstreams: translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }),
     onFailure: unreachableLogger(deps),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,

@@ -7,6 +7,7 @@ export const idPrefixes = [
   'req',
   'msg',
   'fc',
+  'ctc',
   'rs',
   'ig',
   'cmp',

@@ -178,13 +178,16 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     expect(answer.status).toBe(status);
   });
 
-  test.each(['gzip', 'br', 'deflate', 'gzip, gzip', 'chunked'])(
-    'rejects a body in the encoding %s',
-    async (encoding) => {
-      const { answer } = await postText(JSON.stringify(bodyWith({})), { 'content-encoding': encoding });
-      expect(answer.status).toBe(415);
-    },
-  );
+  test.each([
+    ['gzip', 400],
+    ['br', 400],
+    ['deflate', 400],
+    ['gzip, gzip', 415],
+    ['chunked', 415],
+  ])('rejects a plain body that claims the encoding %s', async (encoding, status) => {
+    const { answer } = await postText(JSON.stringify(bodyWith({})), { 'content-encoding': encoding });
+    expect(answer.status).toBe(status);
+  });
 
   // The model is unknown, so that only parsing and validation are measured.
   const bodyOf = (bytes: number) => {

@@ -1,7 +1,7 @@
 import type { Tokens } from '../../shared/money.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
 import type { Batch, FinishReason, Wire } from '../features/inference/neutral.ts';
-import type { UpstreamCall, UpstreamFailure } from '../features/inference/upstream.ts';
+import type { Dropped, UpstreamCall, UpstreamFailure } from '../features/inference/upstream.ts';
 import type { Json } from './json.ts';
 
 /** The name and address of one HTTP provider. */
@@ -29,8 +29,16 @@ export interface Decoder {
  * waiting for the first event are handled for all providers in http-upstream.ts.
  */
 export interface Adapter {
-  /** Pure: the request for one call, with a JSON body. Asks for a stream unless `wholeAnswer(call)`. */
-  request(call: UpstreamCall): { url: string; headers: Record<string, string>; body: string };
+  /**
+   * Pure: the request for one call, with a JSON body. Asks for a stream unless `wholeAnswer(call)`. `dropped`: what it
+   * leaves out of a call in another format.
+   */
+  request(call: UpstreamCall): {
+    url: string;
+    headers: Record<string, string>;
+    body: string;
+    dropped?: readonly Dropped[];
+  };
   decoder(call: UpstreamCall): Decoder;
   /** Whether this call is answered by a single JSON document in the caller's own format. */
   wholeAnswer?(call: UpstreamCall): boolean;

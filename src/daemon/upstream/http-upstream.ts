@@ -50,7 +50,8 @@ async function open(
   const { name, adapter } = options;
   const isWhole = adapter.wholeAnswer?.(call) ?? false;
   try {
-    const answer = await dial(options, call, { isWhole, signal });
+    const { dropped = [], ...request } = adapter.request(call);
+    const answer = await dial(options, request, { isWhole, signal });
     if (answer.status >= 400) throw await refusal(adapter, answer);
     const type = answer.headers['content-type']?.toLowerCase() ?? '';
     if (answer.status < 200 || answer.status >= 300 || type.startsWith('text/html')) {
@@ -60,19 +61,20 @@ async function open(
     }
     // A provider may stream although a document was requested, which works as well: the caller drains streams.
     if (isWhole && !type.startsWith('text/event-stream')) return await readDocument(options, call, answer);
-    if (type.startsWith('application/json')) return await documentForStream(options, call, answer);
-    return await readStream(options, call, answer);
+    const stream = type.startsWith('application/json')
+      ? await documentForStream(options, call, answer)
+      : await readStream(options, call, answer);
+    return dropped.length > 0 ? { ...stream, dropped } : stream;
   } catch (error) {
     throw upstreamFailureOf(error, name);
   }
 }
 
 function dial(
-  { name, adapter, send, timeouts }: HttpUpstreamOptions,
-  call: UpstreamCall,
+  { name, send, timeouts }: HttpUpstreamOptions,
+  { url, headers, body }: ReturnType<Adapter['request']>,
   { isWhole, signal }: { isWhole: boolean; signal: AbortSignal },
 ): Promise<IncomingAnswer> {
-  const { url, headers, body } = adapter.request(call);
   return send({
     method: 'POST',
     url,

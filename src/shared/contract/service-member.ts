@@ -73,6 +73,15 @@ export const ServiceMember = Type.Object(
 
 export type ServiceMember = Static<typeof ServiceMember>;
 
+/** A part of a request that did not reach the provider. */
+export const DroppedMember = Type.Object(
+  {
+    param: Type.String({ description: 'Its path in the request: `tools[3]`.' }),
+    type: Type.Optional(Type.String({ description: 'The type of a tool or an item.' })),
+  },
+  { $id: 'DroppedMember', description: 'A part of a request that did not reach the provider.' },
+);
+
 /** The member `service` of an answer: provider, attempts and cost. */
 export const ServiceAnswer = Type.Object(
   {
@@ -82,6 +91,11 @@ export const ServiceAnswer = Type.Object(
     cost: nullable(CostView),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
+    dropped: Type.Optional(
+      Type.Array(DroppedMember, {
+        description: 'Parts of the request that the provider’s format cannot express; absent if none.',
+      }),
+    ),
   },
   { $id: 'ServiceAnswer', description: 'Provider, attempts and cost.' },
 );

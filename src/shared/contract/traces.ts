@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { DroppedMember } from './service-member.ts';
 import { callStatuses, finishedCall } from './usage.ts';
 import {
   CostView,
@@ -59,6 +60,9 @@ export const TraceView = Type.Object(
     cost: nullable(CostView),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
+    dropped: Type.Array(DroppedMember, {
+      description: 'Parts of the request that the provider’s format cannot express.',
+    }),
   },
   { $id: 'Trace', description: 'Times are milliseconds since the request arrived.' },
 );

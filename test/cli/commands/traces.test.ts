@@ -44,6 +44,7 @@ const trace: TraceView = {
   cost: { provider_usd: '0.001', margin_usd: '0', total_usd: '0.001' },
   charged_usd: '0.001',
   own_key: false,
+  dropped: [],
 };
 const now = () => Date.parse('2026-11-21T08:05:00Z');
 

@@ -1,5 +1,5 @@
 import type { Batch, InferenceEvent } from '../inference/neutral.ts';
-import type { StreamAnswer } from '../inference/upstream.ts';
+import type { Dropped, StreamAnswer } from '../inference/upstream.ts';
 
 /** Longer answers are not stored, in characters of their text. */
 const charactersMax = 1024 * 1024;
@@ -8,6 +8,7 @@ const charactersMax = 1024 * 1024;
 export function recordAnswer(answer: StreamAnswer, store: (events: string) => Promise<void>): StreamAnswer {
   async function* recorded(): AsyncGenerator<Batch> {
     const recorder = new EventRecorder();
+    if (answer.dropped) recorder.add([{ type: 'dropped', dropped: answer.dropped }]);
     for await (const batch of answer.batches) {
       recorder.add(batch.events);
       yield batch;
@@ -16,23 +17,28 @@ export function recordAnswer(answer: StreamAnswer, store: (events: string) => Pr
     // Stored before the stream ends, so that a client that has read the answer finds it in the cache.
     if (events !== undefined) await store(events);
   }
-  return { kind: 'stream', batches: recorded() };
+  return { ...answer, batches: recorded() };
 }
 
 /** A recorded answer as a stream of one batch. */
 export function replayAnswer(events: string): StreamAnswer {
+  const recorded = JSON.parse(events) as RecordedEvent[];
   async function* batches(): AsyncGenerator<Batch> {
-    yield { events: JSON.parse(events) as InferenceEvent[], frames: undefined };
+    yield { events: recorded.filter((event) => event.type !== 'dropped'), frames: undefined };
   }
-  return { kind: 'stream', batches: batches() };
+  const dropped = recorded.flatMap((event) => (event.type === 'dropped' ? event.dropped : []));
+  return { kind: 'stream', batches: batches(), ...(dropped.length > 0 && { dropped }) };
 }
+
+/** The events of an answer, after what its request left out. */
+type RecordedEvent = InferenceEvent | { type: 'dropped'; dropped: readonly Dropped[] };
 
 /** Collects events, joining consecutive deltas of the same text. */
 class EventRecorder {
-  readonly #events: InferenceEvent[] = [];
+  readonly #events: RecordedEvent[] = [];
   #characters = 0;
 
-  add(events: readonly InferenceEvent[]): void {
+  add(events: readonly RecordedEvent[]): void {
     if (this.#isTooLong) return;
     for (const event of events) this.#addOne(event);
   }
@@ -47,7 +53,7 @@ class EventRecorder {
     return this.#characters > charactersMax;
   }
 
-  #addOne(event: InferenceEvent): void {
+  #addOne(event: RecordedEvent): void {
     if ('delta' in event) this.#characters += event.delta.length;
     const last = this.#events.at(-1);
     if (last && 'delta' in last && 'delta' in event && canJoin(last, event)) last.delta += event.delta;

@@ -7,7 +7,7 @@ const ignored = new Set([
   ...['prompt_cache_key', 'prompt_cache_retention', 'store', 'background'],
 ]);
 /** Ids of items, and sealed texts, are new in each answer; the items hold their contents. */
-const itemId = /^(msg|fc|rs|cmp|ws)_/;
+const itemId = /^(msg|fc|ctc|rs|cmp|ws)_/;
 
 /**
  * The digest of a request, history included: 64 hexadecimal digits, or undefined for a request that has none. Streamed

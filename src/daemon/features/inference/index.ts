@@ -19,6 +19,7 @@ export { createSealer, type Sealer } from './pipeline/sealing.ts';
 export type { ServiceOptions } from './pipeline/service-member.ts';
 export { inputTokens } from './pricing/cost-bound.ts';
 export type { ResponsesStore, StoredResponse } from './stored/responses-store.ts';
+export { translatingUpstreams } from './translation/translating-upstreams.ts';
 export {
   type JsonAnswer,
   type StreamAnswer,

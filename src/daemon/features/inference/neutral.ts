@@ -24,6 +24,8 @@ export interface Inference {
   outputTokensMax: number | undefined;
   sampling: Sampling;
   reasoning: { effort: string | undefined; summary: string | undefined } | undefined;
+  /** What `namespace` tools have in common, by namespace. */
+  namespaces?: Readonly<Record<string, string>>;
   /** The request body without `service`. A provider with the same format gets it almost unchanged. */
   body: Record<string, unknown>;
 }
@@ -46,6 +48,8 @@ export type InputItem = MessageItem | FunctionCallItem | FunctionOutputItem | Re
 export interface OpaqueItem {
   type: 'opaque';
   json: Record<string, unknown>;
+  /** Its path in the request. */
+  param?: string;
   /**
    * Set when the item holds a part of the conversation that its provider sealed, so that it must not be left out. The
    * value is its path in the request.
@@ -69,11 +73,24 @@ export interface MessageItem {
   isSummary?: true;
 }
 
-export interface FunctionCallItem {
+/** A tool as a call names it. */
+export interface ToolName {
+  name: string;
+  /** The group that contains the tool, such as an MCP server. */
+  namespace?: string;
+  /** Set for a custom tool, whose input is plain text instead of JSON. */
+  custom?: true;
+}
+
+/** A tool's name as one text. Names contain no dots. */
+export function toolKey({ name, namespace }: ToolName): string {
+  return namespace === undefined ? name : `${namespace}.${name}`;
+}
+
+export interface FunctionCallItem extends ToolName {
   type: 'function_call';
   callId: string;
-  name: string;
-  /** JSON text as the model wrote it; `{}` for a call without arguments. */
+  /** JSON text as the model wrote it, `{}` for a call without arguments; for a custom tool, its input. */
   arguments: string;
   id?: string;
 }
@@ -82,6 +99,8 @@ export interface FunctionOutputItem {
   type: 'function_call_output';
   callId: string;
   output: ContentPart[];
+  /** Set for the output of a custom tool. */
+  custom?: true;
 }
 
 /** Earlier reasoning of a model. `origin` is what its provider needs to accept it again, if it was sealed here. */
@@ -106,27 +125,48 @@ export interface ReasoningOrigin {
 export type ContentPart =
   | { type: 'text'; text: string }
   | { type: 'refusal'; refusal: string }
-  /** `url` is `data:` or `http(s):`. */
-  | { type: 'image'; url: string; detail?: string }
-  /** Either `data` (a data: URL or base64) or `url`. */
-  | { type: 'file'; filename?: string; data?: string; url?: string }
+  /** `url` is `data:` or `http(s):`; empty for an upload. */
+  | { type: 'image'; url: string; detail?: string; upload?: Upload }
+  /** One of `data` (a data: URL or base64), `url` and `upload`. */
+  | { type: 'file'; filename?: string; data?: string; url?: string; upload?: Upload }
   | { type: 'audio'; data: string; format: string };
+
+/** A file that was uploaded to a provider. Only providers with the caller's format get such files. */
+export interface Upload {
+  id: string;
+  /** The path of the id in the request. */
+  param: string;
+}
 
 export type Tool =
   | {
       type: 'function';
       name: string;
+      namespace?: string;
       description: string | undefined;
       /** JSON Schema. */
       parameters: Record<string, unknown> | undefined;
       strict: boolean | undefined;
+      /** Its path in the request. */
+      param?: string;
     }
-  /** A tool that only providers with the caller's format may understand. */
-  | { type: 'opaque'; json: Record<string, unknown> };
+  /** A tool that takes plain text. */
+  | {
+      type: 'custom';
+      name: string;
+      namespace?: string;
+      description: string | undefined;
+      /** The grammar of its input, if it is not any text. */
+      grammar: { syntax: string; definition: string } | undefined;
+    }
+  /** A tool that only providers with the caller's format may understand; `param` is its path in the request. */
+  | { type: 'opaque'; json: Record<string, unknown>; param?: string };
 
 export type ToolChoice =
   | { mode: 'none' | 'auto' | 'required' }
-  | { mode: 'function'; name: string }
+  /** Forces a function or a custom tool. */
+  | { mode: 'function'; name: string; namespace?: string; custom?: true }
+  /** `names`: see `toolKey`. */
   | { mode: 'allowed'; names: string[]; required: boolean };
 
 export type OutputFormat =
@@ -153,6 +193,7 @@ export type InferenceEvent =
   | { type: 'annotation'; index: number; annotation: Record<string, unknown> }
   /** Readable reasoning; `part` numbers the paragraphs of a summary from 0. */
   | { type: 'reasoning'; index: number; part: number; delta: string }
+  /** Arguments of a function, or the input of a custom tool. */
   | { type: 'arguments'; index: number; delta: string }
   /** `origin` is set on reasoning that the provider needs to see again; `item` is the provider's complete item, if any. */
   | { type: 'item-done'; index: number; origin?: ReasoningOrigin; item?: Record<string, unknown> }
@@ -165,7 +206,7 @@ export type InferenceEvent =
 export type StartedItem =
   | { kind: 'message'; id?: string }
   | { kind: 'reasoning'; id?: string }
-  | { kind: 'function_call'; callId: string; name: string; id?: string }
+  | ({ kind: 'function_call'; callId: string; id?: string } & ToolName)
   | { kind: 'opaque'; json: Record<string, unknown> };
 
 /** A stop with function calls is `stop` too: renderers derive `tool_calls`. */

@@ -27,10 +27,19 @@ export interface Upstream {
 
 export type UpstreamAnswer = StreamAnswer | JsonAnswer;
 
+/** A part of the request that the provider's format cannot express, and that was left out. */
+export interface Dropped {
+  /** Its path in the request. */
+  param: string;
+  /** Its type, if it is a tool or an item. */
+  type?: string;
+}
+
 /** Iteration throws an UpstreamFailure when the stream breaks or ends without its closing event. */
 export interface StreamAnswer {
   kind: 'stream';
   batches: AsyncIterable<Batch>;
+  dropped?: readonly Dropped[];
 }
 
 /** A whole answer in the caller's format, for calls that are not streamed. */

@@ -37,6 +37,8 @@ export interface CallTrace {
   finishReason: string | null;
   /** The best routes of the plan, best first. */
   routes: { provider: string; model: string }[];
+  /** What the provider's format could not express; absent if there was nothing. */
+  dropped?: readonly { param: string; type?: string }[];
 }
 
 /** The record of a finished call. Times in milliseconds since 1970, durations in milliseconds. */

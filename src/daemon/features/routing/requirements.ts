@@ -20,7 +20,7 @@ export function requirementsOf(inference: Inference, inputTokensMax: number): Re
   const { tools, toolChoice, format } = inference;
   const effort = inference.reasoning?.effort;
   return {
-    tools: tools.some((tool) => tool.type === 'function') && toolChoice?.mode !== 'none',
+    tools: tools.some((tool) => tool.type !== 'opaque') && toolChoice?.mode !== 'none',
     images: has('image'),
     files: has('file'),
     audio: has('audio'),

@@ -68,5 +68,9 @@ function traceView(record: UsageRecord, settledMs: number | null): TraceView {
     cost: record.cost && costView(record.cost),
     charged_usd: formatUsd(record.charged),
     own_key: record.ownKey,
+    dropped: (trace?.dropped ?? []).map(({ param, type }) => ({
+      param,
+      ...(type !== undefined && { type }),
+    })),
   };
 }

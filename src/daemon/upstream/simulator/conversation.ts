@@ -51,20 +51,11 @@ export function readConversation(inference: Inference): Conversation {
       text: textOf(output),
     })),
     attachments: attachmentsOf(results.length > 0 ? results.flatMap(({ output }) => output) : userParts),
-    tools: inference.tools.flatMap((tool, index) =>
-      tool.type === 'function' ? [{ ...tool, schemaParam: schemaParam(inference, index) }] : [],
+    tools: inference.tools.flatMap((tool) =>
+      tool.type === 'function' ? [{ ...tool, schemaParam: `${tool.param}.parameters` }] : [],
     ),
     inputTokens: countInput(inference),
   };
-}
-
-/** Chat requests have two lists: `tools`, followed by the deprecated `functions`. */
-function schemaParam({ wire, body }: Inference, index: number): string {
-  if (wire === 'responses') return `tools[${index}].parameters`;
-  const toolCount = Array.isArray(body.tools) ? body.tools.length : 0;
-  return index < toolCount
-    ? `tools[${index}].function.parameters`
-    : `functions[${index - toolCount}].parameters`;
 }
 
 function trailingResults(items: readonly InputItem[]) {

@@ -1,6 +1,7 @@
 import type { Batch, InferenceEvent } from '../../features/inference/neutral.ts';
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { World } from '../../world.ts';
+import { leftOut, type Sent } from '../left-out.ts';
 import { type Answer, immediately, type Pace } from './answer.ts';
 import { createBehaviours } from './behaviours.ts';
 import { type ComposeOptions, type Composition, compose } from './compose.ts';
@@ -54,7 +55,8 @@ export function simulator({ world, makeCallId, script }: SimulatorOptions): Upst
       signal.throwIfAborted();
       if (answer.failure?.afterTokens === undefined && answer.failure) throw answer.failure.error;
       const composition = compose(answer, composeOptions(call, id, conversation, makeCallId));
-      return { kind: 'stream', batches: play(composition, answer.pace, world, signal) };
+      const dropped = leftOut(call.inference, everyOption);
+      return { kind: 'stream', batches: play(composition, answer.pace, world, signal), dropped };
     },
   };
 }
@@ -101,6 +103,20 @@ function unmatched(script: SimulatorScript, id: string, conversation: Conversati
     publicMessage: message,
   });
 }
+
+/** Options that only tune an answer need no effect here, so none counts as left out. */
+const everyOption: Sent = {
+  temperature: true,
+  topP: true,
+  topK: true,
+  presencePenalty: true,
+  frequencyPenalty: true,
+  stop: true,
+  seed: true,
+  logprobs: true,
+  verbosity: true,
+  effort: true,
+};
 
 /** High enough for few batches per answer, low enough to notice soon that the client has left. */
 const eventsPerBatch = 256;

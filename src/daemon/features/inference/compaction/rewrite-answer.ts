@@ -17,7 +17,7 @@ interface SummaryAnswer {
 /** Turns a model's summary into an answer with one item, which holds the summary sealed. */
 export function summaryAsItem(answer: UpstreamAnswer, options: SummaryAnswer): UpstreamAnswer {
   const written = createOutput(options.makeId, () => '');
-  if (answer.kind === 'stream') return { kind: 'stream', batches: sealed(answer.batches, written, options) };
+  if (answer.kind === 'stream') return { ...answer, batches: sealed(answer.batches, written, options) };
   if (answer.failure) return answer;
   const items = Array.isArray(answer.json.output) ? answer.json.output.filter(isObject) : [];
   items.forEach((item, index) => {
@@ -48,7 +48,7 @@ async function* sealed(
 
 /** Inserts an item before those of an answer. */
 export function withItemBefore(answer: UpstreamAnswer, item: Json): UpstreamAnswer {
-  if (answer.kind === 'stream') return { kind: 'stream', batches: shifted(answer.batches, item) };
+  if (answer.kind === 'stream') return { ...answer, batches: shifted(answer.batches, item) };
   const output = Array.isArray(answer.json.output) ? answer.json.output : [];
   return { ...answer, json: { ...answer.json, output: [item, ...output] } };
 }

@@ -2,6 +2,7 @@ import type { CreateResponseBody } from '../../../../shared/contract/responses.t
 import { ApiError } from '../../../../shared/errors.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
 import { type Json, notSealedHere } from '../fault.ts';
+import { isCompactionJson } from '../formats/responses/parse-input.ts';
 import type { ContentPart, Inference, InputItem } from '../neutral.ts';
 import { isProviderSealed } from '../neutral.ts';
 import type { OutputItem } from '../pipeline/output.ts';
@@ -22,7 +23,7 @@ interface SummaryCall {
 /** The call that asks a request's model to summarize its conversation. */
 export function summaryCall({ body, items, stream }: SummaryCall): Inference {
   // The summary would miss what only another provider can read.
-  const sealed = items.find(isProviderSealed);
+  const sealed = items.filter(isProviderSealed).find(({ json }) => isCompactionJson(json));
   if (sealed) throw notSealedHere(sealed.mustReach);
   const instructions = summaryPrompt;
   const outputTokensMax = body.max_output_tokens ?? outputTokensDefault;
@@ -95,6 +96,8 @@ function sectionOf(item: InputItem, names: Map<string, string>): string[] {
     case 'reasoning':
       return item.summary.length > 0 ? [section('the assistant thinks', item.summary.join('\n'))] : [];
     case 'opaque':
+      // Its provider alone can read it; the rest of the conversation shows what came of it.
+      if (isProviderSealed(item)) return [];
       if (pictureIn(item.json)) return [section('the assistant draws', '(an image)')];
       return [section(String(item.json.type), JSON.stringify(item.json))];
   }

@@ -12,6 +12,7 @@ import {
 import type { Attempt, Route } from '../../routing/index.ts';
 import type { FinishReason, InferenceEvent } from '../neutral.ts';
 import { estimateTokens, noTokens, tokensMax } from '../pricing/cost-bound.ts';
+import type { Dropped } from '../upstream.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Output } from './output.ts';
 import type { Settled } from './renderer.ts';
@@ -69,6 +70,8 @@ export class Meter {
   readonly attempts: Attempt[] = [];
   responseId: string | null = null;
   finish: FinishReason = 'stop';
+  /** What the provider's format could not express. */
+  dropped: readonly Dropped[] = [];
   #route: Route | undefined;
   #output: Output | undefined;
   #hasFinished = false;
@@ -233,6 +236,7 @@ export class Meter {
         startedMs: this.#attemptsStartedMs,
         finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
         routes: this.#options.routes ?? [],
+        ...(this.dropped.length > 0 && { dropped: this.dropped }),
       },
     };
   }

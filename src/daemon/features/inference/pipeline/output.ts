@@ -1,7 +1,7 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import { type Picture, pictureIn } from '../../../../shared/pictures.ts';
 import type { Json } from '../fault.ts';
-import type { InferenceEvent, ReasoningOrigin } from '../neutral.ts';
+import type { InferenceEvent, ReasoningOrigin, ToolName } from '../neutral.ts';
 
 export type OutputPart =
   | { type: 'output_text'; text: string; annotations: Json[]; logprobs: unknown[] }
@@ -15,7 +15,7 @@ export type OutputPart =
 export type OutputItem = { id: string; done: boolean } & (
   | { kind: 'message'; parts: OutputPart[]; whole: Json | undefined }
   | { kind: 'reasoning'; parts: string[]; sealed: string | undefined; whole: Json | undefined }
-  | { kind: 'function_call'; callId: string; name: string; arguments: string; whole: Json | undefined }
+  | ({ kind: 'function_call'; callId: string; arguments: string; whole: Json | undefined } & ToolName)
   | { kind: 'opaque'; json: Json }
 );
 
@@ -102,16 +102,20 @@ function start(item: Started, makeId: MakeId): OutputItem {
         sealed: undefined,
         whole: undefined,
       };
-    case 'function_call':
+    case 'function_call': {
+      const { kind, callId, name, namespace, custom } = item;
       return {
-        kind: 'function_call',
-        id: makeId('fc'),
+        kind,
+        id: makeId(custom ? 'ctc' : 'fc'),
         done: false,
-        callId: item.callId,
-        name: item.name,
+        callId,
+        name,
+        ...(namespace !== undefined && { namespace }),
+        ...(custom && { custom }),
         arguments: '',
         whole: undefined,
       };
+    }
     case 'opaque': {
       const id = typeof item.json.id === 'string' ? item.json.id : makeId('ig');
       return { kind: 'opaque', id, done: false, json: { ...item.json, id } };
@@ -153,6 +157,6 @@ function finish(item: OutputItem | undefined, event: Done, seal: (origin: Reason
     return;
   }
   item.whole = event.item;
-  if (item.kind === 'function_call' && item.arguments === '') item.arguments = '{}';
+  if (item.kind === 'function_call' && !item.custom && item.arguments === '') item.arguments = '{}';
   if (item.kind === 'reasoning' && event.origin) item.sealed = seal(event.origin);
 }

@@ -12,13 +12,15 @@ import type { CallDeps, StartedCall } from './started-call.ts';
 type RelayDeps = Pick<CallDeps, 'log'>;
 
 /** The headers of a model answer. A stream has no cost yet. */
-export function answerHeaders({ route }: StartedCall, settled?: Settled): Record<string, string> {
+export function answerHeaders({ route, meter }: StartedCall, settled?: Settled): Record<string, string> {
   const headers: Record<string, string> = {
     'x-service-model': headerText(route.offer.model),
     'x-service-upstream': route.provider,
   };
   if (route.kind === 'cache') headers['x-service-cache'] = 'hit';
   else if (route.cacheMiss) headers['x-service-cache'] = 'miss';
+  if (meter.dropped.length > 0)
+    headers['x-service-dropped'] = headerText(meter.dropped.map(({ param }) => param).join(', '));
   const cost = settled?.service.cost;
   if (cost) headers['x-service-cost-usd'] = cost.total_usd;
   return headers;

@@ -49,5 +49,6 @@ export function serviceAnswer(usage: UsageRecord): ServiceAnswer {
     cost: usage.cost && costView(usage.cost),
     charged_usd: formatUsd(usage.charged),
     own_key: usage.ownKey,
+    ...(usage.trace?.dropped && { dropped: [...usage.trace.dropped] }),
   };
 }

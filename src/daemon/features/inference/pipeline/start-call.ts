@@ -1,10 +1,17 @@
 import { credentialId } from '../../../handler.ts';
 import type { HoldRecord } from '../../metering/index.ts';
 import type { OpenedRoute, Route } from '../../routing/index.ts';
-import { asApiError, invalid, notSealedHere } from '../fault.ts';
-import { type Inference, isProviderSealed, type ReasoningOrigin } from '../neutral.ts';
-import { choicesOf, costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
+import { asApiError } from '../fault.ts';
+import type { Inference, ReasoningOrigin } from '../neutral.ts';
+import { costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
 import { capOutputToBudget, type OutputBudget, uncappedBudget } from '../pricing/output-budget.ts';
+import {
+  cannotTruncate,
+  fitsUntruncated,
+  untranslatable,
+  uploadIn,
+  uploadNeedsProvider,
+} from '../translation/untranslatable.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
 import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
@@ -42,6 +49,7 @@ export async function startCall(deps: CallDeps, call: ModelCall): Promise<Starte
     const { route, answer, ended } = await withHold(opening, meter, inference);
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
+    if (answer.kind === 'stream' && answer.dropped) meter.dropped = answer.dropped;
     return { answer, route, finishRoute: ended, meter, output, abort, canceled, release };
   } catch (error) {
     abort.abort(error);
@@ -98,7 +106,7 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
     workspaceId: caller.workspaceId,
     ...policy,
   });
-  const routes = capableRoutes(planned, inference);
+  const routes = capableRoutes(planned, inference, input.most);
   const [best] = routes;
   if (!best) throw new TypeError('a plan has at least one route');
   const { marginPpm } = deps.settings;
@@ -147,16 +155,15 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
 }
 
 /** The routes that support what the call requests. Fails with the member to remove when none does. */
-function capableRoutes(routes: Route[], inference: Inference): Route[] {
-  const sealed = inference.items.find(isProviderSealed);
-  if (sealed) {
-    // Other providers would not get this part of the conversation.
-    const sameWire = routes.filter((route) => route.offer.wires?.includes(inference.wire));
-    if (sameWire.length === 0) throw notSealedHere(sealed.mustReach);
-    return sameWire;
-  }
-  if (choicesOf(inference) === 1) return routes;
-  const capable = routes.filter((route) => route.offer.wires?.includes('chat'));
-  if (capable.length === 0) throw invalid('n', 'The providers of this model support one choice only.');
+function capableRoutes(routes: Route[], inference: Inference, inputTokensMax: number): Route[] {
+  const fault = untranslatable(inference);
+  const untranslated = (route: Route) => route.offer.wires?.includes(inference.wire) ?? false;
+  const capable = routes.filter(
+    (route) => untranslated(route) || (!fault && fitsUntruncated(inference, route, inputTokensMax)),
+  );
+  if (capable.length === 0) throw fault ?? cannotTruncate();
+  const upload = uploadIn(inference);
+  if (upload !== undefined && new Set(capable.map(({ provider }) => provider)).size > 1)
+    throw uploadNeedsProvider(upload);
   return capable;
 }

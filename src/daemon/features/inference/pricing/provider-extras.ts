@@ -67,9 +67,9 @@ export function uncountedFee({
   if (wire === 'chat' && isObject(body.web_search_options)) {
     return { param: 'web_search_options', what: 'A web search' };
   }
-  for (const [index, tool] of tools.entries()) {
+  for (const tool of tools) {
     if (tool.type !== 'opaque' || hasKnownFee(tool.json, wire)) continue;
-    return { param: `tools[${index}]`, what: `The tool ${quoted(String(tool.json.type))}` };
+    return { param: tool.param ?? 'tools', what: `The tool ${quoted(String(tool.json.type))}` };
   }
   // These items add tools too, which the hold does not cover.
   for (const item of items) {

@@ -1,5 +1,6 @@
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
-import { objectOf } from '../../json.ts';
+import { type Json, objectOf } from '../../json.ts';
+import { leftOut, type Sent } from '../../left-out.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
 import { messagesDecoder } from './decoder.ts';
 import { anthropicFailure } from './failure.ts';
@@ -43,9 +44,20 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
         ...(call.key === undefined ? apiVersion : keyHeaders(call.key)),
       };
       if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thinkingBindingBeta;
-      return { url, headers, body: JSON.stringify(body) };
+      return { url, headers, body: JSON.stringify(body), dropped: leftOut(call.inference, sentIn(body)) };
     },
     decoder: ({ model }) => messagesDecoder({ provider: settings.name, model }),
     failure: (status, headers, body) => anthropicFailure(settings.name, status, headers, body),
+  };
+}
+
+/** The options that a request contains. */
+function sentIn(body: Json): Sent {
+  return {
+    temperature: body.temperature,
+    topP: body.top_p,
+    topK: body.top_k,
+    stop: body.stop_sequences,
+    effort: body.thinking ?? objectOf(body.output_config)?.effort,
   };
 }

@@ -23,6 +23,8 @@ interface DecoderContext {
   makeCallId: () => string;
   /** The caller's names of renamed functions. */
   names: ReadonlyMap<string, string>;
+  /** The calls that the caller accepts; the format cannot limit them. */
+  callsMax?: number | undefined;
 }
 
 /** Decodes a streamGenerateContent stream, in which each event is a part of the answer. */
@@ -39,6 +41,7 @@ class GenerateDialect implements Dialect {
   readonly isComplete = false;
   readonly #context: DecoderContext;
   #items = 0;
+  #calls = 0;
   #open: { kind: 'message' | 'reasoning'; index: number } | undefined;
   /** The signature of the open message's text. */
   #textSignature: string | undefined;
@@ -122,6 +125,8 @@ class GenerateDialect implements Dialect {
 
   /** A call is sent whole. Its signature is stored in the preceding reasoning item, created if necessary. */
   #addCall(call: Json, signature: string | undefined, events: InferenceEvent[]): void {
+    this.#calls += 1;
+    if (this.#calls > (this.#context.callsMax ?? Number.POSITIVE_INFINITY)) return;
     const reported = textOf(call.name);
     if (!reported) throw unnamedCall(this.#context.provider);
     const name = this.#context.names.get(reported) ?? reported;

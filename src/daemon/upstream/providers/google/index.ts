@@ -1,4 +1,6 @@
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
+import { type Json, objectOf } from '../../json.ts';
+import { leftOut, type Sent } from '../../left-out.ts';
 import { newCallId } from '../call-ids.ts';
 import { listedCount, listedModel, listedText } from '../listed-model.ts';
 import { generateDecoder } from './decoder.ts';
@@ -40,6 +42,7 @@ export function googleAdapter(
 ): Adapter {
   return {
     request(call) {
+      const body = generateBody(call, settings.name);
       return {
         url: `${settings.baseUrl}/${modelPath(call.model)}:streamGenerateContent?alt=sse`,
         headers: {
@@ -47,11 +50,18 @@ export function googleAdapter(
           accept: 'text/event-stream',
           ...(call.key !== undefined && keyHeaders(call.key)),
         },
-        body: JSON.stringify(generateBody(call, settings.name)),
+        body: JSON.stringify(body),
+        dropped: leftOut(call.inference, sentIn(body), { pictures: true }),
       };
     },
     decoder: ({ model, inference }) =>
-      generateDecoder({ provider: settings.name, model, makeCallId, names: originalNames(inference.tools) }),
+      generateDecoder({
+        provider: settings.name,
+        model,
+        makeCallId,
+        names: originalNames(inference.tools),
+        callsMax: inference.parallelToolCalls === false ? 1 : undefined,
+      }),
     failure: (status, headers, body) => googleFailure(settings.name, status, headers, body),
   };
 }
@@ -60,4 +70,19 @@ export function googleAdapter(
 function modelPath(model: string): string {
   const match = /^(models|tunedModels)\/(.+)$/.exec(model);
   return `${match?.[1] ?? 'models'}/${encodeURIComponent(match?.[2] ?? model)}`;
+}
+
+/** The options that a request contains. */
+function sentIn({ generationConfig }: Json): Sent {
+  const config = objectOf(generationConfig) ?? {};
+  return {
+    temperature: config.temperature,
+    topP: config.topP,
+    topK: config.topK,
+    presencePenalty: config.presencePenalty,
+    frequencyPenalty: config.frequencyPenalty,
+    stop: config.stopSequences,
+    seed: config.seed,
+    effort: config.thinkingConfig,
+  };
 }

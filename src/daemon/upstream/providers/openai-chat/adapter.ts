@@ -2,11 +2,12 @@ import type { Tokens } from '../../../../shared/money.ts';
 import type { Batch, FinishReason } from '../../../features/inference/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
-import { isObject } from '../../json.ts';
+import { isObject, type Json } from '../../json.ts';
+import { leftOut, type Sent } from '../../left-out.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { ChatDialect } from './decoder.ts';
 import { openAiFailure } from './failure.ts';
-import { type FlavourName, flavourOf } from './flavour.ts';
+import { type Flavour, type FlavourName, flavourOf } from './flavour.ts';
 import { flattenContent } from './reasoning.ts';
 import { neutralBody, relayedBody } from './request.ts';
 import { repairCalls } from './tool-calls.ts';
@@ -26,11 +27,16 @@ export function chatAdapter(settings: ChatSettings): Adapter {
   const flavour = flavourOf(settings);
   const url = `${settings.baseUrl}/chat/completions`;
   return {
-    request: (call) => ({
-      url,
-      headers: bearerHeaders(call.key),
-      body: JSON.stringify(isSameWire(call) ? relayedBody(call, flavour) : neutralBody(call, name, flavour)),
-    }),
+    request(call) {
+      const target = { url, headers: bearerHeaders(call.key) };
+      if (isSameWire(call)) return { ...target, body: JSON.stringify(relayedBody(call, flavour)) };
+      const body = neutralBody(call, name, flavour);
+      return {
+        ...target,
+        body: JSON.stringify(body),
+        dropped: leftOut(call.inference, sentIn(body, flavour)),
+      };
+    },
     decoder: (call) =>
       new SseJsonDecoder(name, new ChatDialect(name, call.model, { choices: choicesOf(call) }), {
         hasFrames: isSameWire(call),
@@ -39,6 +45,22 @@ export function chatAdapter(settings: ChatSettings): Adapter {
     readAnswer: (json) => readChatAnswer(json, name),
     documentAsBatch: (json, { model }) => chatAnswerAsBatch(json, name, model),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
+  };
+}
+
+/** The options that a request contains. */
+function sentIn(body: Json, flavour: Flavour): Sent {
+  return {
+    temperature: body.temperature,
+    topP: body.top_p,
+    topK: body.top_k,
+    presencePenalty: body.presence_penalty,
+    frequencyPenalty: body.frequency_penalty,
+    stop: body.stop,
+    seed: body[flavour.seedField],
+    logprobs: body.logprobs,
+    verbosity: body.verbosity,
+    effort: body[flavour.effort],
   };
 }
 

@@ -1,5 +1,7 @@
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
+import type { Json } from '../../json.ts';
+import { leftOut, type Sent } from '../../left-out.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { stoppingAt } from '../../stop-sequences.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
@@ -16,18 +18,29 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
   const { name } = settings;
   const url = `${settings.baseUrl}/responses`;
   return {
-    request: (call) => ({
-      url,
-      headers: bearerHeaders(call.key),
-      body: JSON.stringify(
-        isSameWire(call) ? relayedResponsesBody(call, name) : neutralResponsesBody(call, name),
-      ),
-    }),
+    request(call) {
+      const target = { url, headers: bearerHeaders(call.key) };
+      if (isSameWire(call)) return { ...target, body: JSON.stringify(relayedResponsesBody(call, name)) };
+      const body = neutralResponsesBody(call, name);
+      return { ...target, body: JSON.stringify(body), dropped: leftOut(call.inference, sentIn(call, body)) };
+    },
     decoder: (call) => new SseJsonDecoder(name, dialectFor(call, name), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readResponsesAnswer(json, name),
     documentAsBatch: (json, call) => responseAsBatch(json, dialectFor(call, name)),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
+  };
+}
+
+/** The options that a request contains. */
+function sentIn({ inference }: UpstreamCall, body: Json): Sent {
+  return {
+    temperature: body.temperature,
+    topP: body.top_p,
+    stop: inference.sampling.stop,
+    logprobs: inference.sampling.topLogprobs,
+    verbosity: inference.verbosity,
+    effort: inference.reasoning?.effort,
   };
 }
 

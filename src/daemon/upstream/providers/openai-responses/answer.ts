@@ -23,9 +23,9 @@ export function readResponsesAnswer(
   let isRepaired = false;
   const ids = new CallIds();
   for (const item of json.output) {
-    if (!isObject(item) || item.type !== 'function_call') continue;
+    if (!isObject(item) || !isCall(item)) continue;
     if (isUnnamedCall(item)) throw unnamedCall(name);
-    if (hasNoArguments(item.arguments)) {
+    if (item.type === 'function_call' && hasNoArguments(item.arguments)) {
       item.arguments = '{}';
       isRepaired = true;
     }
@@ -95,7 +95,11 @@ function toolUsesIn({ output: items, tool_usage: reportedUse }: Json): ToolUses 
 
 /** Whether a call has no name, so that it cannot be answered. */
 export function isUnnamedCall({ type, name }: Json): boolean {
-  return type === 'function_call' && (typeof name !== 'string' || name === '');
+  return isCall({ type }) && (typeof name !== 'string' || name === '');
+}
+
+function isCall({ type }: Json): boolean {
+  return type === 'function_call' || type === 'custom_tool_call';
 }
 
 export function hasNoArguments(args: unknown): boolean {

@@ -76,6 +76,7 @@ export class ResponsesDialect implements Dialect {
         if (typeof json.delta === 'string') items.text(json, json.delta, events);
         break;
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         if (typeof json.delta === 'string') items.arguments(json, json.delta, events);
         break;
       case 'response.reasoning_summary_text.delta':
@@ -105,6 +106,7 @@ export class ResponsesDialect implements Dialect {
       case 'response.content_part.done':
       case 'response.reasoning_summary_part.done':
       case 'response.function_call_arguments.done':
+      case 'response.custom_tool_call_input.done':
         items.endPart(json);
     }
     return noEvents;

@@ -194,10 +194,18 @@ export class ItemStates {
         return { kind: 'message', ...idOf(item.id) };
       case 'reasoning':
         return { kind: 'reasoning', ...idOf(item.id) };
-      case 'function_call': {
+      case 'function_call':
+      case 'custom_tool_call': {
         if (isUnnamedCall(item)) throw unnamedCall(this.#origin.provider);
-        const callId = this.#callIds.unique(item.call_id);
-        return { kind: 'function_call', callId, name: String(item.name), ...idOf(item.id) };
+        const { type, name, namespace } = item;
+        return {
+          kind: 'function_call',
+          callId: this.#callIds.unique(item.call_id),
+          name: String(name),
+          ...(typeof namespace === 'string' && { namespace }),
+          ...(type === 'custom_tool_call' && { custom: true }),
+          ...idOf(item.id),
+        };
       }
       default:
         return { kind: 'opaque', json: item };
@@ -229,6 +237,9 @@ function emitWhole(item: Json, index: number, events: InferenceEvent[]): void {
       index,
       delta: hasNoArguments(item.arguments) ? '{}' : String(item.arguments),
     });
+  } else if (item.type === 'custom_tool_call') {
+    const { input } = item;
+    if (typeof input === 'string' && input !== '') events.push({ type: 'arguments', index, delta: input });
   } else if (item.type === 'reasoning') {
     objectsOf(item.summary).forEach(({ text }, part) => {
       if (typeof text === 'string') events.push({ type: 'reasoning', index, part, delta: text });

@@ -47,6 +47,15 @@ function eventsBeforeEnd(item: Json, output_index: number): Event[] {
       const args = hasNoArguments(item.arguments) ? '{}' : item.arguments;
       return [added({ arguments: '' }), of('delta', { delta: args }), of('done', { arguments: args })];
     }
+    case 'custom_tool_call': {
+      const of = (what: string, text: Json) => ({
+        type: `response.custom_tool_call_input.${what}`,
+        ...at,
+        ...text,
+      });
+      const input = textOf(item.input) ?? '';
+      return [added({ input: '' }), of('delta', { delta: input }), of('done', { input })];
+    }
     case 'reasoning': {
       const parts = objectsOf(item.summary);
       return [

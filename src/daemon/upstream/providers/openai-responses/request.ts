@@ -1,5 +1,6 @@
 import type {
   ContentPart,
+  FunctionCallItem,
   Inference,
   InputItem,
   MessageItem,
@@ -53,10 +54,11 @@ export function neutralResponsesBody(call: UpstreamCall, provider: string): Json
   };
   if (sampling.topLogprobs) body.top_logprobs = sampling.topLogprobs;
   if (reasoning !== undefined) body.reasoning = { effort: reasoning.effort, summary: reasoning.summary };
+  const custom = new Set(inference.tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
   const tools = inference.tools.flatMap(responsesTool);
   if (tools.length > 0) {
     body.tools = tools;
-    body.tool_choice = inference.toolChoice && responsesToolChoice(inference.toolChoice);
+    body.tool_choice = inference.toolChoice && responsesToolChoice(inference.toolChoice, custom);
     body.parallel_tool_calls = inference.parallelToolCalls;
   }
   return body;
@@ -93,16 +95,21 @@ function textFormat(format: OutputFormat): Json {
 
 /** Functions are strict by default here, unlike in the chat format. */
 function responsesTool(tool: Tool): Json[] {
-  if (tool.type !== 'function') return [];
+  if (tool.type === 'opaque') return [];
+  if (tool.type === 'custom') {
+    const { name, description, grammar } = tool;
+    return [{ type: 'custom', name, description, format: grammar && { type: 'grammar', ...grammar } }];
+  }
   const { name, description, strict = false } = tool;
   const parameters = objectParameters(tool.parameters);
   return [{ type: 'function', name, description, parameters, strict }];
 }
 
-function responsesToolChoice(choice: ToolChoice): unknown {
-  if (choice.mode === 'function') return { type: 'function', name: choice.name };
+function responsesToolChoice(choice: ToolChoice, custom: ReadonlySet<string>): unknown {
+  const named = (name: string) => ({ type: custom.has(name) ? 'custom' : 'function', name });
+  if (choice.mode === 'function') return named(choice.name);
   if (choice.mode !== 'allowed') return choice.mode;
-  const tools = choice.names.map((name) => ({ type: 'function', name }));
+  const tools = choice.names.map(named);
   return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools };
 }
 
@@ -125,14 +132,23 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
     case 'message':
       return [message(item)];
     case 'function_call':
-      return [{ type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments }];
-    case 'function_call_output':
-      return [{ type: 'function_call_output', call_id: item.callId, output: toolOutput(item.output) }];
+      return [toolCall(item)];
+    case 'function_call_output': {
+      const type = item.custom ? 'custom_tool_call_output' : 'function_call_output';
+      return [{ type, call_id: item.callId, output: toolOutput(item.output) }];
+    }
     case 'reasoning':
       return reasoning(item, receiver);
     case 'opaque':
       return [item.json];
   }
+}
+
+function toolCall({ callId: call_id, name, namespace, custom, arguments: text }: FunctionCallItem): Json {
+  const called = { call_id, name, ...(namespace !== undefined && { namespace }) };
+  return custom
+    ? { type: 'custom_tool_call', ...called, input: text }
+    : { type: 'function_call', ...called, arguments: text };
 }
 
 function message({ role, content, phase }: MessageItem): Json {
@@ -162,10 +178,15 @@ function inputPart(part: ContentPart): Json {
     case 'refusal':
       return { type: 'input_text', text: part.refusal };
     case 'image':
-      return { type: 'input_image', image_url: part.url, detail: part.detail ?? 'auto' };
+      return {
+        type: 'input_image',
+        ...(part.upload ? { file_id: part.upload.id } : { image_url: part.url }),
+        detail: part.detail ?? 'auto',
+      };
     case 'audio':
       return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
     case 'file':
+      if (part.upload) return { type: 'input_file', file_id: part.upload.id };
       return part.data === undefined
         ? { type: 'input_file', file_url: part.url }
         : { type: 'input_file', filename: part.filename, file_data: part.data };

@@ -28,7 +28,7 @@ describe('Responses items', () => {
 
   test('an item of an unknown type stays opaque', () => {
     const item = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
-    expect(parseInput([item], nothingSealed)).toEqual([{ type: 'opaque', json: item }]);
+    expect(parseInput([item], nothingSealed)).toEqual([{ type: 'opaque', json: item, param: 'input[0]' }]);
   });
 
   test('sealed reasoning is opened', () => {
@@ -50,7 +50,7 @@ describe('Responses items', () => {
       [{ role: 'user', content: [{ type: 'input_image', image_url: 'file:///x' }] }],
       'input[0].content[0].image_url',
     ],
-    [[{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }], 'input[0].content[0].image_url'],
+    [[{ role: 'user', content: [{ type: 'input_image' }] }], 'input[0].content[0].image_url'],
     [[{ role: 'user', content: [{ type: 'input_file' }] }], 'input[0].content[0].file_data'],
     [[{ type: 'function_call', name: 'f' }], 'input[0].call_id'],
     [[{ type: 'function_call', call_id: '', name: 'f' }], 'input[0].call_id'],
@@ -59,7 +59,7 @@ describe('Responses items', () => {
     [
       [
         { role: 'user', content: 'ok' },
-        { type: 'reasoning', summary: [], encrypted_content: 'z' },
+        { type: 'reasoning', summary: [], encrypted_content: 'gws1.z' },
       ],
       'input[1].encrypted_content',
     ],
@@ -145,13 +145,23 @@ describe('chat messages', () => {
     ]);
   });
 
-  test('with calls of other tools than functions stay opaque, as do their outputs', () => {
+  test('with calls of unknown tools stay opaque, as do their outputs', () => {
+    const call = { id: 'c1', type: 'web_search', query: 'rain' };
+    const output = { role: 'tool', tool_call_id: 'c1', content: 'done' };
+    const { items } = parse([{ role: 'assistant', tool_calls: [call] }, output]);
+    expect(items).toEqual([
+      { type: 'opaque', json: call, param: 'messages[0].tool_calls[0]' },
+      { type: 'opaque', json: output, param: 'messages[1]' },
+    ]);
+  });
+
+  test('with calls of custom tools have their input', () => {
     const call = { id: 'c1', type: 'custom', custom: { name: 'patch', input: '*** Begin' } };
     const output = { role: 'tool', tool_call_id: 'c1', content: 'done' };
     const { items } = parse([{ role: 'assistant', tool_calls: [call] }, output]);
     expect(items).toEqual([
-      { type: 'opaque', json: call },
-      { type: 'opaque', json: output },
+      { type: 'function_call', callId: 'c1', name: 'patch', arguments: '*** Begin', custom: true },
+      { type: 'function_call_output', callId: 'c1', output: [{ type: 'text', text: 'done' }], custom: true },
     ]);
   });
 
@@ -180,7 +190,7 @@ describe('chat messages', () => {
       'messages[0].content[0].image_url',
     ],
     [
-      [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }],
+      [{ role: 'user', content: [{ type: 'file', file: { filename: 'a.pdf' } }] }],
       'messages[0].content[0].file.file_data',
     ],
     [[{ role: 'tool', content: 'x' }], 'messages[0].tool_call_id'],

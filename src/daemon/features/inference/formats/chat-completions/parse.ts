@@ -11,6 +11,7 @@ import {
 } from '../../fault.ts';
 import type {
   ContentPart,
+  FunctionOutputItem,
   Inference,
   InputItem,
   OutputFormat,
@@ -19,8 +20,14 @@ import type {
   ToolChoice,
 } from '../../neutral.ts';
 import { looksSealed } from '../../pipeline/sealing.ts';
-import { parseFunction, parseJsonSchema, parseToolMode, requireTool } from '../responses/parse.ts';
-import type { OpenSealed } from '../responses/parse-input.ts';
+import {
+  parseCustom,
+  parseFunction,
+  parseJsonSchema,
+  parseToolMode,
+  requireTool,
+} from '../responses/parse.ts';
+import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
 
 /** Chat-completions body → neutral call. */
 export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inference {
@@ -50,7 +57,8 @@ function parseChatTools(body: CreateChatCompletionBody): Tool[] {
   const tools = (body.tools ?? []).map((tool, index): Tool => {
     const called = (tool as Record<string, unknown>).function;
     requiredText(tool.type, `tools[${index}].type`);
-    if (tool.type !== 'function') return { type: 'opaque', json: tool };
+    if (tool.type === 'custom') return parseChatCustom(tool, `tools[${index}]`);
+    if (tool.type !== 'function') return { type: 'opaque', json: tool, param: `tools[${index}]` };
     if (!isObject(called)) throw invalid(`tools[${index}].function`, 'This must be an object.');
     return parseFunction(called, `tools[${index}].function`);
   });
@@ -63,16 +71,26 @@ function parseChatTools(body: CreateChatCompletionBody): Tool[] {
   return [...tools, ...legacy];
 }
 
+function parseChatCustom(tool: Json, param: string): Tool {
+  const { custom } = tool;
+  if (!isObject(custom)) throw invalid(`${param}.custom`, 'This must be an object.');
+  const format = isObject(custom.format) ? custom.format : {};
+  const grammar = isObject(format.grammar) ? format.grammar : {};
+  return parseCustom(custom, { ...format, ...grammar, type: format.type }, `${param}.custom`);
+}
+
 function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Tool[]): ToolChoice | undefined {
   const choice = body.tool_choice ?? legacyChoice(body);
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') return parseToolMode(choice);
   requiredText(choice.type, 'tool_choice.type');
-  if (choice.type === 'function') {
-    const called = choice.function;
-    if (!isObject(called)) throw invalid('tool_choice.function', 'This must be an object.');
-    const param = 'tool_choice.function.name';
-    return { mode: 'function', name: requireTool(requiredText(called.name, param), tools, param) };
+  if (choice.type === 'function' || choice.type === 'custom') {
+    const called = choice[choice.type];
+    if (!isObject(called)) throw invalid(`tool_choice.${choice.type}`, 'This must be an object.');
+    const param = `tool_choice.${choice.type}.name`;
+    const name = requiredText(called.name, param);
+    const wanted = { name, ...(choice.type === 'custom' && { custom: true as const }) };
+    return { mode: 'function', ...requireTool(wanted, tools, param) };
   }
   if (choice.type === 'allowed_tools' && isObject(choice.allowed_tools)) return allowed(choice.allowed_tools);
   return undefined;
@@ -89,8 +107,8 @@ function legacyChoice({
 function allowed(choice: Record<string, unknown>): ToolChoice {
   const named = Array.isArray(choice.tools) ? choice.tools : [];
   const names = named.flatMap((tool) => {
-    const called = isObject(tool) && isObject(tool.function) ? tool.function.name : undefined;
-    return typeof called === 'string' ? [called] : [];
+    const named = isObject(tool) ? (tool.function ?? tool.custom) : undefined;
+    return isObject(named) && typeof named.name === 'string' ? [named.name] : [];
   });
   return { mode: 'allowed', names, required: choice.mode === 'required' };
 }
@@ -111,6 +129,8 @@ function samplingOf(body: CreateChatCompletionBody): Sampling {
   if (typeof body.top_p === 'number') sampling.topP = body.top_p;
   if (typeof body.presence_penalty === 'number') sampling.presencePenalty = body.presence_penalty;
   if (typeof body.frequency_penalty === 'number') sampling.frequencyPenalty = body.frequency_penalty;
+  const { top_k: topK } = body as Record<string, unknown>;
+  if (typeof topK === 'number') sampling.topK = topK;
   if (typeof body.seed === 'number') sampling.seed = body.seed;
   if (typeof body.stop === 'string') sampling.stop = [body.stop];
   else if (Array.isArray(body.stop)) sampling.stop = body.stop;
@@ -124,7 +144,7 @@ export const sealedFormat = 'gateway-sealed-v1';
 /** Chat messages → neutral items. A tool message becomes a tool output; each tool call becomes an item. */
 export function parseMessages(messages: readonly Json[], open: OpenSealed): InputItem[] {
   const items: InputItem[] = [];
-  const opaqueCalls = new Set<unknown>();
+  const calls = new Map<unknown, 'custom' | 'opaque'>();
   let legacyCalls = 0;
   messages.forEach((message, index) => {
     const param = `messages[${index}]`;
@@ -139,16 +159,15 @@ export function parseMessages(messages: readonly Json[], open: OpenSealed): Inpu
         });
         break;
       case 'assistant':
-        items.push(
-          ...parseAssistant(message, param, { open, opaqueCalls, legacyCallId: `legacy_${legacyCalls}` }),
-        );
+        items.push(...parseAssistant(message, param, { open, calls, legacyCallId: `legacy_${legacyCalls}` }));
         if (isObject(message.function_call)) legacyCalls += 1;
         break;
       case 'tool': {
         const callId = requiredText(message.tool_call_id, `${param}.tool_call_id`);
-        items.push(
-          opaqueCalls.has(callId) ? { type: 'opaque', json: message } : toolOutput(callId, message, param),
-        );
+        const kind = calls.get(callId);
+        if (kind === 'opaque') items.push({ type: 'opaque', json: message, param });
+        else
+          items.push({ ...toolOutput(callId, message, param), ...(kind === 'custom' && { custom: true }) });
         break;
       }
       case 'function':
@@ -161,7 +180,7 @@ export function parseMessages(messages: readonly Json[], open: OpenSealed): Inpu
   return items;
 }
 
-function toolOutput(callId: string, message: Json, param: string): InputItem {
+function toolOutput(callId: string, message: Json, param: string): FunctionOutputItem {
   return {
     type: 'function_call_output',
     callId,
@@ -171,13 +190,13 @@ function toolOutput(callId: string, message: Json, param: string): InputItem {
 
 interface AssistantOptions {
   open: OpenSealed;
-  /** Filled with the ids of calls of opaque tools. */
-  opaqueCalls: Set<unknown>;
+  /** Filled with the ids of calls of tools that are not functions. */
+  calls: Map<unknown, 'custom' | 'opaque'>;
   legacyCallId: string;
 }
 
 function parseAssistant(message: Json, param: string, options: AssistantOptions): InputItem[] {
-  const { open, opaqueCalls, legacyCallId } = options;
+  const { open, calls: known, legacyCallId } = options;
   const items = parseReasoning(message, param, open);
   const content = parseChatContent(message.content, `${param}.content`);
   const refusal = optionalText(message.refusal, `${param}.refusal`);
@@ -193,14 +212,28 @@ function parseAssistant(message: Json, param: string, options: AssistantOptions)
     const at = `${param}.tool_calls[${index}]`;
     if (!isObject(call)) throw invalid(at, 'This must be an object.');
     const callId = requiredText(call.id, `${at}.id`);
-    if (typeof call.type === 'string' && call.type !== 'function') {
-      opaqueCalls.add(callId);
-      items.push({ type: 'opaque', json: call });
+    if (call.type === 'custom') {
+      known.set(callId, 'custom');
+      items.push(customCall(callId, call.custom, `${at}.custom`));
+    } else if (typeof call.type === 'string' && call.type !== 'function') {
+      known.set(callId, 'opaque');
+      items.push({ type: 'opaque', json: call, param: at });
     } else items.push(functionCall(callId, call.function, `${at}.function`));
   });
   if (isObject(message.function_call))
     items.push(functionCall(legacyCallId, message.function_call, `${param}.function_call`));
   return items;
+}
+
+function customCall(callId: string, called: unknown, param: string): InputItem {
+  if (!isObject(called)) throw invalid(param, 'This must be an object.');
+  return {
+    type: 'function_call',
+    callId,
+    name: requiredText(called.name, `${param}.name`),
+    arguments: requiredText(called.input, `${param}.input`),
+    custom: true,
+  };
 }
 
 function functionCall(callId: string, called: unknown, param: string): InputItem {
@@ -294,9 +327,10 @@ function parseAudio(value: unknown, param: string): ContentPart {
 
 function parseFile(value: unknown, param: string): ContentPart {
   if (!isObject(value)) throw invalid(param, 'This must be an object.');
+  const upload = uploadOf(value, param);
+  if (upload) return { type: 'file', upload };
   const filename = optionalText(value.filename, `${param}.filename`);
   const data = optionalText(value.file_data, `${param}.file_data`);
-  if (data === undefined)
-    throw invalid(`${param}.file_data`, 'A file needs file_data; uploaded files are not supported.');
+  if (data === undefined) throw invalid(`${param}.file_data`, 'A file needs file_data or file_id.');
   return { type: 'file', data, ...(filename === undefined ? {} : { filename }) };
 }

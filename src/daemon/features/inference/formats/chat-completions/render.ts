@@ -2,7 +2,7 @@ import type { ServiceAnswer } from '../../../../../shared/contract/service-membe
 import type { Tokens } from '../../../../../shared/money.ts';
 import { chatPicture } from '../../../../../shared/pictures.ts';
 import { isObject, type Json } from '../../fault.ts';
-import type { ContentPart, FinishReason, InputItem } from '../../neutral.ts';
+import type { ContentPart, FinishReason, InputItem, ToolName } from '../../neutral.ts';
 import { type Output, pictureOf } from '../../pipeline/output.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';
@@ -70,11 +70,7 @@ function messageOf(output: Output): Json {
         else content = (content ?? '') + part.text;
       }
     } else if (item.kind === 'function_call') {
-      calls.push({
-        id: item.callId,
-        type: 'function',
-        function: { name: item.name, arguments: item.arguments },
-      });
+      calls.push(showChatCall(item));
     } else if (item.kind === 'reasoning') {
       for (const text of item.parts) if (text) thoughts.push(text);
       if (item.sealed !== undefined)
@@ -98,6 +94,14 @@ function messageOf(output: Output): Json {
   };
 }
 
+/** A tool call of a message. */
+export function showChatCall(call: ToolName & { callId: string; arguments: string }): Json {
+  const { callId: id, name, custom, arguments: text } = call;
+  return custom
+    ? { id, type: 'custom', custom: { name, input: text } }
+    : { id, type: 'function', function: { name, arguments: text } };
+}
+
 function logprobsOf(output: Output): Json | null {
   const content = output.items.flatMap((item) =>
     item.kind === 'message'
@@ -107,11 +111,13 @@ function logprobsOf(output: Output): Json | null {
   return content.length > 0 ? { content, refusal: null } : null;
 }
 
-/** All text of a chat message or delta: content, refusal, reasoning and arguments of tool calls. */
+/** All text of a chat message or delta: content, refusal, reasoning and the input of tool calls. */
 export function textsIn(message: unknown): string[] {
   if (!isObject(message)) return [];
   const { content, refusal, reasoning_content, reasoning, tool_calls: calls } = message;
-  const args = Array.isArray(calls) ? calls.map((call) => call?.function?.arguments) : [];
+  const args = Array.isArray(calls)
+    ? calls.map((call) => call?.function?.arguments ?? call?.custom?.input)
+    : [];
   const all = [content, refusal, reasoning_content ?? reasoning, ...args];
   return all.filter((text) => typeof text === 'string');
 }
@@ -124,11 +130,7 @@ export function renderMessages(items: readonly InputItem[]): Json[] {
     else if (item.type === 'function_call_output')
       messages.push({ role: 'tool', tool_call_id: item.callId, content: contentOf(item.output) });
     else if (item.type === 'function_call') {
-      const call = {
-        id: item.callId,
-        type: 'function',
-        function: { name: item.name, arguments: item.arguments },
-      };
+      const call = showChatCall(item);
       const last = messages.at(-1);
       const calls = last?.role === 'assistant' ? (last.tool_calls ?? []) : undefined;
       if (last && Array.isArray(calls)) last.tool_calls = [...calls, call];
@@ -154,6 +156,7 @@ function partOf(part: ContentPart): Json {
     case 'audio':
       return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
     case 'file':
+      if (part.upload) return { type: 'file', file: { file_id: part.upload.id } };
       return { type: 'file', file: { filename: part.filename, file_data: part.data ?? part.url } };
   }
 }

@@ -1,11 +1,11 @@
 import { chatPicture } from '../../../../../shared/pictures.ts';
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
 import { isObject, type Json } from '../../fault.ts';
-import type { Batch, InferenceEvent, RawFrame } from '../../neutral.ts';
+import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../neutral.ts';
 import { type Output, pictureOf } from '../../pipeline/output.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';
-import { finishReason, showChatUsage, textsIn } from './render.ts';
+import { finishReason, showChatCall, showChatUsage, textsIn } from './render.ts';
 
 export interface ChatStreamOptions {
   id: string;
@@ -118,7 +118,10 @@ export class ChatStream implements StreamRenderer {
         return event.item.kind === 'function_call' ? this.#startCall(event.index, event.item) : '';
       case 'arguments': {
         this.#argued.add(event.index);
-        const call = `{"index":${this.#calls.get(event.index) ?? 0},"function":{"arguments":${JSON.stringify(event.delta)}}}`;
+        const item = this.#options.output.items[event.index];
+        const member =
+          item?.kind === 'function_call' && item.custom ? '"custom":{"input"' : '"function":{"arguments"';
+        const call = `{"index":${this.#calls.get(event.index) ?? 0},${member}:${JSON.stringify(event.delta)}}}`;
         return this.#chunk(`{"tool_calls":[${call}]}`);
       }
       case 'item-done':
@@ -134,22 +137,18 @@ export class ChatStream implements StreamRenderer {
     return part > known;
   }
 
-  #startCall(index: number, item: { callId: string; name: string }): string {
+  #startCall(index: number, item: ToolName & { callId: string }): string {
     const position = this.#calls.size;
     this.#calls.set(index, position);
-    const call = {
-      index: position,
-      id: item.callId,
-      type: 'function',
-      function: { name: item.name, arguments: '' },
-    };
+    const call = { index: position, ...showChatCall({ ...item, arguments: '' }) };
     return this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
 
   /** A function call without arguments still needs the text of an empty object. */
   #endCall(index: number): string {
     const item = this.#options.output.items[index];
-    if (item?.kind !== 'function_call' || item.arguments !== '{}' || this.#argued.has(index)) return '';
+    if (item?.kind !== 'function_call' || item.custom || item.arguments !== '{}' || this.#argued.has(index))
+      return '';
     const call = { index: this.#calls.get(index) ?? 0, function: { arguments: '{}' } };
     return this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }

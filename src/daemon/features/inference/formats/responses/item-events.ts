@@ -113,10 +113,7 @@ export class ItemEvents {
         );
       }
       case 'arguments':
-        return this.#delta('response.function_call_arguments.delta', item, index, {
-          position: '',
-          text: event.delta,
-        });
+        return this.#delta(`${argumentsEvent(item)}.delta`, item, index, { position: '', text: event.delta });
       case 'annotation':
         return this.#annotation(item, index, event.annotation);
       case 'item-done':
@@ -186,8 +183,11 @@ export class ItemEvents {
   #endItem(item: OutputItem, index: number, status: 'completed' | 'incomplete'): string {
     let text = this.#openParts(item, index) + this.#closePart(item, index);
     if (item.kind === 'function_call') {
-      const members = { item_id: item.id, output_index: index, name: item.name, arguments: item.arguments };
-      text += this.#writer.write('response.function_call_arguments.done', members);
+      const at = { item_id: item.id, output_index: index };
+      const members = item.custom
+        ? { ...at, input: item.arguments }
+        : { ...at, name: item.name, arguments: item.arguments };
+      text += this.#writer.write(`${argumentsEvent(item)}.done`, members);
     }
     const shown = showItem(item, { sealed: this.#sealed, status });
     return text + this.#writer.write('response.output_item.done', { output_index: index, item: shown });
@@ -217,6 +217,11 @@ export class ItemEvents {
     const head = `{"type":"${type}","sequence_number":${this.#writer.next()},"item_id":${id},"output_index":${index}`;
     return sseEvent(`${head}${position},"delta":${JSON.stringify(text)}${rest}}`, type);
   }
+}
+
+function argumentsEvent(item: OutputItem): string {
+  const isCustom = item.kind === 'function_call' && item.custom;
+  return isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
 }
 
 type ItemEvent = Exclude<InferenceEvent, { type: 'usage' | 'finished' | 'prompt-counted' }>;

@@ -32,15 +32,24 @@ export function itemAsEvents(
         { type: 'item-done', index, item },
       ];
     case 'function_call':
+    case 'custom_tool_call': {
+      const { call_id: callId, name, namespace, arguments: text, input } = item;
+      const isCustom = item.type === 'custom_tool_call';
+      const called = {
+        name: String(name),
+        ...(typeof namespace === 'string' && { namespace }),
+        ...(isCustom && { custom: true as const }),
+      };
       return [
         {
           type: 'item-started',
           index,
-          item: { kind: 'function_call', callId: String(item.call_id), name: String(item.name), ...id },
+          item: { kind: 'function_call', callId: String(callId), ...called, ...id },
         },
-        { type: 'arguments', index, delta: String(item.arguments ?? '') },
+        { type: 'arguments', index, delta: String((isCustom ? input : text) ?? '') },
         { type: 'item-done', index, item },
       ];
+    }
     case 'reasoning':
       return [
         { type: 'item-started', index, item: { kind: 'reasoning', ...id } },

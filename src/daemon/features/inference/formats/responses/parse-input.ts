@@ -9,8 +9,18 @@ import {
   requiredText,
   unsupportedPart,
 } from '../../fault.ts';
-import type { ContentPart, InputItem, MessageItem, ReasoningOrigin } from '../../neutral.ts';
-import { looksLikeSummary } from '../../pipeline/sealing.ts';
+import type {
+  ContentPart,
+  FunctionCallItem,
+  FunctionOutputItem,
+  InputItem,
+  MessageItem,
+  OpaqueItem,
+  ReasoningItem,
+  ReasoningOrigin,
+  Upload,
+} from '../../neutral.ts';
+import { looksLikeSummary, looksSealed } from '../../pipeline/sealing.ts';
 
 /** Opens sealed reasoning; undefined when it was not sealed for this workspace. */
 export type OpenSealed = (sealed: string) => ReasoningOrigin | undefined;
@@ -51,32 +61,48 @@ export function parseItem(item: unknown, { param, open, openSummary }: ItemConte
       return { ...parseMessage(item, param), ...withId };
     case 'function_call':
       return {
-        type: 'function_call',
-        callId: callIdOf(item, param),
-        name: requiredText(item.name, `${param}.name`),
+        ...parseCall(item, param),
         arguments: optionalText(item.arguments, `${param}.arguments`) || '{}',
         ...withId,
       };
-    case 'function_call_output':
-      if (item.output === undefined) throw invalid(`${param}.output`, 'The tool output is missing.');
+    case 'custom_tool_call':
       return {
-        type: 'function_call_output',
-        callId: callIdOf(item, param),
-        output: parseContent(item.output, `${param}.output`),
-      };
-    case 'reasoning':
-      return {
-        type: 'reasoning',
-        summary: summaryOf(item, param),
-        origin: originOf(item, param, open),
+        ...parseCall(item, param),
+        arguments: requiredText(item.input, `${param}.input`),
+        custom: true,
         ...withId,
       };
+    case 'function_call_output':
+      return parseOutput(item, param);
+    case 'custom_tool_call_output':
+      return { ...parseOutput(item, param), custom: true };
+    case 'reasoning':
+      return { ...parseReasoning(item, param, open), ...withId };
     case 'compaction':
       return parseCompaction(item, param, openSummary);
     default:
       requiredText(item.type, `${param}.type`);
-      return { type: 'opaque', json: item };
+      return { type: 'opaque', json: item, param };
   }
+}
+
+function parseCall(item: Json, param: string): Omit<FunctionCallItem, 'arguments'> {
+  const namespace = optionalText(item.namespace, `${param}.namespace`);
+  return {
+    type: 'function_call',
+    callId: callIdOf(item, param),
+    name: requiredText(item.name, `${param}.name`),
+    ...(namespace !== undefined && { namespace }),
+  };
+}
+
+function parseOutput(item: Json, param: string): FunctionOutputItem {
+  if (item.output === undefined) throw invalid(`${param}.output`, 'The tool output is missing.');
+  return {
+    type: 'function_call_output',
+    callId: callIdOf(item, param),
+    output: parseContent(item.output, `${param}.output`),
+  };
 }
 
 function parseMessage(item: Json, param: string): Extract<InputItem, { type: 'message' }> {
@@ -105,12 +131,16 @@ function summaryOf(item: Json, param: string): string[] {
   });
 }
 
-function originOf(item: Json, param: string, open: OpenSealed): ReasoningOrigin | undefined {
-  const sealed = optionalText(item.encrypted_content, `${param}.encrypted_content`);
-  if (sealed === undefined) return undefined;
+/** Reasoning that a provider encrypted is passed to providers of the same format only. */
+function parseReasoning(item: Json, param: string, open: OpenSealed): ReasoningItem | OpaqueItem {
+  const sealedParam = `${param}.encrypted_content`;
+  const sealed = optionalText(item.encrypted_content, sealedParam);
+  const summary = summaryOf(item, param);
+  if (sealed === undefined) return { type: 'reasoning', summary, origin: undefined };
   const origin = open(sealed);
-  if (origin === undefined) throw notSealedHere(`${param}.encrypted_content`);
-  return origin;
+  if (origin !== undefined) return { type: 'reasoning', summary, origin };
+  if (looksSealed(sealed)) throw notSealedHere(sealedParam);
+  return { type: 'opaque', json: item, param, mustReach: sealedParam };
 }
 
 /** Fails with `unknown_call_id` when a tool output has no earlier call. `newFrom` is the index of the request's first own item. */
@@ -160,24 +190,31 @@ function parsePart(part: unknown, param: string): ContentPart {
 }
 
 function parseImage(part: Record<string, unknown>, param: string): ContentPart {
+  const detail = optionalText(part.detail, `${param}.detail`);
+  const withDetail = detail === undefined ? {} : { detail };
+  const upload = uploadOf(part, param);
+  if (upload) return { type: 'image', url: '', upload, ...withDetail };
   const url = optionalText(part.image_url, `${param}.image_url`);
-  if (url === undefined)
-    throw invalid(`${param}.image_url`, 'An image needs image_url; uploaded files are not supported.');
+  if (url === undefined) throw invalid(`${param}.image_url`, 'An image needs image_url or file_id.');
   if (!/^(data:|https?:\/\/)/i.test(url))
     throw invalid(`${param}.image_url`, 'This must be an http(s) or data URL.');
-  const detail = optionalText(part.detail, `${param}.detail`);
-  return { type: 'image', url, ...(detail === undefined ? {} : { detail }) };
+  return { type: 'image', url, ...withDetail };
+}
+
+/** A file or image by its id at a provider. */
+export function uploadOf({ file_id: value }: Json, param: string): Upload | undefined {
+  const id = optionalText(value, `${param}.file_id`);
+  return id === undefined ? undefined : { id, param: `${param}.file_id` };
 }
 
 function parseFile(part: Record<string, unknown>, param: string): ContentPart {
+  const upload = uploadOf(part, param);
+  if (upload) return { type: 'file', upload };
   const data = optionalText(part.file_data, `${param}.file_data`);
   const url = optionalText(part.file_url, `${param}.file_url`);
   const filename = optionalText(part.filename, `${param}.filename`);
   if (data === undefined && url === undefined)
-    throw invalid(
-      `${param}.file_data`,
-      'A file needs file_data or file_url; uploaded files are not supported.',
-    );
+    throw invalid(`${param}.file_data`, 'A file needs file_data, file_url or file_id.');
   if (url !== undefined && !/^https?:\/\//i.test(url))
     throw invalid(`${param}.file_url`, 'This must be an http(s) URL.');
   return {
@@ -207,7 +244,7 @@ function parseCompaction(item: Json, param: string, open: OpenSummary): InputIte
   const summary = open(sealed);
   if (summary !== undefined) return summaryMessage(summary);
   if (looksLikeSummary(sealed)) throw notSealedHere(sealedParam);
-  return { type: 'opaque', json: item, mustReach: sealedParam };
+  return { type: 'opaque', json: item, param, mustReach: sealedParam };
 }
 
 /** A summary as the model that continues the conversation reads it. */

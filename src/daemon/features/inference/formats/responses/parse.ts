@@ -1,6 +1,15 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { invalid, isObject, optionalFlag, optionalText, quoted, requiredText } from '../../fault.ts';
-import type { Inference, InputItem, OutputFormat, Sampling, Tool, ToolChoice } from '../../neutral.ts';
+import {
+  type Inference,
+  type InputItem,
+  type OutputFormat,
+  type Sampling,
+  type Tool,
+  type ToolChoice,
+  type ToolName,
+  toolKey,
+} from '../../neutral.ts';
 
 /** Members for the gateway, never sent to a provider. */
 const gatewayMembers = new Set([
@@ -10,6 +19,7 @@ const gatewayMembers = new Set([
 /** Responses body → neutral call. `items` is the resolved input: history first, then the items of this call. */
 export function parseResponses(body: CreateResponseBody, items: InputItem[]): Inference {
   const tools = parseTools(body.tools);
+  const namespaces = describedNamespaces(body.tools);
   const text = isObject(body.text) ? body.text : {};
   const verbosity = optionalText(text.verbosity, 'text.verbosity');
   return {
@@ -28,6 +38,7 @@ export function parseResponses(body: CreateResponseBody, items: InputItem[]): In
     reasoning: body.reasoning
       ? { effort: body.reasoning.effort ?? undefined, summary: body.reasoning.summary ?? undefined }
       : undefined,
+    ...(namespaces && { namespaces }),
     body: Object.fromEntries(Object.entries(body).filter(([name]) => !gatewayMembers.has(name))),
   };
 }
@@ -51,23 +62,76 @@ function samplingOf(body: CreateResponseBody): Sampling {
 
 const namePattern = /^[a-zA-Z0-9_-]{1,128}$/;
 
-/** Parses function tools; other tools stay opaque. */
-export function parseTools(tools: unknown): Tool[] {
+/** Parses functions and custom tools, also those in a namespace; other tools stay opaque. */
+export function parseTools(tools: unknown, param = 'tools', namespace?: string): Tool[] {
   if (tools === undefined || tools === null) return [];
-  if (!Array.isArray(tools)) throw invalid('tools', 'This must be a list.');
-  return tools.map((tool, index) => {
-    const param = `tools[${index}]`;
-    if (!isObject(tool)) throw invalid(param, 'A tool must be an object.');
-    if (tool.type !== 'function') return { type: 'opaque', json: tool };
-    return parseFunction(tool, param);
-  });
+  if (!Array.isArray(tools)) throw invalid(param, 'This must be a list.');
+  return tools.flatMap((tool, index) => parseTool(tool, `${param}[${index}]`, namespace));
+}
+
+function parseTool(tool: unknown, param: string, namespace: string | undefined): Tool[] {
+  if (!isObject(tool)) throw invalid(param, 'A tool must be an object.');
+  const within = namespace === undefined ? {} : { namespace };
+  switch (tool.type) {
+    case 'function':
+      return [{ ...parseFunction(tool, param), ...within }];
+    case 'custom':
+      return [{ ...parseCustom(tool, tool.format, param), ...within }];
+    case 'namespace':
+      return parseTools(tool.tools, `${param}.tools`, nonEmpty(tool.name, `${param}.name`));
+    default:
+      return [{ type: 'opaque', json: tool, param }];
+  }
+}
+
+function nonEmpty(value: unknown, param: string): string {
+  const text = requiredText(value, param);
+  if (text === '') throw invalid(param, 'This must not be empty.');
+  return text;
+}
+
+/** What the tools of each namespace have in common. */
+function describedNamespaces(tools: unknown): Record<string, string> | undefined {
+  const described = (Array.isArray(tools) ? tools.filter(isObject) : []).flatMap(
+    ({ type, name, description }) =>
+      type === 'namespace' && typeof name === 'string' && typeof description === 'string' && description
+        ? [[name, description] as const]
+        : [],
+  );
+  return described.length > 0 ? Object.fromEntries(described) : undefined;
+}
+
+/** A custom tool. Both formats use the same members, nested differently; `format` is theirs. */
+export function parseCustom(
+  tool: Record<string, unknown>,
+  format: unknown,
+  param: string,
+): Extract<Tool, { type: 'custom' }> {
+  const grammar = isObject(format) && format.type === 'grammar' ? format : undefined;
+  return {
+    type: 'custom',
+    name: parseName(tool, param),
+    description: optionalText(tool.description, `${param}.description`),
+    grammar: grammar && {
+      syntax: requiredText(grammar.syntax, `${param}.format.syntax`),
+      definition: requiredText(grammar.definition, `${param}.format.definition`),
+    },
+  };
+}
+
+function parseName(tool: Record<string, unknown>, param: string): string {
+  const name = requiredText(tool.name, `${param}.name`);
+  if (!namePattern.test(name))
+    throw invalid(`${param}.name`, 'A tool name must be 1 to 128 characters of a-z, A-Z, 0-9, _ and -.');
+  return name;
 }
 
 /** A function definition. Both formats use the same members, nested differently. */
-export function parseFunction(tool: Record<string, unknown>, param: string): Tool {
-  const name = requiredText(tool.name, `${param}.name`);
-  if (!namePattern.test(name))
-    throw invalid(`${param}.name`, 'A function name must be 1 to 128 characters of a-z, A-Z, 0-9, _ and -.');
+export function parseFunction(
+  tool: Record<string, unknown>,
+  param: string,
+): Extract<Tool, { type: 'function' }> {
+  const name = parseName(tool, param);
   const { parameters } = tool;
   if (parameters !== undefined && parameters !== null && !isObject(parameters))
     throw invalid(`${param}.parameters`, 'This must be a JSON schema.');
@@ -77,6 +141,7 @@ export function parseFunction(tool: Record<string, unknown>, param: string): Too
     description: optionalText(tool.description, `${param}.description`),
     parameters: isObject(parameters) ? parameters : undefined,
     strict: optionalFlag(tool.strict, `${param}.strict`),
+    param,
   };
 }
 
@@ -86,10 +151,8 @@ export function parseToolChoice(choice: unknown, tools: readonly Tool[]): ToolCh
   if (typeof choice === 'string') return parseToolMode(choice);
   if (!isObject(choice)) throw invalid('tool_choice', 'This must be a string or an object.');
   requiredText(choice.type, 'tool_choice.type');
-  if (choice.type === 'function') {
-    const name = requiredText(choice.name, 'tool_choice.name');
-    return { mode: 'function', name: requireTool(name, tools, 'tool_choice.name') };
-  }
+  if (choice.type === 'function' || choice.type === 'custom')
+    return { mode: 'function', ...requireTool(namedTool(choice, 'tool_choice'), tools, 'tool_choice.name') };
   if (choice.type === 'allowed_tools') return parseAllowed(choice, tools);
   return undefined;
 }
@@ -99,29 +162,40 @@ export function parseToolMode(choice: string): ToolChoice {
   throw invalid('tool_choice', 'This must be none, auto, required, or an object that names a tool.');
 }
 
-/** Returns the name. Fails with `invalid_request` when no function in `tools` has it. */
-export function requireTool(name: string, tools: readonly Tool[], param: string): string {
-  return requireName(namesOf(tools), name, param);
+/** Returns the name of a tool. Fails with `invalid_request` when `tools` has no such tool. */
+export function requireTool(wanted: ToolName, tools: readonly Tool[], param: string): ToolName {
+  const found = tools.find((tool) => tool.type !== 'opaque' && toolKey(tool) === toolKey(wanted));
+  if (found === undefined || found.type === 'opaque')
+    throw invalid(param, `There is no tool named ${quoted(wanted.name)} in tools.`);
+  return wanted;
 }
 
-function namesOf(tools: readonly Tool[]): ReadonlySet<string> {
-  return new Set(tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : [])));
-}
-
-function requireName(names: ReadonlySet<string>, name: string, param: string): string {
-  if (!names.has(name)) throw invalid(param, `There is no function named ${quoted(name)} in tools.`);
-  return name;
+/** The tool that an entry of `tool_choice` names. */
+function namedTool(entry: Record<string, unknown>, param: string): ToolName {
+  const namespace = optionalText(entry.namespace, `${param}.namespace`);
+  return {
+    name: requiredText(entry.name, `${param}.name`),
+    ...(namespace !== undefined && { namespace }),
+    ...(entry.type === 'custom' && { custom: true }),
+  };
 }
 
 function parseAllowed(choice: Record<string, unknown>, tools: readonly Tool[]): ToolChoice {
   if (!Array.isArray(choice.tools)) throw invalid('tool_choice.tools', 'This must be a list.');
-  const known = namesOf(tools);
-  const names = choice.tools.flatMap((tool, index) => {
+  const known = new Set(tools.flatMap((tool) => (tool.type === 'opaque' ? [] : [toolKey(tool)])));
+  const names = choice.tools.flatMap((entry, index) => {
     const param = `tool_choice.tools[${index}]`;
-    if (!isObject(tool)) throw invalid(param, 'This must be an object.');
-    return tool.type === 'function'
-      ? [requireName(known, requiredText(tool.name, `${param}.name`), `${param}.name`)]
-      : [];
+    if (!isObject(entry)) throw invalid(param, 'This must be an object.');
+    if (entry.type === 'namespace') {
+      return tools.flatMap((tool) =>
+        tool.type !== 'opaque' && tool.namespace === entry.name ? [toolKey(tool)] : [],
+      );
+    }
+    if (entry.type !== 'function' && entry.type !== 'custom') return [];
+    const key = toolKey(namedTool(entry, param));
+    if (!known.has(key))
+      throw invalid(`${param}.name`, `There is no tool named ${quoted(String(entry.name))} in tools.`);
+    return [key];
   });
   return { mode: 'allowed', names, required: choice.mode === 'required' };
 }

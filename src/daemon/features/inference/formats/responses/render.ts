@@ -3,7 +3,7 @@ import type { ServiceAnswer } from '../../../../../shared/contract/service-membe
 import type { Tokens } from '../../../../../shared/money.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { isObject, type Json } from '../../fault.ts';
-import type { ContentPart, InputItem, ReasoningOrigin } from '../../neutral.ts';
+import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../neutral.ts';
 import type { OutputItem, OutputPart } from '../../pipeline/output.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 
@@ -140,10 +140,10 @@ function showInputItem(item: InputItem, seal: (origin: ReasoningOrigin) => strin
         content: item.content.map((part) => showMessagePart(part, item.role)),
       };
     case 'function_call':
-      return { type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
+      return showCall(item);
     case 'function_call_output':
       return {
-        type: 'function_call_output',
+        type: item.custom ? 'custom_tool_call_output' : 'function_call_output',
         call_id: item.callId,
         output: item.output.map((part) => showMessagePart(part, 'user')),
       };
@@ -156,6 +156,18 @@ function showInputItem(item: InputItem, seal: (origin: ReasoningOrigin) => strin
     case 'opaque':
       return item.json;
   }
+}
+
+/** The members that a call has as an input and as an output item. */
+function showCall(call: ToolName & { callId: string; arguments: string }): Json {
+  const { callId: call_id, name, namespace, custom, arguments: text } = call;
+  return {
+    type: custom ? 'custom_tool_call' : 'function_call',
+    call_id,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(custom ? { input: text } : { arguments: text }),
+  };
 }
 
 function showMessagePart(part: ContentPart, role: string): Json {
@@ -172,16 +184,21 @@ export function showInputPart(part: ContentPart): Json {
     case 'refusal':
       return { type: 'refusal', refusal: part.refusal };
     case 'image':
-      return { type: 'input_image', image_url: part.url, detail: part.detail ?? 'auto' };
+      return {
+        type: 'input_image',
+        ...(part.upload ? { file_id: part.upload.id } : { image_url: part.url }),
+        detail: part.detail ?? 'auto',
+      };
     case 'audio':
       return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
     case 'file': {
-      const { filename, data, url } = part;
+      const { filename, data, url, upload } = part;
       return {
         type: 'input_file',
         ...(filename !== undefined && { filename }),
         ...(data !== undefined && { file_data: data }),
         ...(url !== undefined && { file_url: url }),
+        ...(upload && { file_id: upload.id }),
       };
     }
   }
@@ -209,11 +226,8 @@ export function showItem(item: OutputItem, { sealed, status }: ShowOptions): Jso
       return {
         ...item.whole,
         id: item.id,
-        type: 'function_call',
         status: item.whole?.status ?? status,
-        call_id: item.callId,
-        name: item.name,
-        arguments: item.arguments,
+        ...showCall(item),
       };
     case 'reasoning': {
       const { encrypted_content: _theirs, ...whole } = item.whole ?? {};

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import {
+  type Batch,
+  type Inference,
+  type InferenceEvent,
+  type InputItem,
+  type Tool,
+  type ToolChoice,
+  type ToolName,
+  toolKey,
+} from '../neutral.ts';
+import type { UpstreamAnswer } from '../upstream.ts';
+import { argumentsOf, CustomInputReader, inputSchema } from './custom-input.ts';
+
+/** A call whose tools are all functions without a namespace, as every provider has them. */
+export interface PlainCall {
+  inference: Inference;
+  /** The answer with the names and kinds of tools that the caller uses. */
+  restore(answer: UpstreamAnswer): UpstreamAnswer;
+}
+
+/**
+ * Replaces tools in namespaces by functions with longer names, and custom tools by functions with one text. Undefined
+ * if there are none.
+ */
+export function withPlainTools(inference: Inference): PlainCall | undefined {
+  const { tools, items } = inference;
+  if (!tools.some(isSpecial) && !items.some(isSpecialItem)) return undefined;
+  const names = new PlainNames(tools);
+  return {
+    inference: {
+      ...inference,
+      instructions: instructionsOf(inference),
+      tools: tools.map((tool) => plainTool(tool, names)),
+      toolChoice: inference.toolChoice && plainChoice(inference.toolChoice, names),
+      items: items.map((item) => plainItem(item, names)),
+    },
+    restore(answer) {
+      if (answer.kind === 'json') return answer;
+      return { ...answer, batches: restored(answer.batches, names) };
+    },
+  };
+}
+
+function isSpecial(tool: Tool): boolean {
+  return tool.type === 'custom' || (tool.type === 'function' && tool.namespace !== undefined);
+}
+
+function isSpecialItem(item: InputItem): boolean {
+  if (item.type === 'function_call_output') return item.custom === true;
+  return item.type === 'function_call' && (item.custom === true || item.namespace !== undefined);
+}
+
+/** The strictest form of a function's name among providers. */
+const plainForm = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+const nameCharactersMax = 64;
+const digestCharacters = 8;
+
+/** The names by which a provider knows the tools of a call, and the way back. They depend on the tools only. */
+class PlainNames {
+  readonly #plain = new Map<string, string>();
+  readonly #original = new Map<string, ToolName>();
+
+  constructor(tools: readonly Tool[]) {
+    const named = tools.filter((tool) => tool.type !== 'opaque');
+    // Names without a namespace are used as they are, so they come first.
+    for (const tool of named) if (tool.namespace === undefined) this.of(nameOf(tool));
+    for (const tool of named) if (tool.namespace !== undefined) this.of(nameOf(tool));
+  }
+
+  of({ name, namespace, custom }: ToolName): string {
+    const tool = { name, ...(namespace !== undefined && { namespace }), ...(custom && { custom }) };
+    const key = toolKey(tool);
+    const known = this.#plain.get(key);
+    if (known !== undefined) return known;
+    const plain = namespace === undefined ? name : this.#joined(namespace, name, key);
+    this.#plain.set(key, plain);
+    this.#original.set(plain, tool);
+    return plain;
+  }
+
+  originalOf(plain: string): ToolName {
+    return this.#original.get(plain) ?? { name: plain };
+  }
+
+  #joined(namespace: string, name: string, key: string): string {
+    const joined = `${namespacePrefix(namespace)}${name}`;
+    if (plainForm.test(joined) && !this.#original.has(joined)) return joined;
+    const digest = createHash('sha256').update(key).digest('hex').slice(0, digestCharacters);
+    return `${joined.slice(0, nameCharactersMax - digestCharacters - 1)}_${digest}`;
+  }
+}
+
+/** What the names of a namespace's tools start with: `mcp__weather__`. */
+function namespacePrefix(namespace: string): string {
+  const characters = namespace.replace(/[^a-zA-Z0-9_-]/g, '_');
+  return `${/^[a-zA-Z_]/.test(characters) ? '' : '_'}${characters}__`;
+}
+
+function nameOf({ name, namespace, type }: Exclude<Tool, { type: 'opaque' }>): ToolName {
+  const named = namespace === undefined ? { name } : { name, namespace };
+  return type === 'custom' ? { ...named, custom: true } : named;
+}
+
+function plainTool(tool: Tool, names: PlainNames): Tool {
+  if (tool.type === 'opaque') return tool;
+  const name = names.of(nameOf(tool));
+  if (tool.type === 'custom') {
+    return {
+      type: 'function',
+      name,
+      description: descriptionOf(tool),
+      parameters: inputSchema,
+      strict: undefined,
+    };
+  }
+  const { namespace: _namespace, ...plain } = tool;
+  return { ...plain, name };
+}
+
+/** Without support for grammars, the model is told of them. */
+function descriptionOf({ description, grammar }: Extract<Tool, { type: 'custom' }>): string {
+  const rule =
+    grammar &&
+    `The input must conform to this grammar, in ${grammar.syntax} syntax, without quotes or code fences around it:\n${grammar.definition}`;
+  return [description, rule ?? 'The input is plain text.'].filter(Boolean).join('\n\n');
+}
+
+function instructionsOf({ instructions, namespaces, tools }: Inference): string | undefined {
+  const used = new Set(tools.map((tool) => (tool.type === 'opaque' ? undefined : tool.namespace)));
+  const lines = Object.entries(namespaces ?? {}).flatMap(([namespace, description]) =>
+    used.has(namespace) ? [`Tools named ${namespacePrefix(namespace)}…: ${description}`] : [],
+  );
+  return lines.length === 0 ? instructions : [instructions, ...lines].filter(Boolean).join('\n\n');
+}
+
+function plainChoice(choice: ToolChoice, names: PlainNames): ToolChoice {
+  if (choice.mode === 'function') return { mode: 'function', name: names.of(choice) };
+  if (choice.mode !== 'allowed') return choice;
+  return { ...choice, names: choice.names.map((key) => names.of(fromKey(key))) };
+}
+
+function fromKey(key: string): ToolName {
+  const dot = key.lastIndexOf('.');
+  return dot < 0 ? { name: key } : { namespace: key.slice(0, dot), name: key.slice(dot + 1) };
+}
+
+function plainItem(item: InputItem, names: PlainNames): InputItem {
+  if (item.type === 'function_call_output') {
+    const { custom: _custom, ...plain } = item;
+    return plain;
+  }
+  if (item.type !== 'function_call') return item;
+  const { namespace, custom, ...call } = item;
+  const plain = { ...call, name: names.of(item) };
+  return custom ? { ...plain, arguments: argumentsOf(item.arguments) } : plain;
+}
+
+async function* restored(batches: AsyncIterable<Batch>, names: PlainNames): AsyncGenerator<Batch> {
+  const inputs = new Map<number, CustomInputReader>();
+  for await (const { events, frames } of batches) {
+    yield { events: events.flatMap((event) => restoredEvents(event, names, inputs)), frames };
+  }
+}
+
+function restoredEvents(
+  event: InferenceEvent,
+  names: PlainNames,
+  inputs: Map<number, CustomInputReader>,
+): InferenceEvent[] {
+  switch (event.type) {
+    case 'item-started': {
+      if (event.item.kind !== 'function_call') return [event];
+      const original = names.originalOf(event.item.name);
+      if (original.custom) inputs.set(event.index, new CustomInputReader());
+      return [{ ...event, item: { ...event.item, ...original } }];
+    }
+    case 'arguments': {
+      const input = inputs.get(event.index);
+      if (input === undefined) return [event];
+      return textEvents(event.index, input.push(event.delta));
+    }
+    case 'item-done':
+      return [...textEvents(event.index, inputs.get(event.index)?.end() ?? ''), event];
+    default:
+      return [event];
+  }
+}
+
+function textEvents(index: number, delta: string): InferenceEvent[] {
+  return delta === '' ? [] : [{ type: 'arguments', index, delta }];
+}

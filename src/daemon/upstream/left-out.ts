@@ -1,0 +1,160 @@
+import { pictureIn } from '../../shared/pictures.ts';
+import type { Inference, Wire } from '../features/inference/neutral.ts';
+import type { Dropped } from '../features/inference/upstream.ts';
+import { isObject, type Json, objectsOf } from './json.ts';
+
+/** Options of a call that not every format or model has. */
+export type Option =
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'stop'
+  | 'seed'
+  | 'logprobs'
+  | 'verbosity'
+  | 'effort';
+
+/** The options that a request to a provider contains: those with a value other than undefined. */
+export type Sent = Partial<Record<Option, unknown>>;
+
+/**
+ * What becomes of each member of a body in another format:
+ * - `sent`: it is always translated, or the call is refused earlier
+ * - `gateway`: it is meant for the gateway, which acts on it
+ * - `hint`: it has no effect on the answer
+ * - an option: it depends on the provider and the model
+ *
+ * Any other member is left out.
+ */
+export const members: Readonly<Record<Wire, Readonly<Record<string, 'sent' | 'gateway' | 'hint' | Option>>>> =
+  {
+    responses: {
+      ...fate('sent', ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls']),
+      ...fate('sent', ['max_output_tokens', 'text', 'include', 'reasoning', 'truncation', 'service_tier']),
+      ...fate('gateway', ['type', 'stream', 'stream_options', 'store', 'background', 'generate', 'metadata']),
+      ...fate('gateway', ['previous_response_id', 'conversation', 'context_management', 'service']),
+      ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
+      // The last one limits the tools that a provider executes.
+      ...fate('hint', ['prompt_cache_options', 'client_metadata', 'max_tool_calls']),
+      temperature: 'temperature',
+      top_p: 'topP',
+      presence_penalty: 'presencePenalty',
+      frequency_penalty: 'frequencyPenalty',
+      top_logprobs: 'logprobs',
+    },
+    chat: {
+      ...fate('sent', ['model', 'messages', 'tools', 'tool_choice', 'functions', 'function_call', 'n']),
+      ...fate('sent', ['parallel_tool_calls', 'max_tokens', 'max_completion_tokens', 'response_format']),
+      ...fate('sent', ['modalities', 'service_tier']),
+      ...fate('gateway', ['stream', 'stream_options', 'store', 'metadata', 'service']),
+      ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
+      ...fate('hint', ['prompt_cache_options']),
+      temperature: 'temperature',
+      top_p: 'topP',
+      top_k: 'topK',
+      presence_penalty: 'presencePenalty',
+      frequency_penalty: 'frequencyPenalty',
+      stop: 'stop',
+      seed: 'seed',
+      logprobs: 'logprobs',
+      top_logprobs: 'logprobs',
+      reasoning_effort: 'effort',
+      verbosity: 'verbosity',
+    },
+  };
+
+function fate(as: 'sent' | 'gateway' | 'hint', names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, as]));
+}
+
+/** Values by which a member asks for nothing. */
+const neutralValues: Readonly<Record<string, unknown>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  logprobs: false,
+  verbosity: 'medium',
+  effort: 'none',
+  reasoning_effort: 'none',
+};
+
+const droppedMax = 32;
+const nameCharactersMax = 64;
+
+/**
+ * What a request to a provider with another format leaves out of the caller's. `sent` is what it contains; `pictures`:
+ * whether it contains pictures of earlier answers.
+ */
+export function leftOut(inference: Inference, sent: Sent, { pictures = false } = {}): Dropped[] {
+  const { wire, body } = inference;
+  const nested = wire === 'responses' ? nestedMembers(body, sent) : chatMembers(body);
+  const dropped = [
+    ...Object.entries(body).flatMap(([name, value]) => (isLeftOut(wire, name, value, sent) ? [name] : [])),
+    ...nested,
+  ].map((param): Dropped => ({ param: param.slice(0, nameCharactersMax) }));
+  for (const { type, ...tool } of inference.tools) {
+    if (type === 'opaque' && 'json' in tool) dropped.push(typed(tool.param ?? 'tools', tool.json));
+  }
+  for (const item of inference.items) {
+    if (item.type !== 'opaque' || (pictures && pictureIn(item.json))) continue;
+    dropped.push(typed(item.param ?? 'input', item.json));
+  }
+  return dropped.slice(0, droppedMax);
+}
+
+function typed(param: string, { type }: Json): Dropped {
+  return { param, type: String(type).slice(0, nameCharactersMax) };
+}
+
+function isLeftOut(wire: Wire, name: string, value: unknown, sent: Sent): boolean {
+  if (asksForNothing(name, value)) return false;
+  const becomes = Object.hasOwn(members[wire], name) ? members[wire][name] : undefined;
+  if (becomes === 'gateway' || becomes === 'hint') return false;
+  if (name === 'service_tier')
+    return !['auto', 'default', 'standard', 'standard_only'].includes(String(value));
+  if (becomes === 'sent') return false;
+  return becomes === undefined || sent[becomes] === undefined;
+}
+
+function asksForNothing(name: string, value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  if (typeof value === 'object') return Object.keys(value).length === 0;
+  return Object.hasOwn(neutralValues, name) && neutralValues[name] === value;
+}
+
+const sealedReasoning = 'reasoning.encrypted_content';
+const logprobs = 'message.output_text.logprobs';
+
+/** Members of the members of a Responses body. */
+function nestedMembers({ text, reasoning, include, tool_choice: choice }: Json, sent: Sent): string[] {
+  const left: string[] = [];
+  const check = (parent: string, known: Readonly<Record<string, Option | 'sent'>>, object: unknown) => {
+    for (const [name, value] of Object.entries(isObject(object) ? object : {})) {
+      const becomes = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (becomes === 'sent' || asksForNothing(name, value)) continue;
+      if (becomes === undefined || sent[becomes] === undefined) left.push(`${parent}.${name}`);
+    }
+  };
+  check('text', { format: 'sent', verbosity: 'verbosity' }, text);
+  check('reasoning', { effort: 'effort', summary: 'sent', generate_summary: 'sent' }, reasoning);
+  for (const [index, each] of (Array.isArray(include) ? include : []).entries()) {
+    const isSent = each === sealedReasoning || (each === logprobs && sent.logprobs !== undefined);
+    if (!isSent) left.push(`include[${index}]`);
+  }
+  const allowed = isObject(choice) && choice.type === 'allowed_tools' ? objectsOf(choice.tools) : [];
+  for (const [index, { type }] of allowed.entries()) {
+    if (!['function', 'custom', 'namespace'].includes(String(type))) left.push(`tool_choice.tools[${index}]`);
+  }
+  return left;
+}
+
+/** Names of participants, which only this format has, and modalities that other formats lack. */
+function chatMembers({ messages }: Json): string[] {
+  return objectsOf(messages).flatMap(({ name, role }, index) =>
+    typeof name === 'string' && role !== 'function' && role !== 'tool' ? [`messages[${index}].name`] : [],
+  );
+}
