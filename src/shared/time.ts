@@ -13,13 +13,18 @@ export function utcDay(ms: number): string {
   return isoTime(ms).slice(0, 10);
 }
 
+const timeFormat = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i;
+
 /**
- * Parses `2026-11-21T08:54:15.000Z` (seconds and fractions optional) or a day into milliseconds since 1970. Undefined
- * if it is neither, or not a day of the calendar.
+ * Parses `2026-11-21T08:54:15.000Z` (seconds and fractions optional, any offset) or a UTC day into milliseconds since
+ * 1970. Undefined if it is neither, or not a day of the calendar.
  */
 export function parseTime(text: string): number | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
-  const ms = Date.parse(text);
+  if (!timeFormat.test(text)) return undefined;
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(day);
   // JavaScript reads 31 February as a day of March.
-  return Number.isNaN(ms) || utcDay(ms) !== text.slice(0, 10) ? undefined : ms;
+  if (Number.isNaN(midnight) || utcDay(midnight) !== day) return undefined;
+  const ms = Date.parse(text.toUpperCase());
+  return Number.isNaN(ms) ? undefined : ms;
 }

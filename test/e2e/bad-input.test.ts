@@ -318,16 +318,32 @@ describe('keys', () => {
     ['limit=1&limit=2', 'limit'],
     ['limit[]=1&limit=x', 'limit'],
     [`after=${'k'.repeat(65)}`, 'after'],
+    ['after=nonsense', 'after'],
+    ['after=%27%20OR%201%3D1--', 'after'],
+    // The cursor of another list.
+    [`after=req_${'0'.repeat(26)}`, 'after'],
   ])('rejects a list with ?%s', async (query, param) => {
     const { error } = await tell('listKeys', { method: 'GET', path: `/v1/workspaces/me/keys?${query}` });
     expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
   });
 
-  test.each(['limit=1', 'limit=100', 'after=nothing', 'after=%27%20OR%201%3D1--', '__proto__[limit]=0'])(
+  test.each(['limit=1', 'limit=100', `after=key_${'0'.repeat(26)}`, '__proto__[limit]=0'])(
     'are listed with ?%s',
     async (query) => {
       const { answer } = await tell('listKeys', { method: 'GET', path: `/v1/workspaces/me/keys?${query}` });
       expect(answer.status).toBe(200);
+    },
+  );
+});
+
+describe('events', () => {
+  test.each(['request.finished', 'requests.*', 'request.failed,nonsense.x', 'request.failed,', '*'])(
+    'are not filtered by the unknown type %s',
+    async (type) => {
+      const path = `/v1/events?type=${encodeURIComponent(type)}`;
+      const { error } = await tell('streamEvents', { method: 'GET', path });
+      expect([error?.code, error?.param]).toEqual(['invalid_request', 'type']);
+      expect(error?.message).toContain('`limit.reached`');
     },
   );
 });

@@ -139,6 +139,12 @@ describe('the limits of a key', () => {
     expect(outcome(atIssue)).toEqual([400, 'invalid_request', `limits.${param}`]);
   });
 
+  test('expire at a time with any offset', async () => {
+    const { id } = await issue({});
+    const set = await asOwner('PUT', limitsOf(id), { expires_at: '2099-01-31T00:30:00+01:00' });
+    expect(set.body).toMatchObject({ expires_at: '2099-01-30T23:30:00.000Z' });
+  });
+
   test('can be changed only by the owner', async () => {
     const { id, secret } = await issue({ scopes: ['keys', 'workspace', 'responses'] });
     const asKey = await reported(

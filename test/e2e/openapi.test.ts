@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { failures } from '../../src/shared/errors.ts';
 import { documentedPath, endpoints } from '../support/endpoints.ts';
 import { exampleOf, requestOf } from '../support/example-calls.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -65,6 +66,12 @@ describe('the description of the API', () => {
     };
     look(document, '');
     expect(untyped).toEqual([]);
+  });
+
+  test('lists the types of errors, with the one of model calls', () => {
+    const { type } = document.components.schemas.Error.properties.error.properties;
+    expect(type.enum).toEqual(expect.arrayContaining(['invalid_request', 'unauthorized', 'authentication']));
+    for (const failure of Object.values(failures)) expect(type.enum).toContain(failure.type);
   });
 
   test('describes exactly the served routes', () => {

@@ -14,7 +14,7 @@ export const CompactedConversation = Type.Object(
     created_at: Type.Integer({ description: 'Unix seconds.' }),
     output: Type.Array(AnyObject, {
       description:
-        'The user, developer and system messages unchanged, then one item of type `compaction`. Send all of it as the start of the next `input`.',
+        'The user, developer and system messages unchanged, then one item of type `compaction`, which summarises everything else, the assistant’s messages included. Send all of it as the start of the next `input`.',
     }),
     usage: ResponseUsage,
     service: Type.Optional(ServiceAnswer),

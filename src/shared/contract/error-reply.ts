@@ -4,12 +4,15 @@ import type { Endpoint } from './endpoint.ts';
 
 /** Error bodies. Source: part 7 of the service description. */
 
+/** Every `type` of an error; model calls have `unauthorized` in place of `authentication`. */
+const errorTypes = [...new Set([...Object.values(failures).map(({ type }) => type), 'unauthorized'])].sort();
+
 /** An error on `/v1`. Some errors add members such as `balance_usd` or `resets_at`. */
 export const ErrorReply = Type.Object(
   {
     error: Type.Object(
       {
-        type: Type.String({ description: 'The kind of error: branch on it.' }),
+        type: Type.Enum(errorTypes, { description: 'The kind of error: branch on it.' }),
         code: Type.String({ description: 'The specific reason.' }),
         message: Type.String({ description: 'A message for people; do not parse it.' }),
         param: Type.Union([Type.String(), Type.Null()], { description: 'The offending field or limit.' }),

@@ -2,6 +2,28 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { AnyObject, nullable, Timestamp } from './vocabulary.ts';
 
+/** Types of events that a filter can name; `events.gap` and `events.dropped` always pass. */
+export const eventTypes = [
+  'request.started',
+  'request.routed',
+  'request.completed',
+  'request.failed',
+  'request.rejected',
+  'limit.reached',
+  'key.issued',
+  'key.revoked',
+  'provider.benched',
+  'whisper.created',
+  'member.joined',
+  'member.changed',
+  'member.left',
+] as const;
+
+export type EventType = (typeof eventTypes)[number] | 'events.gap' | 'events.dropped';
+
+const groups = [...new Set(eventTypes.map((type) => `${type.split('.')[0]}.*`))];
+const filter = [...eventTypes, ...groups].map((type) => type.replace(/[.*]/g, '\\$&')).join('|');
+
 /**
  * An event of a workspace: `request.started`, `request.routed`, `request.completed`, `key.revoked`, … `sequence` is
  * null for events that are live only. `events.dropped` (`data.count`) reports that a slow reader missed live events;
@@ -43,9 +65,9 @@ export const streamEvents = endpoint({
     ),
     type: Type.Optional(
       Type.String({
-        pattern: '^[a-z_]+\\.([a-z_]+|\\*)(,[a-z_]+\\.([a-z_]+|\\*))*$',
+        pattern: `^(${filter})(,(${filter}))*$`,
         maxLength: 256,
-        description: 'Only events of these types: `request.failed,limit.reached`, or `request.*`.',
+        description: `Only events of these types, such as \`request.failed,limit.reached\` or \`request.*\`; they are ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
       }),
     ),
     key: Type.Optional(

@@ -49,7 +49,12 @@ export const LimitsChange = Type.Object(
     requests_per_minute: maybe(
       Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls per 60 seconds.' }),
     ),
-    expires_at: maybe(Type.String({ format: 'date-time', description: 'A future time, ISO 8601 in UTC.' })),
+    expires_at: maybe(
+      Type.String({
+        format: 'date-time',
+        description: 'A future time, ISO 8601 with `Z` or an offset: `2027-01-31T00:00:00+01:00`.',
+      }),
+    ),
   },
   {
     $id: 'LimitsChange',

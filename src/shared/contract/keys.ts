@@ -109,7 +109,7 @@ export const listKeys = endpoint({
   access: { apiKey: 'keys', login: 'member' },
   surface: 'v1',
   params: Type.Object({ workspace: WorkspaceReference }),
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('key')),
   result: listOf(Key),
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });

@@ -90,7 +90,7 @@ export const listSessions = endpoint({
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   surface: 'v1',
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('key')),
   result: listOf(Session),
   errors: ['unauthenticated', 'signed_out', 'invalid_request'],
 });
@@ -161,7 +161,7 @@ export const listUsers = endpoint({
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },
   surface: 'v1',
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('usr')),
   result: listOf(User),
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
 });

@@ -122,7 +122,7 @@ export const listResponses = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
   unauthorizedType: 'unauthorized',
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('resp')),
   result: listOf(ListedResponse),
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],
 });

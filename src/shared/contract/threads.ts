@@ -96,7 +96,7 @@ export const listThreads = endpoint({
   tag,
   access: readers,
   surface,
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('th')),
   result: listOf(Thread),
   errors: refusals,
 });
@@ -154,7 +154,7 @@ export const listThreadMessages = endpoint({
   access: readers,
   surface,
   params: ThreadId,
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('msg')),
   result: listOf(ThreadMessage),
   errors: ofOne,
 });

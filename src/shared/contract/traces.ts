@@ -8,8 +8,8 @@ import {
   listOf,
   nullable,
   pageQuery,
-  TimeBound,
   TokenCounts,
+  timeRange,
   Usd,
 } from './vocabulary.ts';
 
@@ -93,15 +93,14 @@ export const listTraces = endpoint({
   access: readers,
   surface: 'v1',
   query: Type.Object({
-    ...pageQuery,
+    ...pageQuery('req'),
     status: Type.Optional(Type.Enum([...callStatuses], { description: 'Only calls with this status.' })),
     model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls of this model.' })),
     provider: Type.Optional(
       Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
     ),
     key: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls of this key.' })),
-    since: Type.Optional(TimeBound),
-    until: Type.Optional(TimeBound),
+    ...timeRange,
   }),
   result: listOf(TraceView),
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],

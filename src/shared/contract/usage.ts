@@ -7,9 +7,9 @@ import {
   everyone,
   finishedRequest,
   nullable,
-  TimeBound,
   Timestamp,
   TokenCounts,
+  timeRange,
   Usd,
 } from './vocabulary.ts';
 
@@ -101,8 +101,7 @@ export const listUsage = endpoint({
       Type.String({ maxLength: 64, description: 'Only calls of the key or login with this id.' }),
     ),
     model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls answered by this model.' })),
-    since: Type.Optional(TimeBound),
-    until: Type.Optional(TimeBound),
+    ...timeRange,
     group_by: Type.Optional(Type.Enum([...usageGroupings], { description: 'Default: `day`.' })),
   }),
   result: Type.Object({

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import type { IdPrefix } from '../ids.ts';
 import { type Access, scopeNames } from './endpoint.ts';
 
 /** Shapes shared by several domains. Source: part 1 of the field decisions. */
@@ -50,11 +51,20 @@ export const finishedRequest = Type.Object({
   }),
 });
 
-/** A bound of a time range: a time, or a day. */
-export const TimeBound = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?Z)?$',
-  description: 'A UTC time, or a whole day: `2026-11-21T08:54:15Z` or `2026-11-21`.',
-});
+function timeBound(description: string) {
+  return Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+      description,
+    }),
+  );
+}
+
+/** Query parameters that select finished calls by time. */
+export const timeRange = {
+  since: timeBound('From this time or the start of this UTC day: `2026-11-21T08:54:15Z` or `2026-11-21`.'),
+  until: timeBound('Before this time or through this whole UTC day: `2026-11-21T08:54:15Z` or `2026-11-21`.'),
+};
 
 /** A value or null; the member is always present. */
 export function nullable<S extends TSchema>(schema: S) {
@@ -81,11 +91,15 @@ export function listOf<S extends TSchema>(item: S) {
   });
 }
 
-/** Query parameters of a list, besides its filters. */
-export const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Page size; default 20.' })),
-  after: Type.Optional(Type.String({ maxLength: 64, description: 'The `next` of the previous page.' })),
-};
+/** Query parameters of a list of objects whose ids have this prefix, besides its filters. */
+export function pageQuery(prefix: IdPrefix) {
+  return {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Page size; default 20.' })),
+    after: Type.Optional(
+      Type.String({ pattern: `^${prefix}_[0-9a-z]{26}$`, description: 'The `next` of the previous page.' }),
+    ),
+  };
+}
 
 export const pageSizeDefault = 20;
 

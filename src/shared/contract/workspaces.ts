@@ -97,7 +97,7 @@ export const listWorkspaces = endpoint({
   tag: 'Workspaces',
   access: anyLogin,
   surface: 'v1',
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('ws')),
   result: listOf(Workspace),
   errors: refusals,
 });
@@ -146,7 +146,7 @@ export const listMembers = endpoint({
   access: { login: 'member', loginOnly: true },
   surface: 'v1',
   params,
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('usr')),
   result: listOf(Member),
   errors: inWorkspace,
 });
@@ -221,7 +221,7 @@ export const listInvitations = endpoint({
   access: { login: 'admin', loginOnly: true },
   surface: 'v1',
   params,
-  query: Type.Object(pageQuery),
+  query: Type.Object(pageQuery('invite')),
   result: listOf(Invitation),
   errors: [...inWorkspace, 'permission'],
 });

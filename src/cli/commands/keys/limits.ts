@@ -206,7 +206,7 @@ function expiry(text: string): Expiry {
     );
   }
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return { at: `${text}T00:00:00Z` };
-  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/.test(text)) return { at: text };
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?(Z|[+-]\d{2}:\d{2})$/.test(text)) return { at: text };
   throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.');
 }
 

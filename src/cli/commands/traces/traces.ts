@@ -31,7 +31,11 @@ export const tracesCommand = (context: Context) =>
       'only requests that finished at or after this UTC day or time, like 2026-11-01',
       timeBound,
     )
-    .option('--until <time>', 'only requests that finished before this UTC day or time', timeBound)
+    .option(
+      '--until <time>',
+      'only requests that finished before this time or through this UTC day',
+      timeBound,
+    )
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addHelpText('after', example('gateway traces --status failed --since 2026-11-01'))
     .action((request, { limit, status, model, provider, key, since, until }) => {

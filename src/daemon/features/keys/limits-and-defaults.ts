@@ -96,7 +96,8 @@ function amountOf(text: string, param: string): NanoUsd {
 
 function futureTime(text: string, param: string, now: number): number {
   const time = parseTime(text);
-  if (time === undefined) throw inputFault(param, 'must be a time in UTC, like 2027-01-31T00:00:00Z');
+  if (time === undefined)
+    throw inputFault(param, 'must be a time, like 2027-01-31T00:00:00Z or 2027-01-31T00:00:00+01:00');
   if (time <= now) throw inputFault(param, 'must be in the future');
   return time;
 }

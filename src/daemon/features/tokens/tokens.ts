@@ -89,7 +89,8 @@ function expiryOf(text: string | null, { caller, now }: { caller: Caller; now: n
   const latest = caller.kind === 'token' ? caller.expiresAt : null;
   if (text === null) return latest;
   const time = parseTime(text);
-  if (time === undefined) throw inputFault('expires_at', 'must be a time in UTC, like 2027-01-31T00:00:00Z');
+  if (time === undefined)
+    throw inputFault('expires_at', 'must be a time, like 2027-01-31T00:00:00Z or 2027-01-31T00:00:00+01:00');
   if (time <= now) throw inputFault('expires_at', 'must be in the future');
   if (latest !== null && time > latest)
     throw inputFault('expires_at', 'must not be later than the expiry of your own token');
