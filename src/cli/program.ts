@@ -19,8 +19,9 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
       context.io.stdout.write(suggestionLines(await suggest(argv.slice(3), context)));
       return exitCodes.done;
     }
-    if (argv.length === 0 && isOnTerminal(context)) {
-      if (!hasHost(context)) return welcome(context);
+    if (argv.length === 0) {
+      if (!isOnTerminal(context)) return introduce(context);
+      if (!hasHost(context) && !(await offerStart(context))) return exitCodes.done;
       return await run(['tui'], context);
     }
     return await run(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, context);
@@ -62,16 +63,30 @@ function hasHost(context: Context): boolean {
   }
 }
 
-/** `gateway` alone on a terminal, with no daemon to show. */
-function welcome({ io, out, env }: Context): ExitCode {
+/** `gateway` alone, into a pipe: a few lines in place of the whole help. */
+function introduce(context: Context): ExitCode {
+  const command = (line: string) => withNpx(line, context.env);
+  const state = hasHost(context)
+    ? `Host: ${context.host().url}`
+    : `The daemon is not running. Start it: ${command('gateway serve')}`;
+  context.io.stdout.write(`${state}\nAll commands: ${command('gateway --help')}\n`);
+  return exitCodes.done;
+}
+
+/** `gateway` alone on a terminal, with no daemon to show. Resolves to whether one runs now. */
+async function offerStart(context: Context): Promise<boolean> {
+  const { io, out, env } = context;
   const command = (line: string) => out.paint.stdout('bold', withNpx(line, env));
   io.stdout.write(`The daemon is not running.
 
-  Start it:          ${command('gateway serve')}
+  Start it here:     ${command('gateway serve')}
   Use another host:  ${command('gateway login URL')}
   All commands:      ${command('gateway --help')}
-`);
-  return exitCodes.done;
+
+Start it in the background now? [y/N] `);
+  if (!/^y(es)?$/i.test((await io.stdin.readLine())?.trim() ?? '')) return false;
+  await (await import('./hosts/start-daemon.ts')).startDaemon(context);
+  return true;
 }
 
 /** Where arguments follow, bare `--json` must not take the next word as its fields: only `--json=id,name` does. */

@@ -10,8 +10,26 @@ const commandLines = Object.entries(manifest).flatMap(([name, entry]) =>
   isNoun(entry) ? Object.keys(entry.verbs).map((verb) => [name, verb]) : [[name]],
 );
 
+describe('gateway alone', () => {
+  test('in a pipe prints a few lines', async () => {
+    const { code, stdout, stderr } = await runCli([], { env: { GATEWAY_HOME: await temporaryHome() } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe('The daemon is not running. Start it: gateway serve\nAll commands: gateway --help\n');
+  });
+
+  test('on a terminal offers to start the daemon, and takes anything but yes as no', async () => {
+    for (const answer of ['', 'n', 'nope']) {
+      const env = { GATEWAY_HOME: await temporaryHome() };
+      const { code, stdout } = await runCli([], { env, tty: true, typed: [answer] });
+      expect(code).toBe(0);
+      expect(stdout).toContain('gateway login URL');
+      expect(stdout).toMatch(/Start it in the background now\? \[y\/N\] $/);
+    }
+  });
+});
+
 describe('help', () => {
-  test.each([[[]], [['--help']], [['help']]])('of %j lists every command on stdout', async (args) => {
+  test.each([[['--help']], [['help']]])('of %j lists every command on stdout', async (args) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const name of Object.keys(manifest)) expect(stdout).toContain(`\n  ${name} `);

@@ -1,10 +1,13 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
+import { editDistance } from '../../shared/edit-distance.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { collectRows } from '../hosts/pages.ts';
 import {
+  listMembers,
   listWhispers,
   listWhisperThreads,
   readAllWhispers,
@@ -27,7 +30,8 @@ export const sendWhisperCommand = (context: Context) =>
     .action(async (person, text) => {
       const body = await messageText(context, text);
       const recipient = /^\d+$/.test(person) ? { recipientId: Number(person) } : { recipientHandle: person };
-      const { data } = await context.client().call(sendWhisper, { body: { body, ...recipient } });
+      const sending = context.client().call(sendWhisper, { body: { body, ...recipient } });
+      const { data } = await sending.catch((error: unknown) => explainUnknown(context, person, error));
       if (context.out.wantsJson()) return context.out.document(data);
       if (!context.io.stdout.isTty || context.out.isQuiet()) {
         return context.out.record(data, whisperColumns(context.now()), {
@@ -119,7 +123,37 @@ function listWhispersOf(
 ): Promise<Whisper[]> {
   return collectRows(limit, (page) =>
     context.client().call(listWhispers, { query: { with: person, ...page } }),
+  ).catch((error: unknown) => explainUnknown(context, person, error));
+}
+
+/** Rethrows a failure; a 404 names the person, and similar handles among those that the caller can list. */
+async function explainUnknown(context: Context, person: string | undefined, error: unknown): Promise<never> {
+  if (person === undefined || !(error instanceof ReceivedError) || error.code !== 'not_found') throw error;
+  const near = (await knownHandles(context).catch(() => [])).filter((handle) =>
+    Number.isFinite(editDistance(person.toLowerCase(), handle, Math.ceil(handle.length / 3))),
   );
+  throw new CliError(`There is no user ${person}.`, {
+    exit: exitCodes.failed,
+    next:
+      near.length > 0
+        ? `Did you mean ${near.slice(0, 3).join(' or ')}?`
+        : 'Check the handle. The members of your workspace: gateway workspaces members',
+    cause: error,
+  });
+}
+
+/** The members of the workspace, and the people who have whispered with the caller. */
+async function knownHandles(context: Context): Promise<string[]> {
+  const client = context.client();
+  const [members, threads] = await Promise.all([
+    client.call(listMembers, { params: { workspace: 'me' }, query: {} }),
+    client.call(listWhisperThreads, { query: {} }),
+  ]);
+  const handles = [
+    ...members.data.map(({ user }) => user.handle),
+    ...threads.data.map(({ peer }) => peer.handle),
+  ];
+  return [...new Set(handles)];
 }
 
 /** One whisper on one line: with the time of day on a terminal, with full time and id in a pipe. */

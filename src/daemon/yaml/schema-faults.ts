@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
+import { editDistance } from '../../shared/edit-distance.ts';
 
 /** A violation of a document's schema. */
 export interface SchemaFault {
@@ -137,22 +138,11 @@ function nameOf({ path, whole }: Pick<Place, 'path' | 'whole'>): string {
 /** The valid key most similar to a mistyped one. */
 function nearestTo(key: string, known: readonly string[]): string | undefined {
   const near = known
-    .map((name) => ({ name, distance: distance(key.toLowerCase(), name) }))
-    .filter((candidate) => candidate.distance <= Math.ceil(candidate.name.length / 3))
+    .map((name) => ({
+      name,
+      distance: editDistance(key.toLowerCase(), name, Math.ceil(name.length / 3)),
+    }))
+    .filter(({ distance }) => Number.isFinite(distance))
     .toSorted((a, b) => a.distance - b.distance);
   return near[0]?.name;
-}
-
-/** The Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
