@@ -18,6 +18,7 @@ import {
   updateAutopilot,
 } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { resolveAutopilot } from '../names/resolve.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -53,9 +54,10 @@ export const listAutopilotsCommand = (context: Context) =>
 
 export const showAutopilotCommand = (context: Context) =>
   new Command('show')
-    .argument('<autopilot>', 'the id or handle of one of your autopilots')
+    .argument('<autopilot>', 'the id, handle or name of one of your autopilots')
     .addHelpText('after', example('gateway autopilots show night-watch'))
-    .action(async (autopilot) => {
+    .action(async (given) => {
+      const autopilot = await resolveAutopilot(context, given);
       const { data } = await context.client().call(getAutopilot, { params: { autopilot } });
       await context.out.record(data, detailColumns(context.now()));
     });
@@ -63,26 +65,28 @@ export const showAutopilotCommand = (context: Context) =>
 export const updateAutopilotCommand = (context: Context) =>
   autopilotFlags(
     new Command('update')
-      .argument('<autopilot>', 'the id or handle of one of your autopilots')
+      .argument('<autopilot>', 'the id, handle or name of one of your autopilots')
       .option('--name <name>', 'its display name')
       .addOption(new Option('--status <status>', 'its new status').choices(['active', 'disabled'] as const)),
   )
     .addHelpText('after', example('gateway autopilots update night-watch --status disabled'))
-    .action(async (autopilot, { name: displayName, status, ...flags }) => {
+    .action(async (given, { name: displayName, status, ...flags }) => {
       const body = { displayName, status, ...autopilotBody(flags) };
       if (Object.values(body).every((value) => value === undefined)) {
         throw new CliError('Nothing to change: give at least one option.', { exit: exitCodes.usage });
       }
+      const autopilot = await resolveAutopilot(context, given);
       const { data } = await context.client().call(updateAutopilot, { params: { autopilot }, body });
       await context.out.record(data, detailColumns(context.now()));
     });
 
 export const archiveAutopilotCommand = (context: Context) =>
   new Command('archive')
-    .argument('<autopilot>', 'the id or handle of one of your autopilots')
+    .argument('<autopilot>', 'the id, handle or name of one of your autopilots')
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway autopilots archive night-watch --yes'))
-    .action(async (autopilot, { yes }) => {
+    .action(async (given, { yes }) => {
+      const autopilot = await resolveAutopilot(context, given);
       await confirm(context, `Archive ${autopilot}? It can no longer be changed.`, { yes });
       const { data } = await context.client().call(archiveAutopilot, { params: { autopilot } });
       if (context.out.wantsJson()) return context.out.document(data);

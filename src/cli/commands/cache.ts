@@ -3,6 +3,7 @@ import type { CacheView } from '../../shared/contract/cache.ts';
 import type { Context } from '../context.ts';
 import { clearCache, getCache } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
+import { resolveWorkspace } from '../names/resolve.ts';
 import { count } from '../output/amount.ts';
 import { sizeText } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
@@ -13,7 +14,8 @@ export const showCacheCommand = (context: Context) =>
     .option('--workspace <workspace>', 'the workspace whose cache to use', 'me')
     .addHelpText('after', example('gateway cache show --json=entries,bytes'))
     .action(async ({ workspace }) => {
-      await context.out.record(await context.client().call(getCache, { params: { workspace } }), columns);
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      await context.out.record(await context.client().call(getCache, { params }), columns);
     });
 
 const columns: Column<CacheView>[] = [
@@ -33,7 +35,8 @@ export const clearCacheCommand = (context: Context) =>
     .option('--workspace <workspace>', 'the workspace whose cache to use', 'me')
     .addHelpText('after', example('gateway cache clear'))
     .action(async ({ workspace }) => {
-      const cleared = await context.client().call(clearCache, { params: { workspace } });
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const cleared = await context.client().call(clearCache, { params });
       if (context.out.wantsJson()) return context.out.document(cleared);
       const { removed } = cleared;
       context.out.note(`${removed} ${removed === 1 ? 'response was' : 'responses were'} removed.`);

@@ -3,6 +3,7 @@ import type { Chat, Run } from '../../shared/contract/chats.ts';
 import type { Context } from '../context.ts';
 import { listChats, listRuns } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { resolveThread } from '../names/resolve.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
@@ -25,10 +26,11 @@ const chatColumns = (now: number): Column<Chat>[] => [
 
 export const listRunsCommand = (context: Context) =>
   new Command('runs')
-    .argument('<chat>', 'the id of a chat: th_…')
+    .argument('<chat>', 'the id (th_…) or title of a chat')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1, max: 500 }), 100)
     .addHelpText('after', example('gateway chats runs th_01jd… --json id,status,model'))
-    .action(async (conversationId, { limit }) => {
+    .action(async (given, { limit }) => {
+      const conversationId = await resolveThread(context, given);
       const { data } = await context
         .client()
         .call(listRuns, { params: { conversationId }, query: { limit } });

@@ -5,19 +5,21 @@ import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { getKey, grantCredit, listCredit } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
+import { resolveAnyWorkspace } from '../names/resolve.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 
 export const showCreditCommand = (context: Context) =>
   new Command('show')
-    .argument('[workspace]', 'the id or slug of a workspace (default: all workspaces you can see)')
+    .argument('[workspace]', 'the id, slug or name of a workspace (default: all workspaces you can see)')
     .addHelpText('after', example('gateway credit show laboratory --json=balance_usd'))
     .action((workspace) => showCredit(context, workspace));
 
 /** Admins of the host see every workspace, other users their own. */
 async function showCredit(context: Context, workspace: string | undefined): Promise<void> {
   try {
-    const { data } = await context.client().call(listCredit, { query: { workspace } });
+    const wanted = workspace === undefined ? undefined : await resolveAnyWorkspace(context, workspace);
+    const { data } = await context.client().call(listCredit, { query: { workspace: wanted } });
     await context.out.table(data, accountColumns, { empty: 'No workspaces yet.' });
   } catch (error) {
     const isNotHost = error instanceof ReceivedError && ['signed_out', 'permission'].includes(error.code);
@@ -63,12 +65,13 @@ const ownColumns: Column<KeyView>[] = [
 
 export const grantCreditCommand = (context: Context) =>
   new Command('grant')
-    .argument('<workspace>', 'the id or slug of the workspace')
+    .argument('<workspace>', 'the id, slug or name of the workspace')
     .argument('<usd>', 'the amount in dollars', amount)
     .option('--note <text>', 'a note about the grant')
     .option('--reference <name>', 'an id of your own that makes retries safe: one grant per reference')
     .addHelpText('after', example('gateway credit grant laboratory 20 --reference invoice-17'))
-    .action(async (workspace, usd, { note, reference }) => {
+    .action(async (given, usd, { note, reference }) => {
+      const workspace = await resolveAnyWorkspace(context, given);
       const body = { workspace, usd, note: note ?? null, reference: reference ?? null };
       await context.out.record(await context.client().call(grantCredit, { body }), grantColumns);
     });

@@ -10,6 +10,7 @@ import {
   putProviderKey,
 } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
+import { resolveWorkspace } from '../names/resolve.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
@@ -22,7 +23,7 @@ export const setProviderKeyCommand = (context: Context) =>
     .addHelpText('after', example('gateway provider-keys set openai --from-env OPENAI_API_KEY'))
     .action(async (provider, { workspace, fromEnv }) => {
       const key = await askSecret(context, { prompt: `Key for ${provider}`, fromEnv });
-      const params = { workspace, provider };
+      const params = { workspace: await resolveWorkspace(context, workspace), provider };
       const stored = await context.client().call(putProviderKey, { params, body: { key } });
       const shown = providerKeyColumns(context.now());
       await context.out.record(stored, shown, { pipedRow: shown });
@@ -34,7 +35,8 @@ export const listProviderKeysCommand = (context: Context) =>
     .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
     .addHelpText('after', example('gateway provider-keys list --json provider,fingerprint'))
     .action(async ({ workspace }) => {
-      const { data } = await context.client().call(listProviderKeys, { params: { workspace } });
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const { data } = await context.client().call(listProviderKeys, { params });
       const empty = 'No provider keys yet: gateway provider-keys set <provider>';
       await context.out.table(data, providerKeyColumns(context.now()), { empty });
     });
@@ -49,7 +51,8 @@ export const deleteProviderKeyCommand = (context: Context) =>
       await confirm(context, `Delete the key for ${provider}? Calls that need it will fail.`, {
         yes,
       });
-      const deleted = await context.client().call(deleteProviderKey, { params: { workspace, provider } });
+      const params = { workspace: await resolveWorkspace(context, workspace), provider };
+      const deleted = await context.client().call(deleteProviderKey, { params });
       if (context.out.wantsJson()) return context.out.document(deleted);
       context.out.note(`Deleted the key for ${provider}.`);
     });
@@ -60,7 +63,8 @@ export const checkProviderKeyCommand = (context: Context) =>
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
     .addHelpText('after', example('gateway provider-keys check openai && echo good'))
     .action(async (provider, { workspace }) => {
-      const check = await context.client().call(checkProviderKey, { params: { workspace, provider } });
+      const params = { workspace: await resolveWorkspace(context, workspace), provider };
+      const check = await context.client().call(checkProviderKey, { params });
       await context.out.record(check, checkColumns, { pipedRow: checkColumns });
       context.exit = exitOf[check.result];
     });

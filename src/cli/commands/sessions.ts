@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { deleteSession, listSessions } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { resolveSession } from '../names/resolve.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -39,10 +40,11 @@ const sessionColumns = (now: number): Column<Session>[] => [
 
 export const revokeSessionCommand = (context: Context) =>
   new Command('revoke')
-    .argument('<session>', 'the id of one of your logins')
+    .argument('<session>', 'the id or name of one of your logins')
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway sessions revoke key_01jd… --yes'))
-    .action(async (session, { yes }) => {
+    .action(async (given, { yes }) => {
+      const session = await resolveSession(context, given);
       await confirm(context, `Revoke the login ${session}? Programs that use it will be refused.`, { yes });
       const ended = await context.client().call(deleteSession, { params: { session } });
       if (context.out.wantsJson()) return context.out.document(ended);

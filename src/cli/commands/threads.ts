@@ -14,6 +14,7 @@ import {
   updateThread,
 } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { resolveThread } from '../names/resolve.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
 import { tabSeparatedCell, visible, visibleCell } from '../output/visible.ts';
@@ -31,10 +32,11 @@ export const listThreadsCommand = (context: Context) =>
 
 export const showThreadCommand = (context: Context) =>
   new Command('show')
-    .argument('<thread>', 'the id of a thread: th_…')
+    .argument('<thread>', 'the id (th_…) or title of a thread')
     .option('--limit <count>', 'maximum number of messages, oldest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway threads show th_01jd…'))
-    .action(async (id, { limit }) => {
+    .action(async (given, { limit }) => {
+      const id = await resolveThread(context, given);
       const params = { id };
       const { thread } = await context.client().call(getThread, { params });
       const messages = await collectPages(limit, (query) =>
@@ -83,20 +85,22 @@ export const createThreadCommand = (context: Context) =>
 
 export const renameThreadCommand = (context: Context) =>
   new Command('rename')
-    .argument('<thread>', 'the id of a thread: th_…')
+    .argument('<thread>', 'the id (th_…) or title of a thread')
     .argument('<title>', 'its new title')
     .addHelpText('after', example('gateway threads rename th_01jd… "Trip to Rome"'))
-    .action(async (id, title) => {
-      const { thread } = await context.client().call(updateThread, { params: { id }, body: { title } });
+    .action(async (given, title) => {
+      const params = { id: await resolveThread(context, given) };
+      const { thread } = await context.client().call(updateThread, { params, body: { title } });
       await context.out.record(thread, threadColumns(context.now()));
     });
 
 export const deleteThreadCommand = (context: Context) =>
   new Command('delete')
-    .argument('<thread>', 'the id of a thread: th_…')
+    .argument('<thread>', 'the id (th_…) or title of a thread')
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway threads delete th_01jd… --yes'))
-    .action(async (id, { yes }) => {
+    .action(async (given, { yes }) => {
+      const id = await resolveThread(context, given);
       await confirm(context, `Delete ${id} and all its messages? This cannot be undone.`, {
         yes,
       });
@@ -107,9 +111,10 @@ export const deleteThreadCommand = (context: Context) =>
 
 export const stopThreadCommand = (context: Context) =>
   new Command('stop')
-    .argument('<thread>', 'the id of a thread: th_…')
+    .argument('<thread>', 'the id (th_…) or title of a thread')
     .addHelpText('after', example('gateway threads stop th_01jd…'))
-    .action(async (id) => {
+    .action(async (given) => {
+      const id = await resolveThread(context, given);
       const params = { id };
       const { thread: before } = await context.client().call(getThread, { params });
       const { thread } = await context.client().call(stopThread, { params });
@@ -119,11 +124,13 @@ export const stopThreadCommand = (context: Context) =>
 
 export const watchThreadCommand = (context: Context) =>
   new Command('watch')
-    .argument('<thread>', 'the id of a thread: th_…')
+    .argument('<thread>', 'the id (th_…) or title of a thread')
     .option('--after <sequence>', 'only events after this one', wholeNumber({ min: 0 }))
     .option('--once', 'stop after the first finished run')
     .addHelpText('after', example('gateway threads watch th_01jd… --json'))
-    .action((id, options) => watch(context, { id, ...options }));
+    .action(async (given, options) =>
+      watch(context, { id: await resolveThread(context, given), ...options }),
+    );
 
 interface WatchFlags {
   id: string;

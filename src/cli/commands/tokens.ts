@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { createToken, listTokens, revokeToken, revokeTokens } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
+import { resolveToken } from '../names/resolve.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -72,15 +73,15 @@ const tokenColumns = (now: number): Column<AccessToken>[] => [
 
 export const revokeTokenCommand = (context: Context) =>
   new Command('revoke')
-    .argument('[token]', 'the id of one of your tokens: tok_…')
+    .argument('[token]', 'the id (tok_…) or name of one of your tokens')
     .option('--all', 'all of your tokens')
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway tokens revoke tok_01jd… --yes'))
-    .action(async (id, { all, yes }) => {
-      if ((id === undefined) === (all === undefined)) {
-        throw new CliError('Give a token id, or --all.', { exit: exitCodes.usage });
+    .action(async (given, { all, yes }) => {
+      if ((given === undefined) === (all === undefined)) {
+        throw new CliError('Give a token, or --all.', { exit: exitCodes.usage });
       }
-      if (id === undefined) {
+      if (given === undefined) {
         await confirm(context, 'Revoke all your access tokens? Calls with them will fail.', {
           yes,
         });
@@ -88,6 +89,7 @@ export const revokeTokenCommand = (context: Context) =>
         if (context.out.wantsJson()) return context.out.document(data);
         return context.out.note(`Revoked ${data.deletedCount}.`);
       }
+      const id = await resolveToken(context, given);
       if (!yes)
         await confirm(context, `Revoke ${id}?${await warning(context, id)} Calls with it will fail.`, {
           yes,

@@ -3,6 +3,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example } from '../manifest/options.ts';
+import { resolveThread } from '../names/resolve.ts';
 
 export const tuiCommand = (context: Context) =>
   new Command('tui')
@@ -29,11 +30,12 @@ export const chatCommand = (context: Context) =>
       '-m, --model <model>',
       "the model to chat with (default: GATEWAY_MODEL, then the daemon's default)",
     )
-    .option('-t, --thread <thread>', 'the thread to store the conversation in: th_…')
+    .option('-t, --thread <thread>', 'the thread to store the conversation in, by id (th_…) or title')
     .option('-i, --instructions <text>', 'system instructions for the conversation')
     .addHelpText('after', example('gateway chat --model sim/assistant'))
     .action(async (flags) => {
       needTerminal(context, 'Use gateway respond instead: gateway respond "What is a mutex?"');
       const { startChat } = await import('../tui/chat/start-chat.tsx');
-      await startChat(context, flags);
+      const thread = flags.thread === undefined ? undefined : await resolveThread(context, flags.thread);
+      await startChat(context, { ...flags, thread });
     });

@@ -4,6 +4,8 @@ import type { listUsage as listUsageContract, UsageGroup, UsageView } from '../.
 import type { Context } from '../context.ts';
 import { getUsage, listUsage } from '../manifest/endpoints.ts';
 import { checkNoFilter, example, timeBound } from '../manifest/options.ts';
+import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
+import { resolveFilter } from '../names/resolve.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration } from '../output/time.ts';
@@ -16,26 +18,30 @@ export const usageCommand = (context: Context) =>
         .choices(['day', 'model', 'key'] as const)
         .default('day'),
     )
-    .option('--key <key>', 'only calls with this key')
+    .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
     .option('--since <time>', 'from this UTC day or time, like 2026-11-01', timeBound)
     .option('--until <time>', 'before this UTC day or time', timeBound)
     .addHelpText('after', example('gateway usage --group-by model --since 2026-11-01'))
-    .action((request, { groupBy, key, model, since, until }) => {
+    .action(async (request, { groupBy, key, model, since, until }) => {
       const filter = { key, model, since, until };
-      if (request === undefined) return showSums(context, { ...filter, group_by: groupBy });
+      if (request === undefined)
+        return showSums(context, { ...(await resolveFilter(context, filter)), group_by: groupBy });
       checkNoFilter(request, filter);
       return showRequest(context, request);
     });
 
 async function showRequest(context: Context, requestId: string): Promise<void> {
   const usage = await context.client().call(getUsage, { params: { request_id: requestId } });
-  await context.out.record(usage, usageColumns(context.now()));
+  await context.out.record(usage, usageColumns(context.now(), await keyNamesFor(context)));
 }
 
 async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
   const sums = await context.client().call(listUsage, { query });
-  await context.out.table(sums.data, groupColumns(sums.group_by), { empty: 'No calls in this period.' });
+  const names = sums.group_by === 'key' ? await keyNamesFor(context) : undefined;
+  await context.out.table(sums.data, groupColumns(sums.group_by, names), {
+    empty: 'No calls in this period.',
+  });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
   const { total } = sums;
   if (total.requests === 0) return;
@@ -49,7 +55,7 @@ async function showSums(context: Context, query: Query<typeof listUsageContract>
 }
 
 /** One finished request; `now` in milliseconds since 1970. */
-const usageColumns = (now: number): Column<UsageView>[] => [
+const usageColumns = (now: number, names: KeyNames): Column<UsageView>[] => [
   { title: 'request_id', value: (usage) => usage.request_id },
   { title: 'response_id', value: (usage) => usage.response_id },
   {
@@ -61,7 +67,7 @@ const usageColumns = (now: number): Column<UsageView>[] => [
   { title: 'model', value: (usage) => usage.model },
   { title: 'provider', value: (usage) => usage.provider },
   { title: 'attempts', value: (usage) => attemptsText(usage) },
-  { title: 'key', value: (usage) => usage.key, show: (usage) => usage.key ?? 'login' },
+  { title: 'key', value: (usage) => usage.key, show: (usage) => keyText(usage.key, names) },
   { title: 'input', value: (usage) => usage.tokens.input, show: ({ tokens }) => count(tokens.input) },
   {
     title: 'cached_input',
@@ -91,11 +97,14 @@ const usageColumns = (now: number): Column<UsageView>[] => [
 ];
 
 /** Totals by day, model or key. */
-export const groupColumns = (groupBy: 'day' | 'model' | 'key'): Column<UsageGroup>[] => [
+export const groupColumns = (
+  groupBy: 'day' | 'model' | 'key',
+  names: KeyNames = new Map(),
+): Column<UsageGroup>[] => [
   {
     title: groupBy,
-    value: (group) => group.group,
-    show: (group) => group.group ?? (groupBy === 'key' ? 'login' : '–'),
+    value: ({ group }) => group,
+    show: ({ group }) => (groupBy === 'key' ? keyText(group, names) : (group ?? '–')),
   },
   number('requests', (group) => group.requests),
   { ...number('input', (group) => group.tokens.input), isSpare: true },

@@ -5,6 +5,7 @@ import { hostUrl, isLoopbackUrl, loginLink } from '../hosts/host-address.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { addUser, createLoginCode, listUsers } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { resolveUser } from '../names/resolve.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 
@@ -42,11 +43,12 @@ const userColumns = (now: number): Column<User>[] => [
 
 export const loginCodeCommand = (context: Context) =>
   new Command('login-code')
-    .argument('[user]', 'the handle or id of a user (default: yourself)', 'me')
+    .argument('[user]', 'the id, handle or name of a user (default: yourself)', 'me')
     .addOption(urlOption())
     .addHelpText('after', example('gateway users login-code ann --url https://gateway.example.org'))
-    .action(async (user, { url }) => {
-      const made = await context.client().call(createLoginCode, { params: { user } });
+    .action(async (given, { url }) => {
+      const params = { user: await resolveUser(context, given) };
+      const made = await context.client().call(createLoginCode, { params });
       await showLoginCode(context, made, url);
     });
 

@@ -25,6 +25,7 @@ import {
   updateWorkspace,
 } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { resolveMember, resolveWorkspace } from '../names/resolve.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm, readCode } from '../terminal/prompts.ts';
@@ -54,16 +55,17 @@ export const listWorkspacesCommand = (context: Context) =>
 
 export const showWorkspaceCommand = (context: Context) =>
   new Command('show')
-    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
+    .argument('[workspace]', 'its id, slug or name (default: the workspace in use)', 'me')
     .addHelpText('after', example('gateway workspaces show research'))
-    .action(async (workspace) => {
-      const found = await context.client().call(getWorkspace, { params: { workspace } });
+    .action(async (given) => {
+      const params = { workspace: await resolveWorkspace(context, given) };
+      const found = await context.client().call(getWorkspace, { params });
       await context.out.record(found, workspaceColumns(context.now()));
     });
 
 export const setWorkspaceCommand = (context: Context) =>
   new Command('set')
-    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
+    .argument('[workspace]', 'its id, slug or name (default: the workspace in use)', 'me')
     .option('--name <name>', 'its display name')
     .option('--slug <slug>', 'its short name for commands')
     .addOption(
@@ -73,25 +75,27 @@ export const setWorkspaceCommand = (context: Context) =>
       ] as const),
     )
     .addHelpText('after', example('gateway workspaces set research --members-may-issue-keys yes'))
-    .action(async (workspace, { name, slug, membersMayIssueKeys: may }) => {
+    .action(async (given, { name, slug, membersMayIssueKeys: may }) => {
       if (name === undefined && slug === undefined && may === undefined) {
         throw new CliError('Nothing to change: give at least one option.', { exit: exitCodes.usage });
       }
       const body = { name, slug, members_may_issue_keys: may === undefined ? undefined : may === 'yes' };
-      const changed = await context.client().call(updateWorkspace, { params: { workspace }, body });
+      const params = { workspace: await resolveWorkspace(context, given) };
+      const changed = await context.client().call(updateWorkspace, { params, body });
       await context.out.record(changed, workspaceColumns(context.now()));
     });
 
 export const useWorkspaceCommand = (context: Context) =>
   new Command('use')
-    .argument('<workspace>', 'the id or slug of the workspace to use; me is your own')
+    .argument('<workspace>', 'the id, slug or name of the workspace to use; me is your own')
     .addHelpText('after', example('gateway workspaces use research'))
     .action((workspace) => switchWorkspace(context, workspace));
 
 async function switchWorkspace(context: Context, reference: string): Promise<void> {
   // Without the workspace in use, which the user may have left.
   const client = context.clientFor({ ...context.host(), workspace: undefined });
-  const workspace = await client.call(getWorkspace, { params: { workspace: reference } });
+  const params = { workspace: await resolveWorkspace(context, reference) };
+  const workspace = await client.call(getWorkspace, { params });
   setWorkspaceInUse(context, reference === 'me' ? null : workspace.id);
   if (context.out.wantsJson()) await context.out.document(workspace);
   context.out.note(`Commands now act in ${workspace.slug}.`);
@@ -116,32 +120,32 @@ function setWorkspaceInUse(context: Context, workspaceId: string | null): void {
 
 export const membersCommand = (context: Context) =>
   new Command('members')
-    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
+    .argument('[workspace]', 'its id, slug or name (default: the workspace in use)', 'me')
     .option('--limit <count>', 'maximum number to list, oldest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway workspaces members research'))
-    .action(async (workspace, { limit }) => {
-      const members = await collectPages(limit, (page) =>
-        context.client().call(listMembers, { params: { workspace }, query: page }),
+    .action(async (given, { limit }) => {
+      const params = { workspace: await resolveWorkspace(context, given) };
+      const members = await collectPages(limit, (query) =>
+        context.client().call(listMembers, { params, query }),
       );
       await context.out.table(members, memberColumns(context.now()), { empty: 'No members.' });
     });
 
 export const roleCommand = (context: Context) =>
   new Command('role')
-    .argument('<member>', 'the handle or id of a member')
+    .argument('<member>', 'the id, handle or name of a member')
     .addArgument(new Argument('<role>', 'their new role').choices(roles))
     .addOption(workspaceOption())
     .addHelpText('after', example('gateway workspaces role ann admin'))
-    .action(async (user, role, { workspace }) => {
-      const member = await context
-        .client()
-        .call(updateMember, { params: { workspace, user }, body: { role } });
-      await context.out.record(member, memberColumns(context.now()));
+    .action(async (member, role, options) => {
+      const params = await memberParams(context, member, options.workspace);
+      const changed = await context.client().call(updateMember, { params, body: { role } });
+      await context.out.record(changed, memberColumns(context.now()));
     });
 
 export const removeMemberCommand = (context: Context) =>
   new Command('remove')
-    .argument('<member>', 'the handle or id of a member')
+    .argument('<member>', 'the id, handle or name of a member')
     .addOption(workspaceOption())
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway workspaces remove ann --yes'))
@@ -149,10 +153,20 @@ export const removeMemberCommand = (context: Context) =>
       await confirm(context, `Remove ${user} from the workspace? Their keys there pass to its owner.`, {
         yes,
       });
-      const removed = await context.client().call(removeMember, { params: { workspace, user } });
+      const params = await memberParams(context, user, workspace);
+      const removed = await context.client().call(removeMember, { params });
       if (context.out.wantsJson()) return context.out.document(removed);
       context.out.note(`Removed ${user}.`);
     });
+
+async function memberParams(
+  context: Context,
+  member: string,
+  reference: string,
+): Promise<{ workspace: string; user: string }> {
+  const workspace = await resolveWorkspace(context, reference);
+  return { workspace, user: await resolveMember(context, workspace, member) };
+}
 
 export const inviteCommand = (context: Context) =>
   new Command('invite')
@@ -163,9 +177,8 @@ export const inviteCommand = (context: Context) =>
     .addOption(workspaceOption())
     .addHelpText('after', example('gateway workspaces invite --role admin --note "for Ann"'))
     .action(async ({ role, note, workspace }) => {
-      const made = await context
-        .client()
-        .call(createInvitation, { params: { workspace }, body: { role, note } });
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const made = await context.client().call(createInvitation, { params, body: { role, note } });
       await context.out.record(made, columns(context.now()), { pipedRow: [id, code] });
       context.out.note('One user of this host can join with it: gateway workspaces accept');
     });
@@ -188,12 +201,13 @@ const columns = (now: number): Made[] => [
 
 export const invitationsCommand = (context: Context) =>
   new Command('invitations')
-    .argument('[workspace]', 'its id or slug (default: the workspace in use)', 'me')
+    .argument('[workspace]', 'its id, slug or name (default: the workspace in use)', 'me')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 1000)
     .addHelpText('after', example('gateway workspaces invitations research'))
-    .action(async (workspace, { limit }) => {
-      const found = await collectPages(limit, (page) =>
-        context.client().call(listInvitations, { params: { workspace }, query: page }),
+    .action(async (given, { limit }) => {
+      const params = { workspace: await resolveWorkspace(context, given) };
+      const found = await collectPages(limit, (query) =>
+        context.client().call(listInvitations, { params, query }),
       );
       await context.out.table(found, invitationColumns(context.now()), { empty: 'No invitations.' });
     });
@@ -204,7 +218,8 @@ export const uninviteCommand = (context: Context) =>
     .addOption(workspaceOption())
     .addHelpText('after', example('gateway workspaces uninvite invite_01jd…'))
     .action(async (invitation, { workspace }) => {
-      const revoked = await context.client().call(revokeInvitation, { params: { workspace, invitation } });
+      const params = { workspace: await resolveWorkspace(context, workspace), invitation };
+      const revoked = await context.client().call(revokeInvitation, { params });
       if (context.out.wantsJson()) return context.out.document(revoked);
       context.out.note(`Revoked ${invitation}.`);
     });
@@ -223,7 +238,7 @@ export const acceptCommand = (context: Context) =>
 
 export const leaveCommand = (context: Context) =>
   new Command('leave')
-    .argument('<workspace>', 'its id or slug')
+    .argument('<workspace>', 'its id, slug or name')
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway workspaces leave research --yes'))
     .action((workspace, { yes }) => leave(context, workspace, { yes }));
@@ -233,7 +248,8 @@ export async function leave(
   reference: string,
   { yes }: { yes?: true | undefined },
 ): Promise<void> {
-  const { id, slug } = await context.client().call(getWorkspace, { params: { workspace: reference } });
+  const workspace = await resolveWorkspace(context, reference);
+  const { id, slug } = await context.client().call(getWorkspace, { params: { workspace } });
   await confirm(context, `Leave ${slug}? Your keys there pass to its owner.`, { yes });
   const params = { workspace: id, user: 'me' };
   const left = await context.client().call(removeMember, { params });
@@ -289,4 +305,4 @@ const invitationColumns = (now: number): Column<Invitation>[] => [
 export const roles = ['owner', 'admin', 'member'] as const;
 
 const workspaceOption = () =>
-  new Option('--workspace <workspace>', 'the id or slug of the workspace').default('me');
+  new Option('--workspace <workspace>', 'the id, slug or name of the workspace').default('me');

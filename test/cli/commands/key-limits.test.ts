@@ -158,7 +158,7 @@ describe('credit', () => {
     const { code, stdout } = await runCli(['credit', 'grant', 'laboratory', '20', '--reference', 'r1'], {
       env,
     });
-    expect(calls[0]?.body).toEqual({ workspace: 'laboratory', usd: '20', note: null, reference: 'r1' });
+    expect(calls.at(-1)?.body).toEqual({ workspace: 'laboratory', usd: '20', note: null, reference: 'r1' });
     expect([code, stdout]).toEqual([0, expect.stringContaining('balance_usd\t25\n')]);
   });
 

@@ -66,11 +66,34 @@ describe('tail', () => {
     expect(stderr).toContain(`Following ${url}`);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(3);
-    expect(lines[0]).toMatch(/^TIME +STATUS +MODEL +PROVIDER +TOKENS +COST +FIRST +TOTAL +REQUEST$/);
+    expect(lines[0]).toMatch(/^TIME +STATUS +MODEL +KEY +PROVIDER +TOKENS +COST +TOTAL +REQUEST$/);
     expect(lines[1]).toMatch(
-      /^\d\d:\d\d:15 +completed +sim\/assistant +simulator +1,200 → 34 +\$0\.0001 +120 ms +2\.4 s +req_1$/,
+      /^\d\d:\d\d:15 +completed +sim\/assistant +login +simulator +1,200 → 34 +\$0\.0001 +2\.4 s +req_1$/,
     );
-    expect(lines[2]).toMatch(/:15 +upstream_failed +sim\/assistant +– .* req_2$/);
+    expect(lines[2]).toMatch(/:15 +upstream_failed +sim\/assistant +login +– .* req_2$/);
+  });
+
+  test('shows keys by name, also those that are issued meanwhile', async () => {
+    const key = (id: string, name: string, status = 'active') => ({ id, name, status });
+    const lists = [[key('key_1', 'ci')], [key('key_2', 'app'), key('key_1', 'ci', 'revoked')]];
+    const issued = { type: 'key.issued', sequence: 2, created_at: at, data: { key: 'key_2' } };
+    const { env } = await fakeDaemon({
+      'GET /v1/workspaces/me/keys': () => ({
+        object: 'list',
+        data: lists.shift(),
+        has_more: false,
+        next: null,
+      }),
+      'GET /v1/events': (_call, reply) =>
+        new Promise(() =>
+          send(reply, [finished(1, { key: 'key_1' }), issued, finished(3, { key: 'key_2' })]),
+        ),
+    });
+    const options = { env, tty: true, columns: 100 };
+    const { stdout } = await tailUntil('app  ', ['--no-color'], options);
+    expect(stdout).toMatch(/completed +sim\/assistant +ci /);
+    expect(stdout).toMatch(/key\.issued +key=app\n/);
+    expect(stdout).toMatch(/completed +sim\/assistant +app /);
   });
 
   test.each([26, 34, 40, 43, 50, 60, 80, 100, 130])('fits a terminal of %i columns', async (columns) => {

@@ -135,7 +135,7 @@ describe('traffic', () => {
     tui.calls.apply(finished(2, { model: 'acme/sim/assistant-with-a-long-name' }));
     tui.state.changed();
     await tui.shows(/ …[^ /]*-with-a-long-name /);
-    tui.resize({ columns: 200, rows: 24 });
+    tui.resize({ columns: 220, rows: 24 });
     await tui.shows('anthropic/claude-haiku-4-5');
   });
 

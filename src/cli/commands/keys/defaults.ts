@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { setKeyDefaults } from '../../manifest/endpoints.ts';
 import { example } from '../../manifest/options.ts';
+import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import type { Column } from '../../output/table.ts';
-import { resolveKey } from './resolve-key.ts';
 
 const names = ['cache', 'store', 'events'] as const satisfies readonly (keyof KeyDefaultsChange)[];
 
@@ -34,7 +34,7 @@ interface DefaultsCommand {
 /** Changes only what was given. */
 async function changeDefaults(
   context: Context,
-  { workspace, key, flags, clear }: DefaultsCommand,
+  { workspace: given, key, flags, clear }: DefaultsCommand,
 ): Promise<void> {
   const cleared = Object.fromEntries(clear.map((name) => [name, null]));
   const body: KeyDefaultsChange = { ...defaultsChange(flags), ...cleared };
@@ -44,6 +44,7 @@ async function changeDefaults(
       next: `Give --cache, --store, --events or --clear. To see the current defaults: gateway keys show ${key}`,
     });
   }
+  const workspace = await resolveWorkspace(context, given);
   const params = { workspace, key: await resolveKey(context, { workspace, key }) };
   const defaults = await context.client().call(setKeyDefaults, { params, body });
   await context.out.record(defaults, columns);

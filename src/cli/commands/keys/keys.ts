@@ -15,13 +15,13 @@ import { readSecret } from '../../hosts/local-daemon.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
+import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { defaultFlags, defaultsChange, defaultsText } from './defaults.ts';
 import { limitFlags, limitsChange, limitsText } from './limits.ts';
-import { resolveKey } from './resolve-key.ts';
 
 export const issueKeyCommand = (context: Context) =>
   defaultFlags(
@@ -46,16 +46,18 @@ export const issueKeyCommand = (context: Context) =>
       'after',
       example('export GATEWAY_KEY=$(gateway keys issue --name ci --spend-cap 5/day --quiet)'),
     )
-    .action(({ workspace, name, scope: scopes, allowModel: models, allowAction: actions, ...flags }) => {
-      const change = limitsChange(flags, context.now());
-      const limits = Object.keys(change).length > 0 ? change : undefined;
-      const wanted = defaultsChange(flags);
-      const defaults = Object.keys(wanted).length > 0 ? wanted : undefined;
-      return issueKeyAndShow(context, {
-        params: { workspace },
-        body: { name, scopes, models, actions, limits, defaults },
-      });
-    });
+    .action(
+      async ({ workspace, name, scope: scopes, allowModel: models, allowAction: actions, ...flags }) => {
+        const change = limitsChange(flags, context.now());
+        const limits = Object.keys(change).length > 0 ? change : undefined;
+        const wanted = defaultsChange(flags);
+        const defaults = Object.keys(wanted).length > 0 ? wanted : undefined;
+        return issueKeyAndShow(context, {
+          params: { workspace: await resolveWorkspace(context, workspace) },
+          body: { name, scopes, models, actions, limits, defaults },
+        });
+      },
+    );
 
 /** Repeated here because loading the contract would load its schemas. */
 const actions = ['responses', 'chat', 'compact'] as const satisfies readonly ActionName[];
@@ -88,11 +90,10 @@ export const listKeysCommand = (context: Context) =>
 
 async function listKeysAndShow(
   context: Context,
-  { workspace, limit }: { workspace: string; limit: number },
+  { workspace: given, limit }: { workspace: string; limit: number },
 ): Promise<void> {
-  const keys = await collectPages(limit, (page) =>
-    context.client().call(listKeys, { params: { workspace }, query: page }),
-  );
+  const params = { workspace: await resolveWorkspace(context, given) };
+  const keys = await collectPages(limit, (query) => context.client().call(listKeys, { params, query }));
   await context.out.table(keys, keyColumns(context.now()), { empty: 'No keys yet: gateway keys issue' });
 }
 
@@ -121,7 +122,8 @@ export const showKeyCommand = (context: Context) =>
     .argument('<key>', "the key's id (key_…) or name")
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
     .addHelpText('after', example('gateway keys show key_01jd…'))
-    .action(async (key, { workspace }) => {
+    .action(async (key, options) => {
+      const workspace = await resolveWorkspace(context, options.workspace);
       const params = { workspace, key: await resolveKey(context, { workspace, key }) };
       const shown = await context.client().call(showKey, { params });
       await context.out.record(shown, keyRecord(context.now()));
@@ -224,9 +226,10 @@ export const revokeKeyCommand = (context: Context) =>
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
-    .action(async (key, { workspace, yes }) =>
-      confirmAndRevoke(context, { workspace, id: await resolveKey(context, { workspace, key }), yes }),
-    );
+    .action(async (key, { workspace: given, yes }) => {
+      const workspace = await resolveWorkspace(context, given);
+      await confirmAndRevoke(context, { workspace, id: await resolveKey(context, { workspace, key }), yes });
+    });
 
 interface Revocation {
   workspace: string;

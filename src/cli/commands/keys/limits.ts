@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { getLimits, setLimits } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
+import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
-import { resolveKey } from './resolve-key.ts';
 
 /** The flag of each limit. */
 const clearable = {
@@ -59,7 +59,8 @@ async function showLimits(context: Context, command: LimitsCommand): Promise<voi
       next: `To change limits: gateway keys limits set ${command.key} …`,
     });
   }
-  const params = { workspace: command.workspace, key: await resolveKey(context, command) };
+  const workspace = await resolveWorkspace(context, command.workspace);
+  const params = { workspace, key: await resolveKey(context, { ...command, workspace }) };
   const limits = await context.client().call(getLimits, { params });
   await context.out.record(limits, limitColumns(context.now()));
 }
@@ -73,7 +74,8 @@ async function changeLimits(context: Context, command: LimitsCommand): Promise<v
       next: 'Give --spend-cap, --max-price, --model, --rpm, --expires or --clear.',
     });
   }
-  const params = { workspace: command.workspace, key: await resolveKey(context, command) };
+  const workspace = await resolveWorkspace(context, command.workspace);
+  const params = { workspace, key: await resolveKey(context, { ...command, workspace }) };
   const limits = await context.client().call(setLimits, { params, body });
   await context.out.record(limits, limitColumns(context.now()));
   context.out.note('This applies from the next call.');

@@ -5,6 +5,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { createThread } from '../../manifest/endpoints.ts';
+import { resolveThread } from '../../names/resolve.ts';
 import { modelOf } from './choose-model.ts';
 
 export interface RequestFlags {
@@ -47,7 +48,7 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
 
 /** The thread to continue. A new one is created last, when everything else is valid. */
 async function threadOf(context: Context, thread: string): Promise<string> {
-  if (thread !== 'new') return thread;
+  if (thread !== 'new') return resolveThread(context, thread);
   const { thread: made } = await context.client().call(createThread, { body: {} });
   context.out.note(`Created ${made.id}. To continue it: --thread ${made.id}`);
   return made.id;

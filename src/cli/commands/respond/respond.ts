@@ -51,7 +51,7 @@ export const respondCommand = (context: Context) =>
       'make the call only once, even if it is repeated with this key; not streamed',
     )
     .option('--previous <response>', 'the response to continue')
-    .option('--thread <thread>', 'the thread to continue; `new` creates one')
+    .option('--thread <thread>', 'the thread to continue, by id or title; `new` creates one')
     .option('-n, --no-stdin', 'do not read standard input')
     .addHelpText(
       'after',

@@ -1,5 +1,6 @@
 import type { EventView } from '../../../shared/contract/events.ts';
 import { ownValue } from '../../../shared/own-value.ts';
+import { type KeyNames, keyText } from '../../names/key-names.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { clockTime, duration } from '../../output/time.ts';
@@ -11,6 +12,7 @@ interface LineOptions {
   /** Of the terminal. */
   columns: number;
   paint: Paint;
+  names: KeyNames;
 }
 
 /** The fields of a finished request that a line shows. */
@@ -20,6 +22,7 @@ interface Finished {
   error_code?: string | null;
   model?: string;
   provider?: string | null;
+  key?: string | null;
   input_tokens?: number;
   output_tokens?: number;
   cost_usd?: string | null;
@@ -38,7 +41,7 @@ const styles: Record<string, Style> = {
 interface Cell {
   title: string;
   width: number;
-  text: (request: Finished, createdAt: string) => string;
+  text: (request: Finished, event: { createdAt: string; names: KeyNames }) => string;
   style?: (request: Finished) => Style | undefined;
   /** Hidden on narrow terminals, highest number first; with 0, only after the model column has shrunk to its minimum. */
   spare?: number;
@@ -53,7 +56,7 @@ const terminalCells: Cell[] = [
   {
     title: 'time',
     width: 8,
-    text: (_request, createdAt) => clockTime(createdAt),
+    text: (_request, { createdAt }) => clockTime(createdAt),
     style: () => 'dim',
     spare: 0,
   },
@@ -65,7 +68,14 @@ const terminalCells: Cell[] = [
     mayBeCut: true,
   },
   { title: 'model', width: modelWidths.min, text: ({ model }) => model ?? '', mayBeCut: true },
-  { title: 'provider', width: 12, text: ({ provider }) => provider ?? '–', spare: 4, mayBeCut: true },
+  {
+    title: 'key',
+    width: 12,
+    text: ({ key = null }, { names }) => keyText(key, names),
+    spare: 3,
+    mayBeCut: true,
+  },
+  { title: 'provider', width: 12, text: ({ provider }) => provider ?? '–', spare: 5, mayBeCut: true },
   {
     title: 'tokens',
     width: 12,
@@ -73,14 +83,14 @@ const terminalCells: Cell[] = [
     spare: 2,
   },
   { title: 'cost', width: 9, text: ({ cost_usd }) => dollars(cost_usd), spare: 1 },
-  { title: 'first', width: 6, text: ({ ttft_ms }) => (ttft_ms == null ? '–' : duration(ttft_ms)), spare: 5 },
+  { title: 'first', width: 6, text: ({ ttft_ms }) => (ttft_ms == null ? '–' : duration(ttft_ms)), spare: 6 },
   { title: 'total', width: 6, text: ({ total_ms = 0 }) => duration(total_ms), spare: 0 },
   {
     title: 'request',
     width: 30,
     text: ({ request_id }) => request_id ?? '',
     style: () => 'dim',
-    spare: 3,
+    spare: 4,
   },
 ];
 
@@ -104,10 +114,11 @@ function pipedCells({ created_at, data }: EventView): string[] {
   return [...cells, ttft_ms, total_ms, request_id].map((cell) => tabSeparatedCell(String(cell ?? '')));
 }
 
-function terminalTexts({ created_at, data }: EventView, { paint, columns }: LineOptions): string[] {
+function terminalTexts({ created_at: createdAt, data }: EventView, options: LineOptions): string[] {
+  const { paint, columns, names } = options;
   const request = data as Finished;
   return fittingCells(columns).map(({ width, text, style, mayBeCut }) => {
-    const safe = visibleCell(text(request, created_at));
+    const safe = visibleCell(text(request, { createdAt, names }));
     const shown = mayBeCut ? cutToWidth(safe, width) : safe;
     return paint(style?.(request), shown + ' '.repeat(Math.max(0, width - widthOf(shown))));
   });
@@ -140,8 +151,11 @@ function widthOfLine(cells: Cell[]): number {
   return cells.reduce((sum, { width }) => sum + width, gap.length * (cells.length - 1));
 }
 
-function otherCells({ created_at, type, data }: EventView, { isTty, paint }: LineOptions): string[] {
-  const details = Object.entries(data).map(([name, value]) => `${name}=${text(value)}`);
+function otherCells({ created_at, type, data }: EventView, { isTty, paint, names }: LineOptions): string[] {
+  const details = Object.entries(data).map(([name, value]) => {
+    const isKey = isTty && name === 'key' && typeof value === 'string';
+    return `${name}=${isKey ? keyText(value, names) : text(value)}`;
+  });
   if (!isTty) return [created_at, type, ...details].map(tabSeparatedCell);
   return [paint('dim', clockTime(created_at)), paint('cyan', visibleCell(type)), ...details.map(visibleCell)];
 }

@@ -4,6 +4,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { streamEvents } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
+import { type KeyNames, keyNamesFor } from '../../names/key-names.ts';
 import { follow } from '../follow.ts';
 import { eventLine, titleLine } from './event-line.ts';
 
@@ -18,6 +19,7 @@ export const tailCommand = (context: Context) =>
 
 /** Follows events until Ctrl-C. */
 async function followAndShow(context: Context, { after }: { after?: number | undefined }): Promise<void> {
+  let names = await keyNamesFor(context);
   await follow(context, {
     open: (lastId, options) =>
       context.client().stream(
@@ -28,16 +30,20 @@ async function followAndShow(context: Context, { after }: { after?: number | und
         },
         options,
       ),
-    show: ({ data }) => showEvent(context, JSON.parse(data) as EventView),
+    async show({ data }) {
+      const event = JSON.parse(data) as EventView;
+      if (event.type.startsWith('key.')) names = await keyNamesFor(context);
+      await showEvent(context, event, names);
+    },
     onFirst: () => showTitles(context),
   });
 }
 
-async function showEvent(context: Context, event: EventView): Promise<void> {
+async function showEvent(context: Context, event: EventView, names: KeyNames): Promise<void> {
   if (context.out.wantsJson()) return context.out.element(event);
   const { stdout, columns } = context.io;
   const paint = context.out.paint.stdout;
-  const line = eventLine(event, { isTty: stdout.isTty, columns: columns(), paint });
+  const line = eventLine(event, { isTty: stdout.isTty, columns: columns(), paint, names });
   if (line !== undefined) stdout.write(line);
 }
 

@@ -5,6 +5,8 @@ import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { getTrace, listTraces } from '../../manifest/endpoints.ts';
 import { checkNoFilter, example, timeBound, wholeNumber } from '../../manifest/options.ts';
+import { type KeyNames, keyNamesFor, keyText } from '../../names/key-names.ts';
+import { resolveFilter } from '../../names/resolve.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
@@ -25,7 +27,7 @@ export const tracesCommand = (context: Context) =>
     )
     .option('--model <model>', 'only requests of this model')
     .option('--provider <provider>', 'only requests that this provider answered')
-    .option('--key <key>', 'only requests of this key')
+    .option('--key <key>', 'only requests of this key, by id or name')
     .option(
       '--since <time>',
       'only requests that finished at or after this UTC day or time, like 2026-11-01',
@@ -51,17 +53,19 @@ async function showTraces(
   context: Context,
   { limit, filter }: { limit: number; filter: Filter },
 ): Promise<void> {
+  const wanted = await resolveFilter(context, filter);
   const traces = await collectPages(limit, (page) =>
-    context.client().call(listTraces, { query: { ...filter, ...page } }),
+    context.client().call(listTraces, { query: { ...wanted, ...page } }),
   );
-  await context.out.table(traces, traceColumns(context.now()), { empty: 'No finished requests.' });
+  const columns = traceColumns(context.now(), await keyNamesFor(context));
+  await context.out.table(traces, columns, { empty: 'No finished requests.' });
 }
 
 /** Prints a trace; on a terminal with a timeline. */
 async function showTrace(context: Context, request: string): Promise<void> {
   const trace = await context.client().call(getTrace, { params: { request_id: request } });
   const { out, io } = context;
-  await out.record(trace, traceRecord(context.now()));
+  await out.record(trace, traceRecord(context.now(), await keyNamesFor(context)));
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
   out.text(`\n${waterfall(trace, io.columns())}`);
 }
@@ -104,32 +108,33 @@ const cost: Column<TraceView> = {
   show: (trace) => dollars(trace.cost?.total_usd),
 };
 
-/** Finished requests in a list; `now` in milliseconds since 1970. */
-const traceColumns = (now: number): Column<TraceView>[] => [
+const ended: Column<TraceView> = {
+  title: 'completed_at',
+  label: 'ended',
+  value: (trace) => trace.completed_at,
+};
+const key = (names: KeyNames): Column<TraceView> => ({
+  title: 'key',
+  value: (trace) => trace.key,
+  show: (trace) => keyText(trace.key, names),
+});
+
+/** Finished requests in a list, the least useful columns last; `now` in milliseconds since 1970. */
+const traceColumns = (now: number, names: KeyNames): Column<TraceView>[] => [
   { title: 'request_id', value: (trace) => trace.request_id },
+  { ...ended, show: (trace) => ago(trace.completed_at, now) },
   status,
   model,
-  { ...provider, isSpare: true },
-  {
-    title: 'attempts',
-    value: (trace) => trace.attempts.length,
-    align: 'right',
-    isSpare: true,
-  },
-  { ...firstToken, align: 'right', isSpare: true },
+  { ...key(names), isSpare: true },
   { ...total, align: 'right' },
   { ...cost, align: 'right', isSpare: true },
-  {
-    title: 'completed_at',
-    label: 'ended',
-    value: (trace) => trace.completed_at,
-    show: (trace) => ago(trace.completed_at, now),
-    isSpare: true,
-  },
+  { ...provider, isSpare: true },
+  { ...firstToken, align: 'right', isSpare: true },
+  { title: 'attempts', value: (trace) => trace.attempts.length, align: 'right', isSpare: true },
 ];
 
 /** One finished request. */
-export const traceRecord = (now: number): Column<TraceView>[] => [
+export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] => [
   { title: 'request_id', value: (trace) => trace.request_id },
   { title: 'response_id', value: (trace) => trace.response_id },
   { ...status, value: (trace) => trace.status },
@@ -138,7 +143,7 @@ export const traceRecord = (now: number): Column<TraceView>[] => [
   { title: 'endpoint', value: (trace) => trace.endpoint },
   model,
   provider,
-  { title: 'key', value: (trace) => trace.key, show: (trace) => trace.key ?? 'login' },
+  key(names),
   { title: 'input', value: ({ tokens }) => tokens.input, show: ({ tokens }) => count(tokens.input) },
   { title: 'output', value: ({ tokens }) => tokens.output, show: ({ tokens }) => count(tokens.output) },
   cost,

@@ -16,7 +16,7 @@ export function allScreens(
   return [
     trafficScreen(options),
     keysScreen,
-    usageScreen,
+    usageScreen(options),
     modelsScreen,
     providersScreen,
     threadsScreen,

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
-import type { Session } from '../../../shared/contract/people.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { collectPages } from '../../hosts/pages.ts';
-import { issueKey, listKeys, listSessions, revokeKey, setLimits, showKey } from '../../manifest/endpoints.ts';
+import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../manifest/endpoints.ts';
+import { loginsOf, namesOf } from '../../names/key-names.ts';
 import { ago } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';
@@ -105,21 +105,12 @@ function usedStyle(row: KeyRow): 'red' | 'yellow' | undefined {
   return share >= 1 ? 'red' : 'yellow';
 }
 
-/** The user's own logins; a key has none. */
-async function loginsOf(client: Services['client']): Promise<readonly Session[]> {
-  try {
-    return (await client.call(listSessions, { query: { limit: 100 } })).data;
-  } catch {
-    return [];
-  }
-}
-
 async function load({ client, keyNames }: Services): Promise<KeyRow[]> {
-  for (const { id, name } of await loginsOf(client)) keyNames.set(id, `login ${name}`);
+  const logins = await loginsOf(client);
   const keys = await collectPages(keysMax, (query) =>
     client.call(listKeys, { params: { workspace }, query }),
   );
-  for (const { id, name } of keys) keyNames.set(id, name || id);
+  for (const [id, name] of namesOf(keys, logins)) keyNames.set(id, name);
   const limited = keys
     .filter(({ status, limits }) => status === 'active' && (limits.spend_cap || limits.requests_per_minute))
     .slice(0, usesMax);

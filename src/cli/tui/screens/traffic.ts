@@ -3,6 +3,7 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
 import { getTrace } from '../../manifest/endpoints.ts';
+import { type KeyNames, keyText } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
@@ -28,8 +29,7 @@ const styles: Readonly<Record<string, Style>> = {
 
 interface TrafficOptions {
   baseUrl: () => string;
-  /** Names of keys by ID. */
-  keyNames: ReadonlyMap<string, string>;
+  keyNames: KeyNames;
 }
 
 /** The requests of the workspace, live, newest first. */
@@ -50,7 +50,7 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
   footer: ['open', 'compose', 'pause', 'filter', 'copy'],
   columns: () => [
     ...columns,
-    { title: 'key', width: 14, spare: 6, text: ({ key }) => keyText(key, keyNames) },
+    { title: 'key', width: 14, spare: 4, text: ({ key }) => keyText(key, keyNames) },
   ],
   live: ({ calls }) => calls.rows(),
   idOf: ({ id }) => id,
@@ -76,14 +76,14 @@ const columns: ListColumn<CallRow>[] = [
     style: ({ status }) => ownValue(styles, status),
   },
   { title: 'model', width: 18, grows: true, text: modelText },
-  { title: 'provider', width: 11, spare: 4, text: ({ provider }) => provider ?? '–' },
+  { title: 'provider', width: 11, spare: 5, text: ({ provider }) => provider ?? '–' },
   { title: 'tokens', width: 11, align: 'right', spare: 3, text: tokensText },
   { title: 'cost', width: 9, align: 'right', spare: 2, text: costText },
   {
     title: 'first',
     width: 7,
     align: 'right',
-    spare: 5,
+    spare: 6,
     text: ({ ttftMs }) => (ttftMs === null ? '–' : duration(ttftMs)),
   },
   {
@@ -103,11 +103,6 @@ function modelText({ model }: CallRow, { width }: RenderOptions): string {
   const characters = [...model];
   while (widthOf(characters.join('')) >= width) characters.shift();
   return `…${characters.join('')}`;
-}
-
-/** A key by its name if it is known; logins have no key. */
-function keyText(key: string | null, names: ReadonlyMap<string, string>): string {
-  return key === null ? 'login' : (names.get(key) ?? key);
 }
 
 /** Input and output: `10→1,234`. */
@@ -147,7 +142,7 @@ function summary(
 }
 
 /** What the list knows about a request. */
-function callLines(row: CallRow, keyNames: ReadonlyMap<string, string>, options: RenderOptions): string[] {
+function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): string[] {
   const isRunning = row.status === 'running';
   const record: Column<CallRow>[] = [
     { title: 'request', value: ({ id }) => id },
@@ -167,16 +162,12 @@ function callLines(row: CallRow, keyNames: ReadonlyMap<string, string>, options:
 }
 
 /** The trace of a request. A running request has no trace yet: the page shows its row until its last event. */
-async function openCall(
-  row: CallRow,
-  keyNames: ReadonlyMap<string, string>,
-  services: Services,
-): Promise<Page> {
+async function openCall(row: CallRow, keyNames: KeyNames, services: Services): Promise<Page> {
   const { client, calls, now } = services;
   try {
     const trace = await client.call(getTrace, { params: { request_id: row.id } });
     return recordPage(row.id, trace, {
-      columns: traceRecord(now()),
+      columns: traceRecord(now(), keyNames),
       more: ({ width, isPlain }) => (isPlain ? [] : waterfall(trace, width).trimEnd().split('\n')),
       copy: row.id,
     });

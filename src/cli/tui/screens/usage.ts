@@ -1,6 +1,7 @@
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
 import { groupColumns } from '../../commands/usage.ts';
 import { listUsage } from '../../manifest/endpoints.ts';
+import { type KeyNames, keyText } from '../../names/key-names.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { bar } from '../text/charts.ts';
 import type { ListColumn } from '../text/list-table.ts';
@@ -21,7 +22,7 @@ const daysShown = 30;
 const dayMs = 86_400_000;
 
 /** The usage of the workspace in the last 30 days, by day, model or key. */
-export const usageScreen: Screen<UsageRow> = {
+export const usageScreen = ({ keyNames }: { keyNames: KeyNames }): Screen<UsageRow> => ({
   id: 'usage',
   title: 'Usage',
   letter: 'u',
@@ -30,15 +31,15 @@ export const usageScreen: Screen<UsageRow> = {
   empty: [`No calls in the last ${daysShown} days.`],
   footer: ['open', 'next-tab', 'filter', 'copy'],
   refreshEveryMs: 15_000,
-  columns: (tab) => columnsOf(groupings[tab] ?? 'day'),
+  columns: (tab) => columnsOf(groupings[tab] ?? 'day', keyNames),
   async load({ client, now }, tab) {
     const grouping = groupings[tab] ?? 'day';
     const since = new Date(now() - daysShown * dayMs).toISOString().slice(0, 10);
     const { data } = await client.call(listUsage, { query: { group_by: grouping, since } });
     return withShares(data, grouping);
   },
-  idOf: nameOf,
-  copyText: nameOf,
+  idOf,
+  copyText: idOf,
   json: ({ group }) => group,
   summary(rows, _services, { paint }) {
     const cost = rows.reduce((sum, { group }) => sum + Number(group.charged_usd), 0);
@@ -48,10 +49,13 @@ export const usageScreen: Screen<UsageRow> = {
     if (unpriced > 0) parts.push(paint('yellow', `${count(unpriced)} with unknown price, not included`));
     return [`Last ${daysShown} days: ${parts.join(' · ')}`];
   },
-  preview: ({ group, grouping }, options) => recordLines(group, groupColumns(grouping), options),
+  preview: ({ group, grouping }, options) => recordLines(group, groupColumns(grouping, keyNames), options),
   open: async (row) =>
-    recordPage(nameOf(row), row.group, { columns: groupColumns(row.grouping), copy: nameOf(row) }),
-};
+    recordPage(nameOf(row, keyNames), row.group, {
+      columns: groupColumns(row.grouping, keyNames),
+      copy: idOf(row),
+    }),
+});
 
 /** Shares of cost, or of requests if nothing was charged. */
 function withShares(groups: UsageGroup[], grouping: UsageRow['grouping']): UsageRow[] {
@@ -61,13 +65,17 @@ function withShares(groups: UsageGroup[], grouping: UsageRow['grouping']): Usage
   return groups.map((group) => ({ group, grouping, share: most === 0 ? 0 : weight(group) / most }));
 }
 
-function nameOf({ group }: UsageRow): string {
+function idOf({ group }: UsageRow): string {
   return group.group ?? 'login';
 }
 
-function columnsOf(grouping: UsageRow['grouping']): ListColumn<UsageRow>[] {
+function nameOf({ group: { group }, grouping }: UsageRow, keyNames: KeyNames): string {
+  return grouping === 'key' ? keyText(group, keyNames) : (group ?? '–');
+}
+
+function columnsOf(grouping: UsageRow['grouping'], keyNames: KeyNames): ListColumn<UsageRow>[] {
   return [
-    { title: grouping, width: grouping === 'day' ? 10 : 22, text: nameOf },
+    { title: grouping, width: grouping === 'day' ? 10 : 22, text: (row) => nameOf(row, keyNames) },
     { title: 'requests', width: 8, align: 'right', text: ({ group }) => count(group.requests) },
     { title: 'input', width: 10, align: 'right', spare: 2, text: ({ group }) => count(group.tokens.input) },
     { title: 'output', width: 10, align: 'right', spare: 2, text: ({ group }) => count(group.tokens.output) },

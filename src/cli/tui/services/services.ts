@@ -10,7 +10,7 @@ export interface Services {
   calls: CallStore;
   /** The API calls that this program made. */
   log: CallLog;
-  /** Names of the keys that were listed, by ID. */
+  /** Names of the keys that were listed, by id. */
   keyNames: Map<string, string>;
   follow: Follow;
   defaultModel(): Promise<string>;
