@@ -10,6 +10,7 @@ import { createApp } from './app.ts';
 import { configuredProviders, detectLocalProviders } from './composition/providers-from-config.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
 import { applyReload, liveSettings } from './config/live-settings.ts';
+import { settledEvent } from './features/metering/index.ts';
 import { createServer } from './http/server.ts';
 import { prepareBodyCheck } from './http/validation/input-check.ts';
 import { backupFiles } from './process/backup-files.ts';
@@ -97,7 +98,7 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   const log = createLog(config.logLevel, logFile);
   const network = await createOutgoing(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
-  const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log });
+  const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log, settledEvent });
   // Compiled while the writer's thread starts, so that the first call need not wait for it.
   for (const endpoint of [createResponse, createChatCompletion]) prepareBodyCheck(endpoint);
   const storage = await opening;

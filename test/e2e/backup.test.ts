@@ -175,7 +175,7 @@ const damages: [string, (file: string) => Promise<void>, RegExp][] = [
     'changed in one amount',
     async (file) => {
       const database = new Database(file);
-      database.exec('UPDATE usage SET input = input + 1');
+      database.exec('UPDATE calls SET input = input + 1');
       database.close();
     },
     /differs from what was backed up/,

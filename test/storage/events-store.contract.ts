@@ -51,6 +51,31 @@ export function eventsStoreContract(open: OpenStorage): void {
       expect(await events.after('ws_1', 99, 10)).toEqual([]);
     });
 
+    test('include those of settled calls, in order', async () => {
+      const { events, metering } = await open();
+      await metering.settle(aSettlement('req_1'));
+      await events.append(event(1));
+      await metering.settle(aSettlement('req_2', { workspaceId: 'ws_2' }));
+      await metering.settle(aSettlement('req_3', { status: 'failed', errorCode: 'no_route' }));
+      const found = await events.after('ws_1', 0, 10);
+      expect(found).toMatchObject([
+        {
+          sequence: 1,
+          type: 'request.completed',
+          at: morning + 23,
+          data: { request_id: 'req_1', key: 'key_1', cost_usd: '0.000000786' },
+        },
+        { sequence: 2, ...event(1) },
+        { sequence: 4, type: 'request.failed', data: { request_id: 'req_3', error_code: 'no_route' } },
+      ]);
+      expect(await events.after('ws_1', 2, 10)).toEqual(found.slice(2));
+      expect(await events.after('ws_1', 0, 2)).toEqual(found.slice(0, 2));
+      expect(await events.prune(0, 2)).toBe(2);
+      expect(await events.first()).toBe(3);
+      expect(await events.after('ws_1', 0, 10)).toEqual(found.slice(2));
+      expect(await metering.usage('req_1')).toBeDefined();
+    });
+
     test('are found behind many events of another workspace', async () => {
       const { events } = await open();
       await Promise.all(Array.from({ length: 9000 }, (_, number) => events.append(event(number))));

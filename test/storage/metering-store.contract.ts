@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { memoryMeteringReads } from '../support/memory-stores.ts';
 import {
   aHold,
   aSettlement,
@@ -207,6 +208,51 @@ export function meteringStoreContract(open: OpenStorage): void {
       expect(await count({ since: morning + 23 })).toBe(3);
       expect(await count({ since: morning + 24 })).toBe(0);
       expect(await count({ until: morning + 23 })).toBe(1);
+    });
+
+    test('of any range, filter and grouping is the sum of the calls in it', async () => {
+      const { metering } = await open();
+      const hour = dayMs / 24;
+      const midnight = morning - 8 * hour;
+      const pick = <T>(all: readonly T[], number: number): T => all[number % all.length] as T;
+      const reads = memoryMeteringReads();
+      // Enough that an engine which adds them up in bulk has done so with a part of them.
+      for (let number = 0; number < 900; number += 1) {
+        reads.calls.push(
+          aUsage(`req_${number}`, {
+            completedAt: midnight + Math.floor(number / 12) * 3 * hour,
+            keyId: pick(['key_1', 'key_2', null], number),
+            model: pick(['a', 'b'], number),
+            provider: pick(['openai', null], number),
+            ...(number % 5 === 0 && { cost: null, charged: 0 }),
+          }),
+        );
+      }
+      for (const part of [reads.calls.slice(0, 600), reads.calls.slice(600)]) {
+        await Promise.all(part.map((call) => metering.settle(aSettlement(call.requestId, call))));
+      }
+      const newest = reads.calls.at(-1)?.completedAt ?? 0;
+      const bounds = [0, midnight, midnight + 1, midnight + 5 * hour, midnight + dayMs, midnight + dayMs - 1];
+      const ends = [
+        midnight + dayMs,
+        midnight + dayMs + 3 * hour,
+        midnight + 3 * dayMs + 20 * hour,
+        newest,
+        newest + 1,
+      ];
+      for (const since of bounds) {
+        for (const until of ends) {
+          if (since >= until) continue;
+          for (const groupBy of ['day', 'model', 'key'] as const) {
+            for (const only of [{}, { keyId: 'key_1' }, { model: 'b' }, { keyId: 'key_2', model: 'a' }]) {
+              const filter = { ...all, ...only, since, until, groupBy };
+              expect(await metering.summarize(filter), JSON.stringify(filter)).toEqual(
+                await reads.summarize(filter),
+              );
+            }
+          }
+        }
+      }
     });
   });
 }

@@ -81,12 +81,6 @@ export function aSettlement(requestId: string, changes: Partial<UsageRecord> = {
     entries: entriesOf(usage.workspaceId, usage.cost?.provider ?? 0, usage.cost?.margin ?? 0),
     caller: 'key',
     tier: 'paid',
-    event: {
-      type: 'request.completed',
-      workspaceId: usage.workspaceId,
-      at: usage.completedAt,
-      data: { request_id: requestId },
-    },
   };
 }
 

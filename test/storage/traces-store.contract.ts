@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TracesFilter } from '../../src/daemon/features/traces/store.ts';
-import { aSettlement, aUsage, morning, type OpenStorage } from './records.ts';
+import { aSettlement, aUsage, dayMs, morning, type OpenStorage } from './records.ts';
 
 export function tracesStoreContract(open: OpenStorage): void {
   const trace = {
@@ -9,6 +9,7 @@ export function tracesStoreContract(open: OpenStorage): void {
     startedMs: [3],
     finishReason: 'stop',
     routes: [{ provider: 'openai', model: 'gpt-5' }],
+    dropped: [{ param: 'tools[0]', type: 'web_search' }, { param: 'metadata' }],
   };
   const openWithCalls = async () => {
     const { metering, traces } = await open();
@@ -52,8 +53,69 @@ export function tracesStoreContract(open: OpenStorage): void {
       [{ since: morning + 2 }, ['req_3', 'req_2']],
       [{ until: morning + 2 }, ['req_1']],
       [{ workspaceId: 'ws_2' }, ['req_4']],
+      [{ status: 'completed' }, ['req_3', 'req_1']],
+      [{ status: 'canceled' }, []],
+      [{ model: 'openai/gpt-5', keyId: 'key_1' }, ['req_2', 'req_1']],
+      [{ model: 'openai/gpt-5', status: 'completed' }, ['req_1']],
+      [{ model: 'anthropic/claude', status: 'failed' }, []],
+      [{ keyId: 'key_1', provider: 'anthropic', status: 'failed' }, ['req_2']],
+      [{ status: 'completed', after: 'req_3' }, ['req_1']],
+      [{ status: 'failed', after: 'req_3' }, ['req_2']],
+      [{ model: 'no/such' }, []],
+      [{ workspaceId: 'ws_none' }, []],
     ])('are filtered by %j', async (filter, expected) => {
       expect(await (await openWithCalls()).list(filter)).toEqual(expected);
+    });
+
+    test('are found by several filters page by page, as if every call was looked at', async () => {
+      const { metering, traces } = await open();
+      const pick = <T>(all: readonly T[], number: number): T => all[number % all.length] as T;
+      const calls = Array.from({ length: 900 }, (_, number) =>
+        aUsage(`req_${String(number).padStart(3, '0')}`, {
+          completedAt: morning + Math.floor(number / 8) * 3 * 3_600_000,
+          keyId: pick(['key_1', 'key_1', 'key_2', null], number),
+          model: pick(['a', 'a', 'a', 'b', 'c'], number),
+          provider: pick(['x', 'y', null], number),
+          status: pick(
+            ['completed', 'completed', 'failed', 'canceled', 'completed', 'completed', 'completed'],
+            number,
+          ),
+        }),
+      );
+      for (const part of [calls.slice(0, 600), calls.slice(600)]) {
+        await Promise.all(part.map((call) => metering.settle(aSettlement(call.requestId, call))));
+      }
+      const newestFirst = calls.toReversed();
+      const any = { status: undefined, model: undefined, provider: undefined, keyId: undefined };
+      const filters: Partial<TracesFilter>[] = [
+        { keyId: 'key_2', model: 'b' },
+        { keyId: 'key_1', status: 'completed' },
+        { model: 'a', provider: 'x', status: 'failed' },
+        { provider: 'y', status: 'completed', since: morning + 2 * dayMs + 5, until: morning + 9 * dayMs },
+        { keyId: 'key_1', model: 'c', provider: 'x', status: 'canceled' },
+      ];
+      for (const filter of filters) {
+        const { since = 0, until = Number.MAX_SAFE_INTEGER, ...same } = filter;
+        const expected = newestFirst
+          .filter((call) => Object.entries(same).every(([name, value]) => call[name as 'model'] === value))
+          .filter(({ completedAt }) => completedAt >= since && completedAt < until)
+          .map(({ requestId }) => requestId);
+        const found: string[] = [];
+        for (let page = ['']; page.length > 0; ) {
+          const list = await traces.list({
+            workspaceId: 'ws_1',
+            ...any,
+            since: undefined,
+            until: undefined,
+            ...filter,
+            after: found.at(-1),
+            limit: 20,
+          });
+          page = list.map(({ requestId }) => requestId);
+          found.push(...page);
+        }
+        expect(found, JSON.stringify(filter)).toEqual(expected);
+      }
     });
   });
 }

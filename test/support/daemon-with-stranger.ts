@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Static } from 'typebox';
 import type { KeyRecord } from '../../src/daemon/features/keys/index.ts';
+import { settledEvent } from '../../src/daemon/features/metering/index.ts';
 import { openSqliteStorage } from '../../src/daemon/storage/sqlite/open.ts';
 import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
 import type { IssuedKey } from '../../src/shared/contract/keys.ts';
@@ -97,6 +98,7 @@ async function addStranger(
     folder,
     now,
     log: { info: silent, warn: silent, error: silent },
+    settledEvent,
   });
   const makeId = idMaker(now, (count) => randomBytes(count));
   const secrets = { key: makeSecret('api', randomBytes), login: makeSecret('login', randomBytes) };

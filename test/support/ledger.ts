@@ -1,5 +1,11 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { NameTexts } from '../../src/daemon/storage/sqlite/engine/names.ts';
+import {
+  type CallDetails,
+  mapNames,
+  readDetails,
+} from '../../src/daemon/storage/sqlite/metering/call-details.ts';
 
 export interface UsageRow {
   requestId: string;
@@ -76,13 +82,17 @@ function read(database: Database.Database): Ledger {
 
 function usageRows(database: Database.Database, model?: string): UsageRow[] {
   const rows = database
-    .prepare<[{ model: string | null }], Omit<UsageRow, 'attempts'> & { attempts: string }>(
+    .prepare<[{ model: string | null }], Omit<UsageRow, 'attempts'> & { details: string }>(
       `SELECT request_id AS requestId, model, provider, streamed, status, error_code AS errorCode, input, output,
-         tokens_reported AS isReported, cost_provider + cost_margin AS cost, charged, attempts
+         tokens_reported AS isReported, cost_provider + cost_margin AS cost, charged, details
        FROM usage WHERE @model IS NULL OR model = @model`,
     )
     .all({ model: model ?? null });
-  return rows.map((row) => ({ ...row, attempts: JSON.parse(row.attempts) as UsageRow['attempts'] }));
+  const names = new NameTexts(database);
+  return rows.map(({ details, ...row }) => {
+    const named = mapNames(JSON.parse(details) as CallDetails<number>, (name) => names.of(name));
+    return { ...row, attempts: readDetails(named).attempts };
+  });
 }
 
 function faultsIn(database: Database.Database): string[] {

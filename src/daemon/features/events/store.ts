@@ -12,7 +12,7 @@ export interface EventRecord {
 export type NewEvent = Omit<EventRecord, 'sequence'>;
 
 export interface EventsStore {
-  /** Returns the event's sequence. A settled call's event is written with its settlement instead. */
+  /** Returns the event's sequence. A settled call is an event without being appended. */
   append(event: NewEvent): Promise<number>;
   /** A workspace's events after `sequence`, oldest first. */
   after(workspaceId: string, sequence: number, limit: number): Promise<EventRecord[]>;

@@ -1,4 +1,5 @@
 import { formatUsd } from '../../../shared/money.ts';
+import type { NewEvent } from '../events/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { LedgerEntry, Settlement, UsageRecord } from './store.ts';
 
@@ -9,7 +10,6 @@ export function settlementFor(usage: UsageRecord, answer?: SlotAnswer): Settleme
     entries: ledgerEntriesFor(usage),
     caller: 'key',
     tier: usage.charged > 0 || usage.ownKey ? 'paid' : 'free',
-    event: settledEvent(usage),
     ...(answer && { answer }),
   };
 }
@@ -32,7 +32,7 @@ export function ledgerEntriesFor({ charged, cost, workspaceId, provider }: Usage
 }
 
 /** The event `request.completed` or `request.failed` of a finished call. */
-export function settledEvent(usage: UsageRecord): Settlement['event'] {
+export function settledEvent(usage: UsageRecord): NewEvent {
   const hasFailed = usage.status === 'failed' || usage.status === 'interrupted';
   return {
     type: hasFailed ? 'request.failed' : 'request.completed',

@@ -1,5 +1,4 @@
 import type { Cost, NanoUsd, Tokens } from '../../../shared/money.ts';
-import type { NewEvent } from '../events/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { Attempt } from '../routing/index.ts';
 
@@ -87,15 +86,13 @@ export interface LedgerEntry {
   amount: NanoUsd;
 }
 
-/** Ends a hold and records the result, in one transaction. */
+/** Ends a hold and records the result, in one transaction. The call is also the event of its settlement. */
 export interface Settlement {
   usage: UsageRecord;
   entries: LedgerEntry[];
   /** How the public totals are split. */
   caller: 'key' | 'agent';
   tier: 'paid' | 'free';
-  /** Written in the same transaction. */
-  event: NewEvent;
   /** Stored for the call's Idempotency-Key in the same transaction. */
   answer?: SlotAnswer;
   /** As in the hold. */

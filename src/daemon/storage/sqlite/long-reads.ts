@@ -1,6 +1,7 @@
 import { type BackupTask, backUp } from './backups/back-up.ts';
 import { checkDatabase } from './check-database.ts';
 import type { Connection } from './engine/connection.ts';
+import { NameTexts } from './engine/names.ts';
 import { verifyLedger } from './ledger/verify-ledger.ts';
 import { servedDays, summarizeUsage } from './metering/summaries.ts';
 import { listResponses } from './responses/list-responses.ts';
@@ -8,10 +9,11 @@ import { listTraces } from './traces/list-traces.ts';
 
 /** Reads of many rows: they run in the reader thread, each in its own snapshot. */
 export function longReads(database: Connection) {
+  const names = new NameTexts(database);
   return {
     served: () => servedDays(database),
-    summarize: (filter: Parameters<typeof summarizeUsage>[1]) => summarizeUsage(database, filter),
-    traces: (filter: Parameters<typeof listTraces>[1]) => listTraces(database, filter),
+    summarize: (filter: Parameters<typeof summarizeUsage>[2]) => summarizeUsage(database, names, filter),
+    traces: (filter: Parameters<typeof listTraces>[2]) => listTraces(database, names, filter),
     responses: (page: Parameters<typeof listResponses>[1]) => listResponses(database, page),
     verify: () => verifyLedger(database),
     check: () => checkDatabase(database),

@@ -1,6 +1,8 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
+import type { NewEvent } from '../../features/events/index.ts';
+import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Storage } from '../storage.ts';
 import { autopilotsStore } from './autopilots/store.ts';
 import { backgroundStore } from './background/store.ts';
@@ -11,6 +13,7 @@ import { openForReading } from './engine/connection.ts';
 import { DataMoved } from './engine/errors.ts';
 import type { StorageLog } from './engine/log.ts';
 import { migrations } from './engine/migrations/index.ts';
+import { NameTexts } from './engine/names.ts';
 import { createOrm } from './engine/orm.ts';
 import { Reader } from './engine/reader.ts';
 import { startThread } from './engine/thread.ts';
@@ -46,6 +49,8 @@ export interface SqliteOptions {
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
   log: StorageLog;
+  /** Derives the event of a settled call, which is not stored twice. */
+  settledEvent: (call: UsageRecord) => NewEvent;
   /** `state()` is not writable with less free space than `lowBytes` (default 256 MiB). */
   disk?: Partial<DiskBounds>;
   /** How often the files are checked, in milliseconds; default 5000. */
@@ -59,7 +64,7 @@ export interface SqliteOptions {
  * `DataFolderInUse`, `UnsupportedSchema`, `DataNeedsRepair` or `DiskUnsuited`, and then leaves the file unchanged.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
-  const { folder, now, log, pollMs: everyMs } = options;
+  const { folder, now, log, settledEvent, pollMs: everyMs } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
     log.warn({ folder }, 'other users of this machine can read the data folder; run chmod 700 on it');
@@ -74,7 +79,13 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     prepareDatabase({ file, now, log, migrations });
     await writer.open(file);
     const database = openForReading(file);
-    const context = { database, orm: createOrm(database), writer, reader: new Reader<LongReads>(file) };
+    const context = {
+      database,
+      orm: createOrm(database),
+      names: new NameTexts(database),
+      writer,
+      reader: new Reader<LongReads>(file),
+    };
     const disk = watchDisk({ folder, bounds: options.disk, log });
     const watches = [
       disk,
@@ -94,7 +105,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       lock.release();
     };
     return {
-      ...stores(context),
+      ...stores(context, settledEvent),
       backups: backupStore(folder, file),
       ...lifecycle(context, { disk, log, close }),
     };
@@ -106,7 +117,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   }
 }
 
-function stores(context: StoreContext) {
+function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent']) {
   return {
     keys: keysStore(context),
     workspaces: workspacesStore(context),
@@ -123,7 +134,7 @@ function stores(context: StoreContext) {
     threads: threadsStore(context),
     idempotency: idempotencyStore(context),
     cache: cacheStore(context),
-    events: eventsStore(context),
+    events: eventsStore(context, settledEvent),
     traces: tracesStore(context),
     vault: vaultStore(context),
     providerKeys: providerKeysStore(context),

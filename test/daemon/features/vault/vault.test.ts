@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import {
   type MasterStore,
   MasterStoreFailure,
@@ -54,7 +55,7 @@ const name = (provider: string) => `provider-key|${workspaceId}|${provider}`;
 
 beforeEach(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-vault-'));
-  storage = await openSqliteStorage({ folder, now: Date.now, log: silent });
+  storage = await openSqliteStorage({ folder, now: Date.now, log: silent, settledEvent });
   onTestFinished(async () => {
     await storage.close();
     await rm(folder, { recursive: true, force: true });

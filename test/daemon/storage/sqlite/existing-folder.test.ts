@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { migrate } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import {
@@ -79,6 +80,49 @@ test('a database of the first schema opens with all its records', async () => {
   expect(await shouts.find(1)).toMatchObject({ body: 'hello', author: { handle: 'ada' } });
   expect(await whispers.find(1)).toMatchObject({ body: 'psst', recipient: { handle: 'bob' } });
   expect(await autopilots.find(1, 'pilot')).toMatchObject({ id: 'ap_1' });
+});
+
+test('the totals of a database of the first schema include its calls, whose events keep their sequences', async () => {
+  const { metering, events, traces } = await open({ folder });
+  const all = { workspaceId: 'ws_1', model: undefined, since: 0, until: morning + dayMs };
+  const byKey = await metering.summarize({ ...all, keyId: undefined, groupBy: 'key' });
+  expect(byKey.map(({ group, requests, charged }) => [group, requests, charged])).toEqual([
+    ['key_1', 1, 786],
+    ['key_2', 1, 786],
+  ]);
+  expect(await metering.summarize({ ...all, keyId: 'key_2', groupBy: 'day' })).toMatchObject([
+    { group: '2026-11-21', requests: 1, tokens, cost: { total: 786 } },
+  ]);
+  expect(await events.after('ws_1', 0, 10)).toEqual([
+    { ...settledEvent(aUsage('req_1')), sequence: 1 },
+    { ...settledEvent((await traces.find('ws_1', 'req_2')) ?? aUsage('none')), sequence: 2 },
+  ]);
+});
+
+test('calls without a stored event are numbered before the first one, when a migration was killed before too', async () => {
+  const database = new Database(join(folder, 'gateway.db'));
+  database.exec(
+    'CREATE TABLE names (number INTEGER PRIMARY KEY, text TEXT); CREATE TABLE calls (number INTEGER)',
+  );
+  const columns = (database.pragma('table_info(usage)') as { name: string }[]).map(({ name }) => name);
+  const copied = columns.map((name) => (name === 'request_id' ? "'req_0' || value" : name)).join(', ');
+  // More calls than are copied at once.
+  database.exec(
+    `
+    INSERT INTO usage SELECT ${copied} FROM usage, json_each(?) WHERE request_id = 'req_1'`.replace(
+      '?',
+      `'[${Array.from({ length: 20_005 }, (_, index) => 10_000 + index)}]'`,
+    ),
+  );
+  database.exec('DROP TRIGGER entries_last; DELETE FROM key_spend');
+  database.close();
+
+  const { metering, events, ledger } = await open({ folder });
+  const all = { workspaceId: 'ws_1', keyId: undefined, model: undefined, since: 0, until: morning + dayMs };
+  expect(await metering.summarize({ ...all, groupBy: 'model' })).toMatchObject([{ requests: 20_007 }]);
+  expect((await events.after('ws_1', 0, 10)).map(({ sequence }) => sequence)).toEqual([1, 2]);
+  const totals = (await ledger.verify()).problems.filter((problem) => problem.includes('daily totals'));
+  expect(totals).toEqual([]);
 });
 
 test('a database of the first schema is written like a new one', async () => {

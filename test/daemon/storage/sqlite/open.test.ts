@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { explainFailure } from '../../../../src/daemon/process/start-failures.ts';
 import { openForWriting } from '../../../../src/daemon/storage/sqlite/engine/connection.ts';
 import {
@@ -22,7 +23,7 @@ import {
   UnsupportedSchema,
 } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import { exitCodes } from '../../../../src/shared/errors.ts';
-import { aHold, aKey, aSettlement, dayMs, morning, owner } from '../../../storage/records.ts';
+import { aHold, aKey, aSettlement, aUsage, dayMs, morning, owner } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
 
 const { open, newFolder, cleanUp } = openTemporarily();
@@ -71,7 +72,7 @@ describe('opening', () => {
     await openAndClose();
     const storage = await open({ folder });
     expect(await storage.metering.usage('req_1')).toBeDefined();
-    expect(await storage.events.append(aSettlement('req_2').event)).toBe(2);
+    expect(await storage.events.append(settledEvent(aUsage('req_2')))).toBe(2);
   });
 
   test('is refused while another process uses the folder, which keeps working', async () => {
@@ -206,6 +207,24 @@ describe('a balance changed in the file', () => {
   });
 
   test.each([
+    ['one key', 'UPDATE usage_key_days SET output = output + 1', 'key_1 on 2026-11-21'],
+    ['all keys', 'UPDATE usage_days SET requests = 0', 'all keys on 2026-11-21'],
+    ['one that is missing', 'DELETE FROM usage_days', 'all keys on 2026-11-21'],
+    ['a call', 'UPDATE calls SET completed_at = completed_at - 86400000', 'key_1 on 2026-11-20'],
+  ])(
+    'that is in the daily totals of %s is found by the verification of the ledger',
+    async (_whose, sql, group) => {
+      const storage = await open({ folder });
+      const calls = Array.from({ length: 600 }, (_, number) => aSettlement(`req_${number}`));
+      await Promise.all(calls.map((call) => storage.metering.settle(call)));
+      expect((await storage.ledger.verify()).problems).toEqual([]);
+      tamper(sql);
+      const { problems } = await storage.ledger.verify();
+      expect(problems).toContain(`The daily totals of ${group} are not the sum of its calls.`);
+    },
+  );
+
+  test.each([
     ['the spending of a key', 'UPDATE key_spend SET amount = 1', /spending of key_1/],
     [
       'a negative hold',
@@ -282,7 +301,7 @@ describe('an unreadable page', () => {
     closeSync(handle);
   }
 
-  test.each(['usage', 'entries', 'key_spend', 'responses'])(
+  test.each(['usage_days', 'entries', 'key_spend', 'responses'])(
     'of %s is found by the check, which stops all writes',
     async (table) => {
       await openAndClose();
@@ -295,9 +314,9 @@ describe('an unreadable page', () => {
     },
   );
 
-  test('that the writer needs first prevents the start', async () => {
+  test.each(['events', 'calls'])('of %s, which the writer needs first, prevents the start', async (table) => {
     await openAndClose();
-    damage('events');
+    damage(table);
     const refusal = await open({ folder }).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(DataNeedsRepair);
     expect((refusal as Error).message).toContain(file);
@@ -305,10 +324,10 @@ describe('an unreadable page', () => {
 
   test('leads to the exit code for repairs, wherever it is found', async () => {
     await openAndClose();
-    damage('usage');
+    damage('calls');
     const database = new Database(file);
     const met = new Error('a library failed', {
-      cause: failureOf(() => database.exec('SELECT * FROM usage')),
+      cause: failureOf(() => database.exec('SELECT * FROM calls')),
     });
     database.close();
     const { exit, text } = await explainFailure(met);

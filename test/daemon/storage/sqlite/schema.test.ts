@@ -38,9 +38,9 @@ function migrated() {
 
 function tablesOf(database: Database.Database): Record<string, unknown> {
   const tables = database
-    .prepare<[], { name: string; strict: number }>('PRAGMA table_list')
+    .prepare<[], { name: string; type: string; strict: number }>('PRAGMA table_list')
     .all()
-    .filter(({ name }) => !name.startsWith('sqlite_'));
+    .filter(({ name, type }) => type === 'table' && !name.startsWith('sqlite_'));
   return Object.fromEntries(
     tables.map(({ name, strict }) => [
       name,

@@ -1,3 +1,4 @@
+import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import { aHold, aSettlement } from '../../../storage/records.ts';
 
@@ -7,7 +8,7 @@ import { aHold, aSettlement } from '../../../storage/records.ts';
  */
 const [folder = '', prefix = ''] = process.argv.slice(2);
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-const storage = await openSqliteStorage({ folder, now: Date.now, log });
+const storage = await openSqliteStorage({ folder, now: Date.now, log, settledEvent });
 storage.onFatal((reason) => {
   const { writable } = storage.state();
   say(`fatal writable=${writable} ${reason.message}`);

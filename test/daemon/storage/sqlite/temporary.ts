@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { openSqliteStorage, type SqliteOptions } from '../../../../src/daemon/storage/sqlite/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { morning } from '../../../storage/records.ts';
@@ -26,7 +27,12 @@ export function openTemporarily() {
   return {
     newFolder,
     open: async (options: Partial<SqliteOptions> = {}): Promise<Storage> => {
-      const standard = { folder: options.folder ?? newFolder(), now: () => morning, log: recordingLog() };
+      const standard = {
+        folder: options.folder ?? newFolder(),
+        now: () => morning,
+        log: recordingLog(),
+        settledEvent,
+      };
       const storage = await openSqliteStorage({ ...standard, ...options });
       opened.push(storage);
       return storage;

@@ -4,9 +4,16 @@ import type { Connection } from './connection.ts';
  * `clean_shutdown`: 1 while the database is closed after a clean shutdown, else 0.
  * `last_seen`: the latest wall clock time of any daemon, milliseconds since 1970.
  * `chain_verified`: the last verified link of the ledger chain.
- * `last_event`: lower bound of the event sequence, which keeps rising after all events were pruned.
+ * `first_event`, `last_event`: bounds of the sequences of stored events; the last keeps rising after all were pruned.
+ * `folded_to`: the last call in the daily totals and the index.
  */
-export type MetaName = 'clean_shutdown' | 'last_seen' | 'last_event' | 'chain_verified';
+export type MetaName =
+  | 'clean_shutdown'
+  | 'last_seen'
+  | 'first_event'
+  | 'last_event'
+  | 'folded_to'
+  | 'chain_verified';
 
 /** Undefined if it was never written. */
 export function readMeta(database: Connection, name: MetaName): number | undefined {
@@ -27,6 +34,7 @@ export function lastEvent(database: Connection): number {
     database
       .prepare<[], number>(
         `SELECT max(coalesce((SELECT max(sequence) FROM events), 0),
+                    coalesce((SELECT max(number) FROM calls), 0),
                     coalesce((SELECT value FROM meta WHERE name = 'last_event'), 0))`,
       )
       .pluck()

@@ -1,12 +1,19 @@
 import type { Connection } from './connection.ts';
 import { UnsupportedSchema } from './errors.ts';
 
+type RowChanges = Readonly<Record<string, number>>;
+
 /** One schema change. Versions increase but need not be consecutive. */
 export interface Migration {
   version: number;
+  /**
+   * Fills new tables in transactions of its own, so that a large table neither needs memory nor a long write-ahead log. It
+   * leaves old tables as they are, and starts over when an earlier attempt was killed.
+   */
+  prepare?: (database: Connection) => void;
   statements: readonly string[];
   /** Expected change in the number of rows per table; 0 for tables not listed. */
-  rows: Readonly<Record<string, number>>;
+  rows: RowChanges | ((count: (from: string) => number) => RowChanges);
 }
 
 /** The schema version of the database; 0 if it has no schema. */
@@ -42,9 +49,11 @@ export function migrate(database: Connection, migrations: readonly Migration[]):
   }
 }
 
-function apply(database: Connection, { version, statements, rows }: Migration): void {
+function apply(database: Connection, { version, prepare, statements, rows: changes }: Migration): void {
+  prepare?.(database);
   database.transaction(() => {
     const before = countRows(database);
+    const rows = typeof changes === 'function' ? changes((from) => countOf(database, from)) : changes;
     for (const statement of statements) database.exec(statement);
     const after = countRows(database);
     for (const table of new Set([...before.keys(), ...after.keys(), ...Object.keys(rows)])) {
@@ -66,10 +75,9 @@ function countRows(database: Connection): Map<string, number> {
     )
     .pluck()
     .all();
-  return new Map(
-    tables.map((table) => [
-      table,
-      database.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0,
-    ]),
-  );
+  return new Map(tables.map((table) => [table, countOf(database, `"${table}"`)]));
+}
+
+function countOf(database: Connection, from: string): number {
+  return database.prepare<[], number>(`SELECT count(*) FROM ${from}`).pluck().get() ?? 0;
 }

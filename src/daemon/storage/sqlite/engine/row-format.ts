@@ -19,6 +19,8 @@ export interface RowFormat<Source, Columns> {
   row(source: Source): Row<Columns>;
   /** Reads one column of a row. */
   get<Name extends keyof Columns & string>(row: Row<Columns>, name: Name): ValueOf<Columns[Name]>;
+  /** A copy of a row with other values in some columns. */
+  with(row: Row<Columns>, changes: { [Name in keyof Columns & string]?: SqlValue }): SqlValue[];
 }
 
 type ValueOf<Read> = Read extends (source: never) => infer Value ? Value : never;
@@ -38,6 +40,11 @@ export function rowFormat<Table extends { $inferSelect: object }, Source>() {
         return values as Row<Columns>;
       },
       get: (row, name) => row[positions.get(name) as number] as never,
+      with: (row, changes) => {
+        const values = [...row];
+        for (const name in changes) values[positions.get(name) as number] = changes[name as never];
+        return values as SqlValue[];
+      },
     };
   };
 }

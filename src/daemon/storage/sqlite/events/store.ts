@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EventRecord, EventsStore } from '../../../features/events/store.ts';
-import { lastEvent } from '../engine/meta.ts';
-import { and, asc, eq, gt, lte, min } from '../engine/orm.ts';
+import type { EventRecord, EventsStore, NewEvent } from '../../../features/events/store.ts';
+import type { UsageRecord } from '../../../features/metering/store.ts';
+import { lastEvent, readMeta } from '../engine/meta.ts';
+import { and, asc, eq, gt, lte, sql } from '../engine/orm.ts';
+import { usageRecord } from '../metering/store.ts';
+import { calls } from '../metering/tables.ts';
 import type { StoreContext } from '../store-context.ts';
 import { events } from './tables.ts';
 
@@ -11,8 +14,12 @@ import { events } from './tables.ts';
 const eventsPerTurn = 4000;
 const prunedMax = 1000;
 
-export function eventsStore({ database, orm, writer }: StoreContext): EventsStore {
-  const between = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] =>
+/** The event of a settled call is not stored: `settledEvent` derives it from the call, which has its sequence. */
+export function eventsStore(
+  { database, orm, writer, names }: StoreContext,
+  settledEvent: (call: UsageRecord) => NewEvent,
+): EventsStore {
+  const stored = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] =>
     orm
       .select()
       .from(events)
@@ -22,16 +29,32 @@ export function eventsStore({ database, orm, writer }: StoreContext): EventsStor
       .all()
       .map((row) => ({ ...row, data: JSON.parse(row.data) as EventRecord['data'] }));
 
-  const oldest = () =>
+  const ofCalls = (workspace: number, from: number, to: number, limit: number): EventRecord[] =>
     orm
-      .select({ sequence: min(events.sequence) })
-      .from(events)
-      .get()?.sequence ?? undefined;
+      .select()
+      .from(calls)
+      // The plus keeps SQLite from using an index by workspace, and thus from sorting all its calls.
+      .where(and(gt(calls.number, from), lte(calls.number, to), sql`+${calls.workspace} = ${workspace}`))
+      .orderBy(asc(calls.number))
+      .limit(limit)
+      .all()
+      .map((row) => ({ ...settledEvent(usageRecord(row, names)), sequence: row.number }));
+
+  const between = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] => {
+    const workspace = names.numberOf(workspaceId);
+    const found = stored(workspaceId, from, to, limit);
+    if (workspace === undefined) return found;
+    return [...found, ...ofCalls(workspace, from, to, limit)]
+      .sort((a, b) => a.sequence - b.sequence)
+      .slice(0, limit);
+  };
+
+  const oldest = () => readMeta(database, 'first_event') ?? 1;
 
   return {
     append: (event) => writer.write('events.append', event),
     after: async (workspaceId, sequence, limit) => {
-      const first = oldest() ?? 0;
+      const first = oldest();
       const last = lastEvent(database);
       const found: EventRecord[] = [];
       for (
@@ -44,7 +67,7 @@ export function eventsStore({ database, orm, writer }: StoreContext): EventsStor
       }
       return found;
     },
-    first: async () => oldest() ?? lastEvent(database) + 1,
+    first: async () => oldest(),
     last: async () => lastEvent(database),
     prune: async (before, keep) => {
       let pruned = 0;

@@ -1,6 +1,8 @@
 import type { Connection } from '../engine/connection.ts';
 import { lastEvent } from '../engine/meta.ts';
+import { NameNumbers } from '../engine/names.ts';
 import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
+import { CallFolder } from '../metering/fold-calls.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
 
 /** What one settled call adds to the totals of its day. */
@@ -23,15 +25,19 @@ type ServedTotals = Omit<CallTotals, 'keyId' | 'charged'> & { requests: number }
  * adds to them only after its own statements have succeeded, so a failed one adds nothing.
  */
 export class BatchTotals implements WritesTotals {
+  readonly names: NameNumbers;
   readonly #accounts = new Map<string, number>();
   readonly #spend = new Map<string, { keyId: string; day: string; amount: number }>();
   readonly #served = new Map<string, ServedTotals>();
   readonly #statements: ReturnType<typeof totalsStatements>;
+  readonly #folder: CallFolder;
   readonly #chain: LedgerChain;
   #sequence: number;
   #sequenceAtStart: number;
 
   constructor(database: Connection) {
+    this.names = new NameNumbers(database);
+    this.#folder = new CallFolder(database);
     this.#chain = new LedgerChain(database);
     this.#statements = totalsStatements(database);
     this.#sequence = lastEvent(database);
@@ -43,7 +49,7 @@ export class BatchTotals implements WritesTotals {
     return this.#sequence;
   }
 
-  /** Call after the event with this sequence was inserted. */
+  /** Call after the event or the call with this sequence was inserted. */
   addEvent(sequence: number): void {
     this.#sequence = sequence;
   }
@@ -79,6 +85,8 @@ export class BatchTotals implements WritesTotals {
   }
 
   begin(): void {
+    this.names.begin();
+    this.#folder.begin();
     this.#chain.begin();
     this.#sequenceAtStart = this.#sequence;
   }
@@ -88,12 +96,16 @@ export class BatchTotals implements WritesTotals {
     for (const [id, change] of this.#accounts) this.#statements.account.run(id, change);
     for (const spend of this.#spend.values()) this.#statements.spend.run(spend);
     for (const served of this.#served.values()) this.#statements.served.run(served);
+    this.names.flush();
+    this.#folder.flush(this.#sequence);
     this.#chain.flush();
     this.#clear();
   }
 
   /** Discards the batch after its ROLLBACK. */
   revert(): void {
+    this.names.revert();
+    this.#folder.revert();
     this.#chain.revert();
     this.#clear();
     this.#sequence = this.#sequenceAtStart;

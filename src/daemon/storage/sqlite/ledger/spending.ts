@@ -2,10 +2,13 @@ import { utcDay } from '../../../../shared/time.ts';
 import type { KeyFacts, LedgerStore } from '../../../features/metering/ledger-store.ts';
 import type { Spend } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
+import { dayMs, foldedTo, indexKinds } from '../metering/fold-calls.ts';
 
 /** A key and all its descendants. */
 const keyTree = `WITH RECURSIVE tree (id) AS (
   SELECT @keyId UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id)`;
+
+const keyNumbers = 'SELECT number FROM names JOIN tree ON text = tree.id';
 
 const none: Spend = { total: 0, day: 0, month: 0 };
 
@@ -25,15 +28,21 @@ export function spendingReads(database: Connection) {
        coalesce(sum(charged) FILTER (WHERE date(completed_at / 1000, 'unixepoch') = @day), 0) AS day,
        coalesce(sum(charged) FILTER (WHERE strftime('%Y-%m', completed_at / 1000, 'unixepoch') = @month), 0)
          AS month
-     FROM usage
-     WHERE request_id IN (SELECT value FROM json_each(@requestIds)) AND key_id IN (SELECT id FROM tree)`,
+     FROM calls
+     WHERE request_id IN (SELECT value FROM json_each(@requestIds)) AND +key IN (${keyNumbers})`,
   );
   const recent = database
     .prepare<[{ keyId: string; since: number; except: string }], number>(
       `${keyTree}
-       SELECT created_at FROM usage
-       WHERE workspace_id = (SELECT workspace_id FROM keys WHERE id = @keyId) AND completed_at >= @since
-         AND created_at >= @since AND key_id IN (SELECT id FROM tree)
+       SELECT created_at FROM calls
+       WHERE number IN (
+         SELECT number FROM call_index
+         WHERE workspace = (SELECT number FROM names WHERE text = (SELECT workspace_id FROM keys WHERE id = @keyId))
+           AND kind = ${indexKinds.key} AND value IN (${keyNumbers}) AND completed_at >= @since
+         UNION ALL SELECT number FROM calls
+         WHERE number > (SELECT value FROM meta WHERE name = 'folded_to') AND key IN (${keyNumbers})
+           AND completed_at >= @since)
+         AND created_at >= @since
          AND request_id NOT IN (SELECT value FROM json_each(@except))
        ORDER BY created_at`,
     )
@@ -64,12 +73,14 @@ export function spendingReads(database: Connection) {
 /** Keys and days whose recorded spending is not the sum of their calls, like `key_1 on 2026-11-21`. */
 export function wrongSpending(database: Connection): string[] {
   return database
-    .prepare<[], string>(
-      `SELECT key_id || ' on ' || date(day * 86400, 'unixepoch') FROM (
-         SELECT key_id, completed_at / 86400000 AS day, charged AS amount FROM usage WHERE key_id IS NOT NULL
+    .prepare<[object], string>(
+      `SELECT text || ' on ' || date(day * 86400, 'unixepoch') FROM (
+         SELECT text, day, charged AS amount FROM usage_key_days JOIN names ON number = key
+         UNION ALL SELECT text, completed_at / ${dayMs}, charged FROM calls JOIN names ON names.number = key
+           WHERE calls.number > @foldedTo
          UNION ALL SELECT key_id, unixepoch(day) / 86400, -amount FROM key_spend
-       ) GROUP BY key_id, day HAVING sum(amount) <> 0 ORDER BY 1`,
+       ) GROUP BY text, day HAVING sum(amount) <> 0 ORDER BY 1`,
     )
     .pluck()
-    .all();
+    .all({ foldedTo: foldedTo(database) });
 }

@@ -40,8 +40,9 @@ function creditReads(database: Connection) {
     balance: database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck(),
     chargedFor: database
       .prepare<[{ workspaceId: string; except: string }], number>(
-        `SELECT coalesce(sum(charged), 0) FROM usage
-         WHERE request_id IN (SELECT value FROM json_each(@except)) AND workspace_id = @workspaceId`,
+        `SELECT coalesce(sum(charged), 0) FROM calls
+         WHERE request_id IN (SELECT value FROM json_each(@except))
+           AND +workspace = (SELECT number FROM names WHERE text = @workspaceId)`,
       )
       .pluck(),
     accounts: database.prepare<[{ workspaceId: string | null }], AccountRecord>(

@@ -1,5 +1,6 @@
 import type { LedgerFindings } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
+import { usageProblems } from '../metering/verify-usage.ts';
 import { grantsAccount, unitOf, workspaceAccount } from './accounts.ts';
 import { checkBalances } from './check-balances.ts';
 import { verifyChain } from './ledger-chain.ts';
@@ -30,11 +31,15 @@ export function verifyLedger(database: Connection): LedgerFindings {
         (id) => `The entries of ${id} do not match what the call was charged.`,
       ),
       ...sentences(
-        ids(entriesWithoutSource),
+        ids(areChargesBooked(database) ? otherEntriesWithoutSource : entriesWithoutSource),
         (id) => `The entries of ${id} belong to no call, grant or wallet.`,
       ),
       ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
       ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
+      ...sentences(
+        usageProblems(database),
+        (group) => `The daily totals of ${group} are not the sum of its calls.`,
+      ),
       ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
       ...walletProblems(database).flatMap(({ found, sentence }) => sentences(found, sentence)),
       ...verifyChain(database, { from: 0 }).problems,
@@ -50,20 +55,31 @@ function sentences<Found>(found: readonly Found[], sentence: (each: Found) => st
 }
 
 const chargesWithoutEntries = `
-  SELECT request_id FROM (
-    SELECT request_id, charged AS amount FROM usage WHERE charged > 0
-    UNION ALL SELECT request_id, -amount FROM entries WHERE kind <> 'grant'
-  ) WHERE request_id IN (SELECT request_id FROM usage) GROUP BY request_id HAVING sum(amount) <> 0`;
+  SELECT request_id FROM calls WHERE charged <> (
+    SELECT coalesce(sum(amount), 0) FROM entries WHERE request_id = calls.request_id)`;
+
+const ofCalls = "kind IN ('provider_cost', 'margin')";
+
+/** If the sums are equal, and those of each call too, no such entry can belong to something else: all amounts are positive. */
+function areChargesBooked(database: Connection): boolean {
+  const sum = (sql: string) => database.prepare<[], number>(sql).pluck().get();
+  return (
+    sum('SELECT coalesce(sum(charged), 0) FROM calls') ===
+    sum(`SELECT coalesce(sum(amount), 0) FROM entries WHERE ${ofCalls}`)
+  );
+}
 
 const entriesWithoutSource = `
   SELECT DISTINCT request_id FROM entries
-  WHERE request_id NOT IN (SELECT request_id FROM usage) AND request_id NOT IN (SELECT id FROM credit_grants)
+  WHERE request_id NOT IN (SELECT request_id FROM calls) AND request_id NOT IN (SELECT id FROM credit_grants)
     AND request_id NOT IN (SELECT id FROM payments) AND request_id NOT IN (SELECT id FROM invoices)
     AND request_id NOT IN (SELECT id FROM wallet_deposits)`;
+
+const otherEntriesWithoutSource = `${entriesWithoutSource} AND NOT ${ofCalls}`;
 
 const wrongGrants = `
   SELECT id FROM credit_grants WHERE NOT EXISTS (
     SELECT 1 FROM entries WHERE request_id = credit_grants.id AND kind = 'grant' AND debit = '${grantsAccount}'
       AND credit = '${workspaceAccount('')}' || credit_grants.workspace_id AND entries.amount = credit_grants.amount)`;
 
-const settledHolds = 'SELECT request_id FROM holds WHERE request_id IN (SELECT request_id FROM usage)';
+const settledHolds = 'SELECT request_id FROM holds WHERE request_id IN (SELECT request_id FROM calls)';

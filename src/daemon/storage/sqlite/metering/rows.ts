@@ -1,10 +1,9 @@
-import type { NewEvent } from '../../../features/events/index.ts';
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
 import type { HoldRecord, MeteringStore, Settlement, UsageRecord } from '../../../features/metering/store.ts';
 import { rowFormat } from '../engine/row-format.ts';
-import type { events } from '../events/tables.ts';
 import { type EntryRow, entryFormat } from '../ledger/ledger-chain.ts';
-import type { holds, usage } from './tables.ts';
+import { type CallDetails, callDetails } from './call-details.ts';
+import type { calls, holds } from './tables.ts';
 
 type RowOf<Format> = Format extends { row(source: never): infer R } ? R : never;
 
@@ -42,11 +41,12 @@ export const progressFormat = rowFormat<typeof holds, Progress>()({
 });
 export type ProgressRow = RowOf<typeof progressFormat>;
 
-export const usageFormat = rowFormat<typeof usage, UsageRecord>()({
+/** The columns of `calls` but for the number and the details, which the writer adds; it also replaces names by numbers. */
+export const callFormat = rowFormat<typeof calls, UsageRecord>()({
   requestId: (call) => call.requestId,
   responseId: (call) => call.responseId,
-  workspaceId: (call) => call.workspaceId,
-  keyId: (call) => call.keyId,
+  workspace: (call) => call.workspaceId,
+  key: (call) => call.keyId,
   endpoint: (call) => call.endpoint,
   model: (call) => call.model,
   provider: (call) => call.provider,
@@ -63,28 +63,17 @@ export const usageFormat = rowFormat<typeof usage, UsageRecord>()({
   costProvider: ({ cost }) => cost?.provider ?? null,
   costMargin: ({ cost }) => cost?.margin ?? null,
   charged: (call) => call.charged,
-  attempts: (call) => JSON.stringify(call.attempts),
   ttftMs: ({ ttftMs }) => (ttftMs === null ? null : Math.round(ttftMs)),
   totalMs: (call) => Math.round(call.totalMs),
   createdAt: (call) => call.createdAt,
   completedAt: (call) => call.completedAt,
-  trace: ({ trace }) => (trace === undefined ? null : JSON.stringify(trace)),
 });
-export type UsageRow = RowOf<typeof usageFormat>;
-
-/** The columns of `events` but for the sequence, which the writer assigns. */
-export const eventFormat = rowFormat<typeof events, NewEvent>()({
-  type: (event) => event.type,
-  workspaceId: (event) => event.workspaceId,
-  at: (event) => event.at,
-  data: (event) => JSON.stringify(event.data),
-});
-export type EventRow = RowOf<typeof eventFormat>;
+export type CallRow = RowOf<typeof callFormat>;
 
 export type SettlementRow = readonly [
-  usage: UsageRow,
+  call: CallRow,
+  details: CallDetails,
   entries: readonly EntryRow[],
-  event: EventRow,
   caller: Settlement['caller'],
   tier: Settlement['tier'],
 ];
@@ -96,12 +85,12 @@ export interface SettlementWithAnswer {
   answer: SlotAnswer;
 }
 
-export function settlementRow({ usage: call, entries, event, caller, tier }: Settlement): SettlementRow {
+export function settlementRow({ usage: call, entries, caller, tier }: Settlement): SettlementRow {
   const { requestId, completedAt: createdAt } = call;
   return [
-    usageFormat.row(call),
+    callFormat.row(call),
+    callDetails(call),
     entries.map((entry) => entryFormat.row({ ...entry, requestId, createdAt })),
-    eventFormat.row(event),
     caller,
     tier,
   ];

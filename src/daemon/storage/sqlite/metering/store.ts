@@ -1,18 +1,19 @@
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
-import type { LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
-import type { Attempt } from '../../../features/routing/index.ts';
+import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
+import type { NameTexts } from '../engine/names.ts';
 import { eq } from '../engine/orm.ts';
 import type { WriteOptions } from '../engine/write-queue.ts';
 import { spendingReads } from '../ledger/spending.ts';
 import type { StoreContext } from '../store-context.ts';
+import { mapNames, readDetails } from './call-details.ts';
 import { holdFormat, progressFormat, type SettlementWithAnswer, settlementRow } from './rows.ts';
-import { holds, usage } from './tables.ts';
+import { calls, holds } from './tables.ts';
 
 /** A larger answer goes to the bulk lane, together with the settlement of its call. */
 const moneyLaneAnswerBytesMax = 64 * 1024;
 
 /** Holds, settlements and usage. A settlement replaces its hold if that is still queued. */
-export function meteringStore({ database, orm, writer, reader }: StoreContext): MeteringStore {
+export function meteringStore({ database, orm, writer, reader, names }: StoreContext): MeteringStore {
   const { spendOfKey } = spendingReads(database);
 
   return {
@@ -37,8 +38,8 @@ export function meteringStore({ database, orm, writer, reader }: StoreContext): 
       );
     },
     usage: async (requestId) => {
-      const row = orm.select().from(usage).where(eq(usage.requestId, requestId)).get();
-      return row && usageRecord(row);
+      const row = orm.select().from(calls).where(eq(calls.requestId, requestId)).get();
+      return row && usageRecord(row, names);
     },
     spendOfKey: async (keyId, at) => spendOfKey(keyId, at),
     served: () => reader.run('served'),
@@ -52,27 +53,25 @@ function laneFor({ body: { length } }: SlotAnswer): WriteOptions {
   return length > moneyLaneAnswerBytesMax ? { lane: 'bulk', bytes: length } : {};
 }
 
-export function usageRecord({
-  input,
-  cachedInput,
-  cacheWrite,
-  output,
-  reasoning,
-  costProvider,
-  costMargin,
-  attempts,
-  trace,
-  ...columns
-}: typeof usage.$inferSelect): UsageRecord {
+export function usageRecord(row: typeof calls.$inferSelect, names: NameTexts): UsageRecord {
+  const { number: _number, workspace, key, endpoint, model, provider, status, errorCode, ...columns } = row;
+  const { input, cachedInput, cacheWrite, output, reasoning, costProvider, costMargin, details, ...same } =
+    columns;
   return {
-    ...columns,
+    ...same,
+    workspaceId: names.of(workspace),
+    keyId: names.ofNullable(key),
+    endpoint: names.of(endpoint),
+    model: names.of(model),
+    provider: names.ofNullable(provider),
+    status: names.of(status) as CallStatus,
+    errorCode: names.ofNullable(errorCode),
     tokens: { input, cachedInput, cacheWrite, output, reasoning },
     cost:
       costProvider === null || costMargin === null
         ? null
         : { provider: costProvider, margin: costMargin, total: costProvider + costMargin },
-    attempts: JSON.parse(attempts) as Attempt[],
-    ...(trace !== null && { trace }),
+    ...readDetails(mapNames(details, (name) => names.of(name))),
   };
 }
 

@@ -1,5 +1,8 @@
-import type { CallStatus, CallTrace } from '../../../features/metering/store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
+import type { CallDetails } from './call-details.ts';
+
+/** A number of the table `names`. */
+const nameNumber = () => integer();
 
 /** Amounts are nano-dollars, times milliseconds since 1970, days `2026-11-21`. */
 export const holds = sqliteTable('holds', {
@@ -28,18 +31,27 @@ export const holds = sqliteTable('holds', {
   provider: text(),
 });
 
-export const usage = sqliteTable('usage', {
-  requestId: text().primaryKey(),
+/** Texts that many rows repeat. */
+export const names = sqliteTable('names', {
+  number: integer().primaryKey(),
+  text: text().notNull(),
+});
+
+/** Finished calls. Their numbers are sequences of events, as each is the event of its settlement too. */
+export const calls = sqliteTable('calls', {
+  number: integer().primaryKey(),
+  requestId: text().notNull(),
   responseId: text(),
-  workspaceId: text().notNull(),
-  keyId: text(),
-  endpoint: text().notNull(),
-  model: text().notNull(),
-  provider: text(),
+  workspace: nameNumber().notNull(),
+  /** Null for logins. */
+  key: nameNumber(),
+  endpoint: nameNumber().notNull(),
+  model: nameNumber().notNull(),
+  provider: nameNumber(),
   streamed: integer({ mode: 'boolean' }).notNull(),
   ownKey: integer({ mode: 'boolean' }).notNull(),
-  status: text().$type<CallStatus>().notNull(),
-  errorCode: text(),
+  status: nameNumber().notNull(),
+  errorCode: nameNumber(),
   input: integer().notNull(),
   cachedInput: integer().notNull(),
   cacheWrite: integer().notNull(),
@@ -50,17 +62,76 @@ export const usage = sqliteTable('usage', {
   costProvider: integer(),
   costMargin: integer(),
   charged: integer().notNull(),
-  /** JSON array of `Attempt`. */
-  attempts: text().notNull(),
   ttftMs: integer(),
   totalMs: integer().notNull(),
   createdAt: integer().notNull(),
   completedAt: integer().notNull(),
-  /** A `CallTrace` as JSON; null if the daemon died during the call. */
-  trace: text({ mode: 'json' }).$type<CallTrace>(),
+  /** `CallDetails` as JSON. */
+  details: text({ mode: 'json' }).$type<CallDetails<number>>().notNull(),
 });
 
-/** The charges of each key per UTC day: the sum of `usage.charged`. */
+const sums = () => ({
+  requests: integer().notNull(),
+  unpriced: integer().notNull(),
+  input: integer().notNull(),
+  cachedInput: integer().notNull(),
+  cacheWrite: integer().notNull(),
+  output: integer().notNull(),
+  reasoning: integer().notNull(),
+  costProvider: integer().notNull(),
+  costMargin: integer().notNull(),
+  charged: integer().notNull(),
+});
+
+/** Lists calls by what they are filtered by; kinds are in `fold-calls.ts`. */
+export const callIndex = sqliteTable(
+  'call_index',
+  {
+    workspace: nameNumber().notNull(),
+    kind: integer().notNull(),
+    value: nameNumber().notNull(),
+    completedAt: integer().notNull(),
+    number: integer().notNull(),
+  },
+  ({ workspace, kind, value, completedAt, number }) => [
+    primaryKey({ columns: [workspace, kind, value, completedAt, number] }),
+  ],
+);
+
+/** Totals of the calls that completed on each UTC day, in days since 1970. Provider 0 stands for none. */
+export const usageDays = sqliteTable(
+  'usage_days',
+  {
+    workspace: nameNumber().notNull(),
+    day: integer().notNull(),
+    model: nameNumber().notNull(),
+    provider: nameNumber().notNull(),
+    status: nameNumber().notNull(),
+    ...sums(),
+  },
+  ({ workspace, day, model, provider, status }) => [
+    primaryKey({ columns: [workspace, day, model, provider, status] }),
+  ],
+);
+
+/** The same by key; key 0 stands for logins. */
+export const usageKeyDays = sqliteTable(
+  'usage_key_days',
+  {
+    workspace: nameNumber().notNull(),
+    key: nameNumber().notNull(),
+    day: integer().notNull(),
+    model: nameNumber().notNull(),
+    provider: nameNumber().notNull(),
+    status: nameNumber().notNull(),
+    ...sums(),
+  },
+  ({ workspace, key, day, model, provider, status }) => [
+    primaryKey({ columns: [workspace, key, day, model, provider, status] }),
+  ],
+);
+
+/** The charges of each key per UTC day: the sum of `calls.charged`. */
 export const keySpend = sqliteTable(
   'key_spend',
   {

@@ -5,15 +5,15 @@ import { insertSql } from '../engine/row-format.ts';
 import { workspaceAccount } from '../ledger/accounts.ts';
 import type { BatchTotals } from '../ledger/batch-totals.ts';
 import { entryInsert } from '../ledger/ledger-chain.ts';
+import { mapNames } from './call-details.ts';
 import {
-  eventFormat,
+  callFormat,
   type HoldRow,
   holdFormat,
   type ProgressRow,
   progressFormat,
   type SettlementRow,
   type SettlementWithAnswer,
-  usageFormat,
 } from './rows.ts';
 
 /** The writes of a model call: statements prepared once and rows bound by position, as they run thousands of times a second. */
@@ -25,31 +25,40 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
       `UPDATE holds SET ${progressed.map((name) => `${name} = ?`).join(', ')} WHERE request_id = ?`,
     ),
     release: database.prepare('DELETE FROM holds WHERE request_id = ?'),
-    usage: database.prepare(insertSql('usage', usageFormat)),
+    call: database.prepare(insertSql('calls', { names: [...callFormat.names, 'number', 'details'] })),
     entry: entryInsert(database),
-    event: database.prepare(insertSql('events', { names: ['sequence', ...eventFormat.names] })),
   };
   const dayOf = cachedDay();
+  const { names } = totals;
+  const nameNumber = (name: string) => names.of(name);
 
-  const settle = ([call, entries, event, caller, tier]: SettlementRow): number => {
-    statements.usage.run(call);
+  const settle = ([call, details, entries, caller, tier]: SettlementRow): number => {
+    const number = totals.sequence + 1;
+    const row = callFormat.with(call, {
+      workspace: names.of(callFormat.get(call, 'workspace')),
+      key: names.ofNullable(callFormat.get(call, 'key')),
+      endpoint: names.of(callFormat.get(call, 'endpoint')),
+      model: names.of(callFormat.get(call, 'model')),
+      provider: names.ofNullable(callFormat.get(call, 'provider')),
+      status: names.of(callFormat.get(call, 'status')),
+      errorCode: names.ofNullable(callFormat.get(call, 'errorCode')),
+    });
+    statements.call.run(...row, number, JSON.stringify(mapNames(details, nameNumber)));
     for (const entry of entries) statements.entry.run(entry);
-    const sequence = totals.sequence + 1;
-    statements.event.run(sequence, ...event);
     // Nothing may fail from here on: the totals cannot be undone for this operation alone.
-    totals.addEvent(sequence);
+    totals.addEvent(number);
     for (const entry of entries) totals.addEntry(entry);
     totals.addCall({
-      keyId: usageFormat.get(call, 'keyId'),
-      day: dayOf(usageFormat.get(call, 'completedAt')),
-      charged: usageFormat.get(call, 'charged'),
+      keyId: callFormat.get(call, 'key'),
+      day: dayOf(callFormat.get(call, 'completedAt')),
+      charged: callFormat.get(call, 'charged'),
       caller,
-      ownKey: usageFormat.get(call, 'ownKey'),
+      ownKey: callFormat.get(call, 'ownKey'),
       tier,
-      inputTokens: usageFormat.get(call, 'input'),
-      outputTokens: usageFormat.get(call, 'output'),
+      inputTokens: callFormat.get(call, 'input'),
+      outputTokens: callFormat.get(call, 'output'),
     });
-    return sequence;
+    return number;
   };
 
   const requireCredit = creditCheck(database, totals);
@@ -68,14 +77,14 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
     },
     'metering.settle': (row: SettlementRow): number => {
       const [call] = row;
-      statements.release.run(usageFormat.get(call, 'requestId'));
+      statements.release.run(callFormat.get(call, 'requestId'));
       return settle(row);
     },
     /** Settles a call whose hold was never written, because the settlement replaced it in the queue. */
     'metering.settleWithoutHold': settle,
     'metering.settlePrepaidWithoutHold': (row: SettlementRow): number => {
       const [call] = row;
-      requireCredit(usageFormat.get(call, 'workspaceId'), usageFormat.get(call, 'charged'));
+      requireCredit(callFormat.get(call, 'workspace'), callFormat.get(call, 'charged'));
       return settle(row);
     },
     /** Finds out whether writing works again after the disk was full. */
@@ -97,7 +106,7 @@ function settleWithAnswer(database: Connection, settlements: Settlements) {
   return ({ settle, row, answer }: SettlementWithAnswer): number => {
     const { headers, body, scope, key } = answer;
     const [call] = row;
-    store.run(JSON.stringify(headers), body, scope, key, usageFormat.get(call, 'requestId'));
+    store.run(JSON.stringify(headers), body, scope, key, callFormat.get(call, 'requestId'));
     return settlements[settle](row);
   };
 }

@@ -10,7 +10,9 @@ import {
   balanceProblems,
   checkBalances,
 } from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
+import { foldAll } from '../../../../../src/daemon/storage/sqlite/metering/fold-calls.ts';
 import { holdFormat, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
+import { usageProblems } from '../../../../../src/daemon/storage/sqlite/metering/verify-usage.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { aHold, aSettlement } from '../../../../storage/records.ts';
 
@@ -69,8 +71,10 @@ test('after any holds and settlements, balances are the sums of their entries an
       const one = (sql: string) => database.prepare(sql).pluck().get();
       expect(one('SELECT count(*) FROM usage')).toBe(settled);
       expect(one('SELECT coalesce(sum(requests), 0) FROM served_days')).toBe(settled);
-      expect(one('SELECT coalesce(max(sequence), 0) FROM events')).toBe(settled);
-      expect(one('SELECT count(*) FROM events')).toBe(settled);
+      expect(one('SELECT coalesce(max(number), 0) FROM calls')).toBe(settled);
+      foldAll(database);
+      expect(one('SELECT coalesce(sum(requests), 0) FROM usage_days')).toBe(settled);
+      expect(usageProblems(database)).toEqual([]);
       expect(one('SELECT coalesce(sum(amount), 0) FROM key_spend')).toBe(
         one('SELECT coalesce(sum(charged), 0) FROM usage WHERE key_id IS NOT NULL'),
       );

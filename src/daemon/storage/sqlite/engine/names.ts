@@ -1,0 +1,95 @@
+import type { Connection } from './connection.ts';
+
+/** Names kept in memory; after that many, they are looked up again. */
+const cachedMax = 20_000;
+
+/** Names that a migration adds under fixed numbers. */
+export const fixedNames = { completed: 1, incomplete: 2, failed: 3, canceled: 4, interrupted: 5 } as const;
+
+/**
+ * Writer-thread side of the table `names`, which stores each repeated text once. New names are collected in memory and
+ * written before the COMMIT of their batch, so that an operation that fails alone cannot take back a name that another uses.
+ */
+export class NameNumbers {
+  readonly #find: (text: string) => number | undefined;
+  readonly #insert: (number: number, text: string) => unknown;
+  readonly #known = new Map<string, number>();
+  /** Added by the running batch. */
+  #added: [number: number, text: string][] = [];
+  #last: number;
+
+  constructor(database: Connection) {
+    const find = database.prepare<[string], number>('SELECT number FROM names WHERE text = ?').pluck();
+    const insert = database.prepare<[number, string]>('INSERT INTO names (number, text) VALUES (?, ?)');
+    this.#find = (text) => find.get(text);
+    this.#insert = (number, text) => insert.run(number, text);
+    this.#last =
+      database.prepare<[], number>('SELECT coalesce(max(number), 0) FROM names').pluck().get() ?? 0;
+  }
+
+  /** The number of a name, which is added if it is new. */
+  of(text: string): number {
+    const number = this.#known.get(text) ?? this.#find(text) ?? this.#add(text);
+    this.#known.set(text, number);
+    return number;
+  }
+
+  ofNullable(text: string | null): number | null {
+    return text === null ? null : this.of(text);
+  }
+
+  begin(): void {
+    this.#added = [];
+    if (this.#known.size > cachedMax) this.#known.clear();
+  }
+
+  flush(): void {
+    for (const [number, text] of this.#added) this.#insert(number, text);
+  }
+
+  /** Forgets the names of a batch after its ROLLBACK. */
+  revert(): void {
+    for (const [, text] of this.#added) this.#known.delete(text);
+    this.#last -= this.#added.length;
+    this.#added = [];
+  }
+
+  #add(text: string): number {
+    this.#last += 1;
+    this.#added.push([this.#last, text]);
+    return this.#last;
+  }
+}
+
+/** Reading side of the table `names`, whose rows never change. */
+export class NameTexts {
+  readonly #read: (number: number) => string | undefined;
+  readonly #find: (text: string) => number | undefined;
+  readonly #known = new Map<number, string>();
+
+  constructor(database: Connection) {
+    const read = database.prepare<[number], string>('SELECT text FROM names WHERE number = ?').pluck();
+    const find = database.prepare<[string], number>('SELECT number FROM names WHERE text = ?').pluck();
+    this.#read = (number) => read.get(number);
+    this.#find = (text) => find.get(text);
+  }
+
+  /** The number of a name; undefined if no row has used it yet. */
+  numberOf(text: string): number | undefined {
+    return this.#find(text);
+  }
+
+  of(number: number): string {
+    const known = this.#known.get(number);
+    if (known !== undefined) return known;
+    const text = this.#read(number);
+    if (text === undefined) throw new Error(`there is no name ${number}`);
+    if (this.#known.size >= cachedMax) this.#known.clear();
+    this.#known.set(number, text);
+    return text;
+  }
+
+  ofNullable(number: number | null): string | null {
+    return number === null ? null : this.of(number);
+  }
+}

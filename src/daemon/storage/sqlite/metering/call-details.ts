@@ -1,0 +1,90 @@
+import type { CallTrace, UsageRecord } from '../../../features/metering/store.ts';
+import type { Attempt } from '../../../features/routing/index.ts';
+
+/**
+ * The attempts and the trace of a call as nested arrays, which take a quarter of the space of objects. `Name` is a text on
+ * the way to the writer, and its number in the table `names` in the database.
+ */
+export type CallDetails<Name = string> = [trace: TraceRow<Name> | null, ...attempts: AttemptRow<Name>[]];
+
+type TraceRow<Name> = [
+  admittedMs: number,
+  heldMs: number | null,
+  startedMs: number[],
+  finishReason: Name | null,
+  /** Provider and model of each route in turn. */
+  routes: Name[],
+  dropped?: CallTrace['dropped'],
+];
+
+type AttemptRow<Name> = [provider: Name, model: Name, status: number, errorCode: Name | null, ms: number];
+
+export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 'trace'>): CallDetails {
+  const row: TraceRow<string> | null = trace
+    ? [trace.admittedMs, trace.heldMs, trace.startedMs, trace.finishReason, routeNames(trace)]
+    : null;
+  if (trace?.dropped) row?.push(trace.dropped);
+  const details: CallDetails = [row];
+  for (const { provider, model, status, errorCode, ms } of attempts) {
+    details.push([provider, model, status, errorCode, ms]);
+  }
+  return details;
+}
+
+function routeNames({ routes }: CallTrace): string[] {
+  const names: string[] = [];
+  for (const { provider, model } of routes) names.push(provider, model);
+  return names;
+}
+
+/** Replaces each name, by its number or by its text. */
+export function mapNames<From, To>(
+  [trace, ...attempts]: CallDetails<From>,
+  map: (name: From) => To,
+): CallDetails<To> {
+  const mapNullable = (name: From | null) => (name === null ? null : map(name));
+  let traceRow: TraceRow<To> | null = null;
+  if (trace) {
+    const [admittedMs, heldMs, startedMs, finishReason, routes, dropped] = trace;
+    traceRow = [admittedMs, heldMs, startedMs, mapNullable(finishReason), routes.map(map)];
+    if (dropped) traceRow.push(dropped);
+  }
+  const attemptRows = attempts.map(
+    ([provider, model, status, errorCode, ms]): AttemptRow<To> => [
+      map(provider),
+      map(model),
+      status,
+      mapNullable(errorCode),
+      ms,
+    ],
+  );
+  return [traceRow, ...attemptRows];
+}
+
+export function readDetails([trace, ...attempts]: CallDetails): { attempts: Attempt[]; trace?: CallTrace } {
+  return {
+    attempts: attempts.map(([provider, model, status, errorCode, ms]) => ({
+      provider,
+      model,
+      status,
+      errorCode,
+      ms,
+    })),
+    ...(trace && { trace: readTrace(trace) }),
+  };
+}
+
+function readTrace([
+  admittedMs,
+  heldMs,
+  startedMs,
+  finishReason,
+  names,
+  dropped,
+]: TraceRow<string>): CallTrace {
+  const routes: CallTrace['routes'] = [];
+  for (let index = 0; index < names.length; index += 2) {
+    routes.push({ provider: names[index] ?? '', model: names[index + 1] ?? '' });
+  }
+  return { admittedMs, heldMs, startedMs, finishReason, routes, ...(dropped && { dropped }) };
+}

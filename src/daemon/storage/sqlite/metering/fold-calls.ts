@@ -1,0 +1,122 @@
+import type { Connection } from '../engine/connection.ts';
+import { readMeta, writeMeta } from '../engine/meta.ts';
+import { sqlName } from '../engine/row-format.ts';
+
+export const dayMs = 86_400_000;
+
+/** After so many calls the writer folds them: takes 3 ms. Reads look at the calls that are not folded one by one. */
+const foldedAtOnce = 512;
+
+/** The summed columns of `usage_days` and `usage_key_days`, and how they are computed from a row of `calls`. */
+const summed = {
+  requests: '1',
+  unpriced: 'cost_provider IS NULL',
+  input: 'input',
+  cachedInput: 'cached_input',
+  cacheWrite: 'cache_write',
+  output: 'output',
+  reasoning: 'reasoning',
+  costProvider: 'coalesce(cost_provider, 0)',
+  costMargin: 'coalesce(cost_margin, 0)',
+  charged: 'charged',
+};
+
+export type UsageSums = Record<keyof typeof summed, number>;
+
+export const summedColumns = Object.keys(summed) as (keyof UsageSums)[];
+export const summedNames = summedColumns.map(sqlName);
+
+/** SELECT terms that read a call like a row of totals, with the sign of the factor. */
+export function callAsSums(factor: 1 | -1): string {
+  const sign = factor === 1 ? '' : '-';
+  return summedColumns.map((column) => `${sign}(${summed[column]}) AS ${sqlName(column)}`).join(', ');
+}
+
+/**
+ * What `call_index` lists calls by: all of a workspace (value 0), those of a key, model or provider, and those with a status
+ * other than `completed`.
+ */
+export const indexKinds = { all: 0, key: 1, model: 2, provider: 3, status: 4 } as const;
+export type IndexKind = keyof typeof indexKinds;
+
+/** The number of the last folded call, or a number before the first call. */
+export function foldedTo(database: Connection): number {
+  return readMeta(database, 'folded_to') ?? Number.MIN_SAFE_INTEGER;
+}
+
+/**
+ * Adds calls to the daily totals and to `call_index`, many at once: several B-trees per call would double the pages that a
+ * settlement writes. Folding is part of a settlement's transaction, so that totals, index and `folded_to` always agree.
+ */
+export class CallFolder {
+  readonly #database: Connection;
+  readonly #statements: { run(range: object): unknown }[];
+  #foldedTo: number;
+  #foldedToAtStart: number;
+
+  constructor(database: Connection) {
+    this.#database = database;
+    this.#statements = foldStatements.map((sql) => database.prepare<[object]>(sql));
+    this.#foldedTo = foldedTo(database);
+    this.#foldedToAtStart = this.#foldedTo;
+  }
+
+  begin(): void {
+    this.#foldedToAtStart = this.#foldedTo;
+  }
+
+  /** Folds the calls up to the last one, if there are enough. */
+  flush(last: number): void {
+    if (last - this.#foldedTo < foldedAtOnce) return;
+    for (const statement of this.#statements) statement.run({ after: this.#foldedTo, last });
+    writeMeta(this.#database, 'folded_to', last);
+    this.#foldedTo = last;
+  }
+
+  /** Discards the batch after its ROLLBACK. */
+  revert(): void {
+    this.#foldedTo = this.#foldedToAtStart;
+  }
+}
+
+const names = summedNames.join(', ');
+const adding = summedNames.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
+const adds = summedNames.map((name) => `sum(${name})`).join(', ');
+const groups = 'day, model, provider, status';
+
+/** The calls of a range of numbers with the columns of `usage_key_days`. */
+const callsAsTotals = `SELECT workspace, coalesce(key, 0) AS key, completed_at / ${dayMs} AS day, model,
+  coalesce(provider, 0) AS provider, status, ${callAsSums(1)} FROM calls WHERE number > @after AND number <= @last`;
+
+const indexRows = (kind: IndexKind, value: string, where = 'TRUE') =>
+  `SELECT workspace, ${indexKinds[kind]}, ${value}, completed_at, number FROM calls
+   WHERE number > @after AND number <= @last AND ${where}`;
+
+// "WHERE TRUE" keeps SQLite from reading ON as the start of a join.
+const foldStatements = [
+  `INSERT INTO usage_key_days (workspace, key, ${groups}, ${names})
+   SELECT workspace, key, ${groups}, ${adds} FROM (${callsAsTotals}) WHERE TRUE GROUP BY 1, 2, 3, 4, 5, 6
+   ON CONFLICT DO UPDATE SET ${adding}`,
+  `INSERT INTO usage_days (workspace, ${groups}, ${names})
+   SELECT workspace, ${groups}, ${adds} FROM (${callsAsTotals}) WHERE TRUE GROUP BY 1, 2, 3, 4, 5
+   ON CONFLICT DO UPDATE SET ${adding}`,
+  `INSERT INTO call_index (workspace, kind, value, completed_at, number)
+   ${[
+     indexRows('all', '0'),
+     indexRows('key', 'key', 'key IS NOT NULL'),
+     indexRows('model', 'model'),
+     indexRows('provider', 'provider', 'provider IS NOT NULL'),
+     indexRows('status', 'status', `status <> 1`),
+   ].join(' UNION ALL ')}
+   ORDER BY 1, 2, 3, 4, 5`,
+];
+
+/** Everything of a database that is not folded yet, as at its next settlements. For tests and tools. */
+export function foldAll(database: Connection): void {
+  const last = database.prepare<[], number | null>('SELECT max(number) FROM calls').pluck().get() ?? 0;
+  const range = { after: foldedTo(database), last };
+  database.transaction(() => {
+    for (const sql of foldStatements) database.prepare<[object]>(sql).run(range);
+    writeMeta(database, 'folded_to', last);
+  })();
+}
