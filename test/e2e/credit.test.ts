@@ -150,7 +150,7 @@ describe('the ledger', () => {
     expect(check.ok).toBe(false);
     const text = check.problems.join('\n');
     expect(text).toMatch(/balance of grants is -?\d+ nano-dollars, but its entries add up to/);
-    expect(text).toContain('All balances add up to 7');
+    expect(text).toContain('All balances in nano-dollars add up to 7');
     expect(text).toContain(`The spending of ${keyId} on `);
     expect(text).toContain('req_nobody belong to no call');
     expect(text).toContain('Money is held for req_ghost, but no such call is running.');
