@@ -44,7 +44,7 @@ const trace: TraceView = {
   cost: { provider_usd: '0.001', margin_usd: '0', total_usd: '0.001' },
   charged_usd: '0.001',
   own_key: false,
-  dropped: [],
+  dropped: [{ param: 'tools[3]', type: 'web_search' }, { param: 'text.verbosity' }],
 };
 const now = () => Date.parse('2026-11-21T08:05:00Z');
 
@@ -77,6 +77,7 @@ test('a trace is names and values in a pipe, and JSON on request', async () => {
   const { env } = await one();
   const piped = await runCli(['traces', 'req_1'], { env, now });
   expect(piped.stdout).toContain('total_ms\t1990\nsettled_ms\t2000\n');
+  expect(piped.stdout).toContain('dropped\ttools[3] (web_search), text.verbosity\n');
   expect(piped.stdout).not.toContain('█');
   const json = await runCli(['traces', 'req_1', '--json'], { env, tty: true, now });
   expect(JSON.parse(json.stdout)).toEqual(trace);

@@ -69,6 +69,7 @@ function trace(id: string) {
     cost: null,
     charged_usd: '0',
     own_key: false,
+    dropped: [],
   };
 }
 

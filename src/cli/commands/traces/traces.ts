@@ -168,6 +168,11 @@ export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] =
     value: ({ routes }) => routes?.map((route) => `${route.provider}/${route.model}`).join(', '),
   },
   {
+    title: 'dropped',
+    value: ({ dropped }) =>
+      dropped.map(({ param, type }) => (type === undefined ? param : `${param} (${type})`)).join(', '),
+  },
+  {
     title: 'completed_at',
     value: (trace) => trace.completed_at,
     show: (trace) => ago(trace.completed_at, now),

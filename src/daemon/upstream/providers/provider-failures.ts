@@ -1,3 +1,4 @@
+import type { Inference } from '../../features/inference/neutral.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureDetails,
@@ -56,6 +57,12 @@ export function unsupported(message: string, param: string): UpstreamFailure {
     code: 'unsupported_value',
     param,
   });
+}
+
+/** Refuses a call of the chat format that asks for images, for providers that answer with text only. */
+export function refuseImageOutput({ wire, body }: Inference): void {
+  if (wire === 'chat' && Array.isArray(body.modalities) && body.modalities.includes('image'))
+    throw unsupported('This model does not answer with images.', 'modalities');
 }
 
 /** A tool call without a name, which no client could answer. */

@@ -2,7 +2,7 @@ import type { Inference, ReasoningItem } from '../../../features/inference/neutr
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Json } from '../../json.ts';
 import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
-import { unsupported } from '../provider-failures.ts';
+import { refuseImageOutput, unsupported } from '../provider-failures.ts';
 import { modernSchema } from '../tool-schema.ts';
 import { isThought, type Message, messagesOf } from './messages.ts';
 import { type Effort, type ModelTraits, traitsOf } from './models.ts';
@@ -17,6 +17,7 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
   const { inference, model } = call;
   if (typeof inference.body.n === 'number' && inference.body.n > 1)
     throw unsupported('This model gives one answer at a time.', 'n');
+  refuseImageOutput(inference);
   const traits = traitsOf(model);
   const isOwn = ({ origin }: ReasoningItem) => origin?.provider === provider && origin.model === model;
   const conversation = conversationOf(inference);

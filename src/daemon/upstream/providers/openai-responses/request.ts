@@ -11,6 +11,7 @@ import type {
 } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
+import { refuseImageOutput } from '../provider-failures.ts';
 import { objectParameters } from '../tool-schema.ts';
 
 const sealedReasoning = 'reasoning.encrypted_content';
@@ -40,6 +41,7 @@ export function relayedResponsesBody(call: UpstreamCall, provider: string): Json
 export function neutralResponsesBody(call: UpstreamCall, provider: string): Json {
   const { inference, model } = call;
   const { sampling, reasoning } = inference;
+  refuseImageOutput(inference);
   const body: Json = {
     model,
     instructions: inference.instructions,

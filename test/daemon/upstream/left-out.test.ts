@@ -1,0 +1,274 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parseChat } from '../../../src/daemon/features/inference/formats/chat-completions/parse.ts';
+import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
+import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
+import type { Inference, Wire } from '../../../src/daemon/features/inference/neutral.ts';
+import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
+import { untranslatable } from '../../../src/daemon/features/inference/translation/untranslatable.ts';
+import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';
+import { leftOut, members } from '../../../src/daemon/upstream/left-out.ts';
+import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
+import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
+
+type Json = Record<string, unknown>;
+
+const settings = { name: 'fake', baseUrl: 'http://127.0.0.1:1' };
+const targets: Record<Wire, Record<string, { adapter: Adapter; model: string }>> = {
+  responses: {
+    'chat upstreams': { adapter: chatAdapter(settings), model: 'fake' },
+    Anthropic: { adapter: anthropicAdapter(settings), model: 'claude-sonnet-4-5' },
+    Google: { adapter: googleAdapter(settings), model: 'gemini-3.5-flash' },
+  },
+  chat: {
+    'Responses upstreams': { adapter: responsesAdapter(settings), model: 'gpt-5' },
+    Anthropic: { adapter: anthropicAdapter(settings), model: 'claude-sonnet-4-5' },
+    Google: { adapter: googleAdapter(settings), model: 'gemini-3.5-flash' },
+  },
+};
+
+const text = { role: 'user', content: 'Hi.' };
+const weather = { name: 'weather', parameters: { type: 'object', properties: {} } };
+const input = (...items: Json[]) => ({ input: [{ type: 'message', ...text }, ...items] });
+const file = (part: Json) => ({ input: [{ role: 'user', content: [part] }] });
+
+/** A body for each row of the tables in the guide. */
+const samples: Record<Wire, Record<string, Json>> = {
+  responses: {
+    instructions: { instructions: 'Be kind.' },
+    'input: messages, calls, outputs': input(
+      { type: 'function_call', call_id: 'c', name: 'weather', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'rain' },
+    ),
+    'input: custom tool calls, calls with a namespace': input(
+      { type: 'custom_tool_call', call_id: 'c', name: 'patch', input: 'x' },
+      { type: 'custom_tool_call_output', call_id: 'c', output: 'done' },
+      { type: 'function_call', call_id: 'd', name: 'look', namespace: 'mcp', arguments: '{}' },
+    ),
+    'input: calls of provider tools (`web_search_call`, …)': input({ type: 'web_search_call', id: 'ws_1' }),
+    'input: reasoning encrypted by a provider': input({
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: 'gAAAA',
+    }),
+    'input: other items': input({ type: 'local_shell_call', call_id: 'c' }),
+    'input: `file_id`': file({ type: 'input_file', file_id: 'file-1' }),
+    'tools: functions': { tools: [{ type: 'function', ...weather }] },
+    'tools: `namespace`, `custom`': {
+      tools: [
+        { type: 'namespace', name: 'mcp', tools: [{ type: 'function', ...weather }] },
+        { type: 'custom', name: 'patch' },
+      ],
+    },
+    'tools: others (`web_search`, …)': { tools: [{ type: 'web_search' }] },
+    'tool_choice: modes, functions, custom tools': {
+      tools: [{ type: 'custom', name: 'patch' }],
+      tool_choice: { type: 'custom', name: 'patch' },
+    },
+    'tool_choice: others': {
+      tools: [{ type: 'web_search' }],
+      tool_choice: { type: 'web_search' },
+    },
+    parallel_tool_calls: { tools: [{ type: 'function', ...weather }], parallel_tool_calls: false },
+    max_output_tokens: { max_output_tokens: 99 },
+    max_tool_calls: { max_tool_calls: 3 },
+    'text.format': { text: { format: { type: 'json_schema', name: 'x', schema: { type: 'object' } } } },
+    'text.verbosity': { text: { verbosity: 'low' } },
+    temperature: { temperature: 0.5 },
+    top_p: { top_p: 0.5 },
+    presence_penalty: { presence_penalty: 0.5 },
+    frequency_penalty: { frequency_penalty: 0.5 },
+    'top_logprobs, include: `message.output_text.logprobs`': {
+      top_logprobs: 2,
+      include: ['message.output_text.logprobs'],
+    },
+    'include: `reasoning.encrypted_content`': { include: ['reasoning.encrypted_content'] },
+    'include: others': { include: ['web_search_call.action.sources'] },
+    'reasoning.effort': { reasoning: { effort: 'high' } },
+    'reasoning.summary': { reasoning: { summary: 'auto' } },
+    prompt: { prompt: { id: 'pmpt_1' } },
+    service_tier: { service_tier: 'priority' },
+    'safety_identifier, user': { safety_identifier: 'u', user: 'u' },
+    'prompt_cache_key, prompt_cache_retention, prompt_cache_options': {
+      prompt_cache_key: 'k',
+      prompt_cache_retention: '24h',
+      prompt_cache_options: { mode: 'explicit' },
+    },
+    client_metadata: { client_metadata: { a: 'b' } },
+    'metadata, store, stream, stream_options, background, …': {
+      metadata: { a: 'b' },
+      store: false,
+      stream: true,
+      stream_options: { include_obfuscation: false },
+      context_management: [{ type: 'compaction', compact_threshold: 9 }],
+    },
+    'any other member': { moderation: { model: 'x' } },
+  },
+  chat: {
+    'messages: text, images, calls, outputs': {
+      messages: [
+        text,
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c', content: 'rain' },
+      ],
+    },
+    'messages: custom tool calls': {
+      messages: [
+        text,
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'patch', input: 'x' } }],
+        },
+        { role: 'tool', tool_call_id: 'c', content: 'done' },
+      ],
+    },
+    'messages: `name` of a participant': { messages: [{ ...text, name: 'ada' }] },
+    'messages: `file_id`': {
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }],
+    },
+    'tools: functions, `functions`': {
+      tools: [{ type: 'function', function: weather }],
+      functions: [{ ...weather, name: 'clock' }],
+    },
+    'tools: `custom`': { tools: [{ type: 'custom', custom: { name: 'patch' } }] },
+    'tool_choice, function_call': {
+      tools: [{ type: 'function', function: weather }],
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+    },
+    parallel_tool_calls: {
+      tools: [{ type: 'function', function: weather }],
+      parallel_tool_calls: false,
+    },
+    'max_tokens, max_completion_tokens': { max_tokens: 99 },
+    response_format: { response_format: { type: 'json_object' } },
+    n: { n: 2 },
+    temperature: { temperature: 0.5 },
+    top_p: { top_p: 0.5 },
+    top_k: { top_k: 5 },
+    presence_penalty: { presence_penalty: 0.5 },
+    frequency_penalty: { frequency_penalty: 0.5 },
+    stop: { stop: ['x'] },
+    seed: { seed: 7 },
+    'logprobs, top_logprobs': { logprobs: true, top_logprobs: 2 },
+    logit_bias: { logit_bias: { 5: 1 } },
+    reasoning_effort: { reasoning_effort: 'high' },
+    verbosity: { verbosity: 'low' },
+    'modalities: `image`': { modalities: ['text', 'image'] },
+    'modalities: `audio`, audio': {
+      modalities: ['text', 'audio'],
+      audio: { voice: 'alloy', format: 'wav' },
+    },
+    web_search_options: { web_search_options: {} },
+    prediction: { prediction: { type: 'content', content: 'x' } },
+    service_tier: { service_tier: 'priority' },
+    'safety_identifier, user': { safety_identifier: 'u', user: 'u' },
+    'prompt_cache_key, prompt_cache_retention, prompt_cache_options': { prompt_cache_key: 'k' },
+    'metadata, store, stream, stream_options': { metadata: { a: 'b' }, store: true, stream: true },
+    'any other member': { min_p: 0.1 },
+  },
+};
+
+function parse(wire: Wire, more: Json): Inference {
+  const base = { model: 'm' };
+  if (wire === 'chat') return parseChat({ ...base, messages: [text], ...more } as never, () => undefined);
+  const body = { ...base, ...input(), ...more };
+  return parseResponses(
+    body as never,
+    parseInput(body.input, () => undefined),
+  );
+}
+
+type Outcome = 'sent' | 'dropped' | 'refused';
+
+function outcomeAt({ adapter, model }: { adapter: Adapter; model: string }, parsed: Inference): Outcome {
+  if (untranslatable(parsed) !== undefined) return 'refused';
+  const inference = withPlainTools(parsed)?.inference ?? parsed;
+  const needsPlain = parsed.wire === 'responses' || adapter !== targets.chat['Responses upstreams']?.adapter;
+  try {
+    const request = adapter.request({
+      inference: needsPlain ? inference : parsed,
+      model,
+      wire: undefined,
+      key: 'k',
+      outputTokensMax: undefined,
+    });
+    return (request.dropped ?? []).length > 0 ? 'dropped' : 'sent';
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    return 'refused';
+  }
+}
+
+/** The rows of a table of the guide: the first cell, then one per target. */
+function tableIn(guide: string, heading: string): Map<string, string[]> {
+  const section = guide.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  const cells = rows.map((line) => line.slice(2, -2).split(' | '));
+  return new Map(cells.map(([name = '', ...rest]) => [name.replace(/^`(.*)`$/, '$1'), rest]));
+}
+
+const guide = readFileSync('docs/translation.md', 'utf8');
+const headings = { responses: 'From the Responses format', chat: 'From the chat-completions format' };
+/** What the guide calls each outcome. */
+const words: Record<string, Outcome> = {
+  sent: 'sent',
+  emulated: 'sent',
+  '–': 'sent',
+  dropped: 'dropped',
+  refused: 'refused',
+};
+
+describe.each(['responses', 'chat'] as const)('a call in the %s format', (wire) => {
+  const table = tableIn(guide, headings[wire]);
+  const names = Object.keys(targets[wire]);
+
+  test('has a row in the guide for each sample, and no other', () => {
+    expect(table.get('Member')).toEqual(names);
+    expect([...table.keys()].filter((name) => name !== 'Member' && !/^-+$/.test(name))).toEqual(
+      Object.keys(samples[wire]),
+    );
+  });
+
+  test.each(Object.entries(samples[wire]))('%s is treated as the guide says', (name, body) => {
+    const outcomes = Object.values(targets[wire]).map((target) => outcomeAt(target, parse(wire, body)));
+    expect(outcomes).toEqual(table.get(name)?.map((word) => words[word]));
+  });
+
+  test('has no member that is sent, and whose fate the guide leaves open', () => {
+    const rows = [
+      ...table.keys(),
+      'type, generate, model, messages, input, service, tool_choice, tools',
+    ].join(' ');
+    const inRows = ['previous_response_id', 'conversation', 'context_management', 'truncation', 'functions'];
+    for (const name of Object.keys(members[wire])) {
+      const parts = ['text', 'reasoning', 'include', 'modalities', ...inRows];
+      if (!parts.includes(name)) expect(rows).toContain(name);
+    }
+  });
+});
+
+test('members without an effect are not reported', () => {
+  const body = {
+    model: 'm',
+    temperature: 1,
+    top_p: null,
+    presence_penalty: 0,
+    user: 'x',
+    tools: [],
+    text: {},
+  };
+  expect(leftOut(parse('responses', body), {})).toEqual([]);
+});
+
+test('a long history reports a bounded number of parts', () => {
+  const items = Array.from({ length: 100 }, (_, id) => ({ type: 'web_search_call', id: `ws_${id}` }));
+  const dropped = leftOut(parse('responses', input(...items)), {});
+  expect(dropped).toHaveLength(32);
+  expect(dropped[0]).toEqual({ param: 'input[1]', type: 'web_search_call' });
+});
