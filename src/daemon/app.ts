@@ -3,11 +3,13 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './composition/accounts.ts';
 import { type AdminDeps, adminHandlers } from './composition/admin.ts';
+import { callReporter } from './composition/call-log.ts';
 import { createMcpHandlers } from './composition/mcp-handlers.ts';
 import { type ModelCalls, modelCalls } from './composition/model-calls.ts';
 import { createOwnKeys } from './composition/own-keys.ts';
 import { createProviderSet } from './composition/provider-set.ts';
 import type { Provider } from './composition/providers-from-config.ts';
+import { knownEndpoint, rejectedRequests } from './composition/rejected-requests.ts';
 import { createSite } from './composition/site.ts';
 import type { LiveSettings } from './config/live-settings.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
@@ -31,7 +33,7 @@ import {
   unreachableLogger,
 } from './features/routing/index.ts';
 import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
-import { SettledTimes, traceHandlers } from './features/traces/index.ts';
+import { Rejections, SettledTimes, traceHandlers } from './features/traces/index.ts';
 import {
   bootstrap,
   guardOwner,
@@ -41,6 +43,7 @@ import {
 import type { Handler } from './handler.ts';
 import { addressRateLimit } from './http/protection/rate-limit.ts';
 import { readReferenceAssets } from './http/reference-page/assets.ts';
+import type { CallLog } from './process/call-log.ts';
 import type { VaultSettings } from './process/master-key-stores.ts';
 
 export interface AppDeps extends AdminDeps {
@@ -52,6 +55,8 @@ export interface AppDeps extends AdminDeps {
   dataKey: Uint8Array;
   vault: VaultSettings;
   log: { warn(details: object, message: string): void };
+  /** Gets finished and rejected calls. */
+  callLog: CallLog;
   /** Stores the model lists that providers returned, for the next start. */
   keepListings: (listings: string) => Promise<void>;
 }
@@ -72,6 +77,9 @@ export function createApp(deps: AppDeps) {
     providers,
     /** Warnings about the current configuration. */
     configWarnings: () => unknownModels(features.catalog, live),
+    onFailedRequest: rejectedRequests(features.rejections),
+    /** Whether a model call was settled since the start. */
+    wasSettled: features.wasSettled,
     vault: ownKeys.vault,
     /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */
     bootstrap: features.bootstrap,
@@ -97,6 +105,7 @@ export function createApp(deps: AppDeps) {
         events.keepPruned(signal, onFailure),
         ownKeys.runBackground(signal, onFailure),
         calls.keepExpiring(signal, onFailure),
+        features.rejections.keepRecording(signal, onFailure),
       ]);
     },
   };
@@ -139,6 +148,17 @@ function createFeatures(deps: AppDeps) {
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
   });
+  const settledTimes = new SettledTimes();
+  const wasSettled = (requestId: string) => settledTimes.of(requestId) !== null;
+  const callLog = callReporter(deps.callLog, accounts.authentication.nameOf);
+  const rejections = new Rejections({
+    store: storage.traces,
+    feed: events,
+    world,
+    wasSettled,
+    onRejected: (endpoint, code) => deps.telemetry.counters.refused(knownEndpoint(endpoint), code),
+    onRecorded: callLog.onRecorded,
+  });
   const first = { store: storage.workspaces, keys: accounts.keys, digest: sha256, makeId, randomBytes, now };
   return {
     ...accounts,
@@ -158,7 +178,10 @@ function createFeatures(deps: AppDeps) {
     providers,
     randomBytes,
     router,
-    settledTimes: new SettledTimes(),
+    callLog,
+    rejections,
+    settledTimes,
+    wasSettled,
     site,
     threads,
     usage,
@@ -204,7 +227,13 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
     threads: features.threads,
     sealer: createSealer(deps.dataKey, features.randomBytes),
     settings: deps.live,
-    observers: [callEvents(events), features.settledTimes, deps.telemetry],
+    observers: [
+      callEvents(events),
+      features.settledTimes,
+      features.rejections,
+      deps.telemetry,
+      features.callLog,
+    ],
     log,
   };
 }
@@ -241,10 +270,14 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
     ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.live.cache }),
     ...usageHandlers(features.usage),
     ...features.site.handlers,
-    ...eventHandlers(events),
+    ...eventHandlers({ feed: events, isDaemonOwner: workspaces.isDaemonOwner }),
     ...threadHandlers(threads),
     ...chatHandlers(threads),
-    ...traceHandlers({ store: storage.traces, settledTimes: features.settledTimes }),
+    ...traceHandlers({
+      store: storage.traces,
+      settledTimes: features.settledTimes,
+      isDaemonOwner: workspaces.isDaemonOwner,
+    }),
     ...adminHandlers(deps, features, describeApi),
     ...createMcpHandlers(deps, () => handlers),
     ...referenceHandlers({ openApiDocument: describeApi, readAssets: readReferenceAssets }),

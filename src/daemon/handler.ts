@@ -91,6 +91,16 @@ export interface TokenCaller {
   revoked: AbortSignal;
 }
 
+/** Rejects a key that is known but revoked or expired, so that the call can be reported to its workspace. */
+export class KeyRefused extends ApiError {
+  readonly key: { keyId: string; workspaceId: string };
+
+  constructor({ keyId, workspaceId }: KeyRefused['key'], { code, message, param }: ApiError) {
+    super(code, { message, param });
+    this.key = { keyId, workspaceId };
+  }
+}
+
 /** The caller of an endpoint that needs a key or a login; the server rejects the others beforehand. */
 export function identified(caller: Caller): KeyCaller | LoginCaller {
   if (caller.kind === 'anonymous' || caller.kind === 'token') throw new ApiError('unauthenticated');

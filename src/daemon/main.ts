@@ -8,6 +8,7 @@ import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
 import { configuredProviders, detectLocalProviders } from './composition/providers-from-config.ts';
+import { isForModelCall } from './composition/rejected-requests.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
 import { applyReload, liveSettings } from './config/live-settings.ts';
 import { settledEvent } from './features/metering/index.ts';
@@ -15,6 +16,7 @@ import { createServer } from './http/server.ts';
 import { prepareBodyCheck } from './http/validation/input-check.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { bootstrapSecrets } from './process/bootstrap-secrets.ts';
+import { callLog } from './process/call-log.ts';
 import { writeDaemonFile } from './process/daemon-file.ts';
 import {
   dataFileIn,
@@ -25,7 +27,7 @@ import {
   writeSecretFile,
 } from './process/data-folder.ts';
 import { type DrainTimes, drain } from './process/drain.ts';
-import { createLog, type Log, noteInFile } from './process/log.ts';
+import { createFileLog, createLog, type Log, noteInFile } from './process/log.ts';
 import { withLoggedBodies } from './process/log-bodies.ts';
 import { type LogFile, openLogFile } from './process/log-file.ts';
 import { vaultSettings } from './process/master-key-stores.ts';
@@ -51,9 +53,9 @@ const telemetryFlushMs = 1_500;
 /** Serves until asked to stop; resolves to the exit code. A failed start is explained on stderr. */
 export async function serve(options: ServeOptions & { drain?: DrainTimes }): Promise<number> {
   try {
-    const { env, stdout, stderr, askSecret, drain = defaultDrain, ...flags } = options;
+    const { env, stdout, stderr, askSecret, showCall, drain = defaultDrain, ...flags } = options;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    return await run(config, { env, stdout, stderr, askSecret, drain, flags });
+    return await run(config, { env, stdout, stderr, askSecret, showCall, drain, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -71,7 +73,7 @@ export async function loadConfigTools(): Promise<ConfigTools> {
   return (await import('./composition/config-tools.ts')).configTools;
 }
 
-type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret'> & {
+type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall'> & {
   drain: DrainTimes;
   flags: ConfigFlags;
 };
@@ -123,6 +125,11 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   return exit;
 }
 
+/** Whether a person sees both what the daemon prints and its log. */
+function isOnTerminal({ stdout, stderr }: Environment): boolean {
+  return stdout.isTty === true && stderr.isTty === true;
+}
+
 async function runUntilStopped(config: Config, resources: Resources): Promise<void> {
   const { environment, log, logFile, storage, world, stop } = resources;
   const { dataFolder, host, port, socketFile } = config;
@@ -148,6 +155,12 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   const socket = socketFile?.path ?? null;
   const app: App = createApp({
     ...{ live, log, makeId, providers, reloader, storage, telemetry, world },
+    callLog: callLog({
+      log,
+      // On a terminal they are shown in another form, or `--quiet` hides them.
+      target: isOnTerminal(environment) ? createFileLog(logFile) : log,
+      show: environment.showCall,
+    }),
     process: { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt },
     vault: vaultSettings(config, environment.env),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
@@ -167,7 +180,13 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     ...{ log, version, shedsLoad: config.shedsLoad, isDiskFull: storage.isDiskFull },
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.corsOrigins,
-    onFinish: requestLogger(log, telemetry),
+    onFinish: requestLogger({
+      log,
+      telemetry,
+      isLogged: (request) =>
+        app.wasSettled(request.requestId) || (request.failure !== undefined && isForModelCall(request)),
+    }),
+    onFailure: app.onFailedRequest,
     onParent: telemetry.parent,
   });
   telemetry.watch(server.running);
@@ -176,7 +195,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     file: config.configFile,
     reload: reloader.reloadUnattended,
     onHangUp: () => stop.abort('asked'),
-    isOnTerminal: (environment.stdout as { isTty?: boolean }).isTty === true,
+    isOnTerminal: environment.stdout.isTty === true,
   });
   try {
     ({ url } = await server.listen({ host, port, socketFile }));

@@ -1,4 +1,5 @@
 import type { ConfigWarning } from './contract/configuration.ts';
+import type { EventView } from './contract/events.ts';
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
 /** The parts of the daemon that commands call. They are injected, since neither side imports the other. */
@@ -65,8 +66,16 @@ export interface ServeOptions {
   replaySpeed?: 'real' | 'instant';
   logLevel?: string;
   env: Record<string, string | undefined>;
-  stdout: { write(text: string): unknown };
-  stderr: { write(text: string): unknown };
+  stdout: OutputStream;
+  stderr: OutputStream;
+  /** Shows a finished or rejected call: its event, with the member `key_name`. */
+  showCall?: ((call: EventView) => void) | undefined;
   /** Prompts for a secret, until the signal aborts; undefined without a terminal. */
   askSecret?: ((question: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
+}
+
+interface OutputStream {
+  write(text: string): unknown;
+  /** Whether it is a terminal. */
+  isTty?: boolean;
 }

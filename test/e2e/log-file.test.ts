@@ -31,7 +31,7 @@ test('a daemon leaves a log that only its owner reads, and that outlives restart
   const { stdout } = await logs();
   const reported = messages(stdout);
   expect(reported.filter((msg) => msg === 'daemon started')).toHaveLength(2);
-  expect(reported).toContain('request finished');
+  expect(reported).toContain('call finished');
   expect(reported.at(-1)).toBe('daemon stopped');
   expect((await stat(join(home, 'gateway.log'))).mode & 0o777).toBe(0o600);
   expect(stdout).not.toContain('unsaid');

@@ -33,7 +33,15 @@ test('at level info each answer is one line with its request id and no content',
   const request = await ask(true);
   const reported = await lines();
   expect(reported.filter(({ request_id }) => request_id === request)).toMatchObject([
-    { endpoint: 'createResponse', status: 200, aborted: false, msg: 'request finished' },
+    {
+      endpoint: '/v1/responses',
+      key_name: 'default',
+      model: 'sim/echo',
+      provider: 'simulator',
+      status: 'completed',
+      cost_usd: '0',
+      msg: 'call finished',
+    },
   ]);
   expect(JSON.stringify(reported)).not.toContain('in confidence');
   expect(JSON.stringify(reported)).not.toContain(daemon.key.slice(12, -6));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TracesFilter } from '../../src/daemon/features/traces/store.ts';
+import type { Rejection, RejectionsFilter, TracesFilter } from '../../src/daemon/features/traces/store.ts';
 import { aSettlement, aUsage, dayMs, morning, type OpenStorage } from './records.ts';
 
 export function tracesStoreContract(open: OpenStorage): void {
@@ -116,6 +116,119 @@ export function tracesStoreContract(open: OpenStorage): void {
         }
         expect(found, JSON.stringify(filter)).toEqual(expected);
       }
+    });
+  });
+
+  describe('rejections', () => {
+    const aRejection = (requestId: string, changes: Partial<Rejection> = {}): Rejection => ({
+      requestId,
+      workspaceId: 'ws_1',
+      keyId: 'key_1',
+      address: null,
+      endpoint: '/v1/responses',
+      model: 'openai/gpt-5',
+      streamed: false,
+      httpStatus: 403,
+      errorCode: 'limit_reached',
+      param: 'limits.spend_cap',
+      message: 'The spending limit is reached.',
+      totalMs: 3,
+      createdAt: morning,
+      completedAt: morning + 3,
+      more: 0,
+      ...changes,
+    });
+    const eventOf = ({ requestId, workspaceId }: Rejection) => ({
+      type: 'request.rejected',
+      workspaceId: workspaceId ?? '',
+      at: morning,
+      data: { request_id: requestId },
+    });
+    const openWithRejections = async () => {
+      const storage = await open();
+      const { traces, metering } = storage;
+      const record = (rejection: Rejection) => traces.recordRejection(rejection, eventOf(rejection), 10);
+      await metering.settle(aSettlement('req_1', { completedAt: morning + 1 }));
+      await record(aRejection('req_2', { completedAt: morning + 2 }));
+      await record(aRejection('req_3', { completedAt: morning + 3, keyId: 'key_2', model: null }));
+      await record(aRejection('req_4', { completedAt: morning + 4, workspaceId: null, address: '10.0.0.1' }));
+      await record(aRejection('req_5', { completedAt: morning + 5, workspaceId: 'ws_2' }));
+      const list = async (filter: Partial<RejectionsFilter>) => {
+        const page = { since: undefined, until: undefined, after: undefined, limit: 10 };
+        const any = { workspaceIds: ['ws_1'], model: undefined, keyId: undefined };
+        const found = await traces.listRejections({ ...any, ...page, ...filter });
+        return found.map(({ requestId }) => requestId);
+      };
+      return { ...storage, record, list };
+    };
+
+    test('are found by those who may see them', async () => {
+      const { traces } = await openWithRejections();
+      const known = aRejection('req_2', { completedAt: morning + 2 });
+      const unknown = { workspaceId: null, address: '10.0.0.1' };
+      expect(await traces.findRejection(['ws_1'], 'req_2')).toEqual(known);
+      expect(await traces.findRejection(['ws_2', null], 'req_2')).toBeUndefined();
+      expect(await traces.findRejection(['ws_1'], 'req_4')).toBeUndefined();
+      expect(await traces.findRejection(['ws_1', null], 'req_4')).toMatchObject(unknown);
+    });
+
+    test.each<[Partial<RejectionsFilter>, string[]]>([
+      [{}, ['req_3', 'req_2']],
+      [{ workspaceIds: ['ws_1', null] }, ['req_4', 'req_3', 'req_2']],
+      [{ keyId: 'key_2' }, ['req_3']],
+      [{ model: 'openai/gpt-5' }, ['req_2']],
+      [{ since: morning + 3 }, ['req_3']],
+      [{ until: morning + 3 }, ['req_2']],
+      [{ limit: 1 }, ['req_3']],
+      [{ after: 'req_3' }, ['req_2']],
+      [{ after: 'req_1' }, []],
+      [{ after: 'req_5' }, []],
+    ])('are listed with %j', async (filter, expected) => {
+      expect(await (await openWithRejections()).list(filter)).toEqual(expected);
+    });
+
+    test('come after the finished calls of their millisecond', async () => {
+      const { metering, traces, record, list } = await openWithRejections();
+      for (const id of ['req_x', 'req_y'])
+        await metering.settle(aSettlement(id, { completedAt: morning + 3 }));
+      await record(aRejection('req_z', { completedAt: morning + 3 }));
+      const any = { status: undefined, model: undefined, provider: undefined, keyId: undefined };
+      const page = { since: undefined, until: undefined, limit: 10 };
+      const calls = async (after: string) =>
+        (await traces.list({ workspaceId: 'ws_1', ...any, ...page, after })).map(
+          ({ requestId }) => requestId,
+        );
+      expect([await calls('req_y'), await list({ after: 'req_y' })]).toEqual([
+        ['req_x', 'req_1'],
+        ['req_z', 'req_3', 'req_2'],
+      ]);
+      expect([await calls('req_z'), await list({ after: 'req_z' })]).toEqual([['req_1'], ['req_3', 'req_2']]);
+    });
+
+    test('can be where a page of finished calls ended', async () => {
+      const { traces } = await openWithRejections();
+      const any = { status: undefined, model: undefined, provider: undefined, keyId: undefined };
+      const page = { since: undefined, until: undefined, limit: 10 };
+      const calls = await traces.list({ workspaceId: 'ws_1', ...any, ...page, after: 'req_2' });
+      expect(calls.map(({ requestId }) => requestId)).toEqual(['req_1']);
+    });
+
+    test('have an event that is stored with them', async () => {
+      const { events } = await openWithRejections();
+      expect(await events.after(['ws_1', ''], 0, 10)).toMatchObject([
+        { data: { request_id: 'req_1' } },
+        { type: 'request.rejected', data: { request_id: 'req_2' } },
+        { data: { request_id: 'req_3' } },
+        { data: { request_id: 'req_4' } },
+      ]);
+    });
+
+    test('are kept up to a number per workspace', async () => {
+      const { list, traces } = await openWithRejections();
+      const newest = aRejection('req_6', { completedAt: morning + 6 });
+      await traces.recordRejection(newest, eventOf(newest), 2);
+      expect(await list({})).toEqual(['req_6', 'req_3']);
+      expect(await list({ workspaceIds: ['ws_2', null] })).toEqual(['req_5', 'req_4']);
     });
   });
 }

@@ -139,7 +139,7 @@ export function walletStoreContract(open: OpenStorage): void {
       const invoice = { ...issued, state: 'paid', received: 1000, paidAt: morning + 1 };
       expect(await wallets.invoice('inv_1')).toEqual(invoice);
       expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([500, 1000]);
-      expect((await events.after('ws_1', 0, 10)).map(({ type, data }) => ({ type, data }))).toEqual([
+      expect((await events.after(['ws_1'], 0, 10)).map(({ type, data }) => ({ type, data }))).toEqual([
         { type: 'invoice.paid', data: { invoice: 'inv_1' } },
         { type: 'payment.settled', data: { payment: 'pay_1', status: 'succeeded' } },
       ]);

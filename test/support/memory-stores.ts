@@ -204,8 +204,10 @@ export function memoryEventsStore(): EventsStore & { kept: EventRecord[] } {
       kept.push({ ...event, sequence });
       return sequence;
     },
-    after: async (workspaceId, after, limit) =>
-      kept.filter((event) => event.workspaceId === workspaceId && event.sequence > after).slice(0, limit),
+    after: async (workspaceIds, after, limit) =>
+      kept
+        .filter((event) => workspaceIds.includes(event.workspaceId) && event.sequence > after)
+        .slice(0, limit),
     first: async () => kept[0]?.sequence ?? sequence + 1,
     last: async () => sequence,
     async prune(before, keep) {

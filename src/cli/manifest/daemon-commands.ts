@@ -5,7 +5,7 @@ import type { CommandEntry, NounEntry } from './entry.ts';
 export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
   serve: {
     summary: 'Run the daemon in this terminal.',
-    load: async () => (await import('../commands/serve.ts')).serveCommand,
+    load: async () => (await import('../commands/serve/serve.ts')).serveCommand,
     isPlain: true,
   },
   status: {

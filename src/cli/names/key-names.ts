@@ -35,6 +35,14 @@ export function keyText(key: string | null, names: KeyNames): string {
   return key === null ? 'login' : (names.get(key) ?? key);
 }
 
+/** Who made a call: a key or login, or the address of an unknown caller. */
+export function callerText(
+  { key, address }: { key: string | null; address?: string | null | undefined },
+  names: KeyNames,
+): string {
+  return key === null && address ? address : keyText(key, names);
+}
+
 /** The user's own logins; a key has none. */
 export async function loginsOf(client: Client): Promise<readonly Session[]> {
   try {

@@ -19,6 +19,13 @@ const codesOfParser: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
+const refusals = new WeakMap<Socket, ApiError>();
+
+/** The error with which a connection was closed while its request was still arriving, such as `request_timeout`. */
+export function refusalOn(socket: Socket): ApiError | undefined {
+  return refusals.get(socket);
+}
+
 /** Responds to what never became a request: too slow, too large, or not HTTP. Then the connection is closed. */
 export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
   const refuse = (socket: Socket, error: ApiError): void => {
@@ -49,6 +56,7 @@ export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
         return;
       }
       const code = codesOfParser[failure.code ?? ''];
+      if (code) refusals.set(socket, new ApiError(code));
       refuse(
         socket,
         code ? new ApiError(code) : new ApiError('invalid_request', { message: 'This is not valid HTTP.' }),

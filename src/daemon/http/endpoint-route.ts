@@ -47,6 +47,7 @@ export function addEndpoint(app: FastifyInstance, handler: Handler, context: Ser
         context.overload.admit(endpoint, call.body);
         if (endpoint.stream && call.caller.kind === 'anonymous')
           context.publicStreams.enter(call.remoteAddress, call.response);
+        call.isTaken = true;
         answer = handle(call);
       } catch (error) {
         context.responder.fail(call, error);

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../../shared/errors.ts';
+import { refusalOn } from './connection-errors.ts';
 import { isPreflight, noteOrigin, preflightHeaders } from './protection/cors.ts';
+import { reportFailure } from './report-failure.ts';
 import { ServerCall } from './server-call.ts';
 import type { ServerContext } from './server-context.ts';
 
@@ -24,17 +26,22 @@ export function finishRequest(
   call: ServerCall,
   { aborted }: { aborted: boolean },
 ): void {
-  if (aborted) call.end('client-left');
+  if (aborted) {
+    call.end('client-left');
+    if (!call.isTaken) reportFailure(context.options, call, refusalOn(call.request.socket));
+  }
   call.isAnswered = true;
   context.running.release(call);
   context.options.onFinish?.({
     endpoint: call.endpoint,
     method: call.request.method ?? '',
+    url: call.request.url ?? '',
     status: call.response.statusCode,
     durationMs: performance.now() - call.startedAtMs,
     requestId: call.requestId,
     caller: call.caller,
     aborted,
+    failure: call.failure,
   });
 }
 

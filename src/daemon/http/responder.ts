@@ -16,6 +16,8 @@ export interface ResponderOptions {
   version: string;
   strictErrors: boolean;
   isDraining: () => boolean;
+  /** Called before the error is written; without one if the client left. */
+  onFailure: (call: ServerCall, error: ApiError | undefined) => void;
 }
 
 export type Serialise = (value: unknown) => string;
@@ -55,7 +57,10 @@ export class Responder {
   /** Writes an error, or closes the connection if the response has already started. */
   fail(call: ServerCall, thrown: unknown): void {
     const { response } = call;
-    if (call.endReason === 'client-left' || response.destroyed) return;
+    if (call.endReason === 'client-left' || response.destroyed) {
+      if (!response.headersSent) this.#options.onFailure(call, undefined);
+      return;
+    }
     const error = this.#toApiError(call, thrown);
     if (error.code === 'server_error') {
       const failure = describeFailure(error.cause ?? thrown);
@@ -68,6 +73,7 @@ export class Responder {
       response.destroy();
       return;
     }
+    this.#options.onFailure(call, error);
     const { status, headers, body } = errorAnswer(error, {
       surface: call.surface,
       requestId: call.requestId,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { ApiError } from '../../shared/errors.ts';
 import type { Caller } from '../handler.ts';
 import { isFromSocketFile } from './listeners.ts';
 
@@ -37,6 +38,10 @@ export class ServerCall {
   /** What keeps the daemon from stopping: a response or a handler in progress. */
   isAnswered = false;
   isWorking = false;
+  /** Whether its handler was called. */
+  isTaken = false;
+  /** The error that was returned, or none when the client left before its answer began. */
+  failure: { error: ApiError | undefined } | undefined;
   /** Used by the list of running calls. */
   placeInRunning = -1;
   /** The connection, once it is a WebSocket; the response is unused then. */

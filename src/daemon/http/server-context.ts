@@ -9,6 +9,7 @@ import {
   type PublicStreams,
   publicStreams,
 } from './protection/rate-limit.ts';
+import { reportFailure } from './report-failure.ts';
 import { Responder } from './responder.ts';
 import { RunningCalls } from './running-calls.ts';
 import type { HttpServerOptions } from './server-options.ts';
@@ -60,6 +61,7 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
       version: options.version,
       strictErrors: options.strictErrors ?? false,
       isDraining: () => context.isDraining || context.overload.load !== 'well',
+      onFailure: (call, error) => reportFailure(options, call, error),
     }),
     running: new RunningCalls(),
     unmatchedRequest: unmatchedRequest(options.handlers.map(({ endpoint }) => endpoint)),

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { ApiError } from '../../shared/errors.ts';
 import type { Caller, Handler } from '../handler.ts';
 import type { Log } from './log.ts';
 import type { HttpLimits } from './protection/limits.ts';
@@ -28,12 +29,33 @@ export interface FinishedRequest {
   /** Undefined if no endpoint matches, and for requests rejected before it was known. */
   endpoint: Endpoint | undefined;
   method: string;
+  url: string;
   status: number;
   durationMs: number;
   requestId: string;
   caller: Caller;
   /** Whether the connection ended before the response did. */
   aborted: boolean;
+  /** Set if it failed; without an error if the client left before the answer began. */
+  failure: { error: ApiError | undefined } | undefined;
+}
+
+/** A request, or a message on a socket, that got an error, or nothing because its client left before the answer began. */
+export interface FailedRequest {
+  requestId: string;
+  /** Undefined if no endpoint matches, and for requests rejected before it was known. */
+  endpoint: Endpoint | undefined;
+  method: string;
+  url: string;
+  caller: Caller;
+  remoteAddress: string;
+  /** The body or message, if it was parsed. */
+  body: unknown;
+  /** Undefined if the client left. */
+  error: ApiError | undefined;
+  /** The status of the response; null if the client left. */
+  status: number | null;
+  durationMs: number;
 }
 
 export interface HttpServerOptions {
@@ -55,6 +77,8 @@ export interface HttpServerOptions {
   /** Replaces the default overload detection. */
   overload?: Overload;
   onFinish?: (finished: FinishedRequest) => void;
+  /** Called at most once per request and per message, before `onFinish`. */
+  onFailure?: (failed: FailedRequest) => void;
   /** Called with the `traceparent` header of each request that has one. */
   onParent?: ((requestId: string, header: string | string[]) => void) | undefined;
   /** For tests: an undeclared error code becomes a 500. */

@@ -17,15 +17,23 @@ const secretPaths = [
 
 export type Log = ReturnType<typeof createLog>;
 
-/** A logger that writes JSON lines to stderr and, if given, to a file. Bodies, headers and credentials are redacted. */
-export function createLog(level: string, file?: LogFile) {
+/** A logger that writes JSON lines to stderr and a file. Bodies, headers and credentials are redacted. */
+export function createLog(level: string, file: LogFile) {
   const stderr = pino.destination({ dest: 2, sync: true });
-  const both = {
+  return loggerTo(level, {
     write(line: string) {
       stderr.write(line);
-      file?.write(line);
+      file.write(line);
     },
-  };
+  });
+}
+
+/** A logger that writes all lines to the file only. */
+export function createFileLog(file: LogFile): Log {
+  return loggerTo('trace', file);
+}
+
+function loggerTo(level: string, destination: Pick<LogFile, 'write'>) {
   return pino(
     {
       level,
@@ -35,7 +43,7 @@ export function createLog(level: string, file?: LogFile) {
       serializers: { err: (error: unknown) => describeFailure(error) },
       redact: { paths: secretPaths, censor: '***' },
     },
-    file ? both : stderr,
+    destination,
   );
 }
 

@@ -2,17 +2,25 @@ import type { FinishedRequest } from '../http/server-options.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Log } from './log.ts';
 
+interface RequestLoggerOptions {
+  log: Log;
+  telemetry: Telemetry;
+  /** Whether the request has a line already, as a model call. */
+  isLogged(request: FinishedRequest): boolean;
+}
+
 /** Counts every finished request and logs it at level `info`. */
-export function requestLogger(log: Log, telemetry: Telemetry): (request: FinishedRequest) => void {
-  return (request) => {
+export function requestLogger({ log, telemetry, isLogged }: RequestLoggerOptions) {
+  return (request: FinishedRequest): void => {
     telemetry.answered(request);
-    if (!log.isLevelEnabled('info')) return;
-    const { requestId, endpoint, status, durationMs, aborted, caller } = request;
+    if (!log.isLevelEnabled('info') || isLogged(request)) return;
+    const { requestId, endpoint, status, durationMs, aborted, caller, failure } = request;
     const details = {
       request_id: requestId,
       endpoint: endpoint?.id ?? null,
-      status,
-      ms: Math.round(durationMs),
+      http_status: status,
+      error_code: failure?.error?.code ?? null,
+      total_ms: Math.round(durationMs),
       key_id: caller.kind === 'key' ? caller.keyId : null,
       aborted,
     };

@@ -47,9 +47,8 @@ export async function createTelemetry({ otlp, version, now }: TelemetryOptions):
       spans?.settled(usage, { settledMs, parent: parents.take(usage.requestId) });
     },
     onRejected(rejected) {
-      const { endpoint, requestId } = rejected.call;
+      const { requestId } = rejected.call;
       const code = codeOf(rejected.error);
-      counters.refused(endpoint, code);
       spans?.rejected(rejected, { code, at: now(), parent: parents.take(requestId) });
     },
     answered: (request) => counters.answered(request),

@@ -25,7 +25,7 @@ const groups = [...new Set(eventTypes.map((type) => `${type.split('.')[0]}.*`))]
 const filter = [...eventTypes, ...groups].map((type) => type.replace(/[.*]/g, '\\$&')).join('|');
 
 /**
- * An event of a workspace: `request.started`, `request.routed`, `request.completed`, `key.revoked`, … `sequence` is
+ * An event of a workspace: `request.started`, `request.completed`, `request.rejected`, `key.revoked`, … `sequence` is
  * null for events that are live only. `events.dropped` (`data.count`) reports that a slow reader missed live events;
  * stored ones are never dropped. `events.gap` (`data.after`) reports to a resuming reader that events after that
  * sequence are no longer stored.
@@ -50,7 +50,7 @@ export const streamEvents = endpoint({
   path: '/v1/events',
   summary: 'Stream the events of the workspace.',
   description:
-    'Server-sent events until either side disconnects. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: `events.gap` (`data.after`) tells a resuming reader that older ones are gone. `events.dropped` (`data.count`) tells a slow reader that live events were skipped; stored ones never are.',
+    'Server-sent events until either side disconnects. A `request.rejected` is a call that got an error before any provider was asked; only the owner of the host gets those without a valid key, and `data.more` counts similar calls that have no event of their own. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: `events.gap` (`data.after`) tells a resuming reader that older ones are gone. `events.dropped` (`data.count`) tells a slow reader that live events were skipped; stored ones never are.',
   tag: 'Events',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
   surface: 'v1',

@@ -28,11 +28,47 @@ export const TraceAttempt = Type.Object(
   { $id: 'TraceAttempt' },
 );
 
-/** The steps and timings of a finished call, without any content. */
+export const traceStatuses = [...callStatuses, 'rejected'] as const;
+
+/** Why a call was rejected before any provider was asked. */
+export const RejectionView = Type.Object(
+  {
+    http_status: nullable(
+      Type.Integer({ description: 'The status of the response; null if the client left without one.' }),
+    ),
+    param: nullable(Type.String({ description: 'The offending field or limit.' })),
+    message: Type.String({ description: 'A message for people; do not parse it.' }),
+    address: nullable(
+      Type.String({ description: 'The address of a caller without a valid key; null for a known caller.' }),
+    ),
+    more: Type.Integer({
+      minimum: 0,
+      description: 'How many similar calls in the minute before were counted and have no trace of their own.',
+    }),
+  },
+  { $id: 'Rejection' },
+);
+
+/** The steps and timings of a finished or rejected call, without any content. */
 export const TraceView = Type.Object(
   {
     ...finishedCall,
-    error_code: nullable(Type.String({ description: 'The error code; null on success.' })),
+    model: nullable(
+      Type.String({
+        description: 'Of a rejected call the model that was requested; null if there was none.',
+      }),
+    ),
+    status: Type.Enum([...traceStatuses], {
+      description:
+        '`canceled`: the client disconnected or the key was revoked. `interrupted`: the daemon stopped before the answer was complete. `rejected`: the call got an error before any provider was asked.',
+    }),
+    error_code: nullable(
+      Type.String({
+        description:
+          'The error code; null on success. `client_left`: the client left before the call was accepted.',
+      }),
+    ),
+    rejection: nullable(RejectionView),
     finish_reason: nullable(
       Type.String({
         description: '`stop`, `max_output_tokens` or `content_filter`; null without an answer.',
@@ -74,7 +110,8 @@ export const getTrace = endpoint({
   method: 'GET',
   path: '/v1/traces/{request_id}',
   summary: 'Get the trace of a request.',
-  description: 'Attempts, timings, tokens, cost and available routes of a finished request; no content.',
+  description:
+    'Attempts, timings, tokens, cost and available routes of a finished request, or the reason why it was rejected; no content.',
   tag: 'Traces',
   access: readers,
   surface: 'v1',
@@ -88,14 +125,20 @@ export const listTraces = endpoint({
   method: 'GET',
   path: '/v1/traces',
   summary: 'List traces.',
-  description: 'Finished requests of the whole workspace, most recently finished first.',
+  description:
+    'Finished and rejected requests of the whole workspace, most recent first. The owner of the host also gets rejected calls without a valid key.',
   tag: 'Traces',
   access: readers,
   surface: 'v1',
   query: Type.Object({
     ...pageQuery('req'),
-    status: Type.Optional(Type.Enum([...callStatuses], { description: 'Only calls with this status.' })),
-    model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls of this model.' })),
+    status: Type.Optional(Type.Enum([...traceStatuses], { description: 'Only calls with this status.' })),
+    model: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        description: 'Only calls of this model, or rejected calls that requested it by this name.',
+      }),
+    ),
     provider: Type.Optional(
       Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
     ),

@@ -96,6 +96,36 @@ describe('tail', () => {
     expect(stdout).toMatch(/completed +sim\/assistant +app /);
   });
 
+  test('prints why a request was rejected, once', async () => {
+    const rejected = {
+      type: 'request.rejected',
+      sequence: 3,
+      created_at: at,
+      data: {
+        request_id: 'req_3',
+        endpoint: '/v1/responses',
+        address: '10.0.0.7',
+        model: 'acme/large',
+        status: 'rejected',
+        error_code: 'limit_reached',
+        message: 'The key has reached its spending limit.',
+        more: 4311,
+        total_ms: 1,
+      },
+    };
+    const limit = { ...rejected, type: 'limit.reached', sequence: null };
+    const events = [limit, rejected];
+    const { env } = await following(events);
+    const { stdout } = await tailUntil('req_3', ['--no-color'], { env, tty: true, columns: 140 });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatch(
+      /:15 +limit_reached +acme\/large +10\.0\.0\.7 +and 4,311 more like it: The .*… +req_3$/,
+    );
+    const piped = await tailUntil('req_3', [], { env: (await following(events)).env });
+    expect(piped.stdout).toContain('The key has reached its spending limit.');
+  });
+
   test.each([26, 34, 40, 43, 50, 60, 80, 100, 130])('fits a terminal of %i columns', async (columns) => {
     const { env } = await following([finished(1, { model: 'openrouter/some-model-with-a-long-name' })]);
     const { stdout } = await tailUntil('openr', ['--no-color'], { env, tty: true, columns });

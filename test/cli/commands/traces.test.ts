@@ -15,6 +15,7 @@ const trace: TraceView = {
   streamed: true,
   status: 'completed',
   error_code: null,
+  rejection: null,
   finish_reason: 'stop',
   timings: { admitted_ms: 2, held_ms: 4, first_token_ms: 1000, total_ms: 1990, settled_ms: 2000 },
   attempts: [

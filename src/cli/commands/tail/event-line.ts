@@ -1,6 +1,6 @@
 import type { EventView } from '../../../shared/contract/events.ts';
 import { ownValue } from '../../../shared/own-value.ts';
-import { type KeyNames, keyText } from '../../names/key-names.ts';
+import { callerText, type KeyNames, keyText } from '../../names/key-names.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { clockTime, duration } from '../../output/time.ts';
@@ -15,19 +15,27 @@ interface LineOptions {
   names: KeyNames;
 }
 
-/** The fields of a finished request that a line shows. */
+/** The fields of a finished or rejected request that a line shows. */
 interface Finished {
   request_id?: string;
   status?: string;
   error_code?: string | null;
-  model?: string;
+  endpoint?: string;
+  model?: string | null;
   provider?: string | null;
-  key?: string | null;
   input_tokens?: number;
   output_tokens?: number;
   cost_usd?: string | null;
   ttft_ms?: number | null;
   total_ms?: number;
+  /** The id of the key or login, and its name where that is known. */
+  key?: string | null;
+  key_name?: string | null;
+  /** Of an unknown caller. */
+  address?: string | null;
+  /** Why it was rejected, and how many similar requests were rejected before it. */
+  message?: string;
+  more?: number;
 }
 
 const styles: Record<string, Style> = {
@@ -35,102 +43,224 @@ const styles: Record<string, Style> = {
   incomplete: 'yellow',
   canceled: 'yellow',
   failed: 'red',
+  rejected: 'red',
 };
 
-/** One cell of a finished request's line on a terminal. */
+/** One cell of a request's line on a terminal. */
 interface Cell {
   title: string;
   width: number;
   text: (request: Finished, event: { createdAt: string; names: KeyNames }) => string;
   style?: (request: Finished) => Style | undefined;
-  /** Hidden on narrow terminals, highest number first; with 0, only after the model column has shrunk to its minimum. */
+  /** Hidden on narrow terminals, highest number first; with 0, only after the growing column has shrunk to its minimum. */
   spare?: number;
   /** Whether longer text is truncated; a truncated number would be wrong. */
   mayBeCut?: true;
+  /** About the answer: a rejected request shows its reason here. */
+  isAnswer?: true;
+}
+
+/** The columns of a line. One of them grows with the terminal. */
+interface Layout {
+  cells: Cell[];
+  grows: { title: string; min: number; usual: number; max: number };
 }
 
 const gap = '  ';
-const modelWidths = { min: 8, usual: 20, max: 32 };
+const reasonWidthMin = 8;
+const noNames: KeyNames = new Map();
 
-const terminalCells: Cell[] = [
-  {
-    title: 'time',
-    width: 8,
-    text: (_request, { createdAt }) => clockTime(createdAt),
-    style: () => 'dim',
-    spare: 0,
-  },
-  {
-    title: 'status',
-    width: 15,
-    text: ({ status, error_code }) => error_code ?? status ?? 'unknown',
-    style: ({ status = '', error_code }) => (error_code ? 'red' : ownValue(styles, status)),
-    mayBeCut: true,
-  },
-  { title: 'model', width: modelWidths.min, text: ({ model }) => model ?? '', mayBeCut: true },
-  {
-    title: 'key',
-    width: 12,
-    text: ({ key = null }, { names }) => keyText(key, names),
-    spare: 3,
-    mayBeCut: true,
-  },
-  { title: 'provider', width: 12, text: ({ provider }) => provider ?? '–', spare: 5, mayBeCut: true },
-  {
-    title: 'tokens',
-    width: 12,
-    text: ({ input_tokens = 0, output_tokens = 0 }) => `${count(input_tokens)} → ${count(output_tokens)}`,
-    spare: 2,
-  },
-  { title: 'cost', width: 9, text: ({ cost_usd }) => dollars(cost_usd), spare: 1 },
-  { title: 'first', width: 6, text: ({ ttft_ms }) => (ttft_ms == null ? '–' : duration(ttft_ms)), spare: 6 },
-  { title: 'total', width: 6, text: ({ total_ms = 0 }) => duration(total_ms), spare: 0 },
-  {
-    title: 'request',
-    width: 30,
-    text: ({ request_id }) => request_id ?? '',
-    style: () => 'dim',
-    spare: 4,
-  },
-];
+const time: Cell = {
+  title: 'time',
+  width: 8,
+  text: (_request, { createdAt }) => clockTime(createdAt),
+  style: () => 'dim',
+  spare: 0,
+};
+const status: Cell = {
+  title: 'status',
+  width: 15,
+  text: ({ status, error_code }) => error_code ?? status ?? 'unknown',
+  style: ({ status = '', error_code }) => (error_code ? 'red' : ownValue(styles, status)),
+  mayBeCut: true,
+};
+const tokens: Cell = {
+  title: 'tokens',
+  width: 12,
+  text: ({ input_tokens = 0, output_tokens = 0 }) => `${count(input_tokens)} → ${count(output_tokens)}`,
+  spare: 2,
+  isAnswer: true,
+};
+const cost: Cell = {
+  title: 'cost',
+  width: 9,
+  text: ({ cost_usd }) => dollars(cost_usd),
+  spare: 1,
+  isAnswer: true,
+};
+const total: Cell = {
+  title: 'total',
+  width: 6,
+  text: ({ total_ms = 0 }) => duration(total_ms),
+  spare: 0,
+  isAnswer: true,
+};
+
+/** What `gateway tail` prints. */
+const tailLayout: Layout = {
+  cells: [
+    time,
+    status,
+    { title: 'model', width: 8, text: asked, mayBeCut: true },
+    {
+      title: 'key',
+      width: 12,
+      text: ({ key = null, address }, { names }) => callerText({ key, address }, names),
+      spare: 3,
+      mayBeCut: true,
+    },
+    {
+      title: 'provider',
+      width: 12,
+      text: ({ provider }) => provider ?? '–',
+      spare: 5,
+      mayBeCut: true,
+      isAnswer: true,
+    },
+    tokens,
+    cost,
+    {
+      title: 'first',
+      width: 6,
+      text: ({ ttft_ms }) => (ttft_ms == null ? '–' : duration(ttft_ms)),
+      spare: 6,
+      isAnswer: true,
+    },
+    total,
+    {
+      title: 'request',
+      width: 30,
+      text: ({ request_id }) => request_id ?? '',
+      style: () => 'dim',
+      spare: 4,
+    },
+  ],
+  grows: { title: 'model', min: 8, usual: 20, max: 32 },
+};
+
+/** What `gateway serve` prints. */
+const serveLayout: Layout = {
+  cells: [
+    time,
+    {
+      title: 'key',
+      width: 14,
+      text: ({ key, key_name, address }) => key_name ?? key ?? address ?? '–',
+      style: () => 'cyan',
+      spare: 3,
+      mayBeCut: true,
+    },
+    {
+      title: 'model',
+      width: 8,
+      text: (request) => (request.provider ? `${asked(request)} → ${request.provider}` : asked(request)),
+      mayBeCut: true,
+    },
+    status,
+    tokens,
+    cost,
+    total,
+  ],
+  grows: { title: 'model', min: 8, usual: 28, max: 36 },
+};
+
+/** The model, or the path of a request that named none. */
+function asked({ model, endpoint }: Finished): string {
+  return model ?? endpoint ?? '';
+}
 
 /** The header of the lines that `eventLine` writes on a terminal with this many columns. */
 export function titleLine(columns: number): string {
-  return line(fittingCells(columns).map(({ title, width }) => title.toUpperCase().padEnd(width)));
+  return line(fittingCells(tailLayout, columns).map(({ title, width }) => title.toUpperCase().padEnd(width)));
 }
 
-/** Formats a finished request or another stored event; undefined for the steps of a running request. */
+/** Formats a finished request or another stored event; undefined for what the end of a request repeats. */
 export function eventLine(event: EventView, options: LineOptions): string | undefined {
-  if (event.type === 'request.started' || event.type === 'request.routed') return undefined;
-  const isFinished = event.type === 'request.completed' || event.type === 'request.failed';
-  if (options.isTty) return line(isFinished ? terminalTexts(event, options) : otherCells(event, options));
+  if (isRepeated(event)) return undefined;
+  const isFinished = /^request\.(completed|failed|rejected)$/.test(event.type);
+  if (options.isTty)
+    return line(isFinished ? terminalTexts(tailLayout, event, options) : otherCells(event, options));
   return `${(isFinished ? pipedCells(event) : otherCells(event, options)).join('\t')}\n`;
 }
 
-function pipedCells({ created_at, data }: EventView): string[] {
-  const { status = 'unknown', error_code, model = '', provider, total_ms = 0, ttft_ms } = data as Finished;
-  const { input_tokens = 0, output_tokens = 0, cost_usd, request_id = '' } = data as Finished;
-  const cells = [created_at, status, error_code, model, provider, input_tokens, output_tokens, cost_usd];
-  return [...cells, ttft_ms, total_ms, request_id].map((cell) => tabSeparatedCell(String(cell ?? '')));
+/** Formats a finished or rejected request for the terminal of `gateway serve`. */
+export function callLine(event: EventView, options: Pick<LineOptions, 'columns' | 'paint'>): string {
+  return line(terminalTexts(serveLayout, event, { ...options, names: noNames }));
 }
 
-function terminalTexts({ created_at: createdAt, data }: EventView, options: LineOptions): string[] {
-  const { paint, columns, names } = options;
+/** Whether another line says the same: the steps of a running request, and the limit that rejected one. */
+function isRepeated({ type, data }: EventView): boolean {
+  if (type === 'limit.reached') return data.request_id !== undefined;
+  return type === 'request.started' || type === 'request.routed';
+}
+
+function pipedCells({ created_at, data }: EventView): string[] {
+  const { status = 'unknown', error_code, model, provider, total_ms = 0, ttft_ms } = data as Finished;
+  const { input_tokens = 0, output_tokens = 0, cost_usd, request_id = '' } = data as Finished;
+  const cells = [created_at, status, error_code, model, provider, input_tokens, output_tokens, cost_usd];
+  const reason = status === 'rejected' ? [reasonText(data as Finished)] : [];
+  return [...cells, ttft_ms, total_ms, request_id, ...reason].map((cell) =>
+    tabSeparatedCell(String(cell ?? '')),
+  );
+}
+
+function terminalTexts(
+  layout: Layout,
+  { created_at: createdAt, type, data }: EventView,
+  { paint, columns, names }: Omit<LineOptions, 'isTty'>,
+): string[] {
   const request = data as Finished;
-  return fittingCells(columns).map(({ width, text, style, mayBeCut }) => {
+  const cells = fittingCells(layout, columns);
+  const shown = type === 'request.rejected' ? withReason(cells, request, columns) : cells;
+  return shown.map(({ width, text, style, mayBeCut }) => {
     const safe = visibleCell(text(request, { createdAt, names }));
-    const shown = mayBeCut ? cutToWidth(safe, width) : safe;
-    return paint(style?.(request), shown + ' '.repeat(Math.max(0, width - widthOf(shown))));
+    const cut = mayBeCut ? cutToWidth(safe, width) : safe;
+    return paint(style?.(request), cut + ' '.repeat(Math.max(0, width - widthOf(cut))));
   });
 }
 
-/** The cells that fit; the model column gets the remaining width. */
-function fittingCells(columns: number): Cell[] {
-  const { min, usual, max } = modelWidths;
-  let room = columns - widthOfLine(terminalCells.filter(({ spare }) => spare === undefined));
+/** The cells of a rejected request: its reason takes the place of those about the answer. */
+function withReason(cells: Cell[], request: Finished, columns: number): Cell[] {
+  const first = cells.findIndex(({ isAnswer }) => isAnswer);
+  if (first < 0) return cells;
+  const before = cells.slice(0, first);
+  const after = cells.slice(first).filter(({ isAnswer }) => !isAnswer);
+  const last = before.pop();
+  // The code is not cut where the reason follows it anyway.
+  if (last)
+    before.push({
+      ...last,
+      width: Math.max(last.width, widthOf(last.text(request, { createdAt: '', names: noNames }))),
+    });
+  const width = columns - widthOfLine([...before, ...after]) - gap.length;
+  if (width < reasonWidthMin) return [...cells.slice(0, first), ...after];
+  return [...before, { title: 'reason', width, text: () => reasonText(request), mayBeCut: true }, ...after];
+}
+
+/** The number comes first, so that it is not cut. */
+function reasonText({ message = '', more = 0 }: Finished): string {
+  return more > 0 ? `and ${count(more)} more like it: ${message}` : message;
+}
+
+/** The cells that fit; the growing column gets the remaining width. */
+function fittingCells(
+  { cells, grows: { title: growing, min, usual, max } }: Layout,
+  columns: number,
+): Cell[] {
+  let room = columns - widthOfLine(cells.filter(({ spare }) => spare === undefined));
   const chosen = new Set<Cell>();
   const choose = (isMeant: (spare: number) => boolean): void => {
-    const spares = terminalCells.filter(({ spare }) => spare !== undefined && isMeant(spare));
+    const spares = cells.filter(({ spare }) => spare !== undefined && isMeant(spare));
     for (const cell of spares.toSorted((one, other) => (one.spare ?? 0) - (other.spare ?? 0))) {
       const needed = cell.width + gap.length;
       if (needed > room) continue;
@@ -142,9 +272,9 @@ function fittingCells(columns: number): Cell[] {
   room -= usual - min;
   choose((spare) => spare > 0);
   const width = Math.min(max, Math.max(min, usual + room));
-  return terminalCells
+  return cells
     .filter((cell) => cell.spare === undefined || chosen.has(cell))
-    .map((cell) => (cell.title === 'model' ? { ...cell, width } : cell));
+    .map((cell) => (cell.title === growing ? { ...cell, width } : cell));
 }
 
 function widthOfLine(cells: Cell[]): number {

@@ -11,7 +11,7 @@ import { eventLine, titleLine } from './event-line.ts';
 export const tailCommand = (context: Context) =>
   new Command('tail')
     .option('--after <sequence>', 'start after this event instead of now', wholeNumber({ min: 0 }))
-    .addHelpText('after', example('gateway tail --jq \'select(.type == "request.failed")\''))
+    .addHelpText('after', example('gateway tail --jq \'select(.type == "request.rejected")\''))
     .action(async ({ after }) => {
       await followAndShow(context, { after });
       context.exit = exitCodes.interrupted;

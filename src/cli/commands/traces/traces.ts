@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { getTrace, listTraces } from '../../manifest/endpoints.ts';
 import { checkNoFilter, example, timeBound, wholeNumber } from '../../manifest/options.ts';
-import { type KeyNames, keyNamesFor, keyText } from '../../names/key-names.ts';
+import { callerText, type KeyNames, keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
@@ -23,6 +23,7 @@ export const tracesCommand = (context: Context) =>
         'failed',
         'canceled',
         'interrupted',
+        'rejected',
       ] as const),
     )
     .option('--model <model>', 'only requests of this model')
@@ -76,6 +77,7 @@ const styles: Record<TraceView['status'], Style> = {
   canceled: 'yellow',
   failed: 'red',
   interrupted: 'red',
+  rejected: 'red',
 };
 
 const status: Column<TraceView> = {
@@ -83,7 +85,11 @@ const status: Column<TraceView> = {
   value: (trace) => trace.error_code ?? trace.status,
   style: (trace) => styles[trace.status],
 };
-const model: Column<TraceView> = { title: 'model', value: (trace) => trace.model };
+const model: Column<TraceView> = {
+  title: 'model',
+  value: (trace) => trace.model,
+  show: (trace) => trace.model ?? '–',
+};
 const provider: Column<TraceView> = {
   title: 'provider',
   value: (trace) => trace.provider,
@@ -116,7 +122,7 @@ const ended: Column<TraceView> = {
 const key = (names: KeyNames): Column<TraceView> => ({
   title: 'key',
   value: (trace) => trace.key,
-  show: (trace) => keyText(trace.key, names),
+  show: ({ key: id, rejection }) => callerText({ key: id, address: rejection?.address }, names),
 });
 
 /** Finished requests in a list, the least useful columns last; `now` in milliseconds since 1970. */
@@ -139,11 +145,21 @@ export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] =
   { title: 'response_id', value: (trace) => trace.response_id },
   { ...status, value: (trace) => trace.status },
   { title: 'error_code', value: (trace) => trace.error_code },
+  { title: 'reason', value: ({ rejection }) => rejection?.message },
+  { title: 'param', value: ({ rejection }) => rejection?.param },
+  { title: 'http_status', label: 'HTTP status', value: ({ rejection }) => rejection?.http_status },
+  {
+    title: 'more',
+    label: 'more like it',
+    value: ({ rejection }) => rejection?.more || null,
+    show: ({ rejection }) => count(rejection?.more ?? 0),
+  },
   { title: 'finish_reason', value: (trace) => trace.finish_reason },
   { title: 'endpoint', value: (trace) => trace.endpoint },
   model,
   provider,
   key(names),
+  { title: 'address', value: ({ rejection }) => rejection?.address },
   { title: 'input', value: ({ tokens }) => tokens.input, show: ({ tokens }) => count(tokens.input) },
   { title: 'output', value: ({ tokens }) => tokens.output, show: ({ tokens }) => count(tokens.output) },
   cost,

@@ -3,13 +3,13 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
 import { getTrace } from '../../manifest/endpoints.ts';
-import { type KeyNames, keyText } from '../../names/key-names.ts';
+import { callerText, type KeyNames } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { clockTime, duration } from '../../output/time.ts';
 import { widthOf } from '../../output/width.ts';
-import type { CallRow } from '../services/call-store.ts';
+import { type CallRow, isEndOfRequest } from '../services/call-store.ts';
 import type { Services } from '../services/services.ts';
 import { sparkline } from '../text/charts.ts';
 import type { ListColumn } from '../text/list-table.ts';
@@ -25,6 +25,7 @@ const styles: Readonly<Record<string, Style>> = {
   canceled: 'yellow',
   interrupted: 'yellow',
   failed: 'red',
+  rejected: 'red',
 };
 
 interface TrafficOptions {
@@ -50,7 +51,7 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
   footer: ['open', 'compose', 'pause', 'filter', 'copy'],
   columns: () => [
     ...columns,
-    { title: 'key', width: 14, spare: 4, text: ({ key }) => keyText(key, keyNames) },
+    { title: 'key', width: 14, spare: 4, text: (row) => callerText(row, keyNames) },
   ],
   live: ({ calls }) => calls.rows(),
   idOf: ({ id }) => id,
@@ -105,13 +106,19 @@ function modelText({ model }: CallRow, { width }: RenderOptions): string {
   return `…${characters.join('')}`;
 }
 
-/** Input and output: `10→1,234`. */
-function tokensText({ status, inputTokens, outputTokens }: CallRow): string {
-  return status === 'running' ? '' : `${briefCount(inputTokens)}→${briefCount(outputTokens)}`;
+/** Whether tokens and cost would mean nothing. */
+function hasNoAnswer(status: string): boolean {
+  return status === 'running' || status === 'rejected';
+}
+
+/** Input and output, `10→1,234`; or how many requests like it were rejected. */
+function tokensText({ status, inputTokens, outputTokens, more }: CallRow): string {
+  if (more > 0) return `+${briefCount(more)} more`;
+  return hasNoAnswer(status) ? '' : `${briefCount(inputTokens)}→${briefCount(outputTokens)}`;
 }
 
 function costText({ status, costUsd }: CallRow): string {
-  return status === 'running' ? '' : briefDollars(costUsd);
+  return hasNoAnswer(status) ? '' : briefDollars(costUsd);
 }
 
 /** A running request counts up. */
@@ -143,18 +150,20 @@ function summary(
 
 /** What the list knows about a request. */
 function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): string[] {
-  const isRunning = row.status === 'running';
+  const isWithoutAnswer = hasNoAnswer(row.status);
   const record: Column<CallRow>[] = [
     { title: 'request', value: ({ id }) => id },
     { title: 'status', value: ({ status }) => status, style: ({ status }) => ownValue(styles, status) },
     { title: 'error', value: ({ errorCode }) => errorCode },
+    { title: 'reason', value: ({ reason }) => reason },
+    { title: 'more like it', value: ({ more }) => (more > 0 ? count(more) : null) },
     { title: 'model', value: ({ model }) => model },
     { title: 'provider', value: ({ provider }) => provider },
     { title: 'endpoint', value: ({ endpoint }) => endpoint },
-    { title: 'key', value: ({ key }) => keyText(key, keyNames) },
-    { title: 'input', value: ({ inputTokens }) => (isRunning ? null : count(inputTokens)) },
-    { title: 'output', value: ({ outputTokens }) => (isRunning ? null : count(outputTokens)) },
-    { title: 'cost', value: ({ costUsd }) => (isRunning ? null : dollars(costUsd)) },
+    { title: 'key', value: (call) => callerText(call, keyNames) },
+    { title: 'input', value: ({ inputTokens }) => (isWithoutAnswer ? null : count(inputTokens)) },
+    { title: 'output', value: ({ outputTokens }) => (isWithoutAnswer ? null : count(outputTokens)) },
+    { title: 'cost', value: ({ costUsd }) => (isWithoutAnswer ? null : dollars(costUsd)) },
     { title: 'first', value: ({ ttftMs }) => (ttftMs === null ? null : duration(ttftMs)) },
     { title: 'total', value: (call) => totalText(call, options.now) },
   ];
@@ -182,8 +191,7 @@ async function openCall(row: CallRow, keyNames: KeyNames, services: Services): P
       isTicking: true,
       updates: {
         reload: () => openCall(row, keyNames, services),
-        isAffectedBy: ({ type, data }) =>
-          data.request_id === row.id && /^request\.(completed|failed)$/.test(type),
+        isAffectedBy: ({ type, data }) => data.request_id === row.id && isEndOfRequest(type),
       },
     };
   }

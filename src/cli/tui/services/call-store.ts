@@ -18,6 +18,11 @@ export interface CallRow {
   costUsd: string | null;
   ttftMs: number | null;
   totalMs: number | null;
+  /** Why it was rejected, and how many similar requests were rejected before it and have no row. */
+  reason: string | null;
+  more: number;
+  /** Of an unknown caller. */
+  address: string | null;
 }
 
 /** Older requests are dropped. */
@@ -30,6 +35,11 @@ interface Bucket {
   number: number;
   finished: number;
   failed: number;
+}
+
+/** Whether an event is the last one of a request. */
+export function isEndOfRequest(type: string): boolean {
+  return /^request\.(completed|failed|rejected)$/.test(type);
 }
 
 /** The last requests of a workspace, live and past, in bounded memory. */
@@ -58,11 +68,11 @@ export class CallStore {
     if (typeof id !== 'string' || !type.startsWith('request.')) return false;
     const at = Date.parse(created_at);
     const before = this.#calls.get(id);
-    const isEnd = type === 'request.completed' || type === 'request.failed';
+    const isEnd = isEndOfRequest(type);
     // A late event of a request that has already ended adds nothing.
     if (before && before.status !== 'running' && !isEnd) return false;
     const row = rowOf(id, data, { before, at, isEnd });
-    if (isEnd && (!before || before.status === 'running')) this.#count(at, row.status === 'failed');
+    if (isEnd && (!before || before.status === 'running')) this.#count(at, row);
     this.#keep(row);
     return true;
   }
@@ -72,8 +82,9 @@ export class CallStore {
     for (const trace of traces) {
       const before = this.#calls.get(trace.request_id);
       if (before && before.status !== 'running') continue;
-      this.#count(Date.parse(trace.completed_at), trace.status === 'failed');
-      this.#keep(rowOfTrace(trace));
+      const row = rowOfTrace(trace);
+      this.#count(Date.parse(trace.completed_at), row);
+      this.#keep(row);
     }
   }
 
@@ -100,7 +111,7 @@ export class CallStore {
     if (oldest !== undefined) this.#calls.delete(oldest);
   }
 
-  #count(at: number, isFailure: boolean): void {
+  #count(at: number, { status, more }: CallRow): void {
     const number = Math.floor(at / bucketMs);
     let bucket = this.#buckets.find((one) => one.number === number);
     if (!bucket) {
@@ -109,8 +120,8 @@ export class CallStore {
       this.#buckets.sort((one, other) => one.number - other.number);
       if (this.#buckets.length > bucketsMax) this.#buckets.shift();
     }
-    bucket.finished += 1;
-    if (isFailure) bucket.failed += 1;
+    bucket.finished += 1 + more;
+    if (status === 'failed' || status === 'rejected') bucket.failed += 1 + more;
   }
 }
 
@@ -139,6 +150,9 @@ function rowOf(id: string, data: EventView['data'], { before, at, isEnd }: RowCo
     costUsd: textOrNull(data.cost_usd),
     ttftMs: number(data.ttft_ms),
     totalMs,
+    reason: textOrNull(data.message),
+    more: number(data.more) ?? 0,
+    address: textOrNull(data.address),
   };
 }
 
@@ -149,7 +163,7 @@ function rowOfTrace(trace: TraceView): CallRow {
     at: Date.parse(trace.created_at),
     status,
     errorCode,
-    model,
+    model: model ?? '',
     provider,
     key,
     endpoint,
@@ -158,5 +172,8 @@ function rowOfTrace(trace: TraceView): CallRow {
     costUsd: trace.cost?.total_usd ?? null,
     ttftMs: trace.timings.first_token_ms,
     totalMs: trace.timings.total_ms,
+    reason: trace.rejection?.message ?? null,
+    more: trace.rejection?.more ?? 0,
+    address: trace.rejection?.address ?? null,
   };
 }

@@ -23,7 +23,7 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
   const closing = new AbortController();
 
   const followersOf = (workspaceId: string) =>
-    [...followers].filter((follower) => follower.workspaceId === workspaceId);
+    [...followers].filter((follower) => follower.workspaceIds.includes(workspaceId));
 
   const announce = (event: Pick<EventRecord, 'workspaceId'>): void => {
     for (const follower of followersOf(event.workspaceId)) follower.notify();
@@ -53,11 +53,11 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
     last: () => store.last(),
 
     /**
-     * A workspace's events after a sequence, in order, until a signal is aborted. The first batch is empty; no event is
-     * missed after it.
+     * The events of workspaces after a sequence, in order, until a signal is aborted. The first batch is empty; no event
+     * is missed after it.
      */
     async *follow(
-      from: { workspaceId: string; after: number },
+      from: { workspaceIds: readonly [string, ...string[]]; after: number },
       signals: readonly AbortSignal[],
     ): AsyncGenerator<FeedEvent[], void, undefined> {
       const follower = new Follower({ ...from, store, liveMax, now: () => world.now() });

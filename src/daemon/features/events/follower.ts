@@ -7,7 +7,8 @@ export type FeedEvent = NewEvent & { sequence: number | null };
 const pageSize = 200;
 
 interface FollowerOptions {
-  workspaceId: string;
+  /** Of the reader, and whatever else it may see. */
+  workspaceIds: readonly [string, ...string[]];
   /** The sequence of the last stored event that the reader has. */
   after: number;
   store: Pick<EventsStore, 'after'>;
@@ -18,7 +19,7 @@ interface FollowerOptions {
 
 /** One reader of the feed: its queue of live events, and its position among the stored ones. */
 export class Follower {
-  readonly workspaceId: string;
+  readonly workspaceIds: readonly [string, ...string[]];
   readonly #options: FollowerOptions;
   #after: number;
   #live: FeedEvent[] = [];
@@ -29,7 +30,7 @@ export class Follower {
   #wake: () => void = () => {};
 
   constructor(options: FollowerOptions) {
-    this.workspaceId = options.workspaceId;
+    this.workspaceIds = options.workspaceIds;
     this.#options = options;
     this.#after = options.after;
   }
@@ -66,7 +67,7 @@ export class Follower {
   async #readStored(): Promise<EventRecord[]> {
     // Cleared before the read, which may miss events that are stored meanwhile.
     this.#isBehind = false;
-    const stored = await this.#options.store.after(this.workspaceId, this.#after, pageSize);
+    const stored = await this.#options.store.after(this.workspaceIds, this.#after, pageSize);
     if (stored.length === pageSize) this.#isBehind = true;
     this.#after = stored.at(-1)?.sequence ?? this.#after;
     return stored;
@@ -77,7 +78,7 @@ export class Follower {
     if (this.#dropped > 0) {
       live.push({
         type: 'events.dropped',
-        workspaceId: this.workspaceId,
+        workspaceId: this.workspaceIds[0],
         at: this.#options.now(),
         data: { count: this.#dropped },
         sequence: null,

@@ -1,20 +1,29 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { identified, implement, StreamReply } from '../../handler.ts';
+import { identified, implement, type KeyCaller, type LoginCaller, StreamReply } from '../../handler.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { FeedEvent } from './follower.ts';
+import { hostEvents } from './store.ts';
 
-export const eventHandlers = (feed: EventFeed) => [
+interface EventsDeps {
+  feed: EventFeed;
+  isDaemonOwner(caller: KeyCaller | LoginCaller): Promise<boolean>;
+}
+
+export const eventHandlers = ({ feed, isDaemonOwner }: EventsDeps) => [
   implement(streamEvents, async ({ caller, query, headers, signal }) => {
-    const { workspaceId, revoked } = identified(caller);
+    const reader = identified(caller);
+    const { workspaceId, revoked } = reader;
+    const workspaceIds: [string, ...string[]] = [workspaceId];
+    if (await isDaemonOwner(reader)) workspaceIds.push(hostEvents);
     const asked = resumedAfter(headers['last-event-id']) ?? query.after;
     const last = await feed.last();
     // A position beyond the newest event, as after restoring a backup, would hide all new ones.
     const after = Math.min(asked ?? last, last);
     const isGone = asked !== undefined && (await feed.isGone(after));
     const gap = isGone ? frame(gapAfter(workspaceId, after, feed.now())) : '';
-    const batches = feed.follow({ workspaceId, after }, [signal, revoked]);
+    const batches = feed.follow({ workspaceIds, after }, [signal, revoked]);
     return new StreamReply({}, chunks(batches, { gap, isWanted: filterOf(query) }));
   }),
 ];

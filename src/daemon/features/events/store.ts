@@ -1,9 +1,13 @@
+/** In place of a workspace: of events without one, such as a call with an unknown key, which only the host's owner reads. */
+export const hostEvents = '';
+
 /** A stored event, from which a reader that was disconnected can catch up. */
 export interface EventRecord {
   /** Increases without gaps in commit order; the `Last-Event-ID` of the stream. */
   sequence: number;
   /** `request.completed`, `key.revoked`, … */
   type: string;
+  /** Or `hostEvents`. */
   workspaceId: string;
   at: number;
   data: Record<string, unknown>;
@@ -14,8 +18,8 @@ export type NewEvent = Omit<EventRecord, 'sequence'>;
 export interface EventsStore {
   /** Returns the event's sequence. A settled call is an event without being appended. */
   append(event: NewEvent): Promise<number>;
-  /** A workspace's events after `sequence`, oldest first. */
-  after(workspaceId: string, sequence: number, limit: number): Promise<EventRecord[]>;
+  /** The events of workspaces after `sequence`, oldest first. */
+  after(workspaceIds: readonly string[], sequence: number, limit: number): Promise<EventRecord[]>;
   /** The sequence of the oldest event of all workspaces; `last` + 1 if there is none. */
   first(): Promise<number>;
   last(): Promise<number>;

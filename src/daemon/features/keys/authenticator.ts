@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
-import type { AnonymousCaller, Caller, KeyCaller, LoginCaller, TokenCaller } from '../../handler.ts';
+import {
+  type AnonymousCaller,
+  type Caller,
+  type KeyCaller,
+  KeyRefused,
+  type LoginCaller,
+  type TokenCaller,
+} from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
@@ -39,13 +46,14 @@ export function authenticator(deps: AuthenticatorDeps) {
   const uses = credentialUses(deps);
   const revocations = revocationSignals();
   const acting = actingLogins(revocations.signalOf);
+  const names = credentialNames(callersMax);
   const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
   const admit = admission(deps, uses.note);
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
     const generation = callers.generation();
-    const caller = await find({ ...deps, live }, key, revocations.signalOf);
+    const caller = await find({ ...deps, live, noteName: names.note }, key, revocations.signalOf);
     // The record may have been read before a membership ended.
     if (callers.generation() !== generation) return lookUp(kind, key);
     // Unknown secrets are not cached: they could be issued next, and guesses would fill the memory.
@@ -73,6 +81,9 @@ export function authenticator(deps: AuthenticatorDeps) {
       lookups.set(key, lookup);
       return lookup;
     },
+
+    /** The name of a key that was used recently; that of a login is `login NAME`. */
+    nameOf: names.of,
 
     /** Rejects a credential from now on and ends what runs with it. To be called once its revocation is on disk. */
     revoke: revocations.revoke,
@@ -121,9 +132,9 @@ function admission(
   return (caller: Authenticated): Caller => {
     if (caller.kind === 'key' && caller.policy?.isRestricted && isExpired(caller.policy, now())) {
       onExpired?.(caller);
-      throw expired();
+      throw refused(caller, expired());
     }
-    if (caller.revoked.aborted) throw new ApiError('unauthenticated');
+    if (caller.revoked.aborted) throw refused(caller, new ApiError('unauthenticated'));
     if (caller.kind === 'key') note.key(caller.keyId, now());
     else if (caller.kind === 'login') note.login(caller.loginId, now());
     else if (caller.kind === 'token') {
@@ -134,8 +145,25 @@ function admission(
   };
 }
 
+/** The error for a credential that is no longer valid; a key's own workspace learns of the call. */
+function refused(caller: Authenticated, error: ApiError): ApiError {
+  return caller.kind === 'key' ? new KeyRefused(caller, error) : error;
+}
+
 function holderOf(caller: Authenticated): string {
   return caller.kind === 'key' ? caller.ownerId : caller.userId;
+}
+
+/** Names by the id of a key or login; the oldest is forgotten. */
+function credentialNames(namesMax: number) {
+  const names = new Map<string, string>();
+  return {
+    of: (id: string): string | undefined => names.get(id),
+    note(id: string, name: string): void {
+      if (names.size >= namesMax) names.delete(names.keys().next().value ?? '');
+      names.set(id, name);
+    },
+  };
 }
 
 /** Callers by the digest of their secret; the oldest is evicted. */
@@ -157,7 +185,7 @@ function callerCache(callersMax: number) {
   };
 }
 
-type FindDeps = AuthenticatorDeps & { live: LiveKeys };
+type FindDeps = AuthenticatorDeps & { live: LiveKeys; noteName(id: string, name: string): void };
 
 export type Authenticator = ReturnType<typeof authenticator>;
 
@@ -166,16 +194,20 @@ function expired(): ApiError {
 }
 
 async function findKey(
-  { keysStore, live }: FindDeps,
+  { keysStore, live, noteName }: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<KeyCaller | undefined> {
   const record = await keysStore.byDigest(digest);
-  if (!record || record.revokedAt !== null) return undefined;
+  if (!record) return undefined;
+  const { id: keyId, workspaceId } = record;
+  noteName(keyId, record.name);
+  if (record.revokedAt !== null)
+    throw new KeyRefused({ keyId, workspaceId }, new ApiError('unauthenticated'));
   return {
     kind: 'key',
-    keyId: record.id,
-    workspaceId: record.workspaceId,
+    keyId,
+    workspaceId,
     ownerId: record.ownerId,
     scopes: new Set(record.scopes),
     policy: await live.of(record),
@@ -184,12 +216,13 @@ async function findKey(
 }
 
 async function findLogin(
-  { workspacesStore }: FindDeps,
+  { workspacesStore, noteName }: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<LoginCaller | undefined> {
   const record = await workspacesStore.loginByDigest(digest);
   const user = record && (await userOf(record, workspacesStore, signalOf));
+  if (user) noteName(record.id, `login ${record.name}`);
   return user && { kind: 'login', loginId: record.id, ...user };
 }
 

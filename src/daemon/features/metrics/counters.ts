@@ -63,7 +63,7 @@ export class Counters {
   readonly settling = new Histogram();
   /** By provider, then by `ok` or the error code. */
   readonly attempts = new Map<string, Map<string, number>>();
-  /** Calls rejected before a provider was called, by endpoint, then by error code. */
+  /** Calls rejected before a provider was asked, by endpoint, then by error code. */
   readonly refusals = new Map<string, Map<string, number>>();
 
   /** `settledMs`: from the request until its settlement was on disk. */

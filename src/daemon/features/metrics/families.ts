@@ -100,7 +100,7 @@ function otherCounts({ http, attempts, refusals, settling }: Counters): Family[]
     },
     {
       name: 'gateway_calls_refused_total',
-      help: 'Model calls that were refused before a provider was asked.',
+      help: 'Model calls that were rejected before a provider was asked.',
       type: 'counter',
       values: nested(refusals, (endpoint, code) => ({ endpoint, code })),
     },

@@ -1,43 +1,108 @@
 import { getTrace, listTraces, type TraceView } from '../../../shared/contract/traces.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { formatUsd } from '../../../shared/money.ts';
-import { identified, implement } from '../../handler.ts';
-import { pageOf } from '../../replies.ts';
+import { formatUsd, noCost } from '../../../shared/money.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { identified, implement, type KeyCaller, type LoginCaller } from '../../handler.ts';
+import { type PageRequest, pageOf } from '../../replies.ts';
 import { costView, finishedCallView, timeBound, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
 import type { SettledTimes } from './settled-times.ts';
-import type { TracesStore } from './store.ts';
+import type { Rejection, TracesStore } from './store.ts';
 
 interface TracesDeps {
   store: TracesStore;
   settledTimes: Pick<SettledTimes, 'of'>;
+  isDaemonOwner(caller: KeyCaller | LoginCaller): Promise<boolean>;
 }
 
-/** A caller that may read traces sees the calls of every key of its workspace, as in the events. */
-export const traceHandlers = ({ store, settledTimes }: TracesDeps) => [
-  implement(getTrace, async ({ caller, params }) => {
-    const record = await store.find(identified(caller).workspaceId, params.request_id);
-    if (!record) throw new ApiError('not_found', { message: 'There is no finished request with this id.' });
-    return traceView(record, settledTimes.of(record.requestId));
-  }),
+/**
+ * A caller that may read traces sees the calls of every key of its workspace, as in the events; the host's owner sees the
+ * rejected calls of unknown callers, too.
+ */
+export const traceHandlers = ({ store, settledTimes, isDaemonOwner }: TracesDeps) => {
+  const visibleTo = async (caller: KeyCaller | LoginCaller) => {
+    const { workspaceId } = caller;
+    return (await isDaemonOwner(caller)) ? [workspaceId, null] : [workspaceId];
+  };
+  const viewOf = (record: UsageRecord | Rejection) =>
+    isRejection(record) ? rejectionView(record) : traceView(record, settledTimes.of(record.requestId));
 
-  implement(listTraces, async ({ caller, query }) => {
-    const { status, model, provider, key: keyId } = query;
-    const filter = {
-      workspaceId: identified(caller).workspaceId,
-      status,
-      model,
-      provider,
-      keyId,
-      since: timeBound('since', query.since),
-      until: timeBound('until', query.until),
-    };
-    return await pageOf(query, (page) => store.list({ ...filter, ...page }), {
-      view: (record) => traceView(record, settledTimes.of(record.requestId)),
-      idOf: ({ requestId }) => requestId,
-    });
-  }),
-];
+  return [
+    implement(getTrace, async ({ caller, params: { request_id: requestId } }) => {
+      const reader = identified(caller);
+      const record =
+        (await store.find(reader.workspaceId, requestId)) ??
+        (await store.findRejection(await visibleTo(reader), requestId));
+      if (!record) throw new ApiError('not_found', { message: 'There is no finished request with this id.' });
+      return viewOf(record);
+    }),
+
+    implement(listTraces, async ({ caller, query }) => {
+      const { status, model, provider, key: keyId } = query;
+      const reader = identified(caller);
+      const workspaceIds = await visibleTo(reader);
+      const filter = {
+        workspaceId: reader.workspaceId,
+        model,
+        provider,
+        keyId,
+        since: timeBound('since', query.since),
+        until: timeBound('until', query.until),
+      };
+      const read = async (page: PageRequest) => {
+        const calls = status === 'rejected' ? [] : store.list({ ...filter, ...page, status });
+        const hasRejections = (status === undefined || status === 'rejected') && provider === undefined;
+        const rejections = hasRejections ? store.listRejections({ ...filter, ...page, workspaceIds }) : [];
+        return newestFirst([...(await calls), ...(await rejections)]).slice(0, page.limit);
+      };
+      return await pageOf(query, read, { view: viewOf, idOf: ({ requestId }) => requestId });
+    }),
+  ];
+};
+
+function isRejection(record: UsageRecord | Rejection): record is Rejection {
+  return 'more' in record;
+}
+
+/** Keeps the order of the store within a millisecond: finished calls first. */
+function newestFirst(records: (UsageRecord | Rejection)[]): (UsageRecord | Rejection)[] {
+  return records.sort((one, other) => other.completedAt - one.completedAt);
+}
+
+/** A rejected call has no attempts, tokens or cost. */
+function rejectionView(record: Rejection): TraceView {
+  const unreached = { admitted_ms: null, held_ms: null, first_token_ms: null, settled_ms: null };
+  return {
+    request_id: record.requestId,
+    response_id: null,
+    created_at: isoTime(record.createdAt),
+    completed_at: isoTime(record.completedAt),
+    endpoint: record.endpoint,
+    model: record.model,
+    provider: null,
+    key: record.keyId,
+    streamed: record.streamed,
+    status: 'rejected',
+    error_code: record.errorCode,
+    rejection: {
+      http_status: record.httpStatus,
+      param: record.param,
+      message: record.message,
+      address: record.address,
+      more: record.more,
+    },
+    finish_reason: null,
+    timings: { ...unreached, total_ms: record.totalMs },
+    attempts: [],
+    routes: null,
+    tokens: { input: 0, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 },
+    tokens_reported: false,
+    cost: costView(noCost),
+    charged_usd: formatUsd(0),
+    own_key: false,
+    dropped: [],
+  };
+}
 
 /** What an earlier version did not record is null. */
 function traceView(record: UsageRecord, settledMs: number | null): TraceView {
@@ -45,6 +110,7 @@ function traceView(record: UsageRecord, settledMs: number | null): TraceView {
   return {
     ...finishedCallView(record),
     error_code: record.errorCode,
+    rejection: null,
     finish_reason: trace?.finishReason ?? null,
     timings: {
       admitted_ms: trace?.admittedMs ?? null,

@@ -1,4 +1,32 @@
+import type { NewEvent } from '../events/index.ts';
 import type { CallStatus, UsageRecord } from '../metering/index.ts';
+
+/** A model call that got an error before any provider was asked, or whose client left before that. */
+export interface Rejection {
+  requestId: string;
+  /** Null for a caller without a valid credential: only the host's owner sees such a call. */
+  workspaceId: string | null;
+  /** The id of the key or login; null for an unknown caller. */
+  keyId: string | null;
+  /** Of an unknown caller. */
+  address: string | null;
+  /** The path of the endpoint, or as requested. */
+  endpoint: string;
+  /** As requested; null if that is not known. */
+  model: string | null;
+  streamed: boolean;
+  /** Null if the client left without a response. */
+  httpStatus: number | null;
+  errorCode: string;
+  param: string | null;
+  /** Contains nothing that a provider wrote. */
+  message: string;
+  totalMs: number;
+  createdAt: number;
+  completedAt: number;
+  /** How many similar calls before it were counted and not recorded. */
+  more: number;
+}
 
 /** Selects finished calls of a workspace: completed at or after `since` and before `until`. */
 export interface TracesFilter {
@@ -9,13 +37,24 @@ export interface TracesFilter {
   keyId: string | undefined;
   since: number | undefined;
   until: number | undefined;
-  /** The last request of the previous page; an unknown one gives an empty page. */
+  /** The last request of the previous page, finished or rejected; an unknown one gives an empty page. */
   after: string | undefined;
   limit: number;
+}
+
+/** Selects rejections. */
+export interface RejectionsFilter extends Omit<TracesFilter, 'status' | 'provider' | 'workspaceId'> {
+  /** Null selects those of unknown callers. */
+  workspaceIds: readonly (string | null)[];
 }
 
 export interface TracesStore {
   find(workspaceId: string, requestId: string): Promise<UsageRecord | undefined>;
   /** Latest completed first. */
   list(filter: TracesFilter): Promise<UsageRecord[]>;
+  findRejection(workspaceIds: readonly (string | null)[], requestId: string): Promise<Rejection | undefined>;
+  /** Latest completed first; within a millisecond they follow the finished calls. */
+  listRejections(filter: RejectionsFilter): Promise<Rejection[]>;
+  /** Stores a rejection with its event, and removes the oldest of the workspace beyond the newest `keep`. */
+  recordRejection(rejection: Rejection, event: NewEvent, keep: number): Promise<void>;
 }

@@ -42,7 +42,12 @@ function roleCache(store: Pick<WorkspacesStore, 'role'>) {
 
 export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'> }) {
   const { roleOf, forgetRole } = roleCache(store);
-  let ownerId: string | undefined;
+  let owner: { userId: string; workspaceId: string } | undefined;
+  const daemonOwner = async () => {
+    const found = owner === undefined ? await store.owner() : undefined;
+    if (found) owner = { userId: found.user.id, workspaceId: found.workspace.id };
+    return owner;
+  };
 
   return {
     /**
@@ -91,10 +96,16 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
     /** Fails with `signed_out` or `permission` unless the caller is a login of the daemon's owner. */
     async requireDaemonOwner(caller: Caller): Promise<void> {
       if (caller.kind !== 'login') throw new ApiError('signed_out');
-      ownerId ??= (await store.owner())?.user.id;
-      if (caller.userId !== ownerId) {
+      if (caller.userId !== (await daemonOwner())?.userId) {
         throw new ApiError('permission', { message: 'Only the owner of this host may do this.' });
       }
+    },
+
+    /** Whether the caller is the daemon's owner, or a key that the owner issued, in the owner's own workspace. */
+    async isDaemonOwner(caller: KeyCaller | LoginCaller): Promise<boolean> {
+      const known = await daemonOwner();
+      const userId = caller.kind === 'key' ? caller.ownerId : caller.userId;
+      return caller.workspaceId === known?.workspaceId && userId === known.userId;
     },
   };
 }

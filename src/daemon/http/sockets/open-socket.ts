@@ -6,6 +6,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Caller, SocketReply } from '../../handler.ts';
 import { asApiError, describeFailure, errorFrame } from '../error-reply.ts';
 import { checkAccess } from '../protection/access.ts';
+import { reportMessageFailure } from '../report-failure.ts';
 import { finishRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -88,7 +89,12 @@ export class OpenSocket {
       (this.#waiting.length > 0 && this.#waitingBytes + frame.bytes.length > messageLimit);
     if (isFull) {
       const message = `Too many messages are queued on this socket: at most ${context.limits.socketMessagesWaitingMax} are allowed, of ${messageLimit} bytes in total.`;
-      this.#tell(new ApiError('rate_limited', { message }), context.options.makeRequestId());
+      const requestId = context.options.makeRequestId();
+      const failure = new ApiError('rate_limited', { message });
+      const { caller } = call;
+      const refused = { requestId, caller, message: undefined, startedAtMs: performance.now() };
+      reportMessageFailure(context.options, call, refused, failure);
+      this.#tell(failure, requestId);
       // A client that floods the socket and reads nothing would fill the memory with rejections.
       if (webSocket.bufferedAmount > context.limits.streamBufferBytesMax) webSocket.terminate();
       return;
@@ -114,10 +120,12 @@ export class OpenSocket {
   /** Never rejects. */
   async #answer(frame: Frame, requestId: string): Promise<void> {
     const { context, call, endpoint, reply } = this.#options;
+    const startedAtMs = performance.now();
+    let { caller } = call;
     let message: unknown;
     let isTaken = false;
     try {
-      const caller = await this.#callerNow(requestId);
+      caller = await this.#callerNow(requestId);
       message = readMessage(frame, context.limits);
       checkMessage(message, endpoint.socket);
       context.overload.admit(endpoint, message);
@@ -131,7 +139,11 @@ export class OpenSocket {
       message = undefined;
       await this.#send(chunks);
     } catch (error) {
-      if (!isTaken) reply.onRejected(message);
+      if (!isTaken) {
+        const failure = this.#hasLeft ? undefined : this.#toApiError(error);
+        reportMessageFailure(context.options, call, { requestId, caller, message, startedAtMs }, failure);
+        reply.onRejected(message);
+      }
       this.#tell(error, requestId);
       await this.#watch.untilTaken();
     }
@@ -173,10 +185,9 @@ export class OpenSocket {
   }
 
   #tell(thrown: unknown, requestId: string): void {
-    const { context, call, endpoint, webSocket } = this.#options;
-    if (webSocket.readyState !== webSocket.OPEN) return;
-    const isStopped = call.endReason === 'draining' && !(thrown instanceof ApiError);
-    const error = isStopped ? new ApiError('unavailable') : asApiError(thrown);
+    if (this.#hasLeft) return;
+    const { context, endpoint, webSocket } = this.#options;
+    const error = this.#toApiError(thrown);
     if (error.code === 'server_error') {
       const failure = describeFailure(error.cause ?? thrown);
       const place = { request_id: requestId, endpoint: endpoint.id, failure };
@@ -184,6 +195,16 @@ export class OpenSocket {
     }
     const { unauthorizedType } = endpoint;
     webSocket.send(errorFrame(error, { requestId, unauthorizedType }));
+  }
+
+  get #hasLeft(): boolean {
+    const { webSocket } = this.#options;
+    return webSocket.readyState !== webSocket.OPEN;
+  }
+
+  #toApiError(thrown: unknown): ApiError {
+    const isStopped = this.#options.call.endReason === 'draining' && !(thrown instanceof ApiError);
+    return isStopped ? new ApiError('unavailable') : asApiError(thrown);
   }
 
   #end(ending: Ending): void {

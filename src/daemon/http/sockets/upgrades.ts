@@ -66,6 +66,7 @@ function socketDoor({ endpoint, handle }: Handler, context: ServerContext) {
   let opening: Promise<WebSocketServer> | undefined;
   const open = async (call: ServerCall, connection: Connection): Promise<void> => {
     try {
+      call.isTaken = true;
       opening ??= createSocketServer(withSocket, context);
       const [socketServer, reply] = await Promise.all([opening, handle(call)]);
       if (!(reply instanceof SocketReply)) throw new TypeError(`${endpoint.id} answers no messages`);

@@ -5,6 +5,7 @@ import { NameTexts } from './engine/names.ts';
 import { verifyLedger } from './ledger/verify-ledger.ts';
 import { servedDays, summarizeUsage } from './metering/summaries.ts';
 import { listResponses } from './responses/list-responses.ts';
+import { listRejections } from './traces/list-rejections.ts';
 import { listTraces } from './traces/list-traces.ts';
 
 /** Reads of many rows: they run in the reader thread, each in its own snapshot. */
@@ -14,6 +15,7 @@ export function longReads(database: Connection) {
     served: () => servedDays(database),
     summarize: (filter: Parameters<typeof summarizeUsage>[2]) => summarizeUsage(database, names, filter),
     traces: (filter: Parameters<typeof listTraces>[2]) => listTraces(database, names, filter),
+    rejections: (filter: Parameters<typeof listRejections>[2]) => listRejections(database, names, filter),
     responses: (page: Parameters<typeof listResponses>[1]) => listResponses(database, page),
     verify: () => verifyLedger(database),
     check: () => checkDatabase(database),

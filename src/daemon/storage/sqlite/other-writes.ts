@@ -13,6 +13,7 @@ import { responsesWrites } from './responses/writes.ts';
 import { shoutsWrites } from './shouts/writes.ts';
 import { threadsWrites } from './threads/writes.ts';
 import { tokensWrites } from './tokens/writes.ts';
+import { tracesWrites } from './traces/writes.ts';
 import { providerKeysWrites, vaultWrites } from './vault/writes.ts';
 import { walletWrites } from './wallet/writes.ts';
 import { whispersWrites } from './whispers/writes.ts';
@@ -45,5 +46,6 @@ export function otherWrites(database: Connection, totals: BatchTotals) {
     ...providerKeysWrites(orm),
     ...walletWrites(database, orm, totals),
     ...eventsWrites(database, orm, totals),
+    ...tracesWrites(orm, totals),
   };
 }

@@ -31,6 +31,31 @@ test('duplicate events count once, and late events change nothing', () => {
   expect(store.histogram(at, 12)).toEqual({ finished: [...Array(11).fill(0), 1], failed: 1 });
 });
 
+test('a rejected request is a row with its reason, and stands for others like it', () => {
+  const store = new CallStore();
+  const message = 'A valid API key or login is required.';
+  const rejected = {
+    status: 'rejected',
+    error_code: 'unauthenticated',
+    message,
+    address: '10.0.0.7',
+    model: null,
+  };
+  store.apply(event('request.rejected', 'req_1', { ...rejected, more: 41 }));
+  expect(store.rows()).toMatchObject([
+    {
+      status: 'rejected',
+      errorCode: 'unauthenticated',
+      reason: message,
+      address: '10.0.0.7',
+      more: 41,
+      model: '',
+    },
+  ]);
+  expect(store.running()).toBe(0);
+  expect(store.histogram(at, 12).failed).toBe(42);
+});
+
 test('the histogram has a bucket per five seconds, newest last', () => {
   const store = new CallStore();
   for (const ms of [0, 1000, 11_000]) {

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type EventFeed, eventFeed, eventHandlers } from '../../../../src/daemon/features/events/index.ts';
+import {
+  type EventFeed,
+  eventFeed,
+  eventHandlers,
+  hostEvents,
+} from '../../../../src/daemon/features/events/index.ts';
 import type { Caller } from '../../../../src/daemon/handler.ts';
 import { type EventView, streamEvents } from '../../../../src/shared/contract/events.ts';
 import { SseReader } from '../../../../src/shared/sse.ts';
@@ -18,7 +23,11 @@ beforeEach(() => {
   store = memoryEventsStore();
   feed = eventFeed({ store, world, liveMax: 10 });
   revocation = new AbortController();
+  isDaemonOwner = false;
 });
+
+let isDaemonOwner: boolean;
+const handlers = () => eventHandlers({ feed, isDaemonOwner: async () => isDaemonOwner });
 
 const caller = (workspaceId = 'ws_acme'): Caller => ({
   kind: 'login',
@@ -46,7 +55,7 @@ interface From {
 /** Reads the stream in the background. */
 async function follow(from: From = {}) {
   const leave = new AbortController();
-  const chunks = await streamOf(eventHandlers(feed), streamEvents, {
+  const chunks = await streamOf(handlers(), streamEvents, {
     caller: caller(from.workspaceId),
     query: {
       ...(from.after !== undefined && { after: from.after }),
@@ -121,7 +130,7 @@ describe('following events', () => {
   });
 
   test.each(['abc', '-1', '1.5', '9'.repeat(20)])('rejects the Last-Event-ID %s', async (id) => {
-    const asked = callHandler(eventHandlers(feed), streamEvents, {
+    const asked = callHandler(handlers(), streamEvents, {
       caller: caller(),
       headers: { 'last-event-id': id },
     });
@@ -177,9 +186,9 @@ describe('following events', () => {
     const late = Promise.withResolvers<void>();
     const slowStore = {
       ...store,
-      after: async (workspaceId: string, sequence: number, limit: number) => {
+      after: async (workspaceIds: readonly string[], sequence: number, limit: number) => {
         await late.promise;
-        return await store.after(workspaceId, sequence, limit);
+        return await store.after(workspaceIds, sequence, limit);
       },
     };
     feed = eventFeed({ store: slowStore, world });
@@ -192,9 +201,20 @@ describe('following events', () => {
   });
 });
 
+test('events of the host reach its owner alone', async () => {
+  const other = await follow();
+  isDaemonOwner = true;
+  const owner = await follow();
+  await feed.record({ ...event(1), workspaceId: hostEvents });
+  await feed.record(event(2));
+  await settled();
+  expect(owner.numbers()).toEqual([1, 2]);
+  expect(other.numbers()).toEqual([2]);
+});
+
 describe('a slow reader', () => {
   test('gets the number of dropped live events, and misses no stored one', async () => {
-    const chunks = await streamOf(eventHandlers(feed), streamEvents, { caller: caller() });
+    const chunks = await streamOf(handlers(), streamEvents, { caller: caller() });
     await chunks.next();
     const first = chunks.next();
     await feed.record(event(0));

@@ -93,7 +93,7 @@ test('the totals of a database of the first schema include its calls, whose even
   expect(await metering.summarize({ ...all, keyId: 'key_2', groupBy: 'day' })).toMatchObject([
     { group: '2026-11-21', requests: 1, tokens, cost: { total: 786 } },
   ]);
-  expect(await events.after('ws_1', 0, 10)).toEqual([
+  expect(await events.after(['ws_1'], 0, 10)).toEqual([
     { ...settledEvent(aUsage('req_1')), sequence: 1 },
     { ...settledEvent((await traces.find('ws_1', 'req_2')) ?? aUsage('none')), sequence: 2 },
   ]);
@@ -120,7 +120,7 @@ test('calls without a stored event are numbered before the first one, when a mig
   const { metering, events, ledger } = await open({ folder });
   const all = { workspaceId: 'ws_1', keyId: undefined, model: undefined, since: 0, until: morning + dayMs };
   expect(await metering.summarize({ ...all, groupBy: 'model' })).toMatchObject([{ requests: 20_007 }]);
-  expect((await events.after('ws_1', 0, 10)).map(({ sequence }) => sequence)).toEqual([1, 2]);
+  expect((await events.after(['ws_1'], 0, 10)).map(({ sequence }) => sequence)).toEqual([1, 2]);
   const totals = (await ledger.verify()).problems.filter((problem) => problem.includes('daily totals'));
   expect(totals).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventRecord, EventsStore, NewEvent } from '../../../features/events/store.ts';
 import type { UsageRecord } from '../../../features/metering/store.ts';
 import { lastEvent, readMeta } from '../engine/meta.ts';
-import { and, asc, eq, gt, lte, sql } from '../engine/orm.ts';
+import { and, asc, gt, inArray, lte, sql } from '../engine/orm.ts';
 import { usageRecord } from '../metering/store.ts';
 import { calls } from '../metering/tables.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -19,11 +19,17 @@ export function eventsStore(
   { database, orm, writer, names }: StoreContext,
   settledEvent: (call: UsageRecord) => NewEvent,
 ): EventsStore {
-  const stored = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] =>
+  const stored = (workspaceIds: readonly string[], from: number, to: number, limit: number): EventRecord[] =>
     orm
       .select()
       .from(events)
-      .where(and(gt(events.sequence, from), lte(events.sequence, to), eq(events.workspaceId, workspaceId)))
+      .where(
+        and(
+          gt(events.sequence, from),
+          lte(events.sequence, to),
+          inArray(events.workspaceId, [...workspaceIds]),
+        ),
+      )
       .orderBy(asc(events.sequence))
       .limit(limit)
       .all()
@@ -40,20 +46,22 @@ export function eventsStore(
       .all()
       .map((row) => ({ ...settledEvent(usageRecord(row, names)), sequence: row.number }));
 
-  const between = (workspaceId: string, from: number, to: number, limit: number): EventRecord[] => {
-    const workspace = names.numberOf(workspaceId);
-    const found = stored(workspaceId, from, to, limit);
-    if (workspace === undefined) return found;
-    return [...found, ...ofCalls(workspace, from, to, limit)]
+  const between = (workspaceIds: readonly string[], from: number, to: number, limit: number): EventRecord[] =>
+    [
+      ...stored(workspaceIds, from, to, limit),
+      ...workspaceIds.flatMap((id) => {
+        const workspace = names.numberOf(id);
+        return workspace === undefined ? [] : ofCalls(workspace, from, to, limit);
+      }),
+    ]
       .sort((a, b) => a.sequence - b.sequence)
       .slice(0, limit);
-  };
 
   const oldest = () => readMeta(database, 'first_event') ?? 1;
 
   return {
     append: (event) => writer.write('events.append', event),
-    after: async (workspaceId, sequence, limit) => {
+    after: async (workspaceIds, sequence, limit) => {
       const first = oldest();
       const last = lastEvent(database);
       const found: EventRecord[] = [];
@@ -63,7 +71,9 @@ export function eventsStore(
         from += eventsPerTurn
       ) {
         if (from > sequence && from >= first) await nextTurn();
-        found.push(...between(workspaceId, from, Math.min(from + eventsPerTurn, last), limit - found.length));
+        found.push(
+          ...between(workspaceIds, from, Math.min(from + eventsPerTurn, last), limit - found.length),
+        );
       }
       return found;
     },

@@ -29,7 +29,7 @@ export function listTraces(database: Connection, names: NameTexts, filter: Trace
     const workspace = names.numberOf(filter.workspaceId);
     const conditions = conditionsOf(names, filter);
     if (workspace === undefined || !conditions) return [];
-    const after = filter.after === undefined ? undefined : endOf(database, workspace, filter.after);
+    const after = filter.after === undefined ? undefined : endOf(database, workspace, filter);
     if (filter.after !== undefined && !after) return [];
     const { since = 0, until = Number.MAX_SAFE_INTEGER, limit } = filter;
     const range = { workspace, since, until, after, limit };
@@ -146,8 +146,15 @@ function narrowed(database: Connection, conditions: readonly Condition[], range:
   return { since: Math.max(since, oldest.day * dayMs), by: fewest?.by };
 }
 
-function endOf(database: Connection, workspace: number, requestId: string): Found | undefined {
+/** A rejected call comes after the finished ones of its millisecond. */
+function endOf(database: Connection, workspace: number, filter: TracesFilter): Found | undefined {
+  const { after: requestId, workspaceId } = filter;
   return database
-    .prepare<[string, number], Found>(`SELECT ${found} FROM calls WHERE request_id = ? AND workspace = ?`)
-    .get(requestId, workspace);
+    .prepare<[object], Found>(
+      `SELECT ${found} FROM calls WHERE request_id = @requestId AND workspace = @workspace
+       UNION ALL
+       SELECT 0, completed_at FROM rejections
+       WHERE request_id = @requestId AND workspace_id IN (@workspaceId, '')`,
+    )
+    .get({ requestId, workspace, workspaceId });
 }

@@ -1,11 +1,12 @@
-import type { TracesStore } from '../../../features/traces/store.ts';
-import { eq, inArray } from '../engine/orm.ts';
+import type { Rejection, TracesStore } from '../../../features/traces/store.ts';
+import { and, eq, inArray } from '../engine/orm.ts';
 import { usageRecord } from '../metering/store.ts';
 import { calls } from '../metering/tables.ts';
 import type { StoreContext } from '../store-context.ts';
+import { rejections } from './tables.ts';
 
 /** Reads the usage of finished calls. Pages are found in the reader thread, as a filter may scan many calls. */
-export function tracesStore({ orm, reader, names }: StoreContext): TracesStore {
+export function tracesStore({ orm, reader, writer, names }: StoreContext): TracesStore {
   return {
     find: async (workspaceId, requestId) => {
       const row = orm.select().from(calls).where(eq(calls.requestId, requestId)).get();
@@ -18,5 +19,27 @@ export function tracesStore({ orm, reader, names }: StoreContext): TracesStore {
       const byNumber = new Map(rows.map((row) => [row.number, usageRecord(row, names)]));
       return numbers.flatMap((number) => byNumber.get(number) ?? []);
     },
+    findRejection: async (workspaceIds, requestId) => {
+      const visible = workspaceIds.map((id) => id ?? '');
+      const row = orm
+        .select()
+        .from(rejections)
+        .where(and(eq(rejections.requestId, requestId), inArray(rejections.workspaceId, visible)))
+        .get();
+      return row && rejectionOf(row);
+    },
+    listRejections: async (filter) => {
+      const ids = await reader.run('rejections', filter);
+      const rows = orm.select().from(rejections).where(inArray(rejections.requestId, ids)).all();
+      const byId = new Map(rows.map((row) => [row.requestId, rejectionOf(row)]));
+      return ids.flatMap((id) => byId.get(id) ?? []);
+    },
+    recordRejection: async (rejection, event, keep) => {
+      await writer.write('traces.recordRejection', { rejection, event, keep });
+    },
   };
+}
+
+function rejectionOf(row: typeof rejections.$inferSelect): Rejection {
+  return { ...row, workspaceId: row.workspaceId === '' ? null : row.workspaceId };
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from '@commander-js/extra-typings';
-import type { ServeOptions } from '../../shared/daemon-module.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { listenDefaults } from '../../shared/listen-defaults.ts';
-import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import type { ServeOptions } from '../../../shared/daemon-module.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { listenDefaults } from '../../../shared/listen-defaults.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { example, wholeNumber } from '../../manifest/options.ts';
+import { callPrinter } from './call-printer.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const replaySpeeds = ['real', 'instant'] as const;
@@ -29,6 +30,8 @@ export const serveCommand = (context: Context) =>
       ).choices(replaySpeeds),
     )
     .addOption(new Option('--log-level <level>', 'minimum level to log (default: warn)').choices(logLevels))
+    .option('-q, --quiet', 'print no line per call')
+    .option('--no-color', 'disable colours')
     .addHelpText('after', example('gateway serve --port 4200'))
     .action(async ({ port, host, socket, data, config, simulate, record, replay, replaySpeed, logLevel }) => {
       if (replaySpeed !== undefined && replay === undefined) {
@@ -49,6 +52,7 @@ export const serveCommand = (context: Context) =>
         stdout: io.stdout,
         stderr: io.stderr,
         askSecret: askerOf(context),
+        showCall: io.stdout.isTty && !context.out.isQuiet() ? callPrinter(context) : undefined,
       })) as typeof context.exit;
     });
 

@@ -1,0 +1,185 @@
+import { ApiError, failures } from '../../../shared/errors.ts';
+import { credentialId } from '../../handler.ts';
+import { repeatedly, type World } from '../../world.ts';
+import { type EventFeed, hostEvents, type NewEvent } from '../events/index.ts';
+import type { CallObserver, RejectedCall } from '../inference/index.ts';
+import type { Rejection, TracesStore } from './store.ts';
+
+/** In each window, this many similar rejections are recorded one by one, and the rest are counted. */
+const windowMs = 60_000;
+const recordedOfKindMax = 10;
+const recordedOfWorkspaceMax = 20;
+/** Beyond this number of kinds per workspace, callers are no longer told apart. */
+const kindsMax = 8;
+/** Rejected calls that the server has yet to report as failed requests. */
+const reportedMax = 1000;
+/** The newest of each workspace are stored. */
+const storedMax = 10_000;
+const messageCharactersMax = 300;
+
+/** Rejections of one kind: of one caller and for one reason. */
+interface Kind {
+  recorded: number;
+  /** Counted since the window began. */
+  counted: number;
+  /** The newest that was counted. */
+  last: Rejection | undefined;
+}
+
+/** The current window of one workspace. */
+interface Window {
+  recorded: number;
+  kinds: Map<string, Kind>;
+}
+
+export interface RejectionsDeps {
+  store: Pick<TracesStore, 'recordRejection'>;
+  feed: Pick<EventFeed, 'announce' | 'publish'>;
+  world: Pick<World, 'now' | 'sleep'>;
+  /** Whether a call was settled since the start of the daemon. */
+  wasSettled(requestId: string): boolean;
+  /** Called with every rejection. */
+  onRejected(endpoint: string, errorCode: string): void;
+  /** Called with those that are recorded. */
+  onRecorded(rejection: Rejection): void;
+}
+
+/**
+ * Records rejected calls as traces and events. A flood of them costs memory and disk for a few of each kind only; at the
+ * end of each minute the last one is recorded with the number of the others.
+ */
+export class Rejections implements CallObserver {
+  readonly #deps: RejectionsDeps;
+  readonly #windows = new Map<string | null, Window>();
+  readonly #reported = new Set<string>();
+
+  constructor(deps: RejectionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** A call was rejected in the pipeline. Its request fails later, if it has one. */
+  onRejected({ call, error, ms }: RejectedCall): void {
+    const { caller, requestId, endpoint, inference } = call;
+    if (this.#reported.size >= reportedMax) this.#reported.clear();
+    this.#reported.add(requestId);
+    const isApiError = error instanceof ApiError;
+    const completedAt = this.#deps.world.now();
+    this.#take({
+      requestId,
+      workspaceId: caller.workspaceId,
+      keyId: credentialId(caller),
+      address: null,
+      endpoint,
+      model: inference.model ?? null,
+      streamed: inference.stream,
+      httpStatus: isApiError ? error.status : failures.server_error.status,
+      ...reasonOf(error),
+      totalMs: Math.round(ms),
+      createdAt: Math.round(completedAt - ms),
+      completedAt,
+      more: 0,
+    });
+  }
+
+  /** A request for a model call failed. Ignored if the pipeline rejected or settled the call. */
+  onFailedRequest(rejection: Omit<Rejection, 'createdAt' | 'completedAt' | 'more'>): void {
+    const { requestId, totalMs } = rejection;
+    if (this.#reported.delete(requestId) || this.#deps.wasSettled(requestId)) return;
+    const completedAt = this.#deps.world.now();
+    this.#take({ ...rejection, createdAt: Math.round(completedAt - totalMs), completedAt, more: 0 });
+  }
+
+  /** Records what was counted, every minute until aborted and once more at the end. */
+  async keepRecording(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
+    const { world } = this.#deps;
+    await repeatedly(world, { everyMs: windowMs, signal, onFailure }, () => this.flush());
+    await this.flush();
+  }
+
+  /** Records the last one of each kind that was only counted, and starts new windows. */
+  async flush(): Promise<void> {
+    const windows = [...this.#windows.values()];
+    this.#windows.clear();
+    const records = windows
+      .flatMap(({ kinds }) => [...kinds.values()])
+      .flatMap(({ last, counted }) => (last ? [this.#record({ ...last, more: counted - 1 })] : []));
+    await Promise.all(records);
+  }
+
+  #take(rejection: Rejection): void {
+    const { workspaceId, endpoint, errorCode } = rejection;
+    this.#deps.onRejected(endpoint, errorCode);
+    const window = this.#windows.get(workspaceId) ?? { recorded: 0, kinds: new Map<string, Kind>() };
+    this.#windows.set(workspaceId, window);
+    const kind = kindIn(window, rejection);
+    if (kind.recorded < recordedOfKindMax && window.recorded < recordedOfWorkspaceMax) {
+      kind.recorded += 1;
+      window.recorded += 1;
+      void this.#record(rejection);
+    } else {
+      kind.counted += 1;
+      kind.last = rejection;
+    }
+  }
+
+  /** Never rejects: without storage, such as on a full disk, current readers get the event all the same. */
+  async #record(rejection: Rejection): Promise<void> {
+    const { store, feed, onRecorded } = this.#deps;
+    onRecorded(rejection);
+    const event = rejectionEvent(rejection);
+    await store.recordRejection(rejection, event, storedMax).then(
+      () => feed.announce(event),
+      () => feed.publish(event),
+    );
+  }
+}
+
+function kindIn({ kinds }: Window, { keyId, address, errorCode, param }: Rejection): Kind {
+  const reason = errorCode === 'limit_reached' ? `${errorCode} ${param}` : errorCode;
+  const exact = `${reason} ${keyId ?? address ?? ''}`;
+  const known = kinds.get(exact) ?? (kinds.size < kindsMax ? undefined : kinds.get(reason));
+  if (known) return known;
+  const kind = { recorded: 0, counted: 0, last: undefined };
+  kinds.set(kinds.size < kindsMax ? exact : reason, kind);
+  return kind;
+}
+
+/** Why a call was rejected. A provider's own words are replaced by the sentence of the error code. */
+export function reasonOf(error: unknown): Pick<Rejection, 'errorCode' | 'param' | 'message'> {
+  if (!(error instanceof ApiError))
+    return { errorCode: 'server_error', param: null, message: failures.server_error.message };
+  const { code, param, message, cause } = error;
+  return {
+    errorCode: code,
+    param: param === null ? null : shortened(param),
+    message: shortened(cause === undefined ? message : failures[code].message),
+  };
+}
+
+function shortened(text: string): string {
+  return text.length > messageCharactersMax ? `${text.slice(0, messageCharactersMax)}…` : text;
+}
+
+/** The event `request.rejected`. */
+export function rejectionEvent(rejection: Rejection): NewEvent {
+  return {
+    type: 'request.rejected',
+    workspaceId: rejection.workspaceId ?? hostEvents,
+    at: rejection.completedAt,
+    data: {
+      request_id: rejection.requestId,
+      endpoint: rejection.endpoint,
+      model: rejection.model,
+      key: rejection.keyId,
+      address: rejection.address,
+      streamed: rejection.streamed,
+      status: 'rejected',
+      http_status: rejection.httpStatus,
+      error_code: rejection.errorCode,
+      param: rejection.param,
+      message: rejection.message,
+      total_ms: rejection.totalMs,
+      more: rejection.more,
+    },
+  };
+}
