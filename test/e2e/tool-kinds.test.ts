@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { backendsForThisFile, type ProviderName } from '../support/model-backends.ts';
 
@@ -155,6 +156,25 @@ describe.each(translated)('through %s, an agent', (backend) => {
     const { status } = await respond({ model, tools, tool_choice: allowed, input: 'Weather?' });
     expect(status).toBe(200);
     expect(sentTools[backend]?.(backends.lastBody(backend))).toEqual(['mcp__weather__lookup']);
+  });
+});
+
+describe('a request of Codex 0.169 with an MCP server, as recorded', () => {
+  const recorded = JSON.parse(readFileSync('test/fixtures/codex-request.json', 'utf8')) as Json;
+  const lookup = { name: 'mcp__weather__lookup', input: { city: 'Oslo' } };
+
+  test.each(translated)('gets a call of the server’s tool from %s', async (backend) => {
+    const model = backends.script(backend, { calls: [lookup] });
+    const events = await streamed({ ...recorded, model });
+    const names = sentTools[backend]?.(backends.lastBody(backend)) as string[];
+    expect(names).toEqual(expect.arrayContaining(['exec_command', 'mcp__weather__list_cities', lookup.name]));
+    expect(names).toContain('multi_agent_v1__spawn_agent');
+    expect(new Set(names).size).toBe(names.length);
+    const { response } = events.at(-1) as { response: { status: string; output: Json[]; service: Json } };
+    expect(response.status).toBe('completed');
+    expect(response.output.at(-1)).toMatchObject({ name: 'lookup', namespace: 'mcp__weather' });
+    // It sends a web search with every request.
+    expect(response.service.dropped).toEqual([{ param: expect.any(String), type: 'web_search' }]);
   });
 });
 

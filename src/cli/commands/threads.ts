@@ -69,7 +69,8 @@ export function textOf({ type, content }: ThreadMessage): string {
     return content.map((part) => part.text ?? part.refusal ?? `[${part.type}]`).join('');
   const [item = {}] = content;
   if (type === 'function_call') return `${item.name}(${item.arguments})`;
-  if (type === 'function_call_output')
+  if (type === 'custom_tool_call') return `${item.name}(${item.input})`;
+  if (type === 'function_call_output' || type === 'custom_tool_call_output')
     return typeof item.output === 'string' ? item.output : JSON.stringify(item.output);
   return `[${type}]`;
 }

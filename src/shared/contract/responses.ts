@@ -30,6 +30,11 @@ export const InputPart = Type.Object(
     filename: maybe(Type.String()),
     file_data: maybe(Type.String({ description: 'A data URL.' })),
     file_url: maybe(Type.String()),
+    file_id: maybe(
+      Type.String({
+        description: 'A file that was uploaded to the provider; the model must be pinned to it.',
+      }),
+    ),
   },
   {
     $id: 'InputPart',
@@ -44,7 +49,7 @@ export const InputItem = Type.Object(
     type: maybe(
       Type.String({
         description:
-          '`message`, `function_call`, `function_call_output`, `reasoning`, `compaction`, `compaction_trigger` or `item_reference`; others are passed to providers that support them.',
+          '`message`, `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, `compaction`, `compaction_trigger` or `item_reference`; others need a provider with this format.',
       }),
     ),
     id: maybe(Type.String({ maxLength: 200 })),
@@ -53,6 +58,8 @@ export const InputItem = Type.Object(
     status: maybe(Type.String()),
     call_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     name: Type.Optional(Type.String()),
+    namespace: maybe(Type.String({ description: 'The namespace of the tool, such as an MCP server.' })),
+    input: Type.Optional(Type.Unknown({ description: 'The input of a custom tool: text.' })),
     arguments: Type.Optional(Type.String({ description: 'JSON.' })),
     output: Type.Optional(Type.Unknown({ description: 'The output of a tool: text, or a list of parts.' })),
     summary: maybe(Type.Array(AnyObject)),
@@ -73,7 +80,10 @@ export const InputItem = Type.Object(
 
 export const FunctionTool = Type.Object(
   {
-    type: Type.String({ description: '`function`; other types are passed to providers that support them.' }),
+    type: Type.String({
+      description:
+        '`function`, `custom` (takes text) or `namespace` (a group of both, in `tools`), which work with every provider; other types are passed to providers that support them, and dropped for others.',
+    }),
     name: Type.Optional(Type.String({ description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.' })),
     description: maybe(Type.String()),
     parameters: maybe(
@@ -167,7 +177,8 @@ export const CreateResponseBody = Type.Object(
     prompt: maybe(AnyObject),
     truncation: maybe(
       Type.Enum(['auto', 'disabled'], {
-        description: 'Passed on; the gateway itself never truncates the input.',
+        description:
+          '`auto` needs a provider that truncates, unless the input certainly fits; the gateway itself never truncates.',
       }),
     ),
     service_tier: maybe(Type.String()),

@@ -105,19 +105,19 @@ export function isText(event: AnswerEvent): event is AnswerEvent & { delta: stri
   return carriesText && typeof event.delta === 'string';
 }
 
-/** The text of a response, then each function call as a line of JSON. */
+/** The text of a response, then each tool call as a line of JSON. */
 export function textOfResponse(response: ResponseResource): string {
   const text = responseText(response.output);
   const end = text === '' || text.endsWith('\n') ? '' : '\n';
   return text + end + callsOfResponse(response);
 }
 
-/** Each function call of a response as a line of JSON. */
+/** Each tool call of a response as a line of JSON. */
 export function callsOfResponse(response: ResponseResource): string {
   return response.output
-    .filter((item) => item.type === 'function_call')
-    .map(({ call_id, name, arguments: given }) => {
-      return `${JSON.stringify({ type: 'function_call', call_id, name, arguments: given })}\n`;
+    .filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+    .map(({ type, call_id, name, namespace, arguments: given, input }) => {
+      return `${JSON.stringify({ type, call_id, name, namespace, arguments: given, input })}\n`;
     })
     .join('');
 }

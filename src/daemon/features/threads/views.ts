@@ -48,6 +48,7 @@ export function textOf({ type, content }: ReadItem): string {
     return content.map((part) => stringOf(part.text) || stringOf(part.refusal)).join('');
   const [item] = content;
   if (type === 'function_call') return `${stringOf(item?.name)}(${stringOf(item?.arguments)})`;
+  if (type === 'custom_tool_call') return `${stringOf(item?.name)}(${stringOf(item?.input)})`;
   if (type === 'reasoning') {
     const summary = Array.isArray(item?.summary) ? (item.summary as Json[]) : [];
     return summary.map((part) => stringOf(part.text)).join('\n\n');

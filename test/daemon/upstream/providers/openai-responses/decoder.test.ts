@@ -66,6 +66,48 @@ describe('a stream', () => {
     expect(finished?.raw).toContain('"arguments":"{}"');
   });
 
+  describe('with a call of a custom tool', () => {
+    const item = { id: 'ctc_1', type: 'custom_tool_call', call_id: 'c1', name: 'patch', namespace: 'files' };
+    const at = { item_id: 'ctc_1', output_index: 0 };
+    const done = { ...item, input: '*** Begin' };
+    const end = { type: 'response.completed', response: { status: 'completed', output: [done] } };
+    const call = {
+      type: 'item-started',
+      index: 0,
+      item: { kind: 'function_call', callId: 'c1', custom: true },
+    };
+
+    test('has its input piece by piece', () => {
+      const { events, frames } = decoded(
+        { type: 'response.output_item.added', output_index: 0, item: { ...item, input: '' } },
+        { type: 'response.custom_tool_call_input.delta', ...at, delta: '*** ' },
+        { type: 'response.custom_tool_call_input.delta', ...at, delta: 'Begin' },
+        { type: 'response.custom_tool_call_input.done', ...at, input: '*** Begin' },
+        { type: 'response.output_item.done', output_index: 0, item: done },
+        end,
+      );
+      expect(events.slice(0, 4)).toMatchObject([
+        { ...call, item: { ...call.item, name: 'patch', namespace: 'files', id: 'ctc_1' } },
+        { type: 'arguments', delta: '*** ' },
+        { type: 'arguments', delta: 'Begin' },
+        { type: 'item-done', item: done },
+      ]);
+      expect(frames).toHaveLength(6);
+    });
+
+    test('whose pieces are missing has its whole input, and the caller all events', () => {
+      const { events, frames } = decoded(end);
+      expect(events.slice(0, 2)).toMatchObject([call, { type: 'arguments', delta: '*** Begin' }]);
+      expect(frames.map(({ json }) => json.type)).toEqual([
+        'response.output_item.added',
+        'response.custom_tool_call_input.delta',
+        'response.custom_tool_call_input.done',
+        'response.output_item.done',
+        'response.completed',
+      ]);
+    });
+  });
+
   test('snapshots alone are not the first event, so that a failure after them is still one of the call', () => {
     const decoder = adapter.decoder(responses());
     const [created, progress, added] = responsesEvents({ text: 'a' }, asked);
