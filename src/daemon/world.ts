@@ -9,12 +9,16 @@ export interface OutgoingRequest {
   signal?: AbortSignal;
   /** Who is asked, for records of the call. */
   provider?: string;
-  /** Until the status line and headers are there. */
+  /** Until the status line and headers are there, however many interim responses come before them. */
   headersTimeoutMs?: number;
   /** How long a reader of the body waits for more bytes. */
   idleTimeoutMs?: number;
   /** The same for the first bytes; `idleTimeoutMs` where it is left out. */
   firstReadTimeoutMs?: number;
+  /** For the whole body when it is read with `bytes`. */
+  bodyTimeoutMs?: number;
+  /** From the start of the call to its last byte. */
+  totalTimeoutMs?: number;
 }
 
 export interface IncomingAnswer {
@@ -40,6 +44,7 @@ export type NetworkFailureKind =
   | 'connect-timeout'
   | 'headers-timeout'
   | 'idle-timeout'
+  | 'total-timeout'
   | 'reset'
   /** What came is no answer that HTTP allows here: it would come again. */
   | 'unreadable'

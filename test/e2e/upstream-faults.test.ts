@@ -33,7 +33,7 @@ let quick: ChaosDaemon;
 beforeAll(async () => {
   patient = await startChaosDaemon();
   quick = await startChaosDaemon(
-    'timeouts: {connect_ms: 500, headers_ms: 250, first_event_ms: 250, idle_ms: 250}',
+    'timeouts: {connect_ms: 500, headers_ms: 250, first_event_ms: 250, idle_ms: 250, output_ms: 400}',
   );
 });
 

@@ -149,15 +149,7 @@ function nameOf(id: string): string {
 }
 
 function makeUpstream(name: string, adapter: Adapter, { world, timeouts }: ProviderDeps): Upstream {
-  const { headersMs, firstEventMs, idleMs, closingMs } = timeouts;
-  const { send, sleep } = world;
-  return httpUpstream({
-    name,
-    adapter,
-    send,
-    sleep,
-    timeouts: { headersMs, firstEventMs, idleMs, closingMs },
-  });
+  return httpUpstream({ name, adapter, send: world.send, timeouts });
 }
 
 /** One upstream per wire format, chosen for each call. */

@@ -58,6 +58,8 @@ export interface Config {
     headersMs: number;
     firstEventMs: number;
     idleMs: number;
+    outputMs: number;
+    totalMs: number;
     closingMs: number;
   };
   /** Whether responses are stored by default. */
@@ -184,6 +186,8 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       headersMs: setting('timeouts.headers_ms'),
       firstEventMs: setting('timeouts.first_event_ms'),
       idleMs: setting('timeouts.idle_ms'),
+      outputMs: setting('timeouts.output_ms'),
+      totalMs: setting('timeouts.total_ms'),
       closingMs: setting('timeouts.closing_ms'),
     },
     storesResponses: setting('storage.store_responses'),

@@ -17,6 +17,9 @@ export const defaults = {
   'timeouts.headers_ms': 600_000,
   'timeouts.first_event_ms': 300_000,
   'timeouts.idle_ms': 120_000,
+  // Models may think for ten minutes, during which their providers send only signs of life.
+  'timeouts.output_ms': 900_000,
+  'timeouts.total_ms': 3_600_000,
   'timeouts.closing_ms': 5_000,
   'storage.store_responses': true,
   'storage.responses_days': 30,

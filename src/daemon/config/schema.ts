@@ -29,6 +29,11 @@ const milliseconds = Type.Integer({
   maximum: 3_600_000,
   description: 'milliseconds from 1 to 3600000',
 });
+const millisecondsOfDay = Type.Integer({
+  minimum: 1,
+  maximum: 86_400_000,
+  description: 'milliseconds from 1 to 86400000',
+});
 const map = { additionalProperties: false, description: 'a map' } as const;
 
 /** Dollars per million tokens, as decimal strings. */
@@ -130,6 +135,8 @@ export const ConfigFile = Type.Object(
           headers_ms: Type.Optional(milliseconds),
           first_event_ms: Type.Optional(milliseconds),
           idle_ms: Type.Optional(milliseconds),
+          output_ms: Type.Optional(millisecondsOfDay),
+          total_ms: Type.Optional(millisecondsOfDay),
           closing_ms: Type.Optional(milliseconds),
         },
         map,

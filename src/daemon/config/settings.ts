@@ -49,6 +49,8 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'timeouts.headers_ms': {},
   'timeouts.first_event_ms': {},
   'timeouts.idle_ms': {},
+  'timeouts.output_ms': {},
+  'timeouts.total_ms': {},
   'timeouts.closing_ms': {},
   'storage.store_responses': {},
   'storage.responses_days': {},

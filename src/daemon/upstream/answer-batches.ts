@@ -1,14 +1,20 @@
 import { SseTooLong } from '../../shared/sse.ts';
-import type { Batch, InferenceEvent } from '../features/inference/neutral.ts';
+import type { Batch, InferenceEvent, RawFrame } from '../features/inference/neutral.ts';
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
+import { isObject, type Json } from './json.ts';
 import { midStreamFailureOf, upstreamFailureOf } from './network-failures.ts';
 
 const done: IteratorResult<Batch> = { done: true, value: undefined };
 const tailBytesMax = 64 * 1024;
 /** How long to wait for the end of a stream after its usage, when nothing else is missing. */
 const closingAfterUsageMs = 1_000;
+
+/** The most bytes of an answer that may come without output: comments, pings, empty events. */
+const emptyBytesMax = 64 * 1024 * 1024;
+/** The most items and annotations of an answer. */
+const itemsMax = 10_000;
 
 export interface AnswerSource {
   /** The provider's name. */
@@ -17,6 +23,8 @@ export interface AnswerSource {
   decoder: Decoder;
   /** How long to wait for the end of the stream after the finish reason, in milliseconds. */
   closingTimeoutMs: number;
+  /** How long to wait for new output, in milliseconds. */
+  outputTimeoutMs: number;
 }
 
 /**
@@ -29,6 +37,12 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #decoder: Decoder;
   readonly #closingTimeoutMs: number;
+  readonly #outputTimeoutMs: number;
+  /** How long this reader has waited since the last output. */
+  #waitedMs = 0;
+  /** Bytes that came without output, in the whole answer. */
+  #emptyBytes = 0;
+  #items = 0;
   #closesAt = Number.POSITIVE_INFINITY;
   /** Batches that were read ahead. */
   #pushedBack: Batch[] = [];
@@ -36,12 +50,13 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   #isDone = false;
   #failure: UpstreamFailure | undefined;
 
-  constructor({ name, body, decoder, closingTimeoutMs }: AnswerSource) {
+  constructor({ name, body, decoder, closingTimeoutMs, outputTimeoutMs }: AnswerSource) {
     this.#name = name;
     this.#body = body;
     this.#bytes = body[Symbol.asyncIterator]();
     this.#decoder = decoder;
     this.#closingTimeoutMs = closingTimeoutMs;
+    this.#outputTimeoutMs = outputTimeoutMs;
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Batch> {
@@ -73,14 +88,6 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     return this.#end();
   }
 
-  /** Reads once; undefined if the bytes contained no event, as with heartbeats. */
-  async readOnce(): Promise<IteratorResult<Batch> | undefined> {
-    if (this.#isDone) return this.#end();
-    const batch = await this.#read();
-    if (!isEmpty(batch)) return this.#emit(batch);
-    return this.#isDone ? this.#end() : undefined;
-  }
-
   return(): Promise<IteratorResult<Batch>> {
     this.#pushedBack = [];
     this.#failure = undefined;
@@ -103,12 +110,15 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   async #read(): Promise<Batch> {
     const decoder = this.#decoder;
     try {
+      const startedAt = performance.now();
       const read = await (decoder.hasFinished ? this.#readWhileClosing() : this.#bytes.next());
       if (read.done) {
         this.#isDone = true;
         return decoder.end();
       }
       const batch = decoder.push(read.value);
+      if (this.#hasOutput(batch)) this.#waitedMs = 0;
+      else this.#waitOn(performance.now() - startedAt, read.value.length);
       if (decoder.hasFinished) this.#limitClosing(batch);
       if (decoder.failure !== undefined) {
         this.#failure = decoder.failure;
@@ -122,6 +132,32 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
       this.#stop();
       return this.#recover(error);
     }
+  }
+
+  #hasOutput({ events, frames }: Batch): boolean {
+    let hasOutput = false;
+    for (const event of events) {
+      if (event.type === 'item-started' || event.type === 'annotation') this.#countItem();
+      hasOutput ||= event.type === 'item-started' || isOutput(event);
+    }
+    return hasOutput || (frames?.some(isOutputFrame) ?? false);
+  }
+
+  /** Bounds the memory of an answer whose items are empty. */
+  #countItem(): void {
+    this.#items += 1;
+    if (this.#items > itemsMax)
+      throw new UpstreamFailure('broken', `${this.#name} sent more items than allowed`);
+  }
+
+  /** Signs of life, such as comments and pings, only extend an answer for so long. */
+  #waitOn(ms: number, bytes: number): void {
+    this.#waitedMs += ms;
+    this.#emptyBytes += bytes;
+    if (this.#waitedMs > this.#outputTimeoutMs)
+      throw new UpstreamFailure('timeout', `${this.#name} sent no new output in time`);
+    if (this.#emptyBytes > emptyBytesMax)
+      throw new UpstreamFailure('broken', `${this.#name} sent too much without output`);
   }
 
   /** Not every server closes its streams, but usage often comes last: waits for the rest for a limited time. */
@@ -170,6 +206,17 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     this.#isDone = true;
     this.#body.cancel();
   }
+}
+
+/** Content that has no event: further choices, and deltas of items unknown to us. */
+function isOutputFrame({ json: { delta, choices } }: RawFrame): boolean {
+  if (typeof delta === 'string') return delta !== '';
+  return Array.isArray(choices) && choices.some((choice) => isObject(choice) && hasText(choice));
+}
+
+function hasText({ index, delta }: Json): boolean {
+  if (!index || !isObject(delta)) return false;
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && !!value);
 }
 
 /** Whether an event is part of the answer's content. */

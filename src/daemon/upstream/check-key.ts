@@ -34,6 +34,7 @@ export async function checkKey(
       headers: { accept: 'application/json', ...headers(key) },
       headersTimeoutMs: timeoutMs,
       idleTimeoutMs: timeoutMs,
+      totalTimeoutMs: 2 * timeoutMs,
     });
     return await verdictOf(name, answer, failure);
   } catch (error) {

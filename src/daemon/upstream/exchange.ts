@@ -4,6 +4,11 @@ import { networkFailure, networkFailureOf } from './network-failures.ts';
 
 /** With more unread bytes than this, reading from the socket pauses. */
 const bufferedBytesMax = 256 * 1024;
+/** Chunks below this size are joined, as each one takes more memory than its bytes. */
+const smallChunkBytes = 1_024;
+const smallChunksMax = 256;
+/** Interim responses, such as 103 Early Hints, before the headers. */
+const interimResponsesMax = 32;
 
 const noBytes = new Uint8Array(0);
 const done: IteratorResult<Uint8Array> = { done: true, value: undefined };
@@ -28,7 +33,10 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   /** Settles when the headers arrive. */
   readonly answer: Promise<IncomingAnswer>;
   /** Not the whole request: its body may be large, and is not needed once it was sent. */
-  readonly #timing: Pick<OutgoingRequest, 'signal' | 'idleTimeoutMs' | 'firstReadTimeoutMs'>;
+  readonly #timing: Pick<
+    OutgoingRequest,
+    'signal' | 'idleTimeoutMs' | 'firstReadTimeoutMs' | 'bodyTimeoutMs' | 'totalTimeoutMs'
+  >;
   readonly #host: string;
   #resolveAnswer!: (answer: IncomingAnswer) => void;
   #rejectAnswer!: (failure: NetworkFailure) => void;
@@ -36,6 +44,9 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #contentLength = -1;
   #chunks: Uint8Array[] = [];
   #buffered = 0;
+  /** Small chunks at the end of `#chunks`. */
+  #smallChunks = 0;
+  #interimResponses = 0;
   #isOpen = false;
   /** All bytes arrived, the reader left, or the call failed; later callbacks of undici are ignored. */
   #isOver = false;
@@ -45,13 +56,19 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #hasRead = false;
   #isFlushing = false;
   readonly #flush = (): void => this.#answerPull();
+  readonly #startedAt = performance.now();
+  /** Until the headers, and then while a reader waits. */
   #timer: NodeJS.Timeout | undefined;
   #timerMs: number | undefined;
+  #deadline: NodeJS.Timeout | undefined;
 
   constructor(request: OutgoingRequest, host: string) {
-    const { signal, idleTimeoutMs, firstReadTimeoutMs } = request;
-    this.#timing = { signal, idleTimeoutMs, firstReadTimeoutMs };
+    const { signal, headersTimeoutMs, idleTimeoutMs, firstReadTimeoutMs, bodyTimeoutMs, totalTimeoutMs } =
+      request;
+    this.#timing = { signal, idleTimeoutMs, firstReadTimeoutMs, bodyTimeoutMs, totalTimeoutMs };
     this.#host = host;
+    this.#setTimer(headersTimeoutMs);
+    this.#setDeadline(totalTimeoutMs);
     this.answer = new Promise((resolve, reject) => {
       this.#resolveAnswer = resolve;
       this.#rejectAnswer = reject;
@@ -71,7 +88,13 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status < 200 || this.#isOver) return;
+    if (this.#isOver) return;
+    if (status < 200) {
+      this.#interimResponses += 1;
+      if (this.#interimResponses > interimResponsesMax)
+        this.#fail(networkFailure('unreadable', this.#host, 'interim responses without end'));
+      return;
+    }
     for (const name in headers) {
       const value = headers[name];
       if (typeof value !== 'string') headers[name] = value?.at(-1) ?? '';
@@ -90,6 +113,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     const length = single['content-length'];
     if (length !== undefined) this.#contentLength = Number(length);
     this.#isOpen = true;
+    this.#setTimer(undefined);
     this.#resolveAnswer({ status, headers: single, body: this });
   }
 
@@ -98,6 +122,8 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     this.#hasRead = true;
     this.#chunks.push(chunk);
     this.#buffered += chunk.length;
+    this.#smallChunks = chunk.length < smallChunkBytes ? this.#smallChunks + 1 : 0;
+    if (this.#smallChunks >= smallChunksMax) this.#joinSmallChunks();
     const collection = this.#collection;
     if (collection !== undefined) {
       if (this.#buffered > collection.bytesMax) this.#fail(networkFailure('too-large', this.#host));
@@ -159,6 +185,9 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     if (this.#isOver) return Promise.resolve(this.#take());
     return new Promise((resolve, reject) => {
       this.#collection = { bytesMax, resolve, reject };
+      const { bodyTimeoutMs, totalTimeoutMs = Number.POSITIVE_INFINITY } = this.#timing;
+      const leftMs = totalTimeoutMs - (performance.now() - this.#startedAt);
+      if (bodyTimeoutMs !== undefined && bodyTimeoutMs < leftMs) this.#setDeadline(bodyTimeoutMs);
       this.#startTimer();
       if (this.#controller?.paused) this.#controller.resume();
     });
@@ -205,9 +234,15 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
       }
     }
     this.#chunks = [];
+    this.#smallChunks = 0;
     this.#buffered = 0;
     if (this.#controller?.paused && !this.#isOver) this.#controller.resume();
     return bytes;
+  }
+
+  #joinSmallChunks(): void {
+    this.#chunks.push(Buffer.concat(this.#chunks.splice(-this.#smallChunks)));
+    this.#smallChunks = 0;
   }
 
   /** One socket read gives many chunks, each in a callback of its own: the reader is woken once, after all of them. */
@@ -244,6 +279,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #finish(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#deadline);
     this.#timing.signal?.removeEventListener('abort', this);
   }
 
@@ -251,20 +287,36 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #startTimer(): void {
     const { idleTimeoutMs, firstReadTimeoutMs } = this.#timing;
     const ms = this.#hasRead ? idleTimeoutMs : (firstReadTimeoutMs ?? idleTimeoutMs);
-    if (ms !== this.#timerMs) {
-      clearTimeout(this.#timer);
-      this.#timer = ms === undefined ? undefined : setTimeout(onTimer, ms, this);
-      this.#timerMs = ms;
-    } else {
-      this.#timer?.refresh();
-    }
+    if (ms === this.#timerMs) this.#timer?.refresh();
+    else this.#setTimer(ms);
+  }
+
+  #setTimer(ms: number | undefined): void {
+    clearTimeout(this.#timer);
+    this.#timer = ms === undefined ? undefined : setTimeout(onTimer, ms, this);
+    this.#timerMs = ms;
+  }
+
+  #setDeadline(ms: number | undefined): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = ms === undefined ? undefined : setTimeout(onDeadline, ms, this);
+  }
+
+  /** Called by the deadline. */
+  expired(): void {
+    this.#fail(networkFailure('total-timeout', this.#host));
   }
 
   /** Called by the timer. */
   stalled(): void {
     const isWaiting = (this.#pull !== undefined && !this.#isFlushing) || this.#collection !== undefined;
-    if (isWaiting) this.#fail(networkFailure('idle-timeout', this.#host));
+    if (!this.#isOpen) this.#fail(networkFailure('headers-timeout', this.#host));
+    else if (isWaiting) this.#fail(networkFailure('idle-timeout', this.#host));
   }
+}
+
+function onDeadline(exchange: Exchange): void {
+  exchange.expired();
 }
 
 function onTimer(exchange: Exchange): void {

@@ -18,10 +18,14 @@ import { errorStatusIn, readText } from './response-body.ts';
 export interface UpstreamTimeouts {
   /** For the headers of an answer that is not streamed. */
   headersMs: number;
-  /** For the headers of a stream, and again from the headers to its first event. */
+  /** For the headers of a stream, and again from the headers to the first bytes. */
   firstEventMs: number;
   /** Between two reads of an answer's body. */
   idleMs: number;
+  /** Without new output, whatever else the provider sends. A document is one piece of output. */
+  outputMs: number;
+  /** For the whole call, earlier attempts included. */
+  totalMs: number;
   /** From the finish reason to the end of the stream: usage may come in between, and late. */
   closingMs: number;
 }
@@ -30,12 +34,12 @@ export interface HttpUpstreamOptions {
   name: string;
   adapter: Adapter;
   send: World['send'];
-  sleep: World['sleep'];
   timeouts: UpstreamTimeouts;
 }
 
 export const answerBytesMax = 32 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
+const errorBodyMs = 10_000;
 
 /** Calls a provider over HTTP, with everything that is the same for all providers; the rest is in its adapter. */
 export function httpUpstream(options: HttpUpstreamOptions): Upstream {
@@ -51,7 +55,7 @@ async function open(
   const isWhole = adapter.wholeAnswer?.(call) ?? false;
   try {
     const { dropped = [], ...request } = adapter.request(call);
-    const answer = await dial(options, request, { isWhole, signal });
+    const answer = await dial(options, request, { isWhole, signal, spentMs: call.spentMs });
     if (answer.status >= 400) throw await refusal(adapter, answer);
     const type = answer.headers['content-type']?.toLowerCase() ?? '';
     if (answer.status < 200 || answer.status >= 300 || type.startsWith('text/html')) {
@@ -73,7 +77,7 @@ async function open(
 function dial(
   { name, send, timeouts }: HttpUpstreamOptions,
   { url, headers, body }: ReturnType<Adapter['request']>,
-  { isWhole, signal }: { isWhole: boolean; signal: AbortSignal },
+  { isWhole, signal, spentMs = 0 }: { isWhole: boolean; signal: AbortSignal; spentMs: number | undefined },
 ): Promise<IncomingAnswer> {
   return send({
     method: 'POST',
@@ -84,12 +88,16 @@ function dial(
     provider: name,
     headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,
     idleTimeoutMs: timeouts.idleMs,
+    bodyTimeoutMs: timeouts.outputMs,
+    totalTimeoutMs: Math.max(1, timeouts.totalMs - spentMs),
     ...(isWhole ? undefined : { firstReadTimeoutMs: timeouts.firstEventMs }),
   });
 }
 
 async function refusal(adapter: Adapter, answer: IncomingAnswer): Promise<UpstreamFailure> {
-  const body = await readText(answer.body, errorBytesMax);
+  // What has arrived by then is enough.
+  const timer = setTimeout(() => answer.body.cancel(), errorBodyMs);
+  const body = await readText(answer.body, errorBytesMax).finally(() => clearTimeout(timer));
   return adapter.failure(answer.status, answer.headers, body);
 }
 
@@ -189,28 +197,19 @@ function withoutMark(bytes: Uint8Array): Uint8Array {
 
 /** Waits for the first batch with content; the returned answer starts with it. */
 async function readStream(
-  { name, adapter, sleep, timeouts }: HttpUpstreamOptions,
+  { name, adapter, timeouts }: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
 ): Promise<StreamAnswer> {
-  const closingTimeoutMs = timeouts.closingMs;
   const batches = new AnswerBatches({
     name,
     body: answer.body,
     decoder: adapter.decoder(call),
-    closingTimeoutMs,
+    closingTimeoutMs: timeouts.closingMs,
+    outputTimeoutMs: timeouts.outputMs,
   });
-  const headersAt = performance.now();
   try {
-    let first = await batches.readOnce();
-    if (first === undefined) {
-      // Heartbeats reset the idle timer, so a first event after them has a timer of its own.
-      const ms = Math.max(0, timeouts.firstEventMs - (performance.now() - headersAt));
-      first = await inTime({ ms, sleep }, batches.next());
-    }
-    if (first === undefined) {
-      throw new UpstreamFailure('timeout', `${name} gave no first event in time`);
-    }
+    const first = await batches.next();
     if (first.done) throw new UpstreamFailure('broken', `${name} answered with an empty stream`);
     batches.pushBack(first.value);
     // Nothing has been sent of a whole answer, so until there is output another provider can still answer.
@@ -219,25 +218,5 @@ async function readStream(
   } catch (error) {
     answer.body.cancel();
     throw error;
-  }
-}
-
-/** The awaited value, or undefined if it takes longer than `ms` milliseconds. */
-async function inTime<T>(
-  { ms, sleep }: { ms: number; sleep: World['sleep'] },
-  awaited: Promise<T>,
-): Promise<T | undefined> {
-  const arrived = new AbortController();
-  const tooLate = sleep(ms, arrived.signal).then(
-    () => undefined,
-    (error: unknown): undefined => {
-      if (!arrived.signal.aborted) throw error;
-    },
-  );
-  try {
-    return await Promise.race([awaited, tooLate]);
-  } finally {
-    // With an explicit reason, no exception is created: its stack would cost more than the rest of this function.
-    arrived.abort('arrived');
   }
 }

@@ -71,8 +71,8 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
         method: request.method,
         headers: { ...request.headers, ...request.addedHeaders, 'accept-encoding': 'identity' },
         body: request.body ?? null,
-        headersTimeout: request.headersTimeoutMs ?? 0,
-        // The exchange has its own timer, which only counts while a reader waits.
+        // The exchange has its own timers: undici's start again with each interim response, and with each byte.
+        headersTimeout: 0,
         bodyTimeout: 0,
       },
       exchange,

@@ -17,8 +17,15 @@ function upstreamAt(baseUrl: string, timeouts: Partial<UpstreamTimeouts> = {}) {
     name: 'fake',
     adapter: chatAdapter({ name: 'fake', baseUrl, flavour: 'openai' }),
     send: network.send,
-    sleep: (ms, abort) => wait(ms, undefined, abort ? { signal: abort } : {}),
-    timeouts: { headersMs: 5_000, firstEventMs: 5_000, idleMs: 5_000, closingMs: 5_000, ...timeouts },
+    timeouts: {
+      headersMs: 5_000,
+      firstEventMs: 5_000,
+      idleMs: 5_000,
+      outputMs: 5_000,
+      totalMs: 60_000,
+      closingMs: 5_000,
+      ...timeouts,
+    },
   });
 }
 
@@ -227,13 +234,13 @@ describe('before the first event', () => {
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'server' });
   });
 
-  test('heartbeats do not extend the time for the first event', async () => {
+  test('heartbeats extend the time for the first event only until output is due', async () => {
     const server = await startRawServer((socket) => {
       socket.write(chunkedHead());
       const beat = setInterval(() => socket.write(chunk(': still here\n\n')), 10);
       socket.once('close', () => clearInterval(beat));
     });
-    const upstream = upstreamAt(`${server.url}/v1`, { firstEventMs: 80 });
+    const upstream = upstreamAt(`${server.url}/v1`, { firstEventMs: 40, outputMs: 80 });
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'timeout' });
     await server.allClosed();
   });

@@ -40,8 +40,14 @@ async function answered(
     name: 'fake',
     adapter: make({ name: 'fake', baseUrl: server.url }),
     send: network.send,
-    sleep: (ms, signal) => wait(ms, undefined, { signal }),
-    timeouts: { headersMs: idleMs, firstEventMs: idleMs, idleMs, ...timeouts },
+    timeouts: {
+      headersMs: idleMs,
+      firstEventMs: idleMs,
+      idleMs,
+      outputMs: idleMs,
+      totalMs: 60_000,
+      ...timeouts,
+    },
   });
   const decoded = await readAll(await upstream.open(call, AbortSignal.timeout(10_000)));
   await server.allClosed();

@@ -12,6 +12,8 @@ export interface UpstreamCall {
   key: string | undefined;
   /** Within the budget, the caller's limit and the model's maximum. */
   outputTokensMax: number | undefined;
+  /** How long earlier attempts of the same call took, in milliseconds. */
+  spentMs?: number;
 }
 
 /** Answers model calls: a provider behind HTTP, or the built-in simulator. */

@@ -37,6 +37,7 @@ export async function openRoute(
   const failed: FailedAttempt[] = [];
   const waiting = [...request.routes];
   let repeated: ProviderRoute | undefined;
+  const openedAt = deps.world.elapsed();
   for (let route = waiting.shift(); route && failed.length < attemptsMax; route = waiting.shift()) {
     signal.throwIfAborted();
     if (isBenchedSincePlan(deps.health, route) && waiting.some((other) => !other.isLastResort)) {
@@ -47,7 +48,7 @@ export async function openRoute(
     const startedAt = deps.world.elapsed();
     request.onAttempt(route, attempts.length + 1);
     try {
-      const answer = await tryRoute(deps, request, route);
+      const answer = await tryRoute(deps, request, route, startedAt - openedAt);
       const ms = deps.world.elapsed() - startedAt;
       const attempt = toAttempt(route, 200, null, ms);
       attempts.push(attempt);
@@ -100,6 +101,7 @@ async function tryRoute(
   deps: OpenDeps,
   { inference, signal, outputTokensMaxFor }: RouteOpenRequest<ProviderRoute>,
   route: ProviderRoute,
+  spentMs: number,
 ): Promise<UpstreamAnswer> {
   const upstream = deps.upstreams.get(route.provider);
   if (upstream === undefined) throw new Error(`no upstream is named ${route.provider}`);
@@ -112,6 +114,7 @@ async function tryRoute(
       wire: chooseWire(route.offer.wires, inference.wire),
       key,
       outputTokensMax: outputTokensMaxFor(route),
+      spentMs,
     },
     signal,
   );

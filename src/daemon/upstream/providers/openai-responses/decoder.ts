@@ -1,4 +1,4 @@
-import type { Batch, InferenceEvent, RawFrame } from '../../../features/inference/neutral.ts';
+import type { Batch, InferenceEvent } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
@@ -20,8 +20,6 @@ export class ResponsesDialect implements Dialect {
   isComplete = false;
   readonly #provider: string;
   readonly #items: ItemStates;
-  /** Snapshots before the first item, held back until content follows: on their own they are not an answer. */
-  #held: RawFrame[] = [];
 
   constructor(provider: string, model: string) {
     this.#provider = provider;
@@ -35,9 +33,8 @@ export class ResponsesDialect implements Dialect {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        if (frames !== undefined) this.#held.push({ raw, json });
-        return;
       case 'keepalive':
+        // Not passed on: on their own they are not an answer, and callers get our snapshots of the response.
         return;
       case 'response.completed':
       case 'response.incomplete':
@@ -52,7 +49,6 @@ export class ResponsesDialect implements Dialect {
         missing = this.#event(json, events);
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
-    if (this.#held.length > 0) for (const frame of this.#held.splice(0)) frames.push(frame);
     for (const json of missing) frames.push({ raw: JSON.stringify(json), json });
     const isFilled = fillArguments(json);
     // Clients assemble arguments from deltas.

@@ -59,6 +59,8 @@ describe('a stream', () => {
     });
     expect(message?.item).toMatchObject({ id: 'msg_fake0', content: [{ text: 'Two calls then.' }] });
     const types = responsesEvents(whole, asked).map(({ type }) => type);
+    // The first two are snapshots, which callers get from us.
+    types.splice(0, 2);
     // The call without arguments gets a delta, since some clients only read deltas.
     types.splice(types.lastIndexOf('response.function_call_arguments.done'), 0, argumentsDelta);
     expect(frames.map(({ json }) => json.type)).toEqual(types);
@@ -113,7 +115,7 @@ describe('a stream', () => {
     const [created, progress, added] = responsesEvents({ text: 'a' }, asked);
     expect(decoder.push(sse(created ?? {}, progress ?? {}))).toEqual({ events: [], frames: [] });
     const types = decoder.push(sse(added ?? {})).frames?.map(({ json }) => json.type);
-    expect(types).toEqual(['response.created', 'response.in_progress', 'response.output_item.added']);
+    expect(types).toEqual(['response.output_item.added']);
   });
 
   test('has no frames for callers of another format', () => {
