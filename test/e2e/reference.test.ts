@@ -115,18 +115,75 @@ test('every endpoint has a link, its input, its output and an example', () => {
     reported(endpoint.summary);
     for (const name of partsOf(endpoint)) reported(`<code class="name">${name}</code>`);
     for (const code of endpoint.errors) reported(`<code>${code}</code>`);
-    reported('<pre><code>curl ');
+    if (!endpoint.socket) reported('<pre><code data-language="shell">curl ');
+    reported('<pre><code data-language="javascript">');
     const has = {
       body: section.includes('<h4>Body'),
-      key: section.includes('authorization: Bearer'),
+      key: /authorization: `?Bearer/.test(section),
       trial: section.includes('class="try"'),
     };
     expect(has, endpoint.id).toEqual({
       body: endpoint.body !== undefined,
       key: !endpoint.access.anonymous,
-      trial: endpoint.method === 'GET' && !endpoint.socket,
+      trial:
+        (endpoint.method === 'GET' && !endpoint.socket) ||
+        ['createResponse', 'createChatCompletion', 'compactResponse'].includes(endpoint.id),
     });
   }
+});
+
+test('samples are in four languages, with the SDK where it makes the call', () => {
+  const samples = (id: string) =>
+    [...sectionOf(id).matchAll(/<figure data-title="(\w+)">.*?<code[^>]*>(.*?)<\/code>/gs)].map((it) =>
+      it.slice(1),
+    );
+  const titles = ['curl', 'JavaScript', 'Python', 'gateway'];
+  const response = Object.fromEntries(samples('createResponse'));
+  expect(Object.keys(response)).toEqual(titles);
+  expect(response.Python).toContain('client.responses.create(model="sim/assistant", input="Hello!")');
+  const issue = Object.fromEntries(samples('issueKey'));
+  expect(Object.keys(issue)).toEqual(titles);
+  expect(issue.JavaScript).toContain("fetch('http://127.0.0.1:4100/v1/workspaces/WORKSPACE/keys', {");
+  expect(issue.Python).toContain('requests.post(');
+  expect(issue.gateway).toContain('gateway keys issue');
+  expect(samples('connectResponses').map(([title]) => title)).toEqual(['JavaScript']);
+});
+
+test('model calls can be tried with a body that asks for a stream', () => {
+  const form = /<form class="try".*?<\/form>/s;
+  const body = (id: string) =>
+    /<textarea[^>]*>(.*?)<\/textarea>/s.exec(form.exec(sectionOf(id))?.[0] ?? '')?.[1] ?? '';
+  expect(JSON.parse(body('createResponse'))).toEqual({
+    model: 'sim/assistant',
+    input: 'Hello!',
+    stream: true,
+  });
+  expect(JSON.parse(body('createChatCompletion'))).toMatchObject({
+    messages: [{ role: 'user' }],
+    stream: true,
+  });
+  expect(sectionOf('createResponse')).toContain('data-method="POST" data-path="/v1/responses"');
+  expect(sectionOf('listModels')).not.toContain('<textarea');
+});
+
+test('the page holds few elements until a section is opened', () => {
+  const markup = page.replace(inner('script'), '').replace(inner('style'), '');
+  let depth = 0;
+  let elements = 0;
+  for (const [, slash, tag = ''] of markup.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
+    if (tag === 'template') depth += slash === '' ? 1 : -1;
+    else if (slash === '' && depth === 0) elements += 1;
+  }
+  expect(elements).toBeLessThan(3000);
+});
+
+test('`/` is a page that leads to it', async () => {
+  const home = await fetch(`${daemon.url}/`, { headers: { accept: 'text/html' } });
+  const text = await home.text();
+  expect([home.status, home.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(text).toContain('<a class="button" href="/docs">API reference</a>');
+  expect(home.headers.get('content-security-policy')).not.toContain('script-src');
+  expect(text).not.toContain('<script');
 });
 
 test('no other site may frame it', async () => {

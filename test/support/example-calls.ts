@@ -528,6 +528,9 @@ const samples: Record<string, Sample> = {
   getReference: {
     callers: forEveryone,
   },
+  getHome: {
+    callers: forEveryone,
+  },
   getServiceStatus: { callers: forEveryone },
   getStatus: {
     callers: loginOnly,

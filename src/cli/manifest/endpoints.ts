@@ -95,6 +95,7 @@ export const deleteProviderKey: Address<typeof providerKeysContract.deleteProvid
 export const listProviderKeys: Address<typeof providerKeysContract.listProviderKeys> = { method: 'GET', path: '/v1/workspaces/{workspace}/provider-keys' };
 export const putProviderKey: Address<typeof providerKeysContract.putProviderKey> = { method: 'PUT', path: '/v1/workspaces/{workspace}/provider-keys/{provider}' };
 export const listRates: Address<typeof ratesContract.listRates> = { method: 'GET', path: '/v1/rates' };
+export const getHome: Address<typeof referenceContract.getHome> = { method: 'GET', path: '/' };
 export const getReference: Address<typeof referenceContract.getReference> = { method: 'GET', path: '/docs' };
 export const connectResponses: Address<typeof responseSocketContract.connectResponses> = { method: 'GET', path: '/v1/responses' };
 export const createResponse: Address<typeof responsesContract.createResponse> = { method: 'POST', path: '/v1/responses' };

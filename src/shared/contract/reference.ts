@@ -9,13 +9,31 @@ export const getReference = endpoint({
   path: '/docs',
   summary: 'Get the API reference page.',
   description:
-    'Everything in `/v1/openapi.json`, with examples, as one HTML page that loads nothing from other hosts. With scripts enabled it can be searched and read-only calls can be tried.',
+    'Everything in `/v1/openapi.json`, with samples, as one HTML page that loads nothing from other hosts. It can be searched, and calls that read and model calls can be tried in it.',
   tag: 'Daemon',
   access: everyone,
   surface: 'v1',
   contentType: 'text/html; charset=utf-8',
   responseHeaders: {
     'content-security-policy': 'Allows the page to run its own script and to call this daemon, nothing else.',
+  },
+  result: Type.String(),
+  errors: ['unauthenticated'],
+});
+
+/** What a browser shows for the address of the daemon. */
+export const getHome = endpoint({
+  id: 'getHome',
+  method: 'GET',
+  path: '/',
+  summary: 'Get the start page.',
+  description: 'For browsers: what this address is, with a link to the API reference.',
+  tag: 'Daemon',
+  access: everyone,
+  surface: 'v1',
+  contentType: 'text/html; charset=utf-8',
+  responseHeaders: {
+    'content-security-policy': 'Allows the page to use its own style, nothing else.',
   },
   result: Type.String(),
   errors: ['unauthenticated'],

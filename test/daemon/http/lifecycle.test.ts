@@ -177,7 +177,7 @@ describe('a WebSocket handshake', () => {
       403,
       'permission',
     ],
-    ['where there is none', 'Authorization: Bearer login\r\n', 404, 'not_found'],
+    ['where there is none', 'Authorization: Bearer login\r\n', 405, 'invalid_request'],
   ])('%s is rejected and its connection closed', async (_what, headers, status, type) => {
     const { port, server } = await aListeningServer([handler]);
     const wire = new Wire(port).send(handshake(port, headers.replace('PORT', String(port))));

@@ -1,37 +1,52 @@
 import { createHash } from 'node:crypto';
-import { getReference } from '../../../shared/contract/reference.ts';
+import { getHome, getReference } from '../../../shared/contract/reference.ts';
 import { implement, RelayReply } from '../../handler.ts';
+import type { Description } from './document.ts';
 
 export interface ReferenceDeps {
   openApiDocument: () => unknown;
   readAssets: () => Promise<{ style: string; script: string }>;
 }
 
-/** Renders the page on the first request, as most daemons never serve it. */
+/** Renders each page on its first request, as most daemons never serve them. */
 export const referenceHandlers = (deps: ReferenceDeps) => {
-  let rendered: Promise<RelayReply> | undefined;
-  return [
-    implement(getReference, async () => {
-      rendered ??= renderPage(deps).catch((error) => {
-        rendered = undefined;
-        throw error;
-      });
-      const { headers, body } = await rendered;
-      return new RelayReply({ ...headers }, body);
-    }),
-  ];
+  const home = once(() => renderHome(deps));
+  const reference = once(() => renderReference(deps));
+  return [implement(getHome, home), implement(getReference, reference)];
 };
 
-async function renderPage({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
+/** Renders a page once, unless that fails; every answer is a reply of its own. */
+function once(render: () => Promise<RelayReply>): () => Promise<RelayReply> {
+  let rendered: Promise<RelayReply> | undefined;
+  return async () => {
+    rendered ??= render().catch((error) => {
+      rendered = undefined;
+      throw error;
+    });
+    const { headers, body } = await rendered;
+    return new RelayReply({ ...headers }, body);
+  };
+}
+
+async function renderHome({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
+  const [{ homePage }, { style }] = await Promise.all([import('./home-page.ts'), readAssets()]);
+  const { info } = openApiDocument() as Description;
+  return pageReply(homePage({ ...info, style }), { style });
+}
+
+async function renderReference({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
   const [{ referencePage }, assets] = await Promise.all([import('./page.ts'), readAssets()]);
   // Serialised as clients see it: schema objects have internal members.
   const description = JSON.parse(JSON.stringify(openApiDocument()));
-  const page = referencePage({ description, ...assets });
+  return pageReply(referencePage({ description, ...assets }), assets);
+}
+
+/** A page that may use its own style and script, and call this daemon, but nothing else. */
+function pageReply(page: string, { style, script }: { style: string; script?: string }): RelayReply {
   const policy = [
     "default-src 'none'",
-    `style-src 'sha256-${digestOf(assets.style)}'`,
-    `script-src 'sha256-${digestOf(assets.script)}'`,
-    "connect-src 'self'",
+    `style-src 'sha256-${digestOf(style)}'`,
+    ...(script === undefined ? [] : [`script-src 'sha256-${digestOf(script)}'`, "connect-src 'self'"]),
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",

@@ -1,32 +1,29 @@
 import type { Answer, Description, Operation, Parameter, Place, Schema } from './document.ts';
 import { html, inline, type Markup, prose } from './markup.ts';
-import { curlSample, sdkSample } from './samples.ts';
+import { exampleBody, type Sample, samplesOf } from './samples.ts';
 import { boundsOf, membersOf, nameOf, schemaView, typeOf } from './schema-view.ts';
 
-/** Renders one endpoint: purpose, parameters, body, responses, errors and examples. */
+/** Renders one endpoint: a heading, and a template of what the page's script shows when it is opened. */
 export function operationView(place: Place, description: Description): Markup {
   const { method, path, operation } = place;
   const { operationId, summary } = operation;
-  const sdk = sdkSample(operation);
-  const words = `${operationId} ${method} ${path} ${summary} ${operation.tags.join(' ')}`.toLowerCase();
   return html`
-<section class="operation" id="${operationId}" data-words="${words}">
-<h3><a href="#${operationId}"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></a></h3>
-<p class="summary">${summary}</p>
+<section class="operation" id="${operationId}">
+<h3><a href="#${operationId}"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code> <span class="summary">${summary}</span></a></h3>
+<template><div class="body"><div>
 ${prose(operation.description)}
 ${parametersView(operation.parameters ?? [])}
 ${bodyView(operation, description)}
 ${answersView(operation)}
-<details><summary>Examples</summary>
-${sample('curl', curlSample(place, description))}
-${sdk !== undefined && sample('JavaScript', sdk)}
-</details>
-${method === 'GET' && !operation['x-websocket'] && tryView(place)}
+</div><div class="samples">
+${samplesOf(place, description).map(sampleView)}
+${canTry(place) && tryView(place, description)}
+</div></div></template>
 </section>`;
 }
 
-function sample(title: string, text: string): Markup {
-  return html`<figure><figcaption>${title}</figcaption><pre><code>${text}</code></pre></figure>`;
+function sampleView({ title, language, text }: Sample): Markup {
+  return html`<figure data-title="${title}"><figcaption>${title}</figcaption><pre><code data-language="${language}">${text}</code></pre></figure>`;
 }
 
 function parametersView(parameters: Parameter[]): Markup {
@@ -57,7 +54,7 @@ function bodyView(operation: Operation, { components }: Description): Markup {
 /** Named schemas of bodies are expanded in place, where readers look for them. */
 function namedMembers({ $ref }: Schema, schemas: Record<string, Schema>): Markup {
   const named = $ref === undefined ? undefined : schemas[nameOf($ref)];
-  return named ? html`<details><summary>members</summary>${membersOf(named)}</details>` : html``;
+  return named ? membersOf(named) : html``;
 }
 
 function answersView({ responses }: Operation): Markup {
@@ -89,13 +86,30 @@ function goodView(status: string, { description, content = {}, headers = {} }: A
   }`;
 }
 
-/** Shown by the page's script, which sends the request. */
-function tryView({ path, operation }: Place): Markup {
+/** Whether the page offers to send the call: those that read, and model calls. */
+function canTry({ method, operation }: Place): boolean {
+  if (operation['x-websocket']) return false;
+  return method === 'GET' || (operation.tags.includes('Model calls') && operation.requestBody !== undefined);
+}
+
+/** Sent by the page's script. */
+function tryView({ method, path, operation }: Place, description: Description): Markup {
   const fields = (operation.parameters ?? []).map(
     ({ name, in: place, required }) =>
       html`<label>${name} <input name="${name}" data-place="${place}" autocomplete="off" spellcheck="false"${
         required && html` required`
       }></label>`,
   );
-  return html`<form class="try" data-path="${path}" hidden>${fields}<button type="submit">Try it</button> <button type="button" class="end" hidden>End</button><output></output></form>`;
+  const example = exampleBody(operation, description);
+  const canStream = example !== undefined && operation.responses[200]?.content?.['text/event-stream'];
+  const body = canStream ? { ...(example as object), stream: true } : example;
+  const lines = JSON.stringify(body, null, 2)?.split('\n') ?? [];
+  return html`<form class="try" data-method="${method}" data-path="${path}">
+<label>Key <input class="key" type="password" placeholder="gwk_…" autocomplete="off" spellcheck="false"></label>
+${fields}${
+  lines.length > 0 &&
+  html`<label class="whole">Body <textarea rows="${lines.length}" spellcheck="false">${lines.join('\n')}</textarea></label>`
+}
+<button type="submit">Try it</button> <button type="button" class="stop" hidden>Stop</button>
+<output class="answer"></output><output class="raw"></output></form>`;
 }

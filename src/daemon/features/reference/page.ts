@@ -10,7 +10,8 @@ export interface PageParts {
 }
 
 /**
- * Renders the reference as one page. It works without its script, which adds search, copying, themes and trying calls.
+ * Renders the reference as one page. Each endpoint and schema is a heading and a template, which the page's script renders
+ * when it is opened: all of them at once would be 16,000 elements.
  */
 export function referencePage({ description, style, script }: PageParts): string {
   const { info, tags } = description;
@@ -33,14 +34,14 @@ export function referencePage({ description, style, script }: PageParts): string
 <header>
 <a class="title" href="#top">${info.title} API <small>${info.version}</small></a>
 <input id="search" type="search" placeholder="Search ( / )" aria-label="Search endpoints and schemas" autocomplete="off" hidden>
-<input id="key" type="password" placeholder="Key, to try calls" aria-label="Key for trying calls; forgotten with the page" autocomplete="off" hidden>
-<button id="theme" type="button" hidden>Colours</button>
-<a href="/v1/openapi.json">openapi.json</a>
+<button id="theme" type="button" hidden>◐</button>
+<a class="source" href="/v1/openapi.json">openapi.json</a>
 </header>
 <nav aria-label="Endpoints">${groups.map(({ name, places: own }) => navGroup(name, own))}${schemaNav(description)}</nav>
 <main id="top" tabindex="-1">
 ${prose(info.description)}
-<p id="none" hidden>Nothing is called so.</p>
+<noscript><p>Without scripts this page only lists the endpoints; their details are in <a href="/v1/openapi.json">openapi.json</a>.</p></noscript>
+<p id="found" role="status" hidden></p>
 ${groups.map(
   ({ name, description: says, places: own }) =>
     html`<section class="group"><h2>${name}</h2><p>${inline(says)}</p>${own.map((it) => operationView(it, description))}</section>`,
@@ -74,11 +75,13 @@ function schemaNav({ components }: Description): Markup {
 function schemasView({ components }: Description): Markup {
   const sections = Object.entries(components.schemas).map(
     ([name, schema]) => html`
-<section class="operation" id="schema-${name}" data-words="${name.toLowerCase()} schema">
+<section class="operation" id="schema-${name}">
 <h3><a href="#schema-${name}">${name}</a></h3>
+<template><div class="body"><div>
 ${schema.description !== undefined && prose(schema.description)}
 <p class="type">${typeOf(schema)}</p>
 ${membersOf(schema)}
+</div></div></template>
 </section>`,
   );
   return html`<section class="group"><h2>Schemas</h2>${sections}</section>`;

@@ -1,3 +1,4 @@
+import { commandSamples } from './command-samples.ts';
 import type { Description, Operation, Place, Schema } from './document.ts';
 import { nameOf } from './schema-view.ts';
 
@@ -11,19 +12,65 @@ const knownBodies: Record<string, unknown> = {
   compactResponse: { model: 'sim/assistant', input: 'A long conversation …' },
 };
 
-/** The call as a shell command. */
-export function curlSample({ method, path, operation }: Place, description: Description): string {
-  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${exampleHost}${filled(path, operation)}'`];
-  if (!isForAll(operation)) lines.push('-H "authorization: Bearer $GATEWAY_KEY"');
+/** One way to make a call. */
+export interface Sample {
+  title: string;
+  /** Which tokens to highlight. */
+  language: 'shell' | 'javascript' | 'python';
+  text: string;
+}
+
+/** The call with curl, in JavaScript, in Python and, where there is one, as a command. */
+export function samplesOf(place: Place, description: Description): Sample[] {
+  const { operation } = place;
+  if (operation['x-websocket']) return [{ title: 'JavaScript', language: 'javascript', text: socketSample }];
+  const call = callOf(place, description);
+  const command = commandSamples[operation.operationId];
+  return [
+    { title: 'curl', language: 'shell', text: curlSample(call) },
+    { title: 'JavaScript', language: 'javascript', text: javaScriptSample(call, operation) },
+    { title: 'Python', language: 'python', text: pythonSample(call, operation) },
+    ...(command === undefined ? [] : [{ title: 'gateway', language: 'shell' as const, text: command }]),
+  ];
+}
+
+/** What the samples of an operation have in common. */
+interface ExampleCall {
+  method: string;
+  url: string;
+  needsKey: boolean;
+  /** Undefined for calls without a body. */
+  body: unknown;
+  answer: 'json' | 'text' | 'stream';
+}
+
+function callOf({ method, path, operation }: Place, description: Description): ExampleCall {
+  const content = operation.responses[200]?.content ?? {};
+  return {
+    method,
+    url: exampleHost + filled(path, operation),
+    needsKey: !isForAll(operation),
+    body: exampleBody(operation, description),
+    answer: content['application/json'] ? 'json' : content['text/event-stream'] ? 'stream' : 'text',
+  };
+}
+
+/** An example of the body of an operation; undefined if it has none. */
+export function exampleBody(operation: Operation, description: Description): unknown {
   const schema = operation.requestBody?.content['application/json']?.schema;
-  if (schema) {
-    const body = knownBodies[operation.operationId] ?? exampleValue(schema, description);
+  return schema && (knownBodies[operation.operationId] ?? exampleValue(schema, description));
+}
+
+function curlSample({ method, url, needsKey, body, answer }: ExampleCall): string {
+  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`];
+  if (needsKey) lines.push('-H "authorization: Bearer $GATEWAY_KEY"');
+  if (body !== undefined) {
     lines.push(
       "-H 'content-type: application/json'",
       `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
     );
   }
-  if (operation.responses[200]?.content?.['text/event-stream'] && !schema) lines.push('--no-buffer');
+  if (answer === 'stream') lines.push('--no-buffer');
   return lines.join(' \\\n  ');
 }
 
@@ -37,33 +84,136 @@ function filled(path: string, { parameters = [] }: Operation): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase()) + (query && `?${query}`);
 }
 
-const opened = `import OpenAI from 'openai';
+const openedJavaScript = `import OpenAI from 'openai';
 
 const client = new OpenAI({ baseURL: '${exampleHost}/v1', apiKey: process.env.GATEWAY_KEY });
 `;
 
-const sdkCalls: Record<string, string> = {
-  createResponse: `const response = await client.responses.create({ model: 'sim/assistant', input: 'Hello!' });
+const openedPython = `import os
+from openai import OpenAI
+
+client = OpenAI(base_url="${exampleHost}/v1", api_key=os.environ["GATEWAY_KEY"])
+`;
+
+/** Calls that OpenAI's SDKs make. */
+const sdkCalls: Record<string, { javaScript: string; python: string }> = {
+  createResponse: {
+    javaScript: `const response = await client.responses.create({ model: 'sim/assistant', input: 'Hello!' });
 console.log(response.output_text);`,
-  createChatCompletion: `const completion = await client.chat.completions.create({
+    python: `response = client.responses.create(model="sim/assistant", input="Hello!")
+print(response.output_text)`,
+  },
+  createChatCompletion: {
+    javaScript: `const completion = await client.chat.completions.create({
   model: 'sim/assistant',
   messages: [{ role: 'user', content: 'Hello!' }],
 });
 console.log(completion.choices[0]?.message.content);`,
-  getResponse: "const response = await client.responses.retrieve('resp_…');",
-  deleteResponse: "await client.responses.delete('resp_…');",
-  cancelResponse: "await client.responses.cancel('resp_…');",
-  listInputItems:
-    "for await (const item of client.responses.inputItems.list('resp_…')) console.log(item.type);",
-  listModels: 'for await (const model of client.models.list()) console.log(model.id);',
-  getModel: "const model = await client.models.retrieve('sim/assistant');",
+    python: `completion = client.chat.completions.create(
+    model="sim/assistant",
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(completion.choices[0].message.content)`,
+  },
+  getResponse: {
+    javaScript: `const response = await client.responses.retrieve('resp_…');
+console.log(response.output_text);`,
+    python: `response = client.responses.retrieve("resp_…")
+print(response.output_text)`,
+  },
+  deleteResponse: {
+    javaScript: "await client.responses.delete('resp_…');",
+    python: 'client.responses.delete("resp_…")',
+  },
+  cancelResponse: {
+    javaScript: "await client.responses.cancel('resp_…');",
+    python: 'client.responses.cancel("resp_…")',
+  },
+  listInputItems: {
+    javaScript:
+      "for await (const item of client.responses.inputItems.list('resp_…')) console.log(item.type);",
+    python: `for item in client.responses.input_items.list("resp_…"):
+    print(item.type)`,
+  },
+  listModels: {
+    javaScript: 'for await (const model of client.models.list()) console.log(model.id);',
+    python: `for model in client.models.list():
+    print(model.id)`,
+  },
+  getModel: {
+    javaScript: `const model = await client.models.retrieve('sim/assistant');
+console.log(model.id);`,
+    python: `model = client.models.retrieve("sim/assistant")
+print(model.id)`,
+  },
 };
 
-/** The call with OpenAI's SDK, if it supports it. */
-export function sdkSample({ operationId }: Operation): string | undefined {
-  const call = sdkCalls[operationId];
-  return call === undefined ? undefined : `${opened}${call}`;
+/** With OpenAI's SDK if it supports the call, else with `fetch`. */
+function javaScriptSample(call: ExampleCall, { operationId }: Operation): string {
+  const known = sdkCalls[operationId];
+  if (known) return `${openedJavaScript}${known.javaScript}`;
+  const { method, url, needsKey, body, answer } = call;
+  const headers = [
+    ...(needsKey ? [`authorization: \`Bearer \${process.env.GATEWAY_KEY}\``] : []),
+    ...(body === undefined ? [] : ["'content-type': 'application/json'"]),
+  ];
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    ...(headers.length > 0 ? [`  headers: { ${headers.join(', ')} },`] : []),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(body)}),`]),
+  ];
+  const init = options.length > 0 ? `, {\n${options.join('\n')}\n}` : '';
+  const read = {
+    json: 'console.log(await response.json());',
+    text: 'console.log(await response.text());',
+    stream: `for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+  console.log(text);
+}`,
+  }[answer];
+  return `const response = await fetch('${url}'${init});\n${read}`;
 }
+
+/** With OpenAI's SDK if it supports the call, else with `requests`. */
+function pythonSample(call: ExampleCall, { operationId }: Operation): string {
+  const known = sdkCalls[operationId];
+  if (known) return `${openedPython}${known.python}`;
+  const { method, url, needsKey, body, answer } = call;
+  const rows = [
+    `    "${url}",`,
+    ...(needsKey ? [`    headers={"authorization": f"Bearer {os.environ['GATEWAY_KEY']}"},`] : []),
+    ...(body === undefined ? [] : [`    json=${pythonLiteral(body)},`]),
+    ...(answer === 'stream' ? ['    stream=True,'] : []),
+  ];
+  const read = {
+    json: 'print(response.json())',
+    text: 'print(response.text)',
+    stream: `for line in response.iter_lines(decode_unicode=True):
+    print(line)`,
+  }[answer];
+  const imports = needsKey ? 'import os\nimport requests' : 'import requests';
+  return `${imports}\n\nresponse = requests.${method.toLowerCase()}(\n${rows.join('\n')}\n)\n${read}`;
+}
+
+/** A JSON value as Python writes it. */
+function pythonLiteral(value: unknown): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${JSON.stringify(name)}: ${pythonLiteral(member)}`)
+    .join(', ')}}`;
+}
+
+const socketSample = `import WebSocket from 'ws';
+
+const socket = new WebSocket('${exampleHost.replace('http', 'ws')}/v1/responses', {
+  headers: { authorization: \`Bearer \${process.env.GATEWAY_KEY}\` },
+});
+socket.on('open', () => {
+  socket.send(JSON.stringify({ type: 'response.create', model: 'sim/assistant', input: 'Hello!' }));
+});
+socket.on('message', (event) => console.log(String(event)));`;
 
 /** A minimal value of a schema: required members only, the first of alternatives. */
 function exampleValue(schema: Schema, description: Description, depth = 0): unknown {

@@ -68,7 +68,7 @@ export function membersOf(schema: Schema, depth = 0): Markup {
       required.has(name) && html` <span class="required">required</span>`
     }${bounds.length > 0 && html` <span class="bounds">${bounds.join(', ')}</span>`}${
       member.description !== undefined && html`<div class="says">${inline(member.description)}</div>`
-    }${nested.text !== '' && html`<details><summary>members</summary>${nested}</details>`}</li>`;
+    }${nested.text !== '' && html`<details><summary>members</summary><template>${nested}</template></details>`}</li>`;
   });
   return html`<ul class="members">${rows}</ul>`;
 }
