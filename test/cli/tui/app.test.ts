@@ -156,6 +156,25 @@ describe('traffic', () => {
     await tui.shows(/❯ .*sim\/model-5/);
   });
 
+  test('shows rejected requests with their reason, and how many there were', async () => {
+    const tui = openTui({ columns: 200 });
+    const message = 'A valid API key or login is required.';
+    const rejected = {
+      status: 'rejected',
+      error_code: 'unauthenticated',
+      message,
+      provider: null,
+      model: null,
+    };
+    tui.calls.apply({
+      ...finished(1, { ...rejected, address: '10.0.0.7', more: 4311, total_ms: 1 }),
+      type: 'request.rejected',
+    });
+    tui.state.changed();
+    await tui.shows(/unauthenticated +\/v1\/responses .*\+4,311 more .*10\.0\.0\.7/);
+    await tui.shows(message);
+  });
+
   test('is paused and counts new requests', async () => {
     const tui = openTui();
     tui.calls.apply(finished(1));

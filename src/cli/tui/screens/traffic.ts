@@ -97,7 +97,9 @@ const columns: ListColumn<CallRow>[] = [
 ];
 
 /** A long name is cut at its start, with an ellipsis: without it, the end could be the name of another model. */
-function modelText({ model }: CallRow, { width }: RenderOptions): string {
+function modelText(row: CallRow, { width }: RenderOptions): string {
+  // A rejected request may have named none.
+  const model = row.model || row.endpoint;
   if (widthOf(model) <= width) return model || '–';
   const name = model.slice(model.lastIndexOf('/'));
   if (name.startsWith('/') && widthOf(name) < width) return `…${name}`;

@@ -102,6 +102,17 @@ describe('a credential', () => {
     });
   });
 
+  test('of a known key that is revoked or expired is rejected with the key, like an unknown one', async () => {
+    const revoked = newSecret();
+    const { id } = keep(revoked, { revokedAt: world.now(), name: 'my app' });
+    const failure = await ask(`Bearer ${revoked}`).catch((error: unknown) => error);
+    const unknown = await ask(`Bearer ${newSecret()}`).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ key: { keyId: id, workspaceId: 'ws_acme' } });
+    expect(failure).toMatchObject({ code: 'unauthenticated', message: (unknown as Error).message });
+    expect(unknown).not.toHaveProperty('key');
+    expect(authentic.nameOf(id)).toBe('my app');
+  });
+
   test('that is absent makes the caller anonymous', async () => {
     expect(await ask(undefined)).toEqual({ kind: 'anonymous' });
   });
