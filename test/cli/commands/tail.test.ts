@@ -120,7 +120,7 @@ describe('tail', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(2);
     expect(lines[1]).toMatch(
-      /:15 +limit_reached +acme\/large +10\.0\.0\.7 +and 4,311 more like it: The .*… +req_3$/,
+      /:15 +limit_reached +acme\/large +10\.0\.0\.7 +and 4,311 more like it: The key has .*… +req_3$/,
     );
     const piped = await tailUntil('req_3', [], { env: (await following(events)).env });
     expect(piped.stdout).toContain('The key has reached its spending limit.');

@@ -235,13 +235,10 @@ function withReason(cells: Cell[], request: Finished, columns: number): Cell[] {
   if (first < 0) return cells;
   const before = cells.slice(0, first);
   const after = cells.slice(first).filter(({ isAnswer }) => !isAnswer);
-  const last = before.pop();
+  const last = before.at(-1);
   // The code is not cut where the reason follows it anyway.
-  if (last)
-    before.push({
-      ...last,
-      width: Math.max(last.width, widthOf(last.text(request, { createdAt: '', names: noNames }))),
-    });
+  if (last?.title === status.title)
+    before.splice(-1, 1, { ...last, width: Math.max(last.width, widthOf(request.error_code ?? '')) });
   const width = columns - widthOfLine([...before, ...after]) - gap.length;
   if (width < reasonWidthMin) return [...cells.slice(0, first), ...after];
   return [...before, { title: 'reason', width, text: () => reasonText(request), mayBeCut: true }, ...after];
