@@ -88,7 +88,7 @@ const changeable = {
     Type.String({
       minLength: 1,
       maxLength: 64,
-      pattern: '^[A-Za-z0-9:_-]+$',
+      pattern: '^(?![Aa][Gg][Ee][Nn][Tt]:)(?![Ss][Ee][Rr][Vv][Ii][Cc][Ee]:)[A-Za-z0-9:_-]+$',
       description:
         'Letters, digits, `:`, `_` and `-`, stored in lower case. Must not start with `agent:` or `service:`.',
     }),

@@ -66,7 +66,7 @@ export const grantCredit = endpoint({
     {
       workspace: WorkspaceReference,
       usd: Type.String({
-        pattern: '^[0-9]{1,7}(\\.[0-9]{1,9})?$',
+        pattern: '^(?!0+(\\.0+)?$)([0-9]{1,6}(\\.[0-9]{1,9})?|1000000(\\.0{1,9})?)$',
         description: 'Dollars, above zero and at most 1,000,000.',
       }),
       note: maybe(Type.String({ maxLength: 200 })),

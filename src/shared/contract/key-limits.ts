@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { maybe, nullable, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
+import { amount, maybe, nullable, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
 
 /** Kinds of model calls that a key can be restricted to. */
 export const actionNames = ['responses', 'chat', 'compact'] as const;
@@ -22,10 +22,7 @@ export const ModelPatterns = Type.Array(Type.String({ minLength: 1, maxLength: 2
   description: 'Model ids; `*` matches any characters.',
 });
 
-const Amount = Type.String({
-  pattern: '^[0-9]{1,7}(\\.[0-9]{1,9})?$',
-  description: 'Dollars, at least 0: `"5"` or `"0.25"`.',
-});
+const Amount = amount('Dollars, from 0 to 9,000,000: `"5"` or `"0.25"`.');
 
 /** Changes to a key's limits: omitted members are unchanged, null clears. */
 export const LimitsChange = Type.Object(

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { deleted, listOf, nullable, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
+import { deleted, Handle, listOf, nullable, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
 import { memberRef, Workspace } from './workspaces.ts';
 
 /** A user of this host. */
@@ -137,13 +137,7 @@ export const addUser = endpoint({
   surface: 'v1',
   body: Type.Object(
     {
-      handle: Type.String({
-        minLength: 1,
-        maxLength: 32,
-        pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
-        description:
-          'Letters, digits, `_` and `-`, such as `ann-lee`. Unique on this host; stored in lower case.',
-      }),
+      handle: Handle(32),
       name: Type.Optional(OneLine({ maxLength: 100, description: 'Default: the handle.' })),
     },
     { additionalProperties: false },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { dataOf, RowId } from './site.ts';
-import { OneLine, Timestamp } from './vocabulary.ts';
+import { Handle, OneLine, Timestamp } from './vocabulary.ts';
 
 const members = {
   avatar: Type.String({ description: 'The URL of an image; empty for none.' }),
@@ -58,15 +58,7 @@ export const updateProfile = endpoint({
           description: 'The http or https URL of an image; empty for none.',
         }),
       ),
-      handle: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 64,
-          pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$',
-          description:
-            'Letters, digits, `_` and `-`, starting with a letter or digit; unique on this host, stored in lower case.',
-        }),
-      ),
+      handle: Type.Optional(Handle(64)),
     },
     { additionalProperties: false, minProperties: 1 },
   ),

@@ -64,7 +64,10 @@ export const putProviderKey = endpoint({
   params: one,
   body: Type.Object(
     {
-      key: Type.String({ minLength: 1, maxLength: 1024, description: 'The key as issued by the provider.' }),
+      key: Type.String({
+        pattern: '^[!-~]{20,512}$',
+        description: 'The key as issued by the provider: 20 to 512 visible ASCII characters, without spaces.',
+      }),
     },
     { additionalProperties: false },
   ),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { AttemptView, CostView, nullable, Usd } from './vocabulary.ts';
+import { AttemptView, amount, CostView, nullable, Usd } from './vocabulary.ts';
 
-const Dollars = Type.String({ pattern: '^\\d{1,7}(\\.\\d{1,9})?$', description: 'Dollars: `"2.50"`.' });
+const Dollars = amount('Dollars, at most 9,000,000: `"2.50"`.');
 
 /** Dollars per million tokens, as decimal strings. */
 const PriceCap = Type.Object(

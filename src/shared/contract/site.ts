@@ -72,7 +72,7 @@ export const UserReference = Type.Object(
 
 /** User text, stored unmodified: display control characters, never interpret them. */
 export function PlainText(description: string, { maxLength }: { maxLength: number }) {
-  return Type.String({ minLength: 1, maxLength, description });
+  return Type.String({ maxLength, pattern: '\\S', description });
 }
 
 export type UserReference = Static<typeof UserReference>;

@@ -58,10 +58,18 @@ export const unlockVault = endpoint({
     {
       passphrase: Type.Optional(Type.String({ minLength: 8, maxLength: 1024 })),
       master_key: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 128, description: 'The text printed by an export.' }),
+        Type.String({
+          pattern: '^\\s*([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)\\s*$',
+          maxLength: 128,
+          description: 'The text printed by an export.',
+        }),
       ),
     },
-    { additionalProperties: false },
+    {
+      additionalProperties: false,
+      not: { required: ['passphrase', 'master_key'] },
+      description: 'Either a passphrase or a master key; neither to read the stored key again.',
+    },
   ),
   bodyRequired: false,
   result: VaultStatus,

@@ -37,6 +37,25 @@ export function OneLine({ maxLength, description }: { maxLength: number; descrip
   return Type.String({ minLength: 1, maxLength, pattern: oneLinePattern, description });
 }
 
+/** A user's handle: unique on the host, and not to be taken for `me`, an id or a number. */
+export function Handle(maxLength: number) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '^(?![Mm][Ee]$)(?![Uu][Ss][Rr]_)(?![0-9]+$)[A-Za-z0-9][A-Za-z0-9_-]*$',
+    description:
+      'Letters, digits, `_` and `-`, such as `ann-lee`. Unique on this host; stored in lower case. `me`, numbers and what starts with `usr_` are reserved.',
+  });
+}
+
+/** Dollars that a limit or price can have. */
+export function amount(description: string) {
+  return Type.String({
+    pattern: '^(([0-9]{1,6}|[0-8][0-9]{6})(\\.[0-9]{1,9})?|9000000(\\.0{1,9})?)$',
+    description,
+  });
+}
+
 export const WorkspaceReference = Type.String({
   minLength: 1,
   maxLength: 64,

@@ -60,8 +60,8 @@ export const Invitation = Type.Object(
 const Slug = Type.String({
   minLength: 1,
   maxLength: 48,
-  pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
-  description: 'Unique on this host: lower-case letters, digits and dashes.',
+  pattern: '^(?!me$)[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
+  description: 'Unique on this host: lower-case letters, digits and dashes. `me` is reserved.',
 });
 
 const anyLogin = { login: 'any', loginOnly: true } as const satisfies Access;
