@@ -25,6 +25,7 @@ const context = createContext({
       readHidden: async () => '',
     },
     columns: () => 80,
+    rows: () => 24,
   },
   env: {},
   platform: 'linux',

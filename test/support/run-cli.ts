@@ -57,6 +57,7 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
         },
       },
       columns: () => options.columns ?? 80,
+      rows: () => 24,
     },
     env: options.env ?? {},
     platform: process.platform,

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example } from '../manifest/options.ts';
 import { resolveThread } from '../names/resolve.ts';
+import { plainOption } from './respond/answer.ts';
 
 export const tuiCommand = (context: Context) =>
   new Command('tui')
@@ -32,6 +33,9 @@ export const chatCommand = (context: Context) =>
     )
     .option('-t, --thread <thread>', 'the thread to store the conversation in, by id (th_…) or title')
     .option('-i, --instructions <text>', 'system instructions for the conversation')
+    .option('-c, --continue [response]', 'continue the last conversation, or the one of a response: resp_…')
+    .option(...plainOption)
+    .option('--no-history', 'neither read nor keep the prompts of this machine')
     .addHelpText('after', example('gateway chat --model sim/assistant'))
     .action(async (flags) => {
       needTerminal(context, 'Use gateway respond instead: gateway respond "What is a mutex?"');

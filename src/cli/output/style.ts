@@ -2,6 +2,7 @@
 const codes = {
   bold: 1,
   dim: 2,
+  italic: 3,
   underline: 4,
   inverse: 7,
   red: 31,

@@ -25,6 +25,14 @@ function widthOfEach(text: string): number {
   return width;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the codes that the painter writes.
+export const styleCode = /\u001b\[[0-9;]*m/g;
+
+/** The width of a line that may contain styles. */
+export function paintedWidth(line: string): number {
+  return widthOf(line.replace(styleCode, ''));
+}
+
 /** Truncates a text to `widthMax` cells, ending with `…`. */
 export function cutToWidth(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text;

@@ -5,6 +5,8 @@ export interface Io {
   stdin: Reader;
   /** Width of the terminal in characters. */
   columns(): number;
+  /** Height of the terminal in lines. */
+  rows(): number;
 }
 
 export interface Writer {

@@ -42,6 +42,7 @@ function processIo(): Io {
     },
     // Some terminals report 0.
     columns: () => process.stdout.columns || process.stderr.columns || 80,
+    rows: () => process.stdout.rows || process.stderr.rows || 24,
   };
 }
 

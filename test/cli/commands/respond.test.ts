@@ -298,6 +298,28 @@ describe('the question', () => {
     });
   });
 
+  const png = Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1');
+
+  test('names a file that a model cannot read, or that is too large', async () => {
+    const home = await temporaryHome();
+    const refused = async (name: string, data: string | Uint8Array) => {
+      await writeFile(join(home, name), data);
+      return runCli(['respond', '--model', 'm', 'Hi', '--file', join(home, name)]);
+    };
+    // By what it contains, whatever it is called.
+    for (const name of ['blob.bin', 'not-really.png']) {
+      const { code, stderr } = await refused(name, new Uint8Array([0, 255]));
+      expect(code).toBe(exitCodes.usage);
+      expect(stderr).toContain(`${name} is neither text, a PDF, nor a PNG, JPEG, GIF or WebP image.`);
+    }
+    const { code, stderr } = await refused('long.txt', 'x'.repeat(22_000_001));
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toMatch(/Too large: .*long\.txt: at most 22\.0 MB can be attached\./);
+    expect(
+      (await refused('.', '').catch(() => runCli(['respond', '--model', 'm', '--file', home]))).stderr,
+    ).toContain(`${home} is a folder.`);
+  });
+
   test('includes files: images and documents as data, text as text', async () => {
     const home = await temporaryHome();
     const file = async (name: string, data: string | Uint8Array) => {
@@ -305,10 +327,9 @@ describe('the question', () => {
       return ['--file', join(home, name)];
     };
     const { input } = await bodyOf([
-      ...(await file('cat.PNG', 'png')),
-      ...(await file('paper.pdf', 'pdf')),
+      ...(await file('cat', png)),
+      ...(await file('paper.pdf', '%PDF-1.7')),
       ...(await file('notes.md', '# Notes')),
-      ...(await file('blob.bin', new Uint8Array([0, 255]))),
       'What are these?',
     ]);
     expect(input).toEqual([
@@ -317,14 +338,13 @@ describe('the question', () => {
         role: 'user',
         content: [
           { type: 'input_text', text: 'What are these?' },
-          { type: 'input_image', image_url: 'data:image/png;base64,cG5n' },
-          { type: 'input_file', filename: 'paper.pdf', file_data: 'data:application/pdf;base64,cGRm' },
-          { type: 'input_text', text: 'notes.md:\n\n# Notes' },
+          { type: 'input_image', image_url: `data:image/png;base64,${png.toString('base64')}` },
           {
             type: 'input_file',
-            filename: 'blob.bin',
-            file_data: 'data:application/octet-stream;base64,AP8=',
+            filename: 'paper.pdf',
+            file_data: 'data:application/pdf;base64,JVBERi0xLjc=',
           },
+          { type: 'input_text', text: 'notes.md:\n\n# Notes' },
         ],
       },
     ]);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -153,6 +153,43 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.keys('C-c');
     const after = await tmux.shows(/ended with 0/);
     expect(after).not.toContain('Enter send');
+  });
+
+  test('chat --continue resumes the last conversation, with its model, prompts and files', async () => {
+    await writeFile(join(daemon.home, 'list.md'), '- **milk**\n');
+    const first = await open('chat --model sim/echo');
+    await first.shows(/\/help shows/);
+    await first.text(`Buy this: @${join(daemon.home, 'list.md')}`);
+    await first.keys('Enter');
+    await first.shows(/Attached list\.md \(11 bytes\)\./);
+    // Markdown is rendered.
+    await first.shows(/^• milk$/m);
+    await first.keys('C-d');
+    await first.shows(/To continue: gateway chat --continue/);
+    const second = await open('chat --continue');
+    await second.shows(/^› Buy this: .*^• milk$.*sim\/echo; \/help shows/ms);
+    await second.keys('Up');
+    await second.shows(/^› Buy this: .*(?=\s*Enter send)/m);
+    await second.keys('C-u');
+    await second.text('And bread');
+    await second.keys('Enter');
+    await second.shows(/^And bread$/m);
+    const { data } = (await (await daemon.fetch('/v1/stored-responses?limit=2')).json()) as {
+      data: { id: string }[];
+    };
+    const [last, before] = data;
+    const stored = await (await daemon.fetch(`/v1/responses/${last?.id}`)).json();
+    expect(stored).toMatchObject({ previous_response_id: before?.id, model: 'sim/echo' });
+  });
+
+  test('a second Ctrl-C leaves the chat while an answer is being stopped', async () => {
+    const tmux = await open('chat --model sim/slow');
+    await tmux.shows(/\/help shows/);
+    await tmux.text('a b c d e f g h i j k l m n o p q r s t u v w x y z');
+    await tmux.keys('Enter');
+    await tmux.shows(/⋯ sim\/slow via simulator/);
+    await tmux.keys('C-c', 'C-c');
+    await tmux.shows(/ended with 0/);
   });
 
   test('chat reports an interrupted answer, and continues after a restart of the daemon', async () => {

@@ -4,6 +4,7 @@ import { responseText } from '../../../shared/response-text.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
 import type { Context } from '../../context.ts';
 import { CliError, CutShort } from '../../failures/cli-error.ts';
+import { type AnswerPrinter, answerPrinter } from '../../output/answer-text/answer-printer.ts';
 import type { Progress } from './progress.ts';
 
 /** What is known about a call so far. */
@@ -19,7 +20,15 @@ export function failureOf({ hasPrinted, response }: Following, error: unknown): 
   return hasPrinted || (response && textOfResponse(response) !== '') ? new CutShort(error) : error;
 }
 
-interface FollowOptions {
+/** Flags of commands that print an answer. */
+export interface AnswerFlags {
+  /** False after `--no-markdown`. */
+  markdown?: boolean | undefined;
+}
+
+export const plainOption = ['--no-markdown', 'print the answer as it is: do not render Markdown'] as const;
+
+interface FollowOptions extends AnswerFlags {
   events: AsyncIterable<SseEvent>;
   following: Following;
   progress: Progress;
@@ -40,12 +49,16 @@ export async function followAnswer(context: Context, options: FollowOptions): Pr
   if (!response && !following.error) throw brokenOff(following);
   if (!response || (isLive && out.wantsJson())) return;
   if (out.wantsJson()) await out.document(response);
-  else out.text(isLive ? callsOfResponse(response) : textOfResponse(response));
+  else if (isLive) out.text(callsOfResponse(response));
+  else await printResponse(context, response, options);
 }
 
-async function read(context: Context, { events, following, progress, isLive }: FollowOptions): Promise<void> {
+async function read(
+  context: Context,
+  { events, following, progress, isLive, markdown }: FollowOptions,
+): Promise<void> {
   const { out } = context;
-  let lastCharacter = '\n';
+  const printer = isLive && !out.wantsJson() ? await printerOf(context, { markdown }) : undefined;
   try {
     for await (const { data } of events) {
       const event = JSON.parse(data) as AnswerEvent;
@@ -56,14 +69,29 @@ async function read(context: Context, { events, following, progress, isLive }: F
       if (out.wantsJson()) await out.element(event);
       else if (isText(event)) {
         progress.yieldTo(context.io.stdout);
-        out.text(event.delta);
-        lastCharacter = event.delta.at(-1) ?? lastCharacter;
+        printer?.write(event.delta);
       }
     }
   } finally {
     // Also after a failure, so that the next message starts on its own line.
-    if (lastCharacter !== '\n') out.text('\n');
+    printer?.end();
   }
+}
+
+function printerOf({ io, out }: Context, { markdown }: AnswerFlags): Promise<AnswerPrinter> {
+  return answerPrinter(io, { markdown: markdown !== false, paint: out.paint.stdout });
+}
+
+/** Prints a response that arrived in one piece: its text, then each function call as a line of JSON. */
+export async function printResponse(
+  context: Context,
+  response: ResponseResource,
+  flags: AnswerFlags,
+): Promise<void> {
+  const printer = await printerOf(context, flags);
+  printer.write(responseText(response.output));
+  printer.end();
+  context.out.text(callsOfResponse(response));
 }
 
 function brokenOff({ requestId }: Following): CliError {

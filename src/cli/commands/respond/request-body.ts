@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { basename, extname } from 'node:path';
+import { basename } from 'node:path';
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { createThread } from '../../manifest/endpoints.ts';
 import { resolveThread } from '../../names/resolve.ts';
+import { readAttachments, whyNotRead } from './attachment.ts';
 import { modelOf } from './choose-model.ts';
 
 export interface RequestFlags {
@@ -67,7 +68,7 @@ async function inputOf(context: Context, flags: RequestFlags): Promise<CreateRes
     });
   }
   if (files.length === 0) return text;
-  const parts = files.map((path) => inputPart(basename(path), readBytes(path)));
+  const parts = readAttachments(files).map(({ part }) => part);
   const asked = text === '' ? [] : [{ type: 'input_text', text }];
   return [{ type: 'message', role: 'user', content: [...asked, ...parts] }];
 }
@@ -105,54 +106,5 @@ function readBytes(path: string): Uint8Array {
     return readFileSync(path);
   } catch (cause) {
     throw new CliError(whyNotRead(path, cause as NodeJS.ErrnoException), { exit: exitCodes.usage, cause });
-  }
-}
-
-function whyNotRead(path: string, { code }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return `The file ${path} does not exist.`;
-  if (code === 'EISDIR') return `${path} is a folder.`;
-  return `Cannot read ${path} (${code}).`;
-}
-
-/** One part of a message's content in the Responses format. */
-type Part =
-  | { type: 'input_text'; text: string }
-  | { type: 'input_image'; image_url: string }
-  | { type: 'input_file'; filename: string; file_data: string };
-
-const imageTypes: Record<string, string> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.webp': 'image/webp',
-};
-
-/**
- * Converts a file for a model: images and documents become data URLs. Text goes into the prompt with its file name, because
- * many models accept no text files.
- */
-export function inputPart(name: string, bytes: Uint8Array): Part {
-  const imageType = imageTypes[extname(name).toLowerCase()];
-  if (imageType) return { type: 'input_image', image_url: dataUrl(imageType, bytes) };
-  if (extname(name).toLowerCase() === '.pdf') {
-    return { type: 'input_file', filename: name, file_data: dataUrl('application/pdf', bytes) };
-  }
-  const text = textOf(bytes);
-  if (text !== undefined) return { type: 'input_text', text: `${name}:\n\n${text}` };
-  return { type: 'input_file', filename: name, file_data: dataUrl('application/octet-stream', bytes) };
-}
-
-function dataUrl(type: string, bytes: Uint8Array): string {
-  return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
-}
-
-/** Decodes UTF-8; undefined if the bytes are not text. */
-function textOf(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
   }
 }

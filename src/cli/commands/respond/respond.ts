@@ -6,7 +6,14 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { createResponse } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
-import { type Following, failureOf, followAnswer, textOfResponse } from './answer.ts';
+import {
+  type AnswerFlags,
+  type Following,
+  failureOf,
+  followAnswer,
+  plainOption,
+  printResponse,
+} from './answer.ts';
 import { billOfResponse, showCancelledCost } from './bill.ts';
 import { keepPictures, picturesOption, preparePictures } from './pictures.ts';
 import { showProgress } from './progress.ts';
@@ -24,6 +31,7 @@ export const respondCommand = (context: Context) =>
       'print the answer as it is generated (default on a terminal); with --json one event per line',
     )
     .option('--no-stream', 'wait for the whole answer')
+    .option(...plainOption)
     .option('-i, --instructions <text>', 'system instructions')
     .option('--json-schema <file>', 'a JSON schema for the answer')
     .option('-f, --file <path>', 'an image, PDF or text file to include; can be repeated', collect)
@@ -59,7 +67,7 @@ export const respondCommand = (context: Context) =>
     )
     .action((words, options) => respondAndShow(context, { prompt: words.join(' '), ...options }));
 
-interface RespondFlags extends RequestFlags {
+interface RespondFlags extends RequestFlags, AnswerFlags {
   /** By default, streams if a user is watching. */
   stream?: boolean | undefined;
   idempotencyKey?: string | undefined;
@@ -89,7 +97,11 @@ async function respondAndShow(context: Context, flags: RespondFlags): Promise<vo
       const events = context
         .client()
         .stream(createResponse, { headers: {}, body: { ...body, stream: true } }, options);
-      await followAnswer(context, { events, following, progress, isLive: isLive(context, flags) });
+      await followAnswer(context, {
+        ...{ events, following, progress },
+        isLive: isLive(context, flags),
+        markdown: flags.markdown,
+      });
     } else {
       following.response = await context
         .client()
@@ -99,7 +111,7 @@ async function respondAndShow(context: Context, flags: RespondFlags): Promise<vo
           options,
         );
       progress.stop();
-      await showResponse(context, following.response);
+      await showResponse(context, following.response, flags);
     }
   } catch (error) {
     if (!signal.aborted) throw failureOf(following, error);
@@ -133,9 +145,13 @@ export function isLive({ io, out }: Context, { stream }: Pick<RespondFlags, 'str
 }
 
 /** Prints a response that arrived in one piece. */
-export async function showResponse(context: Context, response: ResponseResource): Promise<void> {
+export async function showResponse(
+  context: Context,
+  response: ResponseResource,
+  flags: AnswerFlags,
+): Promise<void> {
   if (context.out.wantsJson()) await context.out.document(response);
-  else context.out.text(textOfResponse(response));
+  else await printResponse(context, response, flags);
 }
 
 /** Prints the cost after an answer, and throws if it failed. */

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { isTransient } from '../../failures/is-transient.ts';
 import { getResponse } from '../../manifest/endpoints.ts';
 import { example } from '../../manifest/options.ts';
-import { type Following, failureOf, followAnswer } from '../respond/answer.ts';
+import { type AnswerFlags, type Following, failureOf, followAnswer, plainOption } from '../respond/answer.ts';
 import { keepPictures, picturesOption, preparePictures } from '../respond/pictures.ts';
 import { showProgress } from '../respond/progress.ts';
 import { isLive, showOutcome, showResponse } from '../respond/respond.ts';
@@ -21,18 +21,19 @@ export const watchResponseCommand = (context: Context) =>
       '--stream',
       'print the answer as it is generated (default on a terminal); with --json one event per line',
     )
+    .option(...plainOption)
     .option(...picturesOption)
     .addHelpText('after', example('gateway responses watch resp_01jd…'))
     .action((id, flags) => watchAndShow(context, { id, ...flags }));
 
-interface WatchFlags {
+interface WatchFlags extends AnswerFlags {
   id: string;
   stream?: boolean | undefined;
   pictures?: string | undefined;
 }
 
 /** Follows a background response to its end, also across restarts of the daemon. Ctrl-C does not cancel it. */
-async function watchAndShow(context: Context, { id, stream, pictures }: WatchFlags): Promise<void> {
+async function watchAndShow(context: Context, { id, stream, pictures, markdown }: WatchFlags): Promise<void> {
   preparePictures(pictures);
   const signal = context.interrupted();
   const startedAt = context.now();
@@ -40,12 +41,18 @@ async function watchAndShow(context: Context, { id, stream, pictures }: WatchFla
   const progress = showProgress(context, { model: id });
   try {
     const events = resumedEvents(context, id, signal);
-    await followAnswer(context, { events, following, progress, isLive: isLive(context, { stream }) });
+    await followAnswer(context, {
+      events,
+      following,
+      progress,
+      isLive: isLive(context, { stream }),
+      markdown,
+    });
   } catch (error) {
     if (!signal.aborted && isUnfollowable(error)) {
       following.response = await ended(context, id, signal);
       progress.stop();
-      if (following.response) await showResponse(context, following.response);
+      if (following.response) await showResponse(context, following.response, { markdown });
     } else if (!signal.aborted) throw failureOf(following, error);
   } finally {
     progress.stop();

@@ -1,8 +1,9 @@
+import { wrapLine } from '../../output/wrap-line.ts';
 import { type CommandName, commands, keysOf } from '../keys/bindings.ts';
 import { keyLabel } from '../keys/key-name.ts';
 import type { Page } from '../screens/screen.ts';
 import type { TuiState } from '../state/tui-state.ts';
-import { fitCell, wrapLine } from '../text/cells.ts';
+import { fitCell } from '../text/cells.ts';
 
 /** The keys of the current screen. */
 export function helpPage(state: TuiState): Page {

@@ -1,5 +1,5 @@
 import { exitCodes } from '../../../shared/errors.ts';
-import { receivedError } from '../../../shared/received-error.ts';
+import { ReceivedError, receivedError } from '../../../shared/received-error.ts';
 import {
   type AnswerEvent,
   type AnswerSoFar,
@@ -11,11 +11,11 @@ import { billOf, billOfResponse, costText, tokensText } from '../../commands/res
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { createResponse } from '../../manifest/endpoints.ts';
-import type { Conversation } from './conversation.ts';
+import type { Conversation, Turn } from './conversation.ts';
 
 interface AskOptions {
   conversation: Conversation;
-  text: string;
+  question: Omit<Turn, 'role'>;
   signal: AbortSignal;
   onRoute(model: string, provider: string): void;
   onText(piece: string): void;
@@ -25,6 +25,8 @@ export interface Answered {
   text: string;
   /** Model, tokens, cost and time on one line. */
   bill: string;
+  /** The id of the response, if it was stored. */
+  stored?: string | undefined;
   warning?: string | undefined;
   /** Why the answer ended early. */
   failure?: unknown;
@@ -44,6 +46,11 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
   } catch (error) {
     failure = error;
   }
+  if (conversation.stored !== undefined && isForgotten(failure)) {
+    // Deleted or expired: what this program knows of the conversation is sent again.
+    conversation.stored = undefined;
+    return ask(context, options);
+  }
   const { response } = seen;
   if (signal.aborted && !response) return partial('Cancelled.', context, conversation, seen);
   failure ??= failureOf(seen);
@@ -61,9 +68,14 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
     response.status === 'incomplete' ? (response.incomplete_details?.reason ?? 'unknown reason') : '';
   return {
     text: seen.text + callsOfResponse(response),
+    stored: response.store ? response.id : undefined,
     bill: billOfResponse(response, { requestId: undefined, tookMs: context.now() - startedAt }),
     warning: why === '' ? undefined : `The answer is incomplete: ${why}.`,
   };
+}
+
+function isForgotten(failure: unknown): boolean {
+  return failure instanceof ReceivedError && failure.code === 'previous_response_not_found';
 }
 
 interface Seen extends AnswerSoFar {
@@ -71,11 +83,11 @@ interface Seen extends AnswerSoFar {
 }
 
 async function read(context: Context, options: AskOptions, seen: Seen): Promise<void> {
-  const { conversation, text, signal, onRoute, onText } = options;
+  const { conversation, question, signal, onRoute, onText } = options;
   const onOpen = (headers: Record<string, string>) => {
     seen.requestId = headers['x-request-id'];
   };
-  const body = { ...conversation.body(text), stream: true };
+  const body = { ...conversation.body(question), stream: true };
   const events = context.client().stream(createResponse, { headers: {}, body }, { signal, onOpen });
   for await (const { data } of events) {
     const event = JSON.parse(data) as AnswerEvent;

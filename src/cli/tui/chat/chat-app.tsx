@@ -2,10 +2,10 @@ import { Box, Static, Text, useApp, useCursor, useInput, usePaste, useWindowSize
 import { useEffect, useSyncExternalStore } from 'react';
 import { briefDollars } from '../../output/amount.ts';
 import type { Paint, Style } from '../../output/style.ts';
-import { widthOf } from '../../output/width.ts';
+import { paintedWidth, widthOf } from '../../output/width.ts';
 import { Lines } from '../components/lines.tsx';
 import { keysIn } from '../keys/key-name.ts';
-import { fitCell, fitPainted, paintedWidth } from '../text/cells.ts';
+import { fitCell, fitPainted } from '../text/cells.ts';
 import type { ChatModel } from './chat-model.ts';
 import { promptLines } from './prompt.ts';
 import type { TranscriptLine } from './transcript.ts';
@@ -26,7 +26,7 @@ const signs: Readonly<Record<TranscriptLine['kind'], string>> = {
 
 const promptLinesMax = 10;
 const hint = 'Enter send  Alt-Enter new line  /help  Ctrl-C quit';
-const answeringHint = 'Ctrl-C stop';
+const answeringHint = 'Ctrl-C stop, again quit';
 const commandHint = 'Tab complete  Enter run';
 
 interface ChatProps {
@@ -72,7 +72,8 @@ export function ChatApp({ chat, paint }: ChatProps) {
 /** The growing line, the progress, the prompt with its suggestions, and the keys. */
 function bottomOf({ chat, paint }: ChatProps, { columns, rows }: { columns: number; rows: number }) {
   const progress = chat.progressText();
-  const growing = chat.buffer.rest === '' ? [] : [chat.buffer.rest];
+  // More lines than the screen has would flicker; the others are printed when they are finished.
+  const growing = chat.growing().slice(-Math.max(1, rows - promptLinesMax - 2));
   const suggested = chat.suggestions.of(chat.edit.text).map(({ summary }) => `  ${summary}`);
   const linesMax = Math.max(1, Math.min(promptLinesMax, rows - 6 - suggested.length));
   const prompt = promptLines(chat.edit, { width: columns, linesMax });

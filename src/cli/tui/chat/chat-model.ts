@@ -1,6 +1,9 @@
+import { type Attachment, attachmentsMax } from '../../commands/respond/attachment.ts';
 import { type GrowingAnswer, pricesOf, progressLine } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
 import { isTransient } from '../../failures/is-transient.ts';
+import type { AnswerText } from '../../output/answer-text/answer-text.ts';
+import { sizeText } from '../../output/progress.ts';
 import { Observable } from '../observable.ts';
 import { untrustedLines } from '../text/cells.ts';
 import {
@@ -14,13 +17,21 @@ import {
   withoutControls,
 } from '../text/line-edit.ts';
 import { ask } from './ask.ts';
-import type { Conversation } from './conversation.ts';
+import { attachedFile, mentionedFiles } from './attached-files.ts';
+import type { Conversation, Turn } from './conversation.ts';
 import { History } from './prompt.ts';
 import { runSlash, Suggestions } from './slash-commands.ts';
-import { LineBuffer, Transcript, type TranscriptLine } from './transcript.ts';
+import { Transcript, type TranscriptLine } from './transcript.ts';
 
 interface ChatOptions {
   context: Context;
+  /** Turns the answers into lines. */
+  answerText: () => AnswerText;
+  /** Prompts of earlier chats, oldest first. */
+  prompts: readonly string[];
+  onPrompt(text: string): void;
+  /** Called with each stored response. */
+  onStored(response: string): void;
   explain(error: unknown): string;
   columns(): number;
   quit(): void;
@@ -38,25 +49,41 @@ const retryMs = 500;
 export class ChatModel extends Observable {
   readonly options: ChatOptions;
   readonly conversation: Conversation;
-  readonly buffer = new LineBuffer();
   readonly suggestions: Suggestions;
   edit: LineEdit = emptyEdit;
   answering: Answering | undefined;
   /** Hides everything below the transcript. */
   isQuitting = false;
   readonly #transcript = new Transcript();
-  readonly #history = new History();
+  readonly #history: History;
+  #text: AnswerText;
+  /** Attached to the next question. */
+  #attached: Attachment[] = [];
 
   constructor(conversation: Conversation, options: ChatOptions) {
     super({ intervalMs: redrawEveryMs });
     this.conversation = conversation;
     this.options = options;
+    this.#history = new History(options.prompts);
+    this.#text = options.answerText();
     this.suggestions = new Suggestions(options.context, () => this.changed());
   }
 
   /** The same array until there are more lines. */
   transcript(): TranscriptLine[] {
     return this.#transcript.lines();
+  }
+
+  /** The lines of the answer that still change. */
+  growing(): readonly string[] {
+    return this.#text.growing;
+  }
+
+  /** Appends an earlier answer. */
+  printAnswer(text: string): void {
+    const lines = this.options.answerText();
+    const finished = lines.push(text, this.options.columns() - 1);
+    this.#transcript.append('answer', [...finished, ...lines.end()], { isApart: true });
   }
 
   /** Appends untrusted text to the transcript. */
@@ -101,7 +128,8 @@ export class ChatModel extends Observable {
   }
 
   #interrupt(): void {
-    if (this.answering) this.answering.controller.abort(new Error('interrupted'));
+    if (this.answering?.controller.signal.aborted) this.options.quit();
+    else if (this.answering) this.answering.controller.abort(new Error('interrupted'));
     else if (this.edit.text !== '') this.edit = emptyEdit;
     else this.options.quit();
   }
@@ -118,6 +146,7 @@ export class ChatModel extends Observable {
     if (line === '' || this.answering) return;
     this.edit = emptyEdit;
     this.#history.add(text);
+    this.options.onPrompt(text);
     // A restarted daemon may have a new address.
     this.options.context.forgetHost();
     void (line.startsWith('/') ? this.#command(line) : this.send(text));
@@ -134,11 +163,17 @@ export class ChatModel extends Observable {
     this.changed();
   }
 
+  #attach(path: string): string {
+    const [file] = attachedFile(path, this.options.context.home);
+    if (file) this.#attached.push(file);
+    return this.#attached.map(attachedText).join('\n');
+  }
+
   /** Retries once, because the daemon may just be restarting. */
   async #run(line: string): Promise<string> {
     const { conversation } = this;
     const { context, quit } = this.options;
-    const chat = { conversation, context, quit };
+    const chat = { conversation, context, quit, attach: (path: string) => this.#attach(path) };
     try {
       return await runSlash(chat, line);
     } catch (error) {
@@ -153,6 +188,8 @@ export class ChatModel extends Observable {
   async send(text: string): Promise<void> {
     const { context } = this.options;
     this.print('you', text);
+    const question = this.#questionOf(text);
+    if (question === undefined) return;
     const answering: Answering = {
       controller: new AbortController(),
       startedAt: context.now(),
@@ -165,7 +202,7 @@ export class ChatModel extends Observable {
     const ticking = setInterval(() => this.changed({ soon: true }), tickMs);
     this.changed();
     try {
-      await this.#answer(text, answering);
+      await this.#answer(question, answering);
     } catch (error) {
       this.#flushAnswer();
       this.print('error', this.options.explain(error));
@@ -177,16 +214,36 @@ export class ChatModel extends Observable {
     }
   }
 
-  async #answer(text: string, answering: Answering): Promise<void> {
+  /** The question with its files; undefined after a failure, which is printed. */
+  #questionOf(text: string): Omit<Turn, 'role'> | undefined {
+    try {
+      const mentioned = mentionedFiles(text, this.options.context.home);
+      const files = [...this.#attached, ...mentioned];
+      const size = files.reduce((sum, file) => sum + file.size, 0);
+      if (size > attachmentsMax)
+        throw new Error(`Too large: at most ${sizeText(attachmentsMax)} can be attached.`);
+      for (const file of mentioned) this.print('note', attachedText(file));
+      this.#attached = [];
+      return files.length === 0 ? { text } : { text, parts: files.map(({ part }) => part) };
+    } catch (error) {
+      this.print('error', this.options.explain(error));
+      this.#restorePrompt(text);
+      this.changed();
+      return undefined;
+    }
+  }
+
+  async #answer(question: Omit<Turn, 'role'>, answering: Answering): Promise<void> {
     const { conversation, options } = this;
     const {
       text: answer,
       bill,
+      stored,
       warning,
       failure,
     } = await ask(options.context, {
       conversation,
-      text,
+      question,
       signal: answering.controller.signal,
       onRoute: (model, provider) => {
         answering.label = `${model} via ${provider}`;
@@ -197,7 +254,7 @@ export class ChatModel extends Observable {
       onText: (piece) => {
         const isFirst = answering.characters === 0;
         answering.characters += piece.length;
-        this.#transcript.append('answer', this.buffer.push(piece, options.columns() - 1), {
+        this.#transcript.append('answer', this.#text.push(piece, options.columns() - 1), {
           isApart: isFirst,
         });
         this.changed({ soon: true });
@@ -207,17 +264,35 @@ export class ChatModel extends Observable {
     if (warning) this.print('error', warning);
     if (failure) {
       this.print('error', options.explain(failure));
-      this.#restorePrompt(text);
-    } else conversation.turns.push({ role: 'user', text }, { role: 'assistant', text: answer });
+      this.#restorePrompt(question.text);
+    } else {
+      conversation.turns.push({ role: 'user', ...question }, { role: 'assistant', text: answer });
+      this.#noteStored(stored);
+    }
     this.print('note', bill);
   }
 
+  /** Only a stored conversation can be continued later. */
+  #noteStored(stored: string | undefined): void {
+    const { conversation, options } = this;
+    if (conversation.thread !== undefined) return;
+    const isFirst = conversation.answers === 1 || conversation.stored !== undefined;
+    conversation.stored = stored;
+    if (stored !== undefined) options.onStored(stored);
+    else if (isFirst) this.print('note', 'This conversation is not stored, so --continue cannot resume it.');
+  }
+
   #flushAnswer(): void {
-    this.#transcript.append('answer', this.buffer.end(), { isApart: false });
+    this.#transcript.append('answer', this.#text.end(), { isApart: false });
+    this.#text = this.options.answerText();
   }
 
   /** So that Enter asks again. */
   #restorePrompt(text: string): void {
     if (this.edit.text === '') this.edit = editOf(text);
   }
+}
+
+function attachedText({ name, size }: Attachment): string {
+  return `Attached ${name} (${sizeText(size)}).`;
 }

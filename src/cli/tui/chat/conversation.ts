@@ -1,14 +1,17 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import type { Part } from '../../commands/respond/attachment.ts';
 
 export interface Turn {
   role: 'user' | 'assistant';
   text: string;
+  /** Attached files. */
+  parts?: Part[];
 }
 
 interface ConversationOptions {
   model: string;
-  /** The thread that stores it; without one, the whole conversation is sent with each question. */
+  /** The thread that stores it. */
   thread: string | undefined;
 }
 
@@ -19,6 +22,8 @@ export class Conversation {
   /** Instructions for the model. */
   system: string | undefined;
   turns: Turn[] = [];
+  /** The last response, if it was stored; without one, the whole conversation is sent with each question. */
+  stored: string | undefined;
   inputTokens = 0;
   outputTokens = 0;
   answers = 0;
@@ -31,20 +36,24 @@ export class Conversation {
     this.thread = thread;
   }
 
-  /** The request body that asks `text`. */
-  body(text: string): CreateResponseBody {
-    const before = this.thread === undefined ? this.turns : [];
+  /** The request body that asks a question. */
+  body(question: Omit<Turn, 'role'>): CreateResponseBody {
+    const isContinued = this.thread !== undefined || this.stored !== undefined;
+    const before = isContinued ? [] : this.turns;
     const body: CreateResponseBody = {
       model: this.model,
-      input: [...before, { role: 'user', text } as const].map(({ role, text: content }) => ({
-        type: 'message',
-        role,
-        content,
-      })),
+      input: [...before, { role: 'user', ...question } as const].map(messageOf),
     };
     if (this.system !== undefined) body.instructions = this.system;
     if (this.thread !== undefined) body.service = { thread: this.thread };
+    else if (this.stored !== undefined) body.previous_response_id = this.stored;
     return body;
+  }
+
+  /** Forgets everything said so far. */
+  clear(): void {
+    this.turns = [];
+    this.stored = undefined;
   }
 
   /** Adds an answer to the totals. `costUsd` is null if its price is unknown. */
@@ -69,4 +78,9 @@ export class Conversation {
     );
     return `${[...head, ...turns].join('\n\n')}\n`;
   }
+}
+
+function messageOf({ role, text, parts = [] }: Turn) {
+  const content = parts.length === 0 ? text : [{ type: 'input_text', text }, ...parts];
+  return { type: 'message', role, content };
 }

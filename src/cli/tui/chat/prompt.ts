@@ -55,9 +55,14 @@ const historyMax = 500;
 
 /** Previous prompts, and the draft that was being typed when the user went back. */
 export class History {
-  readonly #texts: string[] = [];
-  #at = 0;
+  readonly #texts: string[];
+  #at: number;
   #draft: LineEdit | undefined;
+
+  constructor(texts: readonly string[] = []) {
+    this.#texts = [...texts];
+    this.#at = texts.length;
+  }
 
   add(text: string): void {
     if (this.#texts.at(-1) !== text) this.#texts.push(text);

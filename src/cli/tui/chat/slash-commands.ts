@@ -4,6 +4,7 @@ import { tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
 import { getModel, listModels } from '../../manifest/endpoints.ts';
 import { dollars } from '../../output/amount.ts';
+import { pathSuggestions } from './attached-files.ts';
 import type { Conversation } from './conversation.ts';
 
 /** What slash commands act on. */
@@ -11,6 +12,8 @@ interface SlashContext {
   context: Context;
   conversation: Conversation;
   quit(): void;
+  /** Attaches a file to the next question; returns a note. */
+  attach(path: string): string;
 }
 
 interface SlashCommand {
@@ -28,6 +31,14 @@ const slashCommands: Readonly<Record<string, SlashCommand>> = {
     run({ conversation }, rest) {
       conversation.system = rest === '' ? undefined : rest;
       return rest === '' ? 'Instructions cleared.' : 'Instructions set.';
+    },
+  },
+  attach: {
+    usage: '/attach PATH',
+    summary: 'attach an image, PDF or text file to the next question; also @PATH in it',
+    run({ attach }, path) {
+      if (path === '') throw new Error('Expected a file: /attach photo.png');
+      return attach(path);
     },
   },
   clear: { usage: '/clear', summary: 'start a new conversation', run: clear },
@@ -54,9 +65,9 @@ const slashCommands: Readonly<Record<string, SlashCommand>> = {
 
 const keyHelp = [
   'Enter sends; Alt-Enter, Ctrl-J or \\ and Enter insert a line break.',
-  'Tab completes a command; ↑ ↓ move between lines, then through the history.',
+  'Tab completes a command or the path of a file; ↑ ↓ move between lines, then through the history.',
   'Emacs keys edit: Ctrl-A E B F K U W Y T and Alt-B F D.',
-  'Ctrl-C stops an answer and shows its cost; otherwise it clears the line, then quits.',
+  'Ctrl-C stops an answer and shows its cost; pressed again it quits. Otherwise it clears the line, then quits.',
 ];
 
 /** Runs a line that starts with a slash; throws for the user if it fails. */
@@ -86,7 +97,7 @@ function clear({ conversation }: SlashContext): string {
   if (conversation.thread !== undefined) {
     throw new Error('The thread stores this conversation; start another one without --thread.');
   }
-  conversation.turns = [];
+  conversation.clear();
   return 'Started a new conversation.';
 }
 
@@ -117,18 +128,20 @@ export function costText(conversation: Conversation): string {
 
 /** A completion of a slash command. */
 interface Suggestion {
-  /** The whole line. */
+  /** The whole prompt. */
   line: string;
   summary: string;
 }
 
 const modelsMax = 6;
 
-/** Completes slash commands, and the names of available models, which are fetched on first use. */
+/** Completes slash commands, paths of files, and the names of available models, which are fetched on first use. */
 export class Suggestions {
   readonly #context: Context;
   readonly #onChange: () => void;
   #models: string[] | undefined;
+  #text = '';
+  #paths: Suggestion[] = [];
 
   constructor(context: Context, onChange: () => void) {
     this.#context = context;
@@ -137,7 +150,12 @@ export class Suggestions {
 
   /** Best first; none if the line is not a command. */
   of(text: string): Suggestion[] {
-    if (!text.startsWith('/') || text.includes('\n')) return [];
+    // Called for every frame, and may read folders.
+    if (text !== this.#text) {
+      this.#text = text;
+      this.#paths = pathSuggestions(text, this.#context.home);
+    }
+    if (this.#paths.length > 0 || !text.startsWith('/') || text.includes('\n')) return this.#paths;
     const model = /^\/model +(\S*)$/.exec(text);
     if (model) return this.#modelsLike(model[1] ?? '');
     return Object.entries(slashCommands)

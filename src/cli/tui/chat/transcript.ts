@@ -1,6 +1,3 @@
-import { visible } from '../../output/visible.ts';
-import { wrapLine } from '../text/cells.ts';
-
 /** A line in the scrollback. */
 export interface TranscriptLine {
   id: number;
@@ -44,26 +41,5 @@ export class Transcript {
   #add(kind: TranscriptLine['kind'], text: string, isFirst: boolean): void {
     this.#count += 1;
     this.#added.push({ id: this.#count, kind, text, isFirst });
-  }
-}
-
-/** Splits streamed text into finished lines and a last line that still grows. Control characters are made visible. */
-export class LineBuffer {
-  /** The line that still grows. */
-  rest = '';
-
-  /** Adds a piece; returns the lines that are finished. */
-  push(piece: string, width: number): string[] {
-    const lines = (this.rest + visible(piece).replace(/\t/g, '  ')).split('\n');
-    const growing = wrapLine(lines.pop() ?? '', width);
-    this.rest = growing.pop() ?? '';
-    return [...lines.flatMap((line) => wrapLine(line, width)), ...growing];
-  }
-
-  /** The last line, if there is one. */
-  end(): string[] {
-    const { rest } = this;
-    this.rest = '';
-    return rest === '' ? [] : [rest];
   }
 }

@@ -1,10 +1,11 @@
 import { visibleCell } from '../../output/visible.ts';
-import { widthOf } from '../../output/width.ts';
+import { paintedWidth, widthOf } from '../../output/width.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 import { type CommandName, keysOf } from '../keys/bindings.ts';
 import { keyLabel } from '../keys/key-name.ts';
 import type { LineDialog } from '../state/dialog.ts';
 import type { TuiState } from '../state/tui-state.ts';
-import { fitCell, fitPainted, paintedWidth, wrapLine } from '../text/cells.ts';
+import { fitCell, fitPainted } from '../text/cells.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 
 const labels: Partial<Record<CommandName, string>> = {

@@ -1,8 +1,9 @@
 import { briefDollars, dollars } from '../../output/amount.ts';
 import type { Paint } from '../../output/style.ts';
 import { visibleCell } from '../../output/visible.ts';
+import { paintedWidth } from '../../output/width.ts';
 import type { TuiState } from '../state/tui-state.ts';
-import { fitPainted, paintedWidth } from '../text/cells.ts';
+import { fitPainted } from '../text/cells.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 
 export interface HostLabel {

@@ -1,8 +1,9 @@
 import { visible } from '../../output/visible.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 import type { ListView } from '../state/list-view.ts';
 import type { OpenPage } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
-import { fitCell, fitPainted, wrapLine } from '../text/cells.ts';
+import { fitCell, fitPainted } from '../text/cells.ts';
 import { listRows, titleRow } from '../text/list-table.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 

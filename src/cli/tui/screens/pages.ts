@@ -1,6 +1,7 @@
 import { alignedRecord, type Column } from '../../output/table.ts';
 import { visibleJson } from '../../output/visible.ts';
-import { untrustedLines, wrapLine } from '../text/cells.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
+import { untrustedLines } from '../text/cells.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 import type { Page } from './screen.ts';
 

@@ -1,5 +1,6 @@
 import { visible } from '../../output/visible.ts';
-import { cutToWidth, widthOf } from '../../output/width.ts';
+import { cutToWidth, paintedWidth, styleCode, widthOf } from '../../output/width.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 
 /** Cuts or pads a text to exactly `width` cells. */
 export function fitCell(
@@ -13,14 +14,7 @@ export function fitCell(
   return align === 'right' ? blank + cut : cut + blank;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the codes that the painter writes.
-const styleCode = /\u001b\[[0-9;]*m/g;
 const styleEnd = '\u001b[0m';
-
-/** The width of a line that may contain styles. */
-export function paintedWidth(line: string): number {
-  return widthOf(line.replace(styleCode, ''));
-}
 
 /** Cuts or pads a line that may contain styles to exactly `width` cells. A style that is cut off is closed. */
 export function fitPainted(line: string, width: number): string {
@@ -48,32 +42,4 @@ export function fitPainted(line: string, width: number): string {
 export function untrustedLines(text: string, width: number): string[] {
   const lines = visible(text).replace(/\t/g, '  ').split('\n');
   return lines.flatMap((line) => wrapLine(line, width));
-}
-
-/** Wraps a line between words if possible, else inside a word. The blank at the break is dropped. */
-export function wrapLine(line: string, width: number): string[] {
-  const room = Math.max(1, width);
-  if (widthOf(line) <= room) return [line];
-  const lines: string[] = [];
-  let start = 0;
-  let at = 0;
-  let lineWidth = 0;
-  /** Just after the last blank that follows a word, and the line's width up to there. */
-  let blank = { at: 0, width: 0 };
-  const end = (to: number, from: number, carriedWidth: number) => {
-    lines.push(line.slice(start, to).trimEnd());
-    start = from;
-    lineWidth = carriedWidth;
-  };
-  for (const character of line) {
-    const cells = widthOf(character);
-    const isOver = lineWidth + cells > room && at > start;
-    if (isOver && character === ' ') end(at, at + 1, -cells);
-    else if (isOver && blank.at > start) end(blank.at, blank.at, lineWidth - blank.width);
-    else if (isOver) end(at, at, 0);
-    at += character.length;
-    lineWidth += cells;
-    if (character === ' ' && line.slice(start, at).trim() !== '') blank = { at, width: lineWidth };
-  }
-  return [...lines, line.slice(start)];
 }

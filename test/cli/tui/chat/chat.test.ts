@@ -1,30 +1,24 @@
-import fc from 'fast-check';
+import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { widthOf } from '../../../../src/cli/output/width.ts';
+import {
+  attachedFile,
+  mentionedFiles,
+  pathSuggestions,
+} from '../../../../src/cli/tui/chat/attached-files.ts';
+import {
+  addToHistory,
+  keepLastConversation,
+  lastConversation,
+  readHistory,
+} from '../../../../src/cli/tui/chat/chat-files.ts';
 import { Conversation } from '../../../../src/cli/tui/chat/conversation.ts';
 import { History, promptLines } from '../../../../src/cli/tui/chat/prompt.ts';
-import { LineBuffer, Transcript } from '../../../../src/cli/tui/chat/transcript.ts';
+import { Transcript } from '../../../../src/cli/tui/chat/transcript.ts';
 import { editOf, lineDown, lineUp } from '../../../../src/cli/tui/text/line-edit.ts';
-import { runCli } from '../../../support/run-cli.ts';
+import { runCli, temporaryHome } from '../../../support/run-cli.ts';
 import { fakeDaemon } from '../../fake-daemon.ts';
-
-test('streamed text is printed completely, in lines that fit', () => {
-  const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '漢') }));
-  fc.assert(
-    fc.property(pieces, fc.integer({ min: 2, max: 20 }), (texts, width) => {
-      const buffer = new LineBuffer();
-      const lines = texts.flatMap((text) => buffer.push(text, width));
-      expect(widthOf(buffer.rest)).toBeLessThanOrEqual(width);
-      const all = [...lines, ...buffer.end()];
-      for (const line of all) expect(widthOf(line)).toBeLessThanOrEqual(width);
-      expect(all.join('').replaceAll(' ', '')).toBe(texts.join('').replace(/[ \n]/g, ''));
-    }),
-  );
-});
-
-test('control characters in an answer are made visible', () => {
-  expect(new LineBuffer().push('a\u001b[2Jb\n', 20)).toEqual(['a␛[2Jb']);
-});
 
 test('the prompt wraps at the width, with the cursor at its position', () => {
   expect(promptLines(editOf('one\ntwo'), { width: 20, linesMax: 5 })).toEqual({
@@ -55,6 +49,54 @@ test('the history keeps the draft', () => {
   expect(history.go(1, editOf('first'))?.text).toBe('second');
   expect(history.go(1, editOf('second'))).toBe(draft);
   expect(history.go(1, draft)).toBeUndefined();
+});
+
+test('the history is kept in a private file, bounded, without prompts that start with a blank', async () => {
+  const home = await temporaryHome();
+  const environment = { env: { GATEWAY_HOME: home }, platform: process.platform, home };
+  expect(readHistory(environment)).toEqual([]);
+  for (const text of ['first', ' secret', 'two\nlines', 'x'.repeat(10_001)]) addToHistory(environment, text);
+  expect(readHistory(environment)).toEqual(['first', 'two\nlines']);
+  const file = join(home, 'chat-history');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  await appendFile(file, '"cut o');
+  expect(readHistory(environment)).toEqual(['first', 'two\nlines']);
+  await writeFile(file, Array.from({ length: 1001 }, (_, at) => `"${at}"\n`).join(''));
+  expect(readHistory(environment)).toHaveLength(500);
+  expect((await readFile(file, 'utf8')).split('\n')).toHaveLength(501);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const history = new History(readHistory(environment));
+  expect(history.go(-1, editOf(''))?.text).toBe('1000');
+});
+
+test('the last conversation is kept for each host', async () => {
+  const home = await temporaryHome();
+  const environment = { env: { GATEWAY_HOME: home }, platform: process.platform, home };
+  expect(lastConversation(environment, 'local')).toBeUndefined();
+  keepLastConversation(environment, 'local', 'resp_1');
+  keepLastConversation(environment, 'https://far.example', 'resp_2');
+  keepLastConversation(environment, 'local', 'resp_3');
+  expect(lastConversation(environment, 'local')).toBe('resp_3');
+  expect(lastConversation(environment, 'https://far.example')).toBe('resp_2');
+  await writeFile(join(home, 'chat-last.json'), 'broken');
+  expect(lastConversation(environment, 'local')).toBeUndefined();
+});
+
+test('files are found in a prompt and completed; other words with @ stay text', async () => {
+  const home = await temporaryHome();
+  await writeFile(join(home, 'notes.md'), '# Notes');
+  await writeFile(join(home, 'my notes.md'), 'Mine.');
+  await mkdir(join(home, 'nested'));
+  const names = (text: string) => mentionedFiles(text, home).map(({ name }) => name);
+  expect(names('Compare @~/notes.md with @"~/my notes.md", please.')).toEqual(['notes.md', 'my notes.md']);
+  expect(names('See @~/notes.md. Or (@~/notes.md)')).toEqual(['notes.md']);
+  expect(names('Ask @ann at ann@~/notes.md about @types/node and @~/nested')).toEqual([]);
+  const lines = (text: string) => pathSuggestions(text, home).map(({ line }) => line);
+  expect(lines('Compare @~/no')).toEqual(['Compare @~/notes.md']);
+  expect(lines('Compare @~/my')).toEqual(['Compare @"~/my notes.md"']);
+  expect(lines('/attach ~/ne')).toEqual(['/attach ~/nested/']);
+  expect(lines('Compare ann@~/no')).toEqual([]);
+  expect(attachedFile('"~/my notes.md"', home)).toMatchObject([{ part: { text: 'my notes.md:\n\nMine.' } }]);
 });
 
 test('arrows move between lines before they leave the text', () => {
@@ -90,7 +132,7 @@ test('the whole conversation is sent, or only the new message with a thread', ()
   const talk = new Conversation({ model: 'm', thread: undefined });
   talk.turns.push({ role: 'user', text: 'one' }, { role: 'assistant', text: 'two' });
   talk.system = 'Be short.';
-  expect(talk.body('three')).toEqual({
+  expect(talk.body({ text: 'three' })).toEqual({
     model: 'm',
     instructions: 'Be short.',
     input: [
@@ -101,11 +143,39 @@ test('the whole conversation is sent, or only the new message with a thread', ()
   });
   const kept = new Conversation({ model: 'm', thread: 'th_1' });
   kept.turns.push(...talk.turns);
-  expect(kept.body('three')).toEqual({
+  expect(kept.body({ text: 'three' })).toEqual({
     model: 'm',
     input: [{ type: 'message', role: 'user', content: 'three' }],
     service: { thread: 'th_1' },
   });
+});
+
+test('a stored conversation is continued, and its files are sent once', () => {
+  const talk = new Conversation({ model: 'm', thread: undefined });
+  const picture = { type: 'input_image', image_url: 'data:image/png;base64,AA==' } as const;
+  const question = { text: 'What is this?', parts: [picture] };
+  const message = {
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_text', text: 'What is this?' }, picture],
+  };
+  expect(talk.body(question)).toEqual({ model: 'm', input: [message] });
+  talk.turns.push({ role: 'user', ...question }, { role: 'assistant', text: 'A cat.' });
+  talk.stored = 'resp_1';
+  const next = { type: 'message', role: 'user', content: 'Sure?' };
+  expect(talk.body({ text: 'Sure?' })).toEqual({
+    model: 'm',
+    input: [next],
+    previous_response_id: 'resp_1',
+  });
+  talk.stored = undefined;
+  expect(talk.body({ text: 'Sure?' }).input).toEqual([
+    message,
+    { type: 'message', role: 'assistant', content: 'A cat.' },
+    next,
+  ]);
+  talk.clear();
+  expect(talk.body({ text: 'Sure?' }).input).toEqual([next]);
 });
 
 test('costs add up to the nano-dollar, without unknown prices', () => {

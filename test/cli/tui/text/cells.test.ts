@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { painter } from '../../../../src/cli/output/style.ts';
-import { widthOf } from '../../../../src/cli/output/width.ts';
-import { fitPainted, paintedWidth, wrapLine } from '../../../../src/cli/tui/text/cells.ts';
+import { paintedWidth, widthOf } from '../../../../src/cli/output/width.ts';
+import { wrapLine } from '../../../../src/cli/output/wrap-line.ts';
+import { fitPainted } from '../../../../src/cli/tui/text/cells.ts';
 import { bar, gauge, sparkline } from '../../../../src/cli/tui/text/charts.ts';
 
 const paint = painter(true);

@@ -1,0 +1,25 @@
+import { visible } from '../visible.ts';
+import { wrapLine } from '../wrap-line.ts';
+import type { AnswerText } from './answer-text.ts';
+
+/** Text as it is, wrapped at words. */
+export class PlainText implements AnswerText {
+  #line = '';
+
+  get growing(): readonly string[] {
+    return this.#line === '' ? [] : [this.#line];
+  }
+
+  push(piece: string, width: number): string[] {
+    const lines = (this.#line + visible(piece).replace(/\t/g, '  ')).split('\n');
+    const wrapped = wrapLine(lines.pop() ?? '', width);
+    this.#line = wrapped.pop() ?? '';
+    return [...lines.flatMap((line) => wrapLine(line, width)), ...wrapped];
+  }
+
+  end(): string[] {
+    const rest = [...this.growing];
+    this.#line = '';
+    return rest;
+  }
+}

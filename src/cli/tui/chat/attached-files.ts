@@ -1,0 +1,67 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Attachment, readAttachments } from '../../commands/respond/attachment.ts';
+
+/** `@notes.md` or `@"my notes.md"`, after a blank or at the start. */
+const mention = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g;
+const unfinishedMention = /(?<=^|\s)@(?:"([^"\n]*)|([^\s"]*))$/;
+const suggestionsMax = 6;
+
+/** Reads the files that a prompt mentions. What names no file, such as `@ann`, stays text. */
+export function mentionedFiles(text: string, home: string): Attachment[] {
+  const paths = [...text.matchAll(mention)].flatMap(([, quoted, word]) => {
+    // A sentence may go on after the name.
+    const names = quoted === undefined ? [word ?? '', (word ?? '').replace(/[.,;:!?)]+$/, '')] : [quoted];
+    return names.map((name) => inHome(name, home)).find(isFile) ?? [];
+  });
+  return readAttachments([...new Set(paths)]);
+}
+
+/** The file that `/attach` names. */
+export function attachedFile(path: string, home: string): Attachment[] {
+  return readAttachments([inHome(path.replace(/^"(.*)"$/, '$1'), home)]);
+}
+
+/** Completes the path after `/attach` or `@` at the end of a prompt. */
+export function pathSuggestions(text: string, home: string): { line: string; summary: string }[] {
+  const command = /^(\/attach +)(.*)$/.exec(text);
+  if (command) {
+    const [, before = '', part = ''] = command;
+    return pathsLike(part, home).map((path) => ({ line: before + path, summary: path }));
+  }
+  const found = unfinishedMention.exec(text);
+  if (!found) return [];
+  const part = found[1] ?? found[2] ?? '';
+  return pathsLike(part, home).map((path) => ({
+    line: `${text.slice(0, found.index)}@${/\s/.test(path) ? `"${path}${path.endsWith('/') ? '' : '"'}` : path}`,
+    summary: path,
+  }));
+}
+
+/** Paths that start with `part`; folders end with a slash. Hidden files only if it names them. */
+function pathsLike(part: string, home: string): string[] {
+  const folder = part.slice(0, part.lastIndexOf('/') + 1);
+  const start = part.slice(folder.length);
+  try {
+    return readdirSync(inHome(folder === '' ? '.' : folder, home), { withFileTypes: true })
+      .filter(({ name }) => name.startsWith(start) && (start !== '' || !name.startsWith('.')))
+      .map((entry) => folder + entry.name + (entry.isDirectory() ? '/' : ''))
+      .filter((path) => path !== part)
+      .sort()
+      .slice(0, suggestionsMax);
+  } catch {
+    return [];
+  }
+}
+
+function inHome(path: string, home: string): string {
+  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
