@@ -28,6 +28,12 @@ describe('gateway alone', () => {
   });
 });
 
+test('an invalid argument is named by what it should be', async () => {
+  const { code, stderr } = await runCli(['provider-keys', 'set', 'nosuch']);
+  expect(code).toBe(exitCodes.usage);
+  expect(stderr).toMatch(/^error: 'nosuch' is not a valid provider\. Allowed choices are openai, /);
+});
+
 describe('help', () => {
   test.each([[['--help']], [['help']]])('of %j lists every command on stdout', async (args) => {
     const { code, stdout, stderr } = await runCli(args);

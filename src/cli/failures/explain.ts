@@ -136,6 +136,7 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
 function notFoundAdvice({ param, path }: ReceivedError, commands: CommandIndex | undefined): string {
   if (param === 'x-workspace-id') return 'Switch back to your own workspace: gateway workspaces use me';
   if (param === 'code') return 'Ask the sender for a new code: gateway workspaces invite';
+  if (param === 'service.thread') return 'List what exists: gateway threads list';
   const command = path && commands?.listCommand(path);
   return command ? `List what exists: ${command}` : `Change ${param ?? 'the request'}, then try again.`;
 }

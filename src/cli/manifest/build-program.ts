@@ -96,9 +96,13 @@ function prepare(command: CommandUnknownOpts, { io }: Context): CommandUnknownOp
     });
 }
 
-/** Removes misplaced words from an error: they may be secrets, and error messages end up in logs. */
+/** Shortens the library's errors, and removes misplaced words: they may be secrets, and error messages end up in logs. */
 function withoutValues(text: string): string {
   return text
     .replace(/^(error: too many arguments .*? but got \d+): .*$/s, '$1.\n')
+    .replace(
+      /^error: command-argument value ('.*?') is invalid for argument '(\S+)'\./s,
+      'error: $1 is not a valid $2.',
+    )
     .replace(/^(error: unknown option '--?[\w-]+)=.*?'(\n|$)/s, "$1'$2");
 }

@@ -108,6 +108,7 @@ describe('on a daemon', () => {
     ['tokens revoke tok_1 --yes', 'gateway tokens list'],
     ['autopilots show bot', 'gateway autopilots list'],
     ['chats runs th_1', 'gateway chats list'],
+    ['respond --no-stdin -m sim/echo --thread th_1 Hi', 'gateway threads list'],
   ])('after a 404, %s suggests %s', async (line, command) => {
     const env = { GATEWAY_HOME: daemon.home };
     const { code, stderr } = await runCli(line.split(' '), { env });
