@@ -48,6 +48,14 @@ const samples: Record<Wire, Record<string, Json>> = {
       { type: 'custom_tool_call_output', call_id: 'c', output: 'done' },
       { type: 'function_call', call_id: 'd', name: 'look', namespace: 'mcp', arguments: '{}' },
     ),
+    'input: calls of MCP servers by a provider (`mcp_call`)': input({
+      type: 'mcp_call',
+      id: 'mcp_1',
+      server_label: 'wiki',
+      name: 'ask',
+      arguments: '{}',
+      output: 'Yes.',
+    }),
     'input: calls of provider tools (`web_search_call`, …)': input({ type: 'web_search_call', id: 'ws_1' }),
     'input: reasoning encrypted by a provider': input({
       type: 'reasoning',

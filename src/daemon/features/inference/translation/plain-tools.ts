@@ -4,6 +4,7 @@ import {
   type Inference,
   type InferenceEvent,
   type InputItem,
+  type OpaqueItem,
   type Tool,
   type ToolChoice,
   type ToolName,
@@ -20,8 +21,8 @@ export interface PlainCall {
 }
 
 /**
- * Replaces tools in namespaces by functions with longer names, and custom tools by functions with one text. Undefined
- * if there are none.
+ * Replaces tools in namespaces by functions with longer names, custom tools by functions with one text, and calls that a
+ * provider made to MCP servers by calls of functions. Undefined if there are none.
  */
 export function withPlainTools(inference: Inference): PlainCall | undefined {
   const { tools, items } = inference;
@@ -33,7 +34,7 @@ export function withPlainTools(inference: Inference): PlainCall | undefined {
       instructions: instructionsOf(inference),
       tools: tools.map((tool) => plainTool(tool, names)),
       toolChoice: inference.toolChoice && plainChoice(inference.toolChoice, names),
-      items: items.map((item) => plainItem(item, names)),
+      items: items.flatMap((item, index) => plainItems(item, index, names)),
     },
     restore(answer) {
       if (answer.kind === 'json') return answer;
@@ -47,6 +48,7 @@ function isSpecial(tool: Tool): boolean {
 }
 
 function isSpecialItem(item: InputItem): boolean {
+  if (item.type === 'opaque') return isMcpCall(item);
   if (item.type === 'function_call_output') return item.custom === true;
   return item.type === 'function_call' && (item.custom === true || item.namespace !== undefined);
 }
@@ -55,6 +57,7 @@ function isSpecialItem(item: InputItem): boolean {
 const plainForm = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const nameCharactersMax = 64;
 const digestCharacters = 8;
+const callIdCharactersMax = 64;
 
 /** The names by which a provider knows the tools of a call, and the way back. They depend on the tools only. */
 class PlainNames {
@@ -143,6 +146,27 @@ function plainChoice(choice: ToolChoice, names: PlainNames): ToolChoice {
 function fromKey(key: string): ToolName {
   const dot = key.lastIndexOf('.');
   return dot < 0 ? { name: key } : { namespace: key.slice(0, dot), name: key.slice(dot + 1) };
+}
+
+/** Whether an item is a call that its provider made to an MCP server, together with the output. */
+export function isMcpCall({ json }: OpaqueItem): boolean {
+  return json.type === 'mcp_call' && typeof json.name === 'string';
+}
+
+function plainItems(item: InputItem, index: number, names: PlainNames): InputItem[] {
+  if (item.type !== 'opaque' || !isMcpCall(item)) return [plainItem(item, names)];
+  const { id, name, server_label: namespace, arguments: args, output, error } = item.json;
+  const callId = typeof id === 'string' && id.length <= callIdCharactersMax ? id : `mcp_${index}`;
+  const text = typeof output === 'string' ? output : JSON.stringify(output ?? error ?? '');
+  return [
+    {
+      type: 'function_call',
+      callId,
+      name: names.of({ name: String(name), namespace: String(namespace ?? 'mcp') }),
+      arguments: typeof args === 'string' && args !== '' ? args : '{}',
+    },
+    { type: 'function_call_output', callId, output: [{ type: 'text', text }] },
+  ];
 }
 
 function plainItem(item: InputItem, names: PlainNames): InputItem {

@@ -4,6 +4,7 @@ import type { Route } from '../../routing/index.ts';
 import { invalid, isObject, quoted } from '../fault.ts';
 import { type ContentPart, type Inference, type InputItem, isProviderSealed } from '../neutral.ts';
 import { choicesOf } from '../pricing/cost-bound.ts';
+import { isMcpCall } from './plain-tools.ts';
 
 const formatNames = { responses: 'Responses', chat: 'chat-completions' } as const;
 
@@ -58,7 +59,7 @@ function allowsNone(choice: NonNullable<Inference['toolChoice']>): boolean {
 }
 
 function isIndispensable(item: InputItem): boolean {
-  if (item.type !== 'opaque' || dispensableItems.has(String(item.json.type))) return false;
+  if (item.type !== 'opaque' || dispensableItems.has(String(item.json.type)) || isMcpCall(item)) return false;
   return pictureIn(item.json) === undefined;
 }
 

@@ -171,6 +171,21 @@ describe('a custom tool', () => {
   });
 });
 
+test('a call that a provider made to an MCP server becomes a call and its output', () => {
+  const json = { type: 'mcp_call', id: 'mcp_1', server_label: 'wiki', name: 'ask', arguments: '{"q":1}' };
+  const of = (more: object) =>
+    plainOf([], { items: [{ type: 'opaque', json: { ...json, ...more } }] }).inference.items;
+  const call = { type: 'function_call', callId: 'mcp_1', name: 'wiki__ask', arguments: '{"q":1}' };
+  const output = (text: string) => ({
+    type: 'function_call_output',
+    callId: 'mcp_1',
+    output: [{ type: 'text', text }],
+  });
+  expect(of({ output: 'Yes.' })).toEqual([call, output('Yes.')]);
+  expect(of({ error: { code: 5 } })).toEqual([call, output('{"code":5}')]);
+  expect(of({ id: 'x'.repeat(70) })[0]).toMatchObject({ callId: 'mcp_0' });
+});
+
 test('plain tools need nothing', () => {
   expect(withPlainTools(inferenceOf({ tools: [toolOf({ name: 'f' })] }))).toBeUndefined();
 });
