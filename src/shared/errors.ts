@@ -172,6 +172,8 @@ export interface ErrorDetails {
   /** The offending field or limit, as the caller wrote it: `input[2].content`, `limits.spend_cap`. */
   param?: string | null;
   retryAfterSeconds?: number;
+  /** Reported in place of the code: a provider's more exact one, which has the same meaning to the gateway. */
+  reportedCode?: string | undefined;
   /** Additional members of the error body, such as `balance_usd`. */
   extra?: Record<string, unknown>;
   /** For the log only; never sent. */
@@ -181,6 +183,8 @@ export interface ErrorDetails {
 /** An error returned to the caller. `message` is for people, `cause` only for the log. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
+  /** The code that the caller sees. */
+  readonly reportedCode: string;
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
   readonly extra: Record<string, unknown> | undefined;
@@ -189,6 +193,7 @@ export class ApiError extends Error {
     super(details.message ?? failures[code].message, { cause: details.cause });
     this.name = 'ApiError';
     this.code = code;
+    this.reportedCode = details.reportedCode ?? code;
     this.param = details.param ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.extra = details.extra;

@@ -127,6 +127,54 @@ test.each([
   },
 );
 
+test.each([
+  ['responses', 'chat-only', 'invalid_json_schema', "Invalid schema for response_format 'x': no type."],
+  ['chat', 'openai', 'invalid_json_schema', "Invalid schema for response_format 'x': no type."],
+  ['chat', 'responses-only', 'invalid_prompt', 'The prompt was flagged.'],
+] as const)('%s: %s’s explanation and code %s are passed on', async (format, backend, code, message) => {
+  const failure = await failureOf(formats[format](refuse(backend, { status: 400, code, message })));
+  expect(failure).toMatchObject({ status: 400, code, type: 'invalid_request' });
+  const inTerms = format === 'responses' ? message.replace('response_format', 'text.format') : message;
+  expect(failure.message).toContain(inTerms);
+});
+
+test('a position among earlier items is not told to a caller who did not send them', async () => {
+  const first = await client.responses.create({ model: backends.script('openai'), input: 'Go on.' });
+  const continued = (param: string) =>
+    failureOf(
+      client.responses.create({
+        model: refuse('openai', { status: 400, param, message: `${param} is wrong.` }),
+        previous_response_id: first.id,
+        input: [{ role: 'user', content: 'Again.' }],
+      }),
+    );
+  expect(await continued('input[2].content')).toMatchObject({
+    param: 'input[0].content',
+    message: expect.stringContaining('input[0].content is wrong.'),
+  });
+  expect(await continued('input[0].content')).toMatchObject({ param: 'input' });
+});
+
+test.each([
+  ['responses', 'anthropic', 'messages.0.content.0.text: must not be empty', 'input'],
+  ['chat', 'anthropic', 'messages.0.content.0.text: must not be empty', 'messages'],
+  ['responses', 'anthropic', 'max_tokens: 99999 > 64000, which is the maximum', 'max_output_tokens'],
+  ['chat', 'anthropic', '`temperature` and `top_p` cannot both be specified', 'temperature'],
+  ['responses', 'anthropic', 'thinking.budget_tokens: too small', 'reasoning.effort'],
+  [
+    'chat',
+    'google',
+    "Invalid value at 'generation_config.max_output_tokens' (TYPE_INT32)",
+    'max_completion_tokens',
+  ],
+  ['responses', 'google', '* GenerateContentRequest.contents[0].parts: is empty', 'input'],
+  ['chat', 'google', "Unknown name at 'generationConfig.responseSchema': no such field", 'response_format'],
+  ['responses', 'google', 'Something is wrong.', null],
+] as const)('%s: the field in %s’s “%s” is %s', async (format, backend, message, param) => {
+  const failure = await failureOf(formats[format](refuse(backend, { status: 400, message })));
+  expect(failure).toMatchObject({ status: 400, param });
+});
+
 test('a tool result without its call is rejected, naming its position', async () => {
   const orphan = { type: 'function_call_output', call_id: 'call_none', output: 'x' } as const;
   const responses = await failureOf(client.responses.create({ model: 'sim/echo', input: [orphan] }));

@@ -65,7 +65,7 @@ function v1Error(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorCon
   const { type } = failures[error.code];
   const members = {
     type: error.status === 401 ? (unauthorizedType ?? type) : type,
-    code: error.code,
+    code: error.reportedCode,
     message: error.message,
     param: error.param,
     request_id: requestId,

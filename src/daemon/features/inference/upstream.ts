@@ -72,13 +72,18 @@ export type UpstreamFailureKind =
   /** The stream ended early or could not be decoded. */
   | 'broken';
 
+export type CallerErrorCode = 'context_length_exceeded' | 'unsupported_value' | 'invalid_request';
+
 export interface UpstreamFailureDetails {
   status?: number;
   retryAfterSeconds?: number;
   /** For kind `caller`: the message for the caller. Never contains a key. */
   publicMessage?: string;
-  code?: 'context_length_exceeded' | 'unsupported_value' | 'invalid_request';
+  code?: CallerErrorCode;
+  /** The field at fault, as the provider's format names it. */
   param?: string | null;
+  /** For kind `caller`: the code that callers of OpenAI's formats know, such as `invalid_json_schema`. */
+  exactCode?: string;
   /** The provider's own error code, such as `server_error`; an identifier. */
   providerCode?: string;
   /** The provider's own answer with status `failed`. The caller gets it when no other provider answers. */

@@ -1,8 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure, type World } from '../../world.ts';
 import type { LiveSpeed } from '../catalog/index.ts';
-import type { Wire } from '../inference/neutral.ts';
+import type { Inference, Wire } from '../inference/neutral.ts';
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
+import type { CallerFormat } from './callers-terms.ts';
 import type { Attempt, OpenedRoute, ProviderRoute, RouteOpenRequest } from './contract.ts';
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';
@@ -73,7 +74,8 @@ export async function openRoute(
       const isLast = error.kind === 'caller' || waiting.length === 0 || failed.length === attemptsMax - 1;
       const { answer } = error.details;
       if (isLast && answer) return { answer, route, ended: () => {} };
-      if (error.kind === 'caller') throw invalidRequest(error, request.inference.wire, attempts);
+      if (error.kind === 'caller')
+        throw invalidRequest(error, callerFormat(request.inference, route), attempts);
       if (failed.length === 0 && waiting.length === 0 && isWorthRepeating(deps, route, error)) {
         repeated = route;
         waiting.push(route);
@@ -118,6 +120,15 @@ async function tryRoute(
     },
     signal,
   );
+}
+
+function callerFormat({ wire, items, body }: Inference, route: ProviderRoute): CallerFormat {
+  const own = Array.isArray(body.input) ? body.input.length : 1;
+  return {
+    wire,
+    isRelayed: chooseWire(route.offer.wires, wire) === wire,
+    earlierItems: wire === 'responses' ? Math.max(0, items.length - own) : 0,
+  };
 }
 
 /** The caller's own format where the provider supports it, since translation can lose detail. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure } from '../../world.ts';
-import type { Wire } from '../inference/neutral.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../inference/upstream.ts';
+import { type CallerFormat, fieldFor, inCallersTerms } from './callers-terms.ts';
 import { type Attempt, attemptView } from './contract.ts';
 
 /** An attempt that failed at the provider, and how. */
@@ -44,13 +44,21 @@ export function errorCodeOf(failure: UpstreamFailure): string {
 }
 
 /** The error for a request that the provider rejected as invalid: every other provider would, too. */
-export function invalidRequest(failure: UpstreamFailure, wire: Wire, attempts: readonly Attempt[]): ApiError {
-  const { code = 'invalid_request', publicMessage } = failure.details;
+export function invalidRequest(
+  failure: UpstreamFailure,
+  caller: CallerFormat,
+  attempts: readonly Attempt[],
+): ApiError {
+  const { code = 'invalid_request', exactCode, publicMessage } = failure.details;
   // Few providers name the field that is too long; it is always the input.
   const param = failure.details.param ?? (code === 'context_length_exceeded' ? 'input' : null);
   return new ApiError(code, {
-    param: paramFor(wire, param),
-    message: publicMessage ?? 'The provider rejected the request as invalid.',
+    reportedCode: exactCode,
+    param: param === null ? null : fieldFor(caller, param),
+    message:
+      publicMessage === undefined
+        ? 'The provider rejected the request as invalid.'
+        : inCallersTerms(caller, publicMessage),
     extra: { attempts: attempts.map(attemptView) },
     cause: failure,
   });
@@ -99,30 +107,4 @@ function summaryOf({ provider, status, errorCode }: Attempt, reason: string | un
 /** Why the network could not reach a provider. */
 function networkReason({ details: { cause } }: UpstreamFailure): string | undefined {
   return cause instanceof NetworkFailure ? cause.reason : undefined;
-}
-
-/** For each format, the names of the other one's fields; the first match wins. Positions in the history do not correspond. */
-const fieldNames: Record<Wire, readonly (readonly [RegExp, string])[]> = {
-  chat: [
-    [/^(input|instructions)\b.*/, 'messages'],
-    [/^max_output_tokens$/, 'max_completion_tokens'],
-    [/^text\.verbosity$/, 'verbosity'],
-    [/^text\b.*/, 'response_format'],
-    [/^reasoning(\.effort)?$/, 'reasoning_effort'],
-  ],
-  responses: [
-    [/^messages\b.*/, 'input'],
-    [/^max_(completion_)?tokens$/, 'max_output_tokens'],
-    [/^verbosity$/, 'text.verbosity'],
-    [/^response_format\b.*/, 'text.format'],
-    [/^reasoning_effort$/, 'reasoning.effort'],
-    [/^(tools\[\d+\])\.function\b/, '$1'],
-  ],
-};
-
-/** Translates a field name to the caller's format: a provider that was asked in another format uses its own names. */
-function paramFor(wire: Wire, param: string | null): string | null {
-  if (param === null) return null;
-  const [pattern, name] = fieldNames[wire].find(([known]) => known.test(param)) ?? [];
-  return pattern && name ? param.replace(pattern, name) : param;
 }

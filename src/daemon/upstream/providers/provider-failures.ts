@@ -25,12 +25,14 @@ interface Refusal {
   retryAfterSeconds: number | undefined;
   /** The provider's error code, an identifier; empty for none. */
   code: string;
+  /** The field that the message names, in the terms of the Responses format. */
+  param: string | null;
 }
 
 /** The failure of a refused call, for providers whose messages may be shown. */
 export function refusalFailure(
   kind: UpstreamFailureKind,
-  { message, status, providerMessage, retryAfterSeconds, code }: Refusal,
+  { message, status, providerMessage, retryAfterSeconds, code, param }: Refusal,
 ): UpstreamFailure {
   const providerCode = code !== '' && { providerCode: code };
   if (kind === 'caller') {
@@ -40,7 +42,7 @@ export function refusalFailure(
       status,
       publicMessage,
       code: callerErrorCode(text),
-      param: null,
+      param,
       ...providerCode,
     });
   }

@@ -1,26 +1,54 @@
+import type { CallerErrorCode } from '../../features/inference/upstream.ts';
+
 /** The longest message that is shown to a caller. */
 const shownCharsMax = 300;
 /** The part of a provider's message that is read; the rest can only be a quotation. */
 const readCharsMax = 4_000;
 
+const keys = /\b(?:(?:sk|rk|pk|gsk|xai|pplx|hf)[-_]|AIza|AQ\.|Bearer )[\w.*-]{6,}/g;
+/** Ids of accounts and people; a name such as `user-defined` is none. */
+const accounts = new RegExp(
+  [
+    /\b(?:org-|proj_|acct_|cus_)[\w-]{6,}/,
+    /\b(?:organization|project|account|user|team)[-_ /]+(?=[A-Za-z_-]*\d)[\w-]{6,}/,
+    /\b[Pp]rojects?[ /]+\d{6,}/,
+    /\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b/,
+    /[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}/,
+    /\b\d{10,}\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+/** Python's validators add the value that they refuse. */
+const inputValue = /\binput(?:_value)?=.*$/;
+
+/** Quotations in quotation marks; an unterminated one extends to the end. They never fail, so as not to be retried. */
+const quotations: readonly (readonly [RegExp, string, string])[] = [
+  [/"((?:[^"\\]|\\.)*)(?:"|\\?$)/g, '"', '"'],
+  [/`([^`]*)(?:`|$)/g, '`', '`'],
+  [/“([^”]*)(?:”|$)/g, '“', '”'],
+  // An apostrophe within a word is none.
+  [/(?<![\w'])'((?:[^'\\]|\\.|'(?=\w))*)(?:'|\\?$)/g, "'", "'"],
+];
+
 /**
- * Makes a provider's error message safe to show to the caller: one line, with anything that looks like a key removed, and
- * with quotations removed, which usually repeat the caller's text. Quoted names of fields and models are kept.
+ * Makes a provider's error message safe to show to the caller: one line, without keys and ids of accounts, and without
+ * quotations, which usually repeat the caller's text. Quoted names of fields and models are kept.
  */
 export function sanitizeProviderMessage(message: string): string {
-  return (
-    message
-      .slice(0, readCharsMax)
-      .replace(/\s+/g, ' ')
-      .replace(/\b(?:sk-|AIza|AQ\.|Bearer )[\w.-]{8,}/g, '***')
-      // An unterminated quotation extends to the end. The pattern never fails, so that it is not retried from each quote.
-      .replace(/"((?:[^"\\]|\\.)*)(?:"|\\?$)/g, (whole, quoted: string) =>
-        /^[\w.:/[\]-]{1,40}$/.test(quoted) && whole.endsWith('"') ? whole : '"…"',
-      )
-      .trim()
-      .slice(0, shownCharsMax)
-      .toWellFormed()
-  );
+  let text = message
+    .slice(0, readCharsMax)
+    .replace(/\s+/g, ' ')
+    .replace(inputValue, '…')
+    .replace(keys, '***')
+    .replace(accounts, '***');
+  for (const [pattern, open, close] of quotations) {
+    text = text.replace(pattern, (whole, quoted: string) =>
+      /^[\w.:/[\]*-]{1,64}$/.test(quoted) && whole.endsWith(close) ? whole : `${open}…${close}`,
+    );
+  }
+  return text.trim().slice(0, shownCharsMax).toWellFormed();
 }
 
 /**
@@ -32,7 +60,7 @@ export function unquotedStart(message: string): string {
 }
 
 /** The API error code for a refused request, from the provider's message. */
-export function callerErrorCode(message: string) {
+export function callerErrorCode(message: string): CallerErrorCode {
   const text = message.slice(0, readCharsMax);
   if (/prompt is too long|context (window|length|limit)|input token count .*exceeds/i.test(text))
     return 'context_length_exceeded';

@@ -16,10 +16,33 @@ test('quotations are removed, even unterminated ones', () => {
 });
 
 test.each([
+  ["Invalid value: 'tell me a secret'. Use 'auto' or 'none'.", "Invalid value: '…'. Use 'auto' or 'none'."],
+  ["The model's tools don't support 'it's my secret' yet.", "The model's tools don't support '…' yet."],
+  ["unexpected 'my secret plan", "unexpected '…'"],
+  ['`temperature` and `my secret` conflict', '`temperature` and `…` conflict'],
+  ['Found “my secret” in “input”', 'Found “…” in “input”'],
+  [
+    "Input should be a string [type=string_type, input_value={'a': 'secret'}, input_type=dict]",
+    'Input should be a string [type=string_type, …',
+  ],
+  ['Organization org-Ab12Cd34Ef has no access', 'Organization *** has no access'],
+  ['Key sk-proj-abcd1234 and gsk_abcd1234 are wrong', 'Key *** and *** are wrong'],
+  ['project proj_Ab12Cd34 of jane@example.com', '*** of ***'],
+  ['Consumer projects/123456789012 is disabled', 'Consumer *** is disabled'],
+  ['account 0190a4d2-3b7c-7def-8abc-0123456789ab is closed', '*** is closed'],
+  ['A user-defined function of 128000 tokens', 'A user-defined function of 128000 tokens'],
+])('%s', (message, shown) => {
+  expect(sanitizeProviderMessage(message)).toBe(shown);
+});
+
+test.each([
   ['escaped quotation marks', '\\"'],
   ['quotation marks', '"'],
   ['the beginning of a known sentence', 'input token count '],
   ['what looks like keys', 'sk-'],
+  ['what looks like accounts', 'account-a'],
+  ['what looks like addresses', 'a@a.'],
+  ['apostrophes', "a' 'b"],
 ])('messages full of %s are read quickly: a provider may quote callers', (_what, piece) => {
   const words = piece.repeat(64_000 / piece.length);
   const startedAt = performance.now();

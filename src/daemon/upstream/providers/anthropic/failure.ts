@@ -2,6 +2,7 @@ import { ownValue } from '../../../../shared/own-value.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
+import { anthropicField } from '../field-at-fault.ts';
 import { kindOfStatus, refusalFailure, retryAfterSeconds } from '../provider-failures.ts';
 import { unquotedStart } from '../sanitize-provider-message.ts';
 
@@ -34,6 +35,7 @@ export function anthropicFailure(
     providerMessage: textOf(error.message),
     retryAfterSeconds: retryAfterSeconds(headers),
     code: loggableType(error),
+    param: anthropicField(textOf(error.message) ?? ''),
   });
 }
 
@@ -45,7 +47,14 @@ export function anthropicStreamFailure(name: string, event: Json): UpstreamFailu
   const message = `${name} broke off with ${code || 'an error'}`;
   if (kind !== 'caller') return new UpstreamFailure(kind, message, code === '' ? {} : { providerCode: code });
   const providerMessage = textOf(error.message);
-  return refusalFailure(kind, { message, status: 400, providerMessage, retryAfterSeconds: undefined, code });
+  return refusalFailure(kind, {
+    message,
+    status: 400,
+    providerMessage,
+    retryAfterSeconds: undefined,
+    code,
+    param: anthropicField(providerMessage ?? ''),
+  });
 }
 
 function kindOf(status: number, error: Json): UpstreamFailureKind {

@@ -1,6 +1,7 @@
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
+import { googleField } from '../field-at-fault.ts';
 import {
   kindOfStatus,
   refusalFailure,
@@ -47,6 +48,7 @@ function toFailure(
     providerMessage,
     retryAfterSeconds,
     code: loggableStatus(error),
+    param: googleField(error, providerMessage),
   });
 }
 

@@ -3,17 +3,17 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/inference/upstream.ts';
-import { isObject, parseObject, textOf } from '../../json.ts';
+import { isObject, listOf, objectsOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { retryAfterSeconds } from '../provider-failures.ts';
-import { unquotedStart } from '../sanitize-provider-message.ts';
+import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
 
-/** The parts of an error body that are used. Its message is never passed on, since it may quote keys and prompts. */
+/** The parts of an error body that are used. */
 interface ErrorInfo {
   code: string;
   type: string;
   param: string | undefined;
-  /** Only matched against patterns. */
+  /** May quote keys and prompts: it is shown to callers only sanitized. */
   message: string;
   /** Whether moderation refused the input; other calls would be answered. */
   isFlagged: boolean;
@@ -74,7 +74,7 @@ function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
   const error = body?.error ?? body ?? {};
   if (!isObject(error))
     return { code: '', type: '', param: undefined, message: textOf(error) ?? '', isFlagged: false };
-  const detail = error.detail ?? error.message;
+  const detail = faultIn(error.detail) ?? error.detail ?? error.message;
   const metadata = isObject(error.metadata) ? error.metadata : {};
   const code = identifierOf(error.code) || identifierOf(error.status);
   const type = identifierOf(error.type);
@@ -82,9 +82,27 @@ function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
     code,
     type,
     isFlagged: 'flagged_input' in metadata || 'reasons' in metadata || flagged.test(`${code} ${type}`),
-    param: paramOf(error.param),
+    param: paramOf(error.param) ?? paramOf(faultPath(error.detail)),
     message: typeof detail === 'string' ? detail : detail === undefined ? '' : JSON.stringify(detail),
   };
+}
+
+/** FastAPI lists faults as `{loc, msg, input}`, where the input is the caller's. */
+function faultIn(detail: unknown): string | undefined {
+  const [fault] = objectsOf(detail);
+  const path = faultPath(detail);
+  if (fault === undefined || typeof fault.msg !== 'string') return undefined;
+  return path === undefined ? fault.msg : `${path}: ${fault.msg}`;
+}
+
+function faultPath(detail: unknown): string | undefined {
+  const [fault] = objectsOf(detail);
+  const path = listOf(fault?.loc).filter((step, at) => at > 0 || step !== 'body');
+  if (path.length === 0) return undefined;
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .slice(1);
 }
 
 function kindOf(status: number, { code, type, message, isFlagged }: ErrorInfo): UpstreamFailureKind {
@@ -112,36 +130,36 @@ function kindOfNotFound(code: string, message: string): UpstreamFailureKind {
   return unsupported.test(message) ? 'caller' : 'unknown-model';
 }
 
-/** Our own messages, since a provider's may quote the prompt. */
+/** The provider's own explanation, or ours where it has none. */
 function callerDetails(status: number, info: ErrorInfo): UpstreamFailureDetails {
   const { code, param, message, isFlagged } = info;
+  const publicMessage = sanitizeProviderMessage(message);
+  const exactCode = code !== '' && { exactCode: code };
   if (isFlagged) {
-    const publicMessage = 'The provider’s moderation refused the input.';
-    return { code: 'invalid_request', publicMessage, param: param ?? null };
-  }
-  const text = `${code} ${message}`;
-  if (tooLong.test(text)) {
+    const usual = 'The provider’s moderation refused the input.';
     return {
-      code: 'context_length_exceeded',
-      publicMessage: "The input exceeds the model's context length.",
+      code: 'invalid_request',
+      ...exactCode,
+      publicMessage: publicMessage || usual,
       param: param ?? null,
     };
   }
+  const text = `${code} ${message}`;
+  if (tooLong.test(text)) {
+    const usual = "The input exceeds the model's context length.";
+    return { code: 'context_length_exceeded', publicMessage: publicMessage || usual, param: param ?? null };
+  }
   const field = param ?? mentionedParam(message);
   if (unsupported.test(text)) {
-    const what = field === undefined ? 'a value in the request' : `this value of ${field}`;
-    return {
-      code: 'unsupported_value',
-      publicMessage: `The model does not support ${what}.`,
-      param: field ?? null,
-    };
+    const usual = `The model does not support ${field === undefined ? 'a value in the request' : `this value of ${field}`}.`;
+    return { code: 'unsupported_value', publicMessage: publicMessage || usual, param: field ?? null };
   }
   const where = field === undefined ? '' : ` because of ${field}`;
-  const why = code === '' ? '' : ` (${code})`;
   const size = status === 413 ? ' as too large' : '';
   return {
     code: 'invalid_request',
-    publicMessage: `The provider refused the request${size}${where}${why}.`,
+    ...exactCode,
+    publicMessage: publicMessage || `The provider refused the request${size}${where}.`,
     param: field ?? null,
   };
 }

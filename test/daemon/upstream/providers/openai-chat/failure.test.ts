@@ -145,8 +145,30 @@ describe('the kind of a refusal', () => {
     expect(failure(400, body)).toMatchObject({ kind: 'caller', details: { code, param } });
   });
 
-  test('no text of the provider is passed on, since it may quote keys and prompts', () => {
-    const canary = 'sk-canary "my secret prompt"';
+  test.each([
+    [
+      openai('invalid_json_schema', "Invalid schema for response_format 'answer': 'type' is missing."),
+      "Invalid schema for response_format 'answer': 'type' is missing.",
+      { code: 'invalid_request', exactCode: 'invalid_json_schema', param: 'response_format' },
+    ],
+    [
+      openai('invalid_prompt', 'Your prompt was flagged as potentially violating our usage policy.'),
+      'Your prompt was flagged as potentially violating our usage policy.',
+      { exactCode: 'invalid_prompt' },
+    ],
+    [
+      { detail: [{ loc: ['body', 'messages', 0, 'content'], msg: 'Field required', input: 'my secret' }] },
+      'messages[0].content: Field required',
+      { param: 'messages[0].content' },
+    ],
+    [{ object: 'error', message: 'seed must be positive.', code: 400 }, 'seed must be positive.', {}],
+    [{ error: {} }, 'The provider refused the request.', {}],
+  ])('keeps its explanation: %j', (body, publicMessage, details) => {
+    expect(failure(400, body)).toMatchObject({ kind: 'caller', details: { publicMessage, ...details } });
+  });
+
+  test('no keys, accounts and quotations are passed on', () => {
+    const canary = 'sk-canary1 org-canary12 "my secret prompt" \'my secret prompt\' `my secret prompt`';
     for (const status of [400, 401, 404, 413, 422, 429, 500]) {
       const failed = failure(status, openai(canary, canary, canary));
       expect(`${failed.stack}${JSON.stringify(failed)}`).not.toContain('canary');

@@ -148,7 +148,7 @@ export class BackgroundRun {
     try {
       started = await starting;
     } catch (error) {
-      const { code, message } = asApiError(error);
+      const { reportedCode: code, message } = asApiError(error);
       return this.#finished(
         abort.signal.reason === 'cancelled'
           ? { ...start.resource, status: 'cancelled' }
