@@ -261,7 +261,7 @@ async function checkAfterStart(
   }
   if (stopped.aborted) return;
   try {
-    const { ok, problems } = await storage.check();
+    const { ok, problems } = (await storage.checkIfDue()) ?? { ok: true };
     if (!ok) log.error({ problems }, 'data check failed; nothing is written any more');
   } catch (error) {
     // A stop does not wait for a long check.

@@ -51,7 +51,9 @@ export interface Storage {
   isDiskFull(): boolean;
   /** Calls the listener once if the storage fails for good; the process should exit. */
   onFatal(listener: (reason: Error) => void): void;
-  /** Checks the whole database, which is too slow for the start. Refuses writes from then on if it finds problems. */
+  /** Checks the whole database in the background. Refuses writes from then on if it finds problems. */
   check(): Promise<{ ok: boolean; problems: string[] }>;
+  /** The same after an unclean shutdown, and every month; otherwise resolves to undefined. */
+  checkIfDue(): Promise<{ ok: boolean; problems: string[] } | undefined>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { type BackupTask, backUp } from './backups/back-up.ts';
-import { checkDatabase } from './check-database.ts';
+import { checkPart, checkParts } from './check-database.ts';
 import type { Connection } from './engine/connection.ts';
 import { NameTexts } from './engine/names.ts';
 import { verifyLedger } from './ledger/verify-ledger.ts';
@@ -18,7 +18,8 @@ export function longReads(database: Connection) {
     rejections: (filter: Parameters<typeof listRejections>[2]) => listRejections(database, names, filter),
     responses: (page: Parameters<typeof listResponses>[1]) => listResponses(database, page),
     verify: () => verifyLedger(database),
-    check: () => checkDatabase(database),
+    checkParts: () => checkParts(database),
+    checkPart: (part: string) => checkPart(database, part),
     /** Other reads run while a backup waits for its next pages. */
     backup: (task: BackupTask, onProgress: Parameters<typeof backUp>[2]) =>
       backUp(database.name, task, onProgress),

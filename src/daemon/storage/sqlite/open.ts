@@ -9,9 +9,11 @@ import { backgroundStore } from './background/store.ts';
 import { finishRestore } from './backups/finish-restore.ts';
 import { backupStore } from './backups/store.ts';
 import { cacheStore } from './cache/store.ts';
+import type { CheckFindings } from './check-database.ts';
 import { openForReading } from './engine/connection.ts';
 import { DataMoved } from './engine/errors.ts';
 import type { StorageLog } from './engine/log.ts';
+import { readMeta } from './engine/meta.ts';
 import { migrations } from './engine/migrations/index.ts';
 import { NameTexts } from './engine/names.ts';
 import { createOrm } from './engine/orm.ts';
@@ -42,6 +44,9 @@ import { whispersStore } from './whispers/store.ts';
 import { peopleStore } from './workspaces/people-store.ts';
 import { workspacesStore } from './workspaces/store.ts';
 import type { WriteCommands } from './write-commands.ts';
+
+/** Disks lose bits over months: a database that is only shut down cleanly is checked as often as this. */
+const checkedEveryMs = 30 * 24 * 60 * 60 * 1000;
 
 export interface SqliteOptions {
   /** The data folder; created if missing. */
@@ -85,6 +90,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       names: new NameTexts(database),
       writer,
       reader: new Reader<LongReads>(file),
+      checker: new Reader<LongReads>(file, { hasLowPriority: true }),
     };
     const disk = watchDisk({ folder, bounds: options.disk, log });
     const watches = [
@@ -94,11 +100,17 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
         everyMs,
         onMoved: (moved) => writer.abort(new DataMoved(moved)),
       }),
-      watchWal({ file, log, everyMs, abortReads: (ms) => context.reader.abortOlderThan(ms) }),
+      watchWal({
+        file,
+        log,
+        everyMs,
+        abortReads: (ms) =>
+          [context.reader, context.checker].filter((reader) => reader.abortOlderThan(ms)).length > 0,
+      }),
     ];
     const close = async (): Promise<void> => {
       for (const watch of watches) watch.stop();
-      await context.reader.close();
+      await Promise.all([context.reader.close(), context.checker.close()]);
       database.close();
       // The writer closes last, so that it can empty the write-ahead log.
       await writer.close();
@@ -107,7 +119,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     return {
       ...stores(context, settledEvent),
       backups: backupStore(folder, file),
-      ...lifecycle(context, { disk, log, close }),
+      ...lifecycle(context, { disk, log, now, close }),
     };
   } catch (error) {
     writer.refuseWrites('the database could not be opened');
@@ -145,11 +157,26 @@ function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent
 interface LifecycleOptions {
   disk: ReturnType<typeof watchDisk>;
   log: StorageLog;
+  now: () => number;
   close: () => Promise<void>;
 }
 
-function lifecycle({ writer, reader }: StoreContext, { disk, log, close }: LifecycleOptions) {
+function lifecycle({ database, writer, checker }: StoreContext, { disk, log, now, close }: LifecycleOptions) {
   let closed: Promise<void> | undefined;
+  const check = async () => {
+    const found: CheckFindings[] = [];
+    for (const part of await checker.run('checkParts')) found.push(await checker.run('checkPart', part));
+    const problems = [...new Set(found.flatMap((part) => part.problems))];
+    const link = found.find(({ chainVerified }) => chainVerified !== undefined)?.chainVerified ?? 0;
+    if (problems.length > 0) {
+      log.error({ problems }, 'the database failed its check');
+      writer.refuseWrites('the database failed its check');
+    } else {
+      // If this write fails, the next check verifies the same links again.
+      await writer.write('engine.checked', { link, at: now() }).catch(() => {});
+    }
+    return { ok: problems.length === 0, problems };
+  };
   return {
     state: () => {
       const reason = writer.problem ?? (disk.level() === 'enough' ? undefined : 'the disk is almost full');
@@ -158,16 +185,11 @@ function lifecycle({ writer, reader }: StoreContext, { disk, log, close }: Lifec
     isDiskFull: () => disk.level() === 'full',
     writesWaiting: () => writer.pending,
     onFatal: (listener: (reason: Error) => void) => writer.onFatal(listener),
-    check: async () => {
-      const { problems, chainVerified } = await reader.run('check');
-      if (problems.length > 0) {
-        log.error({ problems }, 'the database failed its check');
-        writer.refuseWrites('the database failed its check');
-      } else {
-        // If this write fails, the next check verifies the same links again.
-        await writer.write('engine.verified', chainVerified).catch(() => {});
-      }
-      return { ok: problems.length === 0, problems };
+    check,
+    checkIfDue: async () => {
+      const checkedAt = readMeta(database, 'checked_at') ?? 0;
+      const isDue = readMeta(database, 'needs_check') === 1 || Math.abs(now() - checkedAt) > checkedEveryMs;
+      return isDue ? await check() : undefined;
     },
     close: () => {
       closed ??= close();

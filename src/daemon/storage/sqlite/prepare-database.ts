@@ -8,6 +8,7 @@ import type { StorageLog } from './engine/log.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './ledger/check-balances.ts';
+import { matchesCheckpoint, writeCheckpoint } from './ledger/checkpoint.ts';
 
 interface PrepareOptions {
   file: string;
@@ -31,7 +32,7 @@ export function prepareDatabase(options: PrepareOptions): void {
     database = openForWriting(file);
     const isOld = needsMigration(database, migrations);
     // Before a migration, so that existing damage is found in the unchanged file.
-    requireSoundBalances(database);
+    requireSoundBalances(database, isOld);
     requireMasterKeys(database);
     if (isOld) migrateWithBackup(database, options);
     markOpen(database, options);
@@ -79,11 +80,14 @@ function copyBeforeMigration(database: Connection, { file, now }: PrepareOptions
   return copy;
 }
 
-/** After a clean shutdown the stored balances suffice; otherwise all entries are added up before anything is written. */
-function requireSoundBalances(database: Connection): void {
-  const wasCleanShutdown = readMeta(database, 'clean_shutdown') === 1;
-  const sums = wasCleanShutdown ? { wrong: [], totals: balanceTotals(database) } : checkBalances(database);
-  const problems = balanceProblems(sums);
+/**
+ * Compares the balances with the checkpoint and the entries after it; if they differ, all entries are added up before anything
+ * is written. Versions without a checkpoint trust the balances after a clean shutdown.
+ */
+function requireSoundBalances(database: Connection, isOld: boolean): void {
+  const totals = balanceTotals(database);
+  const isSound = isOld ? readMeta(database, 'clean_shutdown') === 1 : matchesCheckpoint(database);
+  const problems = balanceProblems(isSound ? { wrong: [], totals } : checkBalances(database));
   if (problems.length > 0) throw new DataNeedsRepair(database.name, problems.join('; '));
 }
 
@@ -105,6 +109,8 @@ function markOpen(database: Connection, { now, log }: PrepareOptions): void {
   if (at < lastSeen - 5000)
     log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the system clock went back');
   database.transaction(() => {
+    if (readMeta(database, 'clean_shutdown') !== 1) writeMeta(database, 'needs_check', 1);
+    writeCheckpoint(database);
     writeMeta(database, 'clean_shutdown', 0);
     writeMeta(database, 'last_seen', Math.max(at, lastSeen));
   })();

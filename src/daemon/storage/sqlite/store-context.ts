@@ -16,4 +16,6 @@ export interface StoreContext {
   writer: Writer<WriteCommands>;
   /** Reads that may look at many rows, by the names in `long-reads.ts`. */
   reader: Reader<LongReads>;
+  /** Reads of the whole database, for which no other read should wait. */
+  checker: Reader<LongReads>;
 }

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   openSync,
   readFileSync,
@@ -175,6 +176,43 @@ describe('a balance changed in the file', () => {
     await openAndClose();
     tamper(flipBit);
     await expect(open({ folder })).rejects.toThrow('all balances in nano-dollars add up to');
+  });
+
+  test('prevents the next start even if the total is right', async () => {
+    await openAndClose();
+    tamper(moveBetween);
+    await expect(open({ folder })).rejects.toThrow('the balance of margin is not the sum of its entries');
+  });
+
+  test('after a kill is compared with the entries since the last shutdown; the check that is due then reads all', async () => {
+    await openAndClose();
+    const storage = await open({ folder });
+    await storage.checkIfDue();
+    expect(await storage.checkIfDue()).toBeUndefined();
+    await storage.metering.settle(aSettlement('req_2'));
+    const killed = newFolder();
+    for (const name of ['gateway.db', 'gateway.db-wal']) copyFileSync(join(folder, name), join(killed, name));
+    const afterKill = await open({ folder: killed });
+    expect(await afterKill.metering.spendOfKey('key_1', morning)).toMatchObject({ total: 1572 });
+    expect(await afterKill.checkIfDue()).toEqual({ ok: true, problems: [] });
+    await afterKill.close();
+
+    file = join(killed, 'gateway.db');
+    tamper(`DROP TRIGGER entries_stay; UPDATE entries SET amount = 1 WHERE request_id = 'req_1';
+      UPDATE meta SET value = 0 WHERE name = 'clean_shutdown'`);
+    const again = await open({ folder: killed });
+    expect(await again.checkIfDue()).toMatchObject({ ok: false });
+  });
+
+  test('is searched by a check every month even if all shutdowns were clean', async () => {
+    const storage = await open({ folder });
+    expect(await storage.checkIfDue()).toEqual({ ok: true, problems: [] });
+    await storage.close();
+    const later = await open({ folder, now: () => morning + 29 * dayMs });
+    expect(await later.checkIfDue()).toBeUndefined();
+    await later.close();
+    const muchLater = await open({ folder, now: () => morning + 31 * dayMs });
+    expect(await muchLater.checkIfDue()).toEqual({ ok: true, problems: [] });
   });
 
   test('prevents the start after an unclean shutdown even if the total is right', async () => {

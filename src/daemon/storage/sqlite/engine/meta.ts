@@ -4,6 +4,9 @@ import type { Connection } from './connection.ts';
  * `clean_shutdown`: 1 while the database is closed after a clean shutdown, else 0.
  * `last_seen`: the latest wall clock time of any daemon, milliseconds since 1970.
  * `chain_verified`: the last verified link of the ledger chain.
+ * `checkpoint_link`: the link as of which `account_checkpoints` has all balances.
+ * `checked_at`: the end of the last check of the whole database, milliseconds since 1970.
+ * `needs_check`: 1 after an unclean shutdown, until the whole database was checked.
  * `first_event`, `last_event`: bounds of the sequences of stored events; the last keeps rising after all were pruned.
  * `folded_to`: the last call in the daily totals and the index.
  */
@@ -13,7 +16,10 @@ export type MetaName =
   | 'first_event'
   | 'last_event'
   | 'folded_to'
-  | 'chain_verified';
+  | 'chain_verified'
+  | 'checkpoint_link'
+  | 'checked_at'
+  | 'needs_check';
 
 /** Undefined if it was never written. */
 export function readMeta(database: Connection, name: MetaName): number | undefined {

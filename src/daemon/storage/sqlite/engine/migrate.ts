@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
 import { UnsupportedSchema } from './errors.ts';
+import { tableNames } from './integrity.ts';
 
 type RowChanges = Readonly<Record<string, number>>;
 
@@ -69,13 +70,7 @@ function apply(database: Connection, { version, prepare, statements, rows: chang
 }
 
 function countRows(database: Connection): Map<string, number> {
-  const tables = database
-    .prepare<[], string>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-    )
-    .pluck()
-    .all();
-  return new Map(tables.map((table) => [table, countOf(database, `"${table}"`)]));
+  return new Map(tableNames(database).map((table) => [table, countOf(database, `"${table}"`)]));
 }
 
 function countOf(database: Connection, from: string): number {

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { longReads } from '../long-reads.ts';
 import { openForReading } from './connection.ts';
@@ -5,7 +6,11 @@ import type { FromReader, Reads, ToReader } from './reader.ts';
 
 if (parentPort) {
   const port = parentPort;
-  const database = openForReading((workerData as { file: string }).file);
+  const { file, hasLowPriority } = workerData as { file: string; hasLowPriority: boolean };
+  // Linux applies this to the calling thread, other systems to the whole process.
+  if (hasLowPriority && process.platform === 'linux')
+    setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+  const database = openForReading(file);
   const reads: Reads = longReads(database);
   port.on('message', async (message: ToReader) => {
     if ('close' in message) {

@@ -26,13 +26,16 @@ const idleMs = 30_000;
 /** Main-thread side of the reader: runs long reads in a thread that starts on demand and ends when idle. */
 export class Reader<R extends Reads> {
   readonly #file: string;
+  readonly #hasLowPriority: boolean;
   readonly #pending = new Map<number, PendingRead>();
   #thread: { worker: Worker; exited: () => Promise<void> } | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
-  constructor(file: string) {
+  /** With `hasLowPriority`, reads leave the processor to other threads, where the system can do that. */
+  constructor(file: string, { hasLowPriority = false } = {}) {
     this.#file = file;
+    this.#hasLowPriority = hasLowPriority;
   }
 
   run<N extends keyof R & string>(
@@ -69,7 +72,7 @@ export class Reader<R extends Reads> {
   }
 
   #start() {
-    const worker = startThread('reader-worker', { file: this.#file });
+    const worker = startThread('reader-worker', { file: this.#file, hasLowPriority: this.#hasLowPriority });
     const thread = { worker, exited: exitWaiter(worker) };
     const onEnd = (error: Error) => {
       if (this.#thread !== thread) return;

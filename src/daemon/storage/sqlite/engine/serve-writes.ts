@@ -43,6 +43,7 @@ interface ServeWritesOptions {
 export function serveWrites(port: MessagePort, { createCommands, onOpen }: ServeWritesOptions): void {
   const send = (message: FromWriter) => port.postMessage(message);
   let database: Connection | undefined;
+  let totals: BatchTotals | undefined;
   let run: ((operations: Operation[]) => BatchResult | Promise<BatchResult>) | undefined;
 
   const handle = async (message: ToWriter): Promise<void> => {
@@ -52,10 +53,12 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
     } else if ('open' in message) {
       database = openForWriting(message.open);
       onOpen?.(database);
-      run = lazyRunner(database, createCommands(database));
+      const source = createCommands(database);
+      totals = source.totals;
+      run = lazyRunner(database, source);
       send({ opened: true });
     } else if ('close' in message) {
-      if (database) closeCleanly(database, message.close.lastSeen);
+      if (database && totals) closeCleanly(database, totals, message.close.lastSeen);
       send({ closed: true });
       port.close();
     } else {
@@ -90,9 +93,10 @@ function lazyRunner(database: Connection, { commands, loadMore, totals }: Comman
   };
 }
 
-function closeCleanly(database: Connection, lastSeen: number): void {
+function closeCleanly(database: Connection, totals: BatchTotals, lastSeen: number): void {
   try {
     database.transaction(() => {
+      totals.close();
       writeMeta(database, 'clean_shutdown', 1);
       writeMeta(database, 'last_seen', lastSeen);
     })();

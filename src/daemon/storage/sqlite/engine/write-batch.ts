@@ -31,6 +31,8 @@ export interface BatchTotals {
   begin(): void;
   flush(): void;
   revert(): void;
+  /** Writes what the next start needs, in the last transaction before a clean shutdown. */
+  close(): void;
 }
 
 /**

@@ -3,6 +3,7 @@ import { lastEvent } from '../engine/meta.ts';
 import { NameNumbers } from '../engine/names.ts';
 import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
 import { CallFolder } from '../metering/fold-calls.ts';
+import { CheckpointWriter } from './checkpoint.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
 
 /** What one settled call adds to the totals of its day. */
@@ -32,6 +33,7 @@ export class BatchTotals implements WritesTotals {
   readonly #statements: ReturnType<typeof totalsStatements>;
   readonly #folder: CallFolder;
   readonly #chain: LedgerChain;
+  readonly #checkpoint: CheckpointWriter;
   #sequence: number;
   #sequenceAtStart: number;
 
@@ -39,6 +41,7 @@ export class BatchTotals implements WritesTotals {
     this.names = new NameNumbers(database);
     this.#folder = new CallFolder(database);
     this.#chain = new LedgerChain(database);
+    this.#checkpoint = new CheckpointWriter(database, this.#chain.tip);
     this.#statements = totalsStatements(database);
     this.#sequence = lastEvent(database);
     this.#sequenceAtStart = this.#sequence;
@@ -93,13 +96,22 @@ export class BatchTotals implements WritesTotals {
 
   /** Writes the totals and the link of the chain; the last step before COMMIT. */
   flush(): void {
-    for (const [id, change] of this.#accounts) this.#statements.account.run(id, change);
+    for (const [id, change] of this.#accounts) {
+      this.#statements.account.run(id, change);
+      this.#checkpoint.changed(id);
+    }
     for (const spend of this.#spend.values()) this.#statements.spend.run(spend);
     for (const served of this.#served.values()) this.#statements.served.run(served);
     this.names.flush();
     this.#folder.flush(this.#sequence);
     this.#chain.flush();
+    this.#checkpoint.flush(this.#chain.tip);
     this.#clear();
+  }
+
+  /** Writes what the next start compares, before a clean shutdown. */
+  close(): void {
+    this.#checkpoint.write(this.#chain.tip);
   }
 
   /** Discards the batch after its ROLLBACK. */
@@ -107,6 +119,7 @@ export class BatchTotals implements WritesTotals {
     this.names.revert();
     this.#folder.revert();
     this.#chain.revert();
+    this.#checkpoint.revert();
     this.#clear();
     this.#sequence = this.#sequenceAtStart;
   }

@@ -32,7 +32,7 @@ interface Link {
   hash: Buffer;
 }
 
-type Tip = Omit<Link, 'entries'>;
+export type Tip = Omit<Link, 'entries'>;
 
 /**
  * Tamper-evident copy of the ledger: each commit that adds entries appends a link with a copy of them and a hash over the
@@ -51,6 +51,11 @@ export class LedgerChain {
     this.#insert = (link) => statement.run(link);
     this.#tip = readTip(database);
     this.#tipAtStart = this.#tip;
+  }
+
+  /** The newest link, including that of the running batch once it is flushed. */
+  get tip(): Tip {
+    return this.#tip;
   }
 
   begin(): void {
@@ -79,7 +84,7 @@ export class LedgerChain {
 }
 
 /** The newest link; link 0 stands for all entries older than the chain. */
-function readTip(database: Connection): Tip {
+export function readTip(database: Connection): Tip {
   const tip = database
     .prepare<[], Tip>('SELECT number, total, hash FROM ledger_chain ORDER BY number DESC LIMIT 1')
     .get();
@@ -132,6 +137,22 @@ export function verifyChain(database: Connection, { from }: { from: number }): C
   })();
 }
 
+/** The links from a known one on, and whether they follow each other. The entries are not compared with their copies. */
+export function linksFrom(database: Connection, from: number): { links: Link[]; problems: string[] } {
+  const links = database
+    .prepare<[number], Link>(
+      'SELECT number, entries, total, hash FROM ledger_chain WHERE number >= ? ORDER BY number',
+    )
+    .all(from);
+  const problems = links.slice(1).flatMap((link, index) => linkProblems(links[index] as Link, link) ?? []);
+  return { links, problems };
+}
+
+/** The copies of a link's entries. */
+export function entriesOfLink({ entries }: Link): EntryRow[] {
+  return JSON.parse(entries) as EntryRow[];
+}
+
 function linkProblems(previous: Link, link: Link): string[] | undefined {
   if (link.number !== previous.number + 1)
     return [`Link ${previous.number + 1} of the ledger chain is missing.`];
@@ -146,8 +167,8 @@ function entryComparison(database: Connection): (link: Link) => string[] {
       `SELECT ${entryFormat.names.join(', ')} FROM entries WHERE request_id = ? AND kind = ?`,
     )
     .raw();
-  return ({ entries: copies }) =>
-    (JSON.parse(copies) as EntryRow[]).flatMap((copy) => {
+  return (link) =>
+    entriesOfLink(link).flatMap((copy) => {
       const [requestId, kind] = [entryFormat.get(copy, 'requestId'), entryFormat.get(copy, 'kind')];
       if (JSON.stringify(entry.get(requestId, kind)) === JSON.stringify(copy)) return [];
       return [`The ${kind} entry of ${requestId} was changed or deleted.`];

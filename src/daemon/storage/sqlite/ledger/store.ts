@@ -5,7 +5,7 @@ import type { StoreContext } from '../store-context.ts';
 import { workspaceAccount } from './accounts.ts';
 import { spendingReads } from './spending.ts';
 
-export function ledgerStore({ database, writer, reader }: StoreContext): LedgerStore {
+export function ledgerStore({ database, writer, checker }: StoreContext): LedgerStore {
   const { keyFacts } = spendingReads(database);
   const read = creditReads(database);
   const readBalance = database.transaction((workspaceId: string, except: readonly string[]) => {
@@ -30,7 +30,7 @@ export function ledgerStore({ database, writer, reader }: StoreContext): LedgerS
       return granted;
     },
     accounts: async (workspaceId) => read.accounts.all({ workspaceId: workspaceId ?? null }),
-    verify: () => reader.run('verify'),
+    verify: () => checker.run('verify'),
     stillHeld: async (requestIds) => read.held.all({ ids: JSON.stringify(requestIds) }),
   };
 }

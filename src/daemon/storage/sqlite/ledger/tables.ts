@@ -7,6 +7,12 @@ export const accounts = sqliteTable('accounts', {
   balance: integer().notNull(),
 });
 
+/** The balances as of one link of the ledger chain. */
+export const accountCheckpoints = sqliteTable('account_checkpoints', {
+  id: text().primaryKey(),
+  balance: integer().notNull(),
+});
+
 /** Triggers prevent changes and deletions. */
 export const entries = sqliteTable(
   'entries',

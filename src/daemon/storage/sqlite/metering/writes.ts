@@ -89,7 +89,12 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
     },
     /** Finds out whether writing works again after the disk was full. */
     'engine.touch': (lastSeen: number): void => writeMeta(database, 'last_seen', lastSeen),
-    'engine.verified': (link: number): void => writeMeta(database, 'chain_verified', link),
+    /** The whole database was checked, and the ledger chain up to a link. */
+    'engine.checked': ({ link, at }: { link: number; at: number }): void => {
+      writeMeta(database, 'chain_verified', link);
+      writeMeta(database, 'checked_at', at);
+      writeMeta(database, 'needs_check', 0);
+    },
   };
 
   return { ...commands, 'metering.settleWithAnswer': settleWithAnswer(database, commands) };

@@ -12,9 +12,8 @@ import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepar
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 
-/** The tests build on the first migration alone, so that new ones do not change them. */
-const released = migrations.slice(0, 1);
-const version = released[0]?.version ?? 0;
+const released = migrations;
+const version = released.at(-1)?.version ?? 0;
 
 const { newFolder, cleanUp } = openTemporarily();
 let folder: string;

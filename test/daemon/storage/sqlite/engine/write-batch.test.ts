@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { batchRunner, type Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 
 let database: Database.Database;
-let sums: { pending: number; begin(): void; flush(): void; revert(): void };
+let sums: { pending: number; begin(): void; flush(): void; revert(): void; close(): void };
 let run: ReturnType<typeof batchRunner>;
 
 beforeEach(() => {
@@ -17,6 +17,7 @@ beforeEach(() => {
   sums = {
     pending: 0,
     begin: () => {},
+    close: () => {},
     flush: () => {
       database.prepare('UPDATE total SET value = value + ?').run(sums.pending);
       sums.pending = 0;

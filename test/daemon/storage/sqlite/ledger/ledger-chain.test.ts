@@ -9,6 +9,7 @@ import {
   balanceProblems,
   checkBalances,
 } from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
+import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/ledger/checkpoint.ts';
 import { verifyChain } from '../../../../../src/daemon/storage/sqlite/ledger/ledger-chain.ts';
 import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
@@ -99,6 +100,22 @@ describe('a change that keeps all balances right is found:', () => {
     expect(balanceProblems(checkBalances(database))).toEqual([]);
     expect(verify().problems).toContain(problem);
   });
+});
+
+test('a checkpoint of the balances follows the chain, so that a start reads few links', () => {
+  const checkpoint = () =>
+    database.prepare<[], number>("SELECT value FROM meta WHERE name = 'checkpoint_link'").pluck().get() ?? 0;
+  expect(checkpoint()).toBe(0);
+  for (let batch = 0; batch < 24; batch += 1) {
+    settle(...Array.from({ length: 500 }, (_, index) => `req_${batch}_${index}`));
+    expect(matchesCheckpoint(database)).toBe(true);
+  }
+  expect(checkpoint()).toBeGreaterThan(20);
+  database.exec("UPDATE accounts SET balance = balance + 1 WHERE id = 'margin'");
+  expect(matchesCheckpoint(database)).toBe(false);
+  database.exec("UPDATE accounts SET balance = balance - 1 WHERE id = 'margin'");
+  tamper("UPDATE ledger_chain SET entries = replace(entries, 'margin', 'profit') WHERE number = 27");
+  expect(matchesCheckpoint(database)).toBe(false);
 });
 
 test('an additional entry, and the newest link without its entries, are found by their number', () => {

@@ -10,6 +10,7 @@ import {
   balanceProblems,
   checkBalances,
 } from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
+import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/ledger/checkpoint.ts';
 import { foldAll } from '../../../../../src/daemon/storage/sqlite/metering/fold-calls.ts';
 import { holdFormat, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
 import { usageProblems } from '../../../../../src/daemon/storage/sqlite/metering/verify-usage.ts';
@@ -68,6 +69,7 @@ test('after any holds and settlements, balances are the sums of their entries an
 
         expect(balanceProblems(checkBalances(database))).toEqual([]);
       }
+      expect(matchesCheckpoint(database)).toBe(true);
       const one = (sql: string) => database.prepare(sql).pluck().get();
       expect(one('SELECT count(*) FROM usage')).toBe(settled);
       expect(one('SELECT coalesce(sum(requests), 0) FROM served_days')).toBe(settled);

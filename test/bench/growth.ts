@@ -1,0 +1,294 @@
+/** Fills a data folder with finished calls and measures reads and starts; docs/performance.md explains the results. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { settlementFor, type UsageRecord } from '../../src/daemon/features/metering/index.ts';
+import { openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
+import { batchRunner, type Operation } from '../../src/daemon/storage/sqlite/engine/write-batch.ts';
+import { settlementRow } from '../../src/daemon/storage/sqlite/metering/rows.ts';
+import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
+import { dataFiles } from '../../src/shared/folders.ts';
+import { idMaker } from '../../src/shared/ids.ts';
+import { cpuSeconds, isGone, residentMb, stopProcess } from './processes.ts';
+
+const usage = `node test/bench/growth.ts [options]     (after npm run build)
+  --rows N         finished calls (1000000); ten million take about ten minutes and 8 GB
+  --keys N         keys, of which 50 make the calls (100000)
+  --days N         days that the calls are spread over (365)
+  --folder DIR     keep the data in this folder; if it has calls, none are added
+`;
+
+const dayMs = 86_400_000;
+const activeKeys = 50;
+const databaseFile = 'gateway.db';
+const program = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+interface Gateway {
+  child: ChildProcess;
+  url: string;
+  /** From the start of the process to the answer of a model call, milliseconds. */
+  answeredAfterMs: number;
+  key: string;
+  login: string;
+}
+
+async function start(folder: string): Promise<Gateway> {
+  const log = openSync(join(folder, 'output.log'), 'a');
+  const { PATH, TMPDIR } = process.env;
+  const env = { PATH, TMPDIR, HOME: folder, GATEWAY_HOME: folder };
+  // Left by a daemon that was killed.
+  rmSync(join(folder, dataFiles.daemon), { force: true });
+  const startedAt = performance.now();
+  const args = [program, 'serve', '--port', '0'];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', log, log] });
+  closeSync(log);
+  const file = join(folder, dataFiles.daemon);
+  while (!existsSync(file) && !isGone(child)) await sleep(1);
+  if (isGone(child)) throw new Error(readFileSync(join(folder, 'output.log'), 'utf8'));
+  await sleep(2);
+  const { url } = JSON.parse(readFileSync(file, 'utf8')) as { url: string };
+  const key = readFileSync(join(folder, dataFiles.defaultKey), 'utf8').trim();
+  await read(url, key, '/v1/responses', { model: 'sim/assistant', input: 'hello' });
+  const answeredAfterMs = performance.now() - startedAt;
+  const login = readFileSync(join(folder, dataFiles.login), 'utf8').trim();
+  return { child, url, answeredAfterMs, key, login };
+}
+
+async function read(url: string, token: string, path: string, body?: object): Promise<string> {
+  const answer = await fetch(url + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+  return text;
+}
+
+const models = [
+  ['openai', 'gpt-5'],
+  ['openai', 'gpt-5-mini'],
+  ['anthropic', 'claude-sonnet-4-5'],
+  ['anthropic', 'claude-haiku-4-5'],
+  ['google', 'gemini-3-flash'],
+] as const;
+const rareModel = ['google', 'gemini-3-pro'] as const;
+
+/** Settles calls as the writer thread does, but without waiting for the disk. */
+function fill(folder: string, { rows, keys, days }: { rows: number; keys: number; days: number }): void {
+  const database = openForWriting(join(folder, databaseFile));
+  database.pragma('synchronous = OFF');
+  const found = database.prepare<[], number>('SELECT count(*) FROM calls').pluck().get() ?? 0;
+  if (found < rows) {
+    const keyIds = addKeys(database, keys);
+    const workspaceId = database.prepare<[], string>('SELECT id FROM workspaces').pluck().get() ?? '';
+    const { commands, totals } = createCommands(database);
+    const run = batchRunner(database, commands, totals);
+    let at = Date.now() - days * dayMs;
+    const makeId = idMaker(() => Math.floor(at), randomBytes);
+    for (let row = 0; row < rows; row += 512) {
+      const batch: Operation[] = [];
+      for (let index = row; index < Math.min(row + 512, rows); index += 1) {
+        at += (days * dayMs) / (rows + 1);
+        const call = aCall(index, { at: Math.floor(at), workspaceId, keyIds, makeId });
+        batch.push(['metering.settleWithoutHold', settlementRow(settlementFor(call))]);
+      }
+      const result = run(batch);
+      if ('failure' in result || result.failed.length > 0) throw new Error(JSON.stringify(result));
+      if (row % 512_000 === 0) process.stderr.write(`${row} of ${rows} calls\n`);
+    }
+  }
+  database.pragma('wal_checkpoint(TRUNCATE)');
+  database.close();
+}
+
+function addKeys(database: ReturnType<typeof openForWriting>, count: number): string[] {
+  const makeId = idMaker(Date.now, randomBytes);
+  const insert = database.prepare<[{ id: string; digest: string }]>(
+    `INSERT INTO keys (id, workspace_id, owner_id, name, digest, hint, scopes, created_at)
+     SELECT @id, id, (SELECT id FROM users), @id, @digest, 'gwk_…', '["responses"]', ${Date.now()} FROM workspaces`,
+  );
+  const ids = Array.from({ length: count }, () => makeId('key'));
+  database.transaction(() => {
+    for (const id of ids) insert.run({ id, digest: randomBytes(32).toString('base64url') });
+  })();
+  return ids.slice(0, activeKeys);
+}
+
+interface CallContext {
+  at: number;
+  workspaceId: string;
+  keyIds: readonly string[];
+  makeId: ReturnType<typeof idMaker>;
+}
+
+/** One call in 50 fails, one in 10,000 is of the rare model. */
+function aCall(index: number, { at, workspaceId, keyIds, makeId }: CallContext): UsageRecord {
+  const [provider, model] =
+    index % 10_000 === 7 ? rareModel : (models[(index * 7) % models.length] ?? rareModel);
+  const hasFailed = index % 50 === 3;
+  const cost = { provider: 1_200_000 + (index % 977), margin: 60_000, total: 1_260_000 + (index % 977) };
+  const [status, errorCode] = hasFailed
+    ? (['failed', 'upstream_error'] as const)
+    : (['completed', null] as const);
+  return {
+    requestId: makeId('req'),
+    responseId: makeId('resp'),
+    workspaceId,
+    keyId: keyIds[(index * 13) % keyIds.length] ?? null,
+    endpoint: '/v1/responses',
+    model: `${provider}/${model}`,
+    provider,
+    streamed: index % 2 === 0,
+    ownKey: false,
+    status,
+    errorCode,
+    tokens: {
+      input: 800 + (index % 100),
+      cachedInput: 200,
+      cacheWrite: 0,
+      output: 130 + (index % 300),
+      reasoning: 64,
+    },
+    tokensReported: true,
+    cost,
+    charged: cost.total,
+    attempts: [{ provider, model, status: hasFailed ? 500 : 200, errorCode, ms: 412.3 + (index % 17) }],
+    ttftMs: 413,
+    totalMs: 2_211 + (index % 1_000),
+    createdAt: at - 2_211,
+    completedAt: at,
+    trace: {
+      admittedMs: 0.8,
+      heldMs: index % 2 === 0 ? 2.1 : null,
+      startedMs: [1.1],
+      finishReason: hasFailed ? null : 'stop',
+      routes: [{ provider, model }],
+    },
+  };
+}
+
+/** Reads that a user waits for. */
+function readsOf(folder: string): [name: string, path: string][] {
+  const database = openForWriting(join(folder, databaseFile));
+  const key = database
+    .prepare<[], string>('SELECT text FROM names JOIN calls ON key = names.number LIMIT 1')
+    .pluck()
+    .get();
+  const at = (share: number) => {
+    const ms = database
+      .prepare<[number], number>(
+        'SELECT completed_at FROM calls WHERE number >= (SELECT max(number) * ? FROM calls) LIMIT 1',
+      )
+      .pluck()
+      .get(share);
+    return new Date(ms ?? 0).toISOString();
+  };
+  const cut = `since=${at(0.2)}&until=${at(0.8)}`;
+  database.close();
+  return [
+    ['usage of 30 days', '/v1/usage'],
+    ['usage since ever, by day', '/v1/usage?since=2000-01-01'],
+    ['usage since ever, by model', '/v1/usage?since=2000-01-01&group_by=model'],
+    ['usage since ever, by key', '/v1/usage?since=2000-01-01&group_by=key'],
+    ['usage since ever, of a key', `/v1/usage?since=2000-01-01&key=${key}`],
+    ['usage of a period that cuts days', `/v1/usage?${cut}&group_by=model`],
+    ['usage of a key and model in such a period', `/v1/usage?${cut}&key=${key}&model=openai/gpt-5`],
+    ['key of a login', '/v1/key'],
+    ['traces', '/v1/traces?limit=100'],
+    ['traces of failed calls', '/v1/traces?limit=100&status=failed'],
+    ['traces of a rare model', '/v1/traces?limit=100&model=google/gemini-3-pro'],
+    ['traces of a rare model and a key', `/v1/traces?limit=100&model=google/gemini-3-pro&key=${key}`],
+    ['traces of a provider that failed', '/v1/traces?limit=100&provider=anthropic&status=failed'],
+    ['traces of a status without calls', '/v1/traces?limit=100&status=canceled'],
+    ['traces of completed calls of a key', `/v1/traces?limit=100&key=${key}&status=completed`],
+    ['keys', '/v1/workspaces/me/keys?limit=100'],
+    ['tokens served', '/v1/usage/tokens-served'],
+  ];
+}
+
+async function measureReads(gateway: Gateway, folder: string): Promise<void> {
+  for (const [name, path] of readsOf(folder)) {
+    const times: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const startedAt = performance.now();
+      await read(gateway.url, gateway.login, path);
+      times.push(performance.now() - startedAt);
+    }
+    const [first = 0, ...later] = times;
+    say(`${name.padEnd(44)} ${first.toFixed(0).padStart(6)} ${median(later).toFixed(1).padStart(8)}`);
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+async function measureStart(folder: string, name: string): Promise<Gateway> {
+  const gateway = await start(folder);
+  const after = cpuSeconds(gateway.child.pid);
+  await sleep(20_000);
+  const cpu = cpuSeconds(gateway.child.pid);
+  say(
+    `${name}: answered after ${gateway.answeredAfterMs.toFixed(0)} ms, ${after.toFixed(2)} s of CPU by then and ` +
+      `${(cpu - after).toFixed(2)} s in the next 20 s, ${residentMb(gateway.child.pid).toFixed(0)} MB`,
+  );
+  return gateway;
+}
+
+async function run(): Promise<void> {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    options: { rows: text, keys: text, days: text, folder: text, help: { type: 'boolean' } },
+  });
+  if (values.help) {
+    say(usage);
+    return;
+  }
+  const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'gateway-growth-'));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(join(folder, 'config.yaml'), 'local_servers: false\n');
+    if (!existsSync(join(folder, databaseFile))) await stopProcess((await start(folder)).child);
+    const number = (value: string | undefined, standard: number) => Number(value ?? standard);
+    const rows = number(values.rows, 1_000_000);
+    fill(folder, { rows, keys: number(values.keys, 100_000), days: number(values.days, 365) });
+    const { size } = statSync(join(folder, databaseFile));
+    say(`${rows} calls, ${(size / 1e9).toFixed(2)} GB, ${(size / rows).toFixed(0)} bytes a call`);
+
+    let gateway = await measureStart(folder, 'first start');
+    await stopProcess(gateway.child);
+    gateway = await measureStart(folder, 'start after a clean stop');
+    say(`${'read'.padEnd(44)}  first   median, ms`);
+    await measureReads(gateway, folder);
+    gateway.child.kill('SIGKILL');
+    while (!isGone(gateway.child)) await sleep(5);
+    gateway = await measureStart(folder, 'start after a kill');
+    say('reads during the check that follows it');
+    await measureReads(gateway, folder);
+    const startedAt = performance.now();
+    const answer = await read(gateway.url, gateway.login, '/v1/admin/ledger/verify', {});
+    say(`ledger verify ${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${answer.slice(0, 200)}`);
+    await stopProcess(gateway.child);
+  } finally {
+    if (values.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await run();
