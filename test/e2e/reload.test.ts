@@ -200,6 +200,10 @@ describe('the default model', () => {
     expect(code).toBe(0);
     expect(stderr).toContain('Warning: default_model: There is no model “nosuch/model”.');
     expect((await offline('config', 'set', 'default_model', 'ollama/qwen3')).stderr).not.toContain('Warning');
+    // Only the daemon may have the key of this upstream.
+    const upstream = '[{ name: far, base_url: "https://far.example/v1", key_env: FAR_KEY, models: ["*"] }]';
+    await offline('config', 'set', 'upstreams', upstream);
+    expect((await offline('config', 'set', 'default_model', 'far/large')).stderr).not.toContain('Warning');
   });
 });
 

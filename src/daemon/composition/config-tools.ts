@@ -11,7 +11,7 @@ import { configuredProviders } from './providers-from-config.ts';
 export const configTools: ConfigTools = {
   ...fileTools,
 
-  /** Local servers are not asked, so the names of their models pass. */
+  /** Names pass if they start with a provider whose models are not known here: local servers, and any name. */
   async warnings({ file, ...place }) {
     const config = await loadConfig({ flags: { configFile: file }, ...place });
     const world = worldOfProcess(() => Promise.reject(new Error('nothing is sent')));
@@ -19,7 +19,10 @@ export const configTools: ConfigTools = {
     const providers = (await configuredProviders(config, { world, makeId })).map((one) => one.description);
     const catalog = new Catalog({ world, providers, aliases: config.aliases });
     const warnings = await unknownModels(catalog, config);
-    if (!config.findsLocalServers) return warnings;
-    return warnings.filter(({ model }) => !localServerNames.some((name) => model.startsWith(`${name}/`)));
+    const unlisted = [
+      ...providers.filter(({ models }) => models === '*').map(({ name }) => name),
+      ...(config.findsLocalServers ? localServerNames : []),
+    ];
+    return warnings.filter(({ model }) => !unlisted.some((name) => model.startsWith(`${name}/`)));
   },
 };

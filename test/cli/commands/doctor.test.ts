@@ -38,6 +38,15 @@ describe('doctor', () => {
     return { code, of: (check: string) => found.filter((finding) => finding.check === check) };
   };
 
+  test('warns about configured models that the catalog does not have', async () => {
+    const home = await temporaryHome();
+    await writeFile(join(home, 'config.yaml'), 'default_model: nosuch/model\naliases: { quick: sim/echo }\n');
+    const { of } = await examine({ GATEWAY_HOME: home });
+    expect(of('config').filter(({ state }) => state === 'warning')).toMatchObject([
+      { message: expect.stringContaining('default_model'), remedy: 'gateway config set default_model MODEL' },
+    ]);
+  });
+
   test('reports each configuration error with its location', async () => {
     const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     await writeFile(join(home, 'config.yaml'), 'listen:\n  prot: 1\nmargin_percent: much\n');

@@ -94,7 +94,6 @@ describe('on a daemon', () => {
 
   test.each([
     ['keys show key_1', 'gateway keys list'],
-    ['keys limits get key_1', 'gateway keys list'],
     ['keys revoke key_1 --yes', 'gateway keys list'],
     ['threads show th_1', 'gateway threads list'],
     ['responses get resp_1', 'gateway responses list'],

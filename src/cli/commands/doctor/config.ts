@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { KeychainFailure, openKeychain } from '../../../keychain/index.ts';
+import type { ConfigPlace, ConfigTools } from '../../../shared/daemon-module.ts';
 import type { Context } from '../../context.ts';
 import { type Finding, readSettings } from './finding.ts';
 
@@ -22,8 +23,20 @@ export async function checkConfig(context: Context): Promise<Finding[]> {
   const found = own === 0 ? 'nothing is set' : own === 1 ? '1 setting' : `${own} settings`;
   return [
     { check: 'config', state: 'ok', message: `${path}: ${found}`, remedy: null },
+    ...(await unknownModels(tools, place)),
     ...writers(context, path),
   ];
+}
+
+/** Names of models that the catalog does not have; calls with them may fail. */
+async function unknownModels(tools: ConfigTools, place: ConfigPlace): Promise<Finding[]> {
+  const warnings = await tools.warnings(place);
+  return warnings.map(({ setting, message }) => ({
+    check: 'config',
+    state: 'warning',
+    message: `${setting}: ${message}`,
+    remedy: `gateway config set ${setting} MODEL`,
+  }));
 }
 
 /** Who can write the file can redirect calls, and with them the provider keys. */
